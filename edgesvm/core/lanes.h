@@ -1,0 +1,47 @@
+/* Sums in a stated order, the same bits on every target.
+ *
+ * A vector of LANES numbers (64 bytes) is added lane by lane, two vectors a step;
+ * then the two are added, then the tail, then the lanes are folded in halves:
+ *
+ *     a[j] = sum over even vectors      b[j] = sum over odd vectors
+ *     t    = (a + b) + tail
+ *     sum  = fold(t):  t[j] + t[j + LANES/2], then LANES/4, ... 1
+ *
+ * The tail is the *last* LANES numbers with those already counted masked to zero
+ * (below LANES numbers: zero-padded at the end), so no byte outside is ever read.
+ * No pair is fused (-ffp-contract=off), so a wider unit changes speed and nothing else.
+ * GCC does not vectorise lane arrays written as loops; hence vector types.
+ */
+#ifndef EDGESVM_LANES_H
+#define EDGESVM_LANES_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+/* Resolved once by the loader; clang and other C libraries take the baseline. */
+#define EDGESVM_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define EDGESVM_CLONES
+#endif
+
+#ifdef EDGESVM_BOUNDS_CHECKS
+#define EDGESVM_CHECK(condition) do { if (!(condition)) abort(); } while (0)
+#else
+#define EDGESVM_CHECK(condition) ((void)0)
+#endif
+
+#define T float
+#define BITS int32_t
+#define LANES 16
+#define NAME(stem) stem##_f32
+#include "lanes_type.h"
+
+#define T double
+#define BITS int64_t
+#define LANES 8
+#define NAME(stem) stem##_f64
+#include "lanes_type.h"
+
+#endif

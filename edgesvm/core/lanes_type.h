@@ -1,0 +1,104 @@
+/* Included by lanes.h once a type: T, BITS (an integer as wide as T), LANES, NAME. */
+
+typedef T NAME(vec) __attribute__((vector_size(64)));
+typedef T NAME(half) __attribute__((vector_size(32)));
+typedef BITS NAME(mask) __attribute__((vector_size(64)));
+
+static const BITS NAME(tail_masks)[2 * LANES] = {
+#if LANES == 16
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1};
+#else
+    0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1};
+#endif
+
+#define VEC NAME(vec)
+
+/* Macros, not functions: a plain function would be compiled for the baseline and called from the clone. */
+#define LOAD(v, p) memcpy(&(v), (p), sizeof(v))
+#define LOAD_TAIL(v, p, n)                                                          \
+    do {                                                                            \
+        if ((n) >= LANES) {                                                         \
+            NAME(mask) keep_;                                                       \
+            LOAD(keep_, NAME(tail_masks) + (n) % LANES);                            \
+            LOAD(v, (p) + (n) - LANES);                                             \
+            v = (VEC)((NAME(mask))(v) & keep_);                                     \
+        } else {                                                                    \
+            memset(&(v), 0, sizeof(v));                                             \
+            memcpy(&(v), (p), (size_t)(n) * sizeof(T));                             \
+        }                                                                           \
+    } while (0)
+#define FOLD(sum, v)                                                                \
+    do {                                                                            \
+        T fold_[LANES];                                                             \
+        memcpy(fold_, &(v), sizeof(v));                                             \
+        for (int width_ = LANES / 2; width_; width_ /= 2)                           \
+            for (int j_ = 0; j_ < width_; j_++) fold_[j_] += fold_[j_ + width_];    \
+        sum = fold_[0];                                                             \
+    } while (0)
+
+/* sum x[i] * z[i] */
+EDGESVM_CLONES
+static T NAME(lanes_dot)(const T *x, const T *z, int64_t n)
+{
+    VEC a = {0}, b = {0}, u, v;
+    int64_t i = 0;
+    T sum;
+    EDGESVM_CHECK(n >= 0);
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        LOAD(u, x + i); LOAD(v, z + i); a += u * v;
+        LOAD(u, x + i + LANES); LOAD(v, z + i + LANES); b += u * v;
+    }
+    if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, z + i); a += u * v; }
+    a += b;
+    if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, z, n); a += u * v; }
+    FOLD(sum, a);
+    return sum;
+}
+
+/* *dot = sum x[i] * w[i],  *square = sum x[i] * x[i];  x is read once */
+EDGESVM_CLONES
+static void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *dot, T *square)
+{
+    VEC a = {0}, b = {0}, c = {0}, d = {0}, u, v;
+    int64_t i = 0;
+    EDGESVM_CHECK(n >= 0);
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        LOAD(u, x + i); LOAD(v, w + i); a += u * v; c += u * u;
+        LOAD(u, x + i + LANES); LOAD(v, w + i + LANES); b += u * v; d += u * u;
+    }
+    if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, w + i); a += u * v; c += u * u; }
+    a += b;
+    c += d;
+    if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, w, n); a += u * v; c += u * u; }
+    FOLD(*dot, a);
+    FOLD(*square, c);
+}
+
+/* sum (x[i] - z[i])^2 */
+EDGESVM_CLONES
+static T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n)
+{
+    VEC a = {0}, b = {0}, u, v;
+    int64_t i = 0;
+    T sum;
+    EDGESVM_CHECK(n >= 0);
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        LOAD(u, x + i); LOAD(v, z + i); u -= v; a += u * u;
+        LOAD(u, x + i + LANES); LOAD(v, z + i + LANES); u -= v; b += u * u;
+    }
+    if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, z + i); u -= v; a += u * u; }
+    a += b;
+    if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, z, n); u -= v; a += u * u; }
+    FOLD(sum, a);
+    return sum;
+}
+
+#undef VEC
+#undef LOAD
+#undef LOAD_TAIL
+#undef FOLD
+#undef T
+#undef BITS
+#undef LANES
+#undef NAME

@@ -1,0 +1,46 @@
+# Dot, distance, axpy for float32 and float64, as pointer + length. Order of summation: lanes.h.
+
+from libc.stdint cimport int64_t
+
+ctypedef fused real:
+    float
+    double
+
+cdef extern from "lanes.h" nogil:
+    float lanes_dot_f32(const float *x, const float *z, int64_t n) noexcept
+    double lanes_dot_f64(const double *x, const double *z, int64_t n) noexcept
+    void lanes_dot_square_f32(const float *x, const float *w, int64_t n, float *dot, float *square) noexcept
+    void lanes_dot_square_f64(const double *x, const double *w, int64_t n, double *dot, double *square) noexcept
+    float lanes_square_distance_f32(const float *x, const float *z, int64_t n) noexcept
+    double lanes_square_distance_f64(const double *x, const double *z, int64_t n) noexcept
+
+
+cdef inline real dot(const real *x, const real *z, int64_t n) noexcept nogil:
+    """x @ z"""
+    if real is float:
+        return lanes_dot_f32(x, z, n)
+    else:
+        return lanes_dot_f64(x, z, n)
+
+
+cdef inline void dot_square(const real *x, const real *w, int64_t n, real *xw, real *xx) noexcept nogil:
+    """xw, xx = x @ w, x @ x"""
+    if real is float:
+        lanes_dot_square_f32(x, w, n, xw, xx)
+    else:
+        lanes_dot_square_f64(x, w, n, xw, xx)
+
+
+cdef inline real square_distance(const real *x, const real *z, int64_t n) noexcept nogil:
+    """((x - z) ** 2).sum()"""
+    if real is float:
+        return lanes_square_distance_f32(x, z, n)
+    else:
+        return lanes_square_distance_f64(x, z, n)
+
+
+cdef inline void axpby(real a, const real *x, real b, real *y, int64_t n) noexcept nogil:
+    """y[:] = a * x + b * y"""
+    cdef int64_t i
+    for i in range(n):
+        y[i] = a * x[i] + b * y[i]

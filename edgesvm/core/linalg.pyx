@@ -1,0 +1,42 @@
+"""Test doors into linalg.pxd: the C functions as Python sees them."""
+
+ctypedef fused real_const:
+    const float
+    const double
+
+
+def dot_view(real_const[::1] x, real_const[::1] z):
+    """x @ z"""
+    check_lengths(x.shape[0], z.shape[0])
+    if x.shape[0] == 0:
+        return 0.0
+    return dot(&x[0], &z[0], x.shape[0])
+
+
+def dot_square_view(real_const[::1] x, real_const[::1] w):
+    """(x @ w, x @ x)"""
+    check_lengths(x.shape[0], w.shape[0])
+    if x.shape[0] == 0:
+        return 0.0, 0.0
+    cdef float f_xw, f_xx
+    cdef double d_xw, d_xx
+    if real_const is float:
+        dot_square(&x[0], &w[0], x.shape[0], &f_xw, &f_xx)
+        return f_xw, f_xx
+    else:
+        dot_square(&x[0], &w[0], x.shape[0], &d_xw, &d_xx)
+        return d_xw, d_xx
+
+
+def square_distance_view(real_const[::1] x, real_const[::1] z):
+    """((x - z) ** 2).sum()"""
+    check_lengths(x.shape[0], z.shape[0])
+    if x.shape[0] == 0:
+        return 0.0
+    return square_distance(&x[0], &z[0], x.shape[0])
+
+
+cdef int check_lengths(Py_ssize_t n, Py_ssize_t m) except -1:
+    if n != m:
+        raise ValueError(f"vectors of lengths {n} and {m}")
+    return 0

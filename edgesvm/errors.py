@@ -1,0 +1,57 @@
+"""What can go wrong, and the one table from a step's status to the exception a caller sees.
+
+Wrong use is a ``ValueError`` or ``TypeError``; these classes are for the rest. Bad frames and bad samples on a
+link are counted, never raised, never learned.
+"""
+
+from __future__ import annotations
+
+from edgesvm.core.status import Status
+
+
+class NotFittedError(ValueError, AttributeError):
+    """A prediction was asked of a learner that has seen no sample (bases as scikit-learn's own)."""
+
+
+class MemoryBudgetError(ValueError):
+    """The plan does not fit: ``required`` bytes would do, ``available`` were given."""
+
+    def __init__(self, message: str, required: int, available: int) -> None:
+        super().__init__(message)
+        self.required = required
+        self.available = available
+
+    def __reduce__(self):
+        return type(self), (self.args[0], self.required, self.available)
+
+
+class LinkDown(ConnectionError):
+    """The port went away: unplugged, closed, or never there."""
+
+
+class NoSchema(TimeoutError):
+    """The device did not say what its samples look like in the time allowed."""
+
+
+class VersionMismatch(RuntimeError):
+    """The device and this host share no protocol version."""
+
+
+class CorruptModelError(ValueError):
+    """The bytes are no snapshot of ours, or were damaged."""
+
+
+class FormatVersionError(CorruptModelError):
+    """A sound snapshot, in a format version this release does not read."""
+
+
+REFUSALS: dict[Status, str] = {
+    Status.NOT_FINITE: "has a feature that is NaN or infinite, or too large to be squared in {dtype}",
+    Status.BAD_WEIGHT: "has a weight that is negative, NaN or infinite; give a finite weight >= 0",
+    Status.UNKNOWN_LABEL: "has a label that is none of the two classes {classes}",
+}
+
+
+def refusal(status: Status, sample: str, dtype: object, classes: object) -> ValueError:
+    """The exception for a refused sample, which was not learned and left the model as it was."""
+    return ValueError(f"{sample} {REFUSALS[status].format(dtype=dtype, classes=classes)}")

@@ -1,0 +1,12 @@
+"""Print the requirements of one extra of pyproject.toml, one a line, for `pip install`."""
+
+import re
+import sys
+from pathlib import Path
+
+text = (Path(__file__).parent.parent / "pyproject.toml").read_text()
+# tomllib is in the standard library from 3.11 only, and this runs before anything is installed.
+body = re.search(rf"^{re.escape(sys.argv[1])} = \[(.*?)\]$", text, re.MULTILINE)
+if body is None:
+    sys.exit(f"extra.py: pyproject.toml has no extra named {sys.argv[1]!r}")
+print("\n".join(re.findall(r'"([^"]+)"', body[1])))
