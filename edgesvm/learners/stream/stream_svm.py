@@ -74,7 +74,6 @@ class StreamSVM(Learner):
     """
 
     _capacity = "lookahead"
-    _max_capacity = 64  # more has not been seen to help; ask for it by name
 
     def __init__(
         self,
@@ -97,9 +96,9 @@ class StreamSVM(Learner):
         self.fit_intercept = fit_intercept
         self.dtype = dtype
 
-    @classmethod
-    def _smallest_capacity(cls) -> int:
-        return 0
+    def _capacity_range(self) -> tuple[int, int]:
+        # More than 64 has not been seen to help; ask for it by name.
+        return (0, 64) if self.n_balls == 1 else (0, 0)
 
     def _check_params(self) -> None:
         if not (math.isfinite(self.C) and self.C > 0):
