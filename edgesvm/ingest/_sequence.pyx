@@ -74,6 +74,10 @@ cdef class SequenceWindow:
         self._span = self._unique = self._missing = 0
         self._open = False
 
+    cdef bint is_behind_window(self, uint32_t sequence) noexcept nogil:
+        """Would this number be too old (without entering it)?"""
+        return self._open and <int32_t> (self._highest - sequence) >= WINDOW
+
     cdef Verdict accept(self, uint32_t sequence) noexcept nogil:
         """Enter a number; NEW and REORDERED are to be used."""
         # The difference modulo 2**32, read as signed: positive is ahead.

@@ -54,6 +54,10 @@ _LABEL = struct.Struct("<hH")
 Body = TypeVar("Body", bound="_Body")
 
 
+class BadBody(ValueError):
+    """The bytes are no body of this type."""
+
+
 class Frame(NamedTuple):
     """A sound frame, its header taken apart."""
 
@@ -187,12 +191,21 @@ class _Body:
 
     @classmethod
     def unpack(cls: type[Body], body: bytes) -> Body:
-        """The fields of `body`; ValueError when its length or a value is not allowed."""
+        """The fields of `body`; BadBody (a ValueError) when its length or a value is not allowed."""
+        return cls._built(cls._fields(body))
+
+    @classmethod
+    def _fields(cls, body: bytes) -> tuple[Any, ...]:
         if len(body) != cls._layout.size:
-            raise ValueError(
-                f"{cls.__name__} body of {len(body)} bytes, {cls._layout.size} expected"
-            )
-        return cls(*cls._layout.unpack(body))
+            raise BadBody(f"{cls.__name__} body of {len(body)} bytes, {cls._layout.size} expected")
+        return cls._layout.unpack(body)
+
+    @classmethod
+    def _built(cls: type[Body], fields: tuple[Any, ...]) -> Body:
+        try:
+            return cls(*fields)
+        except ValueError as error:
+            raise BadBody(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -249,13 +262,11 @@ class Schema(_Body):
 
     @classmethod
     def unpack(cls, body: bytes) -> Schema:
-        """The fields of `body`; ValueError when its length or a value is not allowed."""
-        if len(body) != cls._layout.size:
-            raise ValueError(f"Schema body of {len(body)} bytes, {cls._layout.size} expected")
-        *first, reserved, nominal_us, scale_crc = cls._layout.unpack(body)
+        """The fields of `body`; BadBody (a ValueError) when its length or a value is not allowed."""
+        *first, reserved, nominal_us, scale_crc = cls._fields(body)
         if reserved:
-            raise ValueError(f"Schema reserved bytes are {reserved:#06x}, not 0")
-        return cls(*first, nominal_us, scale_crc)
+            raise BadBody(f"Schema reserved bytes are {reserved:#06x}, not 0")
+        return cls._built((*first, nominal_us, scale_crc))
 
     @property
     def schema_id(self) -> int:
