@@ -67,6 +67,10 @@ cdef class SampleReceiver:
     def bad_value(self):
         return self.bad_nan + self.bad_inf
 
+    @property
+    def pending(self):
+        return self.decoder.pending
+
     def expect(self, uint32_t schema_id, SampleRing ring not None):
         """Take samples of this schema, into this ring."""
         self._schema_id = schema_id

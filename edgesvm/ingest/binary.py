@@ -75,7 +75,11 @@ class BinaryLink(Link):
         self._last_write = now - IDLE
         self._at_rest = True
         decoder = self._receiver.decoder
-        bytes_before, ok_before, bad_version_before = decoder.bytes_in, decoder.ok, self._bad_version
+        bytes_before, ok_before, bad_version_before = (
+            decoder.bytes_in,
+            decoder.ok,
+            self._bad_version,
+        )
         port = self._live_port()
         while not self._shaken:
             now = self._clock()
@@ -209,7 +213,10 @@ class BinaryLink(Link):
 
     def _tick(self, now: float) -> None:
         if now >= self._next_heartbeat:
-            self._next_heartbeat = now + HEARTBEAT_EVERY
+            # On the second, not a second after the last; but no volley after a long sleep.
+            self._next_heartbeat = (
+                max(self._next_heartbeat, now - HEARTBEAT_EVERY) + HEARTBEAT_EVERY
+            )
             self._queue_control(wire.HEARTBEAT, self._own_heartbeat(now).pack())
 
     def _own_heartbeat(self, now: float) -> wire.Heartbeat:
@@ -276,7 +283,15 @@ class BinaryLink(Link):
     def check_identities(self) -> list[str]:
         broken = super().check_identities()
         c = self.counters
-        kinds = ("samples", "schemas", "heartbeats", "logs", "ignored", "bad_version", "bad_control")
+        kinds = (
+            "samples",
+            "schemas",
+            "heartbeats",
+            "logs",
+            "ignored",
+            "bad_version",
+            "bad_control",
+        )
         if c["ok"] != sum(c[kind] for kind in kinds):
             broken.append(f"ok = {' + '.join(kinds)}: {c}")
         return broken

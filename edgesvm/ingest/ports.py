@@ -150,6 +150,8 @@ def open_port(
     ValueError
         The URL or the baud rate makes no sense.
     """
+    if not isinstance(baud, int) or baud < 1:
+        raise ValueError(f"baud={baud!r} must be a positive integer")
     is_socket = url.startswith("socket://")
     # Where there are no locks, pyserial refuses to be told of them.
     options = {"exclusive": True} if exclusive and os.name == "posix" and not is_socket else {}

@@ -303,7 +303,9 @@ class Link(ABC):
             raise ValueError(f"label={label} must be an integer, -32768 to 32767")
         if not 0 <= flags <= 7:
             raise ValueError(f"flags={flags} must be 0 to 7")
-        queued = self._port is not None and self._queue_prediction(sequence, int(label), score, flags)
+        queued = self._port is not None and self._queue_prediction(
+            sequence, int(label), score, flags
+        )
         if not queued and self._port is not None:
             self.flush()
             queued = self._queue_prediction(sequence, int(label), score, flags)

@@ -11,7 +11,9 @@ from edgesvm.ingest._lines import LineParser
 from edgesvm.ingest.ports import Port
 from edgesvm.ingest.session import Link, SampleSchema
 
-HANDSHAKE_BITE = 64  # small bites until the columns are known: lines that follow at once must fit the ring
+HANDSHAKE_BITE = (
+    64  # small bites until the columns are known: lines that follow at once must fit the ring
+)
 WAIT = 0.1  # seconds between looks at the clock
 SCHEMA_LINE = re.compile(rb"#esvm 1 d=([0-9]{1,5})(?: label=(last|none))?")
 
@@ -59,7 +61,9 @@ class TextLink(Link):
                 f"{waited}: {n_bytes} bytes came and no line; is the baud rate the device's own, "
                 "or does it send frames (mode='binary')?"
             )
-        return NoSchema(f"{waited}, though {self._parser.lines} lines came; give n_features and label")
+        return NoSchema(
+            f"{waited}, though {self._parser.lines} lines came; give n_features and label"
+        )
 
     def _take_in(self, chunk: bytes) -> None:
         for found in self._parser.feed(chunk):

@@ -162,15 +162,15 @@ def encode_sample(
         body += _TIME.pack(time_us & 0xFFFFFFFF)
     if label is not None:
         flags |= HAS_LABEL
-        body += _pack(_LABEL, (label, round(weight * 256)), "label (int16) and weight (0 to 255.996)")
+        body += _pack(
+            _LABEL, (label, round(weight * 256)), "label (int16) and weight (0 to 255.996)"
+        )
     values = tuple(x)
     try:
         body += struct.pack(f"<{len(values)}f", *values)
     except OverflowError as error:
         raise ValueError("a feature is too large for float32") from error
-    return encode_frame(
-        SAMPLE_F32, body, schema_id=schema_id, sequence=sequence, flags=flags
-    )
+    return encode_frame(SAMPLE_F32, body, schema_id=schema_id, sequence=sequence, flags=flags)
 
 
 def _pack(layout: struct.Struct, values: tuple[Any, ...], what: str) -> bytes:

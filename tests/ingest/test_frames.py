@@ -5,12 +5,13 @@ import binascii
 import numpy as np
 import pytest
 from cobs import cobs
-from edgesvm.ingest import FrameDecoder, wire
 from edgesvm.ingest._crc32 import crc32_view
 from edgesvm.ingest._frames import cobs_decode_view, cobs_encode_view
 from edgesvm.ingest._outbox import Outbox
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from edgesvm.ingest import FrameDecoder, wire
 
 HAND_WORKED = [
     (b"", b"\x01"),
@@ -111,7 +112,8 @@ def test_bodies_survive_the_wire_and_refuse_other_lengths(body):
 
 
 @pytest.mark.parametrize(
-    ("at", "value"), [(8, b"\0\0"), (10, b"\3"), (11, b"\3"), (12, b"\xff\xff"), (14, b"\x0b\0"), (16, b"\1\0")]
+    ("at", "value"),
+    [(8, b"\0\0"), (10, b"\3"), (11, b"\3"), (12, b"\xff\xff"), (14, b"\x0b\0"), (16, b"\1\0")],
 )
 def test_schema_refuses_values_that_mean_nothing(at, value):
     body = bytearray(wire.Schema(1, 2, 3).pack())
@@ -129,7 +131,12 @@ def test_schema_id_depends_on_the_boot_and_not_on_the_handshake():
 
 @pytest.mark.parametrize(
     ("arguments", "options"),
-    [((256, b""), {}), ((1, b""), {"flags": 16}), ((1, b""), {"schema_id": 65536}), ((-1, b""), {})],
+    [
+        ((256, b""), {}),
+        ((1, b""), {"flags": 16}),
+        ((1, b""), {"schema_id": 65536}),
+        ((-1, b""), {}),
+    ],
 )
 def test_encode_frame_refuses_what_does_not_fit(arguments, options):
     with pytest.raises(ValueError, match="must be"):
@@ -220,9 +227,14 @@ def test_every_truncation_is_rejected_at_the_next_delimiter():
 
 
 FRAMES = st.builds(
-    wire.encode_frame, st.integers(0, 255), st.binary(max_size=260), sequence=st.integers(0, 2**32 - 1)
+    wire.encode_frame,
+    st.integers(0, 255),
+    st.binary(max_size=260),
+    sequence=st.integers(0, 2**32 - 1),
 )
-PIECES = st.lists(st.one_of(FRAMES, st.binary(max_size=40), st.just(b"\0"), st.just(b"\x55" * 300)), max_size=8)
+PIECES = st.lists(
+    st.one_of(FRAMES, st.binary(max_size=40), st.just(b"\0"), st.just(b"\x55" * 300)), max_size=8
+)
 
 
 def cut_at(stream, cuts):

@@ -5,12 +5,26 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from edgesvm.ingest import LineParser, SampleRing
 from edgesvm.ingest._decimal import parse_float32_view
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-GOOD_NUMBERS = ["0", "-0", "+1", "1.", ".5", "-.5", "007", "1e3", "1E+3", "1.5e-3", "340282346e30", "16777217"]
+from edgesvm.ingest import LineParser, SampleRing
+
+GOOD_NUMBERS = [
+    "0",
+    "-0",
+    "+1",
+    "1.",
+    ".5",
+    "-.5",
+    "007",
+    "1e3",
+    "1E+3",
+    "1.5e-3",
+    "340282346e30",
+    "16777217",
+]
 
 
 @pytest.mark.parametrize("text", GOOD_NUMBERS)
@@ -21,7 +35,26 @@ def test_decimals_by_hand(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "-", "+", ".", "e5", "1e", "1e+", "--1", "1..2", "1.2.3", "0x10", "1_000", "1 2", "1,5", "é", "1f", "na", "nano"],
+    [
+        "",
+        "-",
+        "+",
+        ".",
+        "e5",
+        "1e",
+        "1e+",
+        "--1",
+        "1..2",
+        "1.2.3",
+        "0x10",
+        "1_000",
+        "1 2",
+        "1,5",
+        "é",
+        "1f",
+        "na",
+        "nano",
+    ],
 )
 def test_what_is_no_decimal(text):
     assert parse_float32_view(text.encode()) == "bad_char"
@@ -58,7 +91,9 @@ def nearest_float32(text):
 @settings(max_examples=500)
 def test_ordinary_decimals_are_rounded_to_the_nearest_float32(mantissa, power, sign):
     text = f"{sign}{mantissa}e{power}"
-    assert np.float32(parse_float32_view(text.encode())).tobytes() == nearest_float32(text).tobytes()
+    assert (
+        np.float32(parse_float32_view(text.encode())).tobytes() == nearest_float32(text).tobytes()
+    )
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(9, 17))
@@ -156,7 +191,14 @@ BAD = {
     "bad_char": ["1,x,0", "1,,0", "1,0x2,0", "1,2\x00,0", "1,2,\xb5", "1,--2,0", "1,2\x7f,0"],
     "bad_label": ["1,2,a", "1,2,1.5", "1,2,40000", "1,2,nan", "1,2,-"],
     "bad_checksum": ["1,2,0*", "1,2,0*0", "1,2,0*FFFF", "1,2,0*GG", "*1,2,0"],
-    "bad_sequence": ["@", "@ 1,2,0", "@x 1,2,0", "@4294967296 1,2,0", "@99999999999999999999 1,2,0", "@5"],
+    "bad_sequence": [
+        "@",
+        "@ 1,2,0",
+        "@x 1,2,0",
+        "@4294967296 1,2,0",
+        "@99999999999999999999 1,2,0",
+        "@5",
+    ],
     "bad_value": ["1,nan,0", "inf,2,0", "1,-ovf,0", "1,1e39,0"],
     "ignored": ["=5 1"],
     "comments": ["# hello", "#esvmx", "#"],
@@ -165,7 +207,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("name", "line"), [(name, line) for name, lines in BAD.items() for line in lines])
+@pytest.mark.parametrize(
+    ("name", "line"), [(name, line) for name, lines in BAD.items() for line in lines]
+)
 def test_each_other_line_is_counted_by_its_name_and_costs_no_other(name, line):
     into = parser()
     feed(into, "3,4,1\n" + line + "\n5,6,0\n")

@@ -4,10 +4,11 @@ import struct
 
 import numpy as np
 import pytest
-from edgesvm.ingest import FrameDecoder, SampleReceiver, SampleRing, wire
 from edgesvm.ingest._sequence import SequenceWindow
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from edgesvm.ingest import FrameDecoder, SampleReceiver, SampleRing, wire
 
 ID = 42
 
@@ -127,7 +128,9 @@ def test_before_a_schema_every_sample_is_a_mismatch():
 REFUSED = {
     "schema_mismatch": wire.encode_sample(ID + 1, 0, (1.0, 2.0)),
     "bad_dimension": wire.encode_sample(ID, 0, (1.0, 2.0, 3.0)),
-    "bad_flags": wire.encode_frame(wire.SAMPLE_F32, struct.pack("<2f", 1, 2), schema_id=ID, flags=8),
+    "bad_flags": wire.encode_frame(
+        wire.SAMPLE_F32, struct.pack("<2f", 1, 2), schema_id=ID, flags=8
+    ),
     "bad_nan": wire.encode_sample(ID, 0, (1.0, float("nan"))),
     "bad_inf": wire.encode_sample(ID, 0, (float("-inf"), 0.0)),
 }
@@ -172,7 +175,9 @@ def test_control_frames_come_out_in_their_place():
     assert len(into.ring) == 3
 
 
-@pytest.mark.parametrize(("policy", "kept"), [("drop_oldest", [6, 7, 8, 9]), ("drop_newest", [0, 1, 2, 3])])
+@pytest.mark.parametrize(
+    ("policy", "kept"), [("drop_oldest", [6, 7, 8, 9]), ("drop_newest", [0, 1, 2, 3])]
+)
 def test_a_full_ring_drops_by_its_policy(policy, kept):
     into = receiver(capacity=4, policy=policy)
     feed(into, *(sample(i) for i in range(10)))
@@ -245,7 +250,9 @@ def test_ring_equals_a_deque(steps, policy):
 def test_sound_frames_of_hostile_content_are_counted_and_never_raise(data):
     into = receiver()
     for _ in range(data.draw(st.integers(1, 20))):
-        kind = data.draw(st.sampled_from([0, 1, 2, 0x10, 0x10, 0x10, 0x11, 0x12, 0x20, 0x30, 0x7E, 255]))
+        kind = data.draw(
+            st.sampled_from([0, 1, 2, 0x10, 0x10, 0x10, 0x11, 0x12, 0x20, 0x30, 0x7E, 255])
+        )
         body = data.draw(st.binary(max_size=40))
         frame = wire.encode_frame(
             kind,
