@@ -50,23 +50,24 @@ class ExplicitBall:
 
 
 def look(model, X, y, weights=None, centre=None):
-    """The model's ball (or one of the `centres` it holds), after it has learned rows `marked(X)`; y is -1 or +1."""
+    """The model's ball (or one of the `centres` it holds) after it has learned rows `marked(X)`.
+
+    y is -1 or +1, and the model was told so up front: classes=[-1, 1].
+    """
     n, width = X.shape
     w = (model._state[0].views["w"] if centre is None else centre).astype(np.float64)
     Z = X.astype(model.dtype).astype(np.float64)
+    if model.fit_intercept:
+        Z = np.hstack([Z, np.ones((n, 1))])
     norm = np.ones(n)
     if model.normalize:
         norm = np.linalg.norm(Z, axis=1)
-        Z = Z / norm[:, None]
-    if model.fit_intercept:
-        Z = np.hstack([Z, np.ones((n, 1))])
-    slot_sign = 1.0 if model.classes_[-1] == 1 or len(model.classes_) == 2 else -1.0
-    slot_sign *= model._state[0].labels.sign
-    sign = slot_sign * y
-    a = w[width : width + n] * norm * sign / MARK[model.dtype]
+        norm[norm == 0] = MARK[model.dtype]  # of a row of zeros its marker is all there is
+    Z = y[:, None] * Z / norm[:, None]
+    a = w[width : width + n] * norm * y / MARK[model.dtype]
     features = np.concatenate([w[:width], w[width + n :]])
     own = 1 / (model.C * (np.ones(n) if weights is None else weights))
-    return ExplicitBall(Z * sign[:, None], own, a, features, model.radius_)
+    return ExplicitBall(Z, own, a, features, model.radius_)
 
 
 def gram_of(X, y, C):

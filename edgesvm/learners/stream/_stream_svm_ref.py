@@ -35,9 +35,11 @@ class StreamSVMCoreRef(ReferenceCore):
         z = self.features(x, y)
         xi2 = 1 / weight if self.paper_slack else 1 / (self.C * weight)
         point = z, z @ z + xi2, z @ z + 1 / self.C, xi2, 0.0
-        if self.several:
-            return self.hold(*point)
-        return self.take(*point)
+        if not self.several:
+            return self.take(*point)
+        if self.views["n_held"] and self.inside(z, z @ z + 1 / self.C):
+            return Status.UNCHANGED
+        return self.hold(*point)
 
     # -- one ball ----------------------------------------------------------------------------------------
 
@@ -74,8 +76,6 @@ class StreamSVMCoreRef(ReferenceCore):
     def hold(self, z, zz, square, xi2, R_z):
         v = self.views
         m = int(v["n_held"])
-        if m and self.inside(m, z, square) and R_z == 0:
-            return Status.UNCHANGED
         v["gram"][m, :m] = v["gram"][:m, m] = v["centres"][:m] @ z
         v["gram"][m, m], v["square"][m], v["radius"][m], v["share"][m] = zz, square, R_z, float(m == 0)
         v["centres"][m] = z
@@ -83,8 +83,9 @@ class StreamSVMCoreRef(ReferenceCore):
         self.enclose()
         return Status.CHANGED
 
-    def inside(self, m, z, square):
+    def inside(self, z, square):
         v = self.views
+        m = int(v["n_held"])
         if self.lower:
             return v["ww"] + v["xi2"] - 2 * (v["w"] @ z) + square <= v["R"] ** 2
         d2 = np.diag(v["gram"])[:m] - 2 * (v["centres"][:m] @ z) + square

@@ -150,7 +150,8 @@ class StreamSVM(Learner):
             The other differs in features, dtype, parameters or labels, or has learned nothing.
         """
         theirs = other._fitted
-        theirs.check_fitted()
+        if not theirs.views["n_per_class"].any():
+            other._raise_not_fitted()
         if other.get_params() != self.get_params():
             raise ValueError(f"only equal learners can be merged: {self!r} and {other!r}")
         if "_state" not in self.__dict__:
