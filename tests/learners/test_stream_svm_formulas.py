@@ -19,7 +19,8 @@ def state(model):
 
 
 def learner(engine, **params):
-    return make(StreamSVM, engine, dtype="float64", **params).allocate(3, classes=[-1, 1])
+    plain = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
+    return make(StreamSVM, engine, **plain, **params).allocate(3, classes=[-1, 1])
 
 
 def test_enclosing_ball_exact_slack(engine):
