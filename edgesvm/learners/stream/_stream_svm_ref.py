@@ -55,7 +55,6 @@ class StreamSVMCoreRef(ReferenceCore):
                 if d2 <= R**2:
                     return Status.UNCHANGED
                 gamma = min(0.5 * (d2 - R**2) / max(d2 - square + zz, 0.5 * (d2 - R**2)), 1.0)
-                q += gamma * (square - q)
             else:
                 d = np.sqrt(max(d2, 0.0))
                 if d + R_z <= R:
@@ -64,6 +63,7 @@ class StreamSVMCoreRef(ReferenceCore):
                     gamma, R = 1.0, R_z
                 else:
                     gamma, R = 0.5 * (1 - (R - R_z) / d), 0.5 * (R + R_z + d)
+            q += gamma * (square - q)
             xi2 = (1 - gamma) ** 2 * xi2 + gamma**2 * xi2_z
         w[:] = (1 - gamma) * w + gamma * z
         v["ww"][...] = ww = w @ w
