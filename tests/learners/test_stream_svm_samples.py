@@ -5,7 +5,7 @@ import pytest
 from geometry import look, marked
 from streams import ENGINES, gaussian, make, zero_rows
 
-from edgesvm import StreamSVM
+from edgesvm import KernelStreamSVM, StreamSVM
 
 PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
 KEPT = ({}, {"n_balls": 3}, {"lookahead": 5})
@@ -13,6 +13,26 @@ KEPT = ({}, {"n_balls": 3}, {"lookahead": 5})
 engines = pytest.mark.parametrize("engine", ENGINES)
 kept_ones = pytest.mark.parametrize("kept", KEPT, ids=str)
 bounds = pytest.mark.parametrize("bound", ["upper", "lower"])
+
+
+# -- parameters --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, value", [("n_balls", 2.5), ("n_balls", 0), ("lookahead", -1), ("lookahead", 2.5)])
+def test_counts_are_whole_numbers(name, value):
+    with pytest.raises(ValueError, match=f"{name}={value}: give a whole number"):
+        StreamSVM(**{name: value}).plan(3)
+
+
+def test_max_vectors_is_a_whole_number():
+    with pytest.raises(ValueError, match=r"max_vectors=2.5: give a whole number"):
+        KernelStreamSVM(max_vectors=2.5).plan(3)
+
+
+def test_a_narrow_integer_plans_as_any_other():
+    """np.int8(100) squared is 16 in its own arithmetic; the plan must not be."""
+    assert StreamSVM(lookahead=np.int8(100)).plan(3) == StreamSVM(lookahead=100).plan(3)
+    assert KernelStreamSVM(max_vectors=np.int8(127)).plan(3) == KernelStreamSVM(max_vectors=127).plan(3)
 
 
 # -- weights -----------------------------------------------------------------------------------------------
