@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Counts what CPython's allocators are asked for: each of the three domains is wrapped and forwarded.
+"""Counts what CPython's allocators are asked for: each of three domains is wrapped and forwarded.
 
-``start()`` installs the hooks, ``stop()`` removes them and returns the counts. Between the two nothing here allocates.
+``start()`` installs the hooks, ``stop()`` removes them and returns the counts; nothing in between
+allocates here.
 C code that calls malloc itself is not seen (`take_in_c` shows it); `alloc_preload.c` sees that.
 Counts are plain integers: they are exact as long as no second thread allocates meanwhile.
 """
@@ -108,7 +109,7 @@ def stop():
 
 
 def take_in_c(x):
-    """Positive control of the preload counter: one malloc and one free in C, which the hooks cannot see."""
+    """Positive control of the preload counter: one malloc and free in C, unseen by the hooks."""
     take_and_free_in_c()
 
 

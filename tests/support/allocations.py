@@ -1,11 +1,13 @@
 """Exact counts of allocator calls over a million calls of a function.
 
-The loop is `deque(map(f, xs, ys), maxlen=0)` over cycled lists: it runs in C and makes a constant number of calls
-itself. (A Python `for` loop with a counter allocates an int a turn beyond 256.) Each case is measured beside a
-control of the same number of arguments, a Python function that does nothing, so what remains is the case's own.
+The loop is `deque(map(f, xs, ys), maxlen=0)` over cycled lists: it runs in C and makes a constant
+number of calls itself. (A Python `for` loop with a counter allocates an int a turn beyond 256.)
+Each case is measured beside a control of the same number of arguments, a Python function that does
+nothing, so what remains is the case's own.
 
-`setup` is Python source that defines `cases`, a dict from a name to `(function, columns)`, each column a list of
-prepared arguments. As source it can be run here, under the hooks, and in a child process under LD_PRELOAD.
+`setup` is Python source that defines `cases`, a dict from a name to `(function, columns)`, each
+column a list of prepared arguments. As source it can be run here, under the hooks, and in a child
+process under LD_PRELOAD.
 """
 
 from __future__ import annotations
@@ -109,8 +111,8 @@ def preload_calls(
 ) -> dict[str, Calls]:
     """The C library's allocator calls of each case, in a child process.
 
-    `through_malloc` sets PYTHONMALLOC=malloc, so that Python's own calls are seen too; without it pymalloc hides
-    small ones and what is left is what the system is asked for.
+    `through_malloc` sets PYTHONMALLOC=malloc, so that Python's own calls are seen too; without it
+    pymalloc hides small ones and what is left is what the system is asked for.
     """
     environment = {**os.environ, "LD_PRELOAD": str(library), "OPENBLAS_NUM_THREADS": "1"}
     environment.pop("PYTHONMALLOC", None)

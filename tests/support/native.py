@@ -1,4 +1,7 @@
-"""Compiles what the tests need in C and Cython, outside the product. Raises `Unavailable`, which a fixture turns into a skip."""
+"""Compiles what the tests need in C and Cython, outside the product.
+
+Raises `Unavailable` where a tool is missing, which a fixture turns into a skip.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counters themselves: a loop that does nothing counts a constant, one block a call counts every block."""
+"""The counters themselves: an idle loop counts a constant, one block a call counts every block."""
 
 from pathlib import Path
 
@@ -8,7 +8,8 @@ from allocations import SAMPLES, hook_calls, preload_calls
 NOTHING = """
 import numpy as np
 samples = [np.full(16, float(i)) for i in range(50)]
-cases = {"one argument": ((lambda x: None), (samples,)), "two arguments": ((lambda x, y: None), (samples, [1, -1]))}
+cases = {"one argument": (lambda x: None, (samples,)),
+         "two arguments": (lambda x, y: None, (samples, [1, -1]))}
 """
 
 CONTROLS = """
