@@ -2,8 +2,8 @@
 
 The loop is `deque(map(f, xs, ys), maxlen=0)` over cycled lists: it runs in C and makes a constant
 number of calls itself. (A Python `for` loop with a counter allocates an int a turn beyond 256.)
-Each case is measured beside a control of the same number of arguments, a Python function that does
-nothing, so what remains is the case's own.
+A case is measured beside a control of as many arguments, a Python function that does nothing, so
+what remains is the case's own.
 
 `setup` is Python source that defines `cases`, a dict from a name to `(function, columns)`, each
 column a list of prepared arguments. As source it can be run here, under the hooks, and in a child
@@ -78,11 +78,12 @@ def count(function: Callable, columns: Sequence[list], counter: Counter, n: int)
     """Allocator calls between call WARM_UP and call WARM_UP + n, (taken, freed)."""
     assert all(len(column) <= WARM_UP for column in columns)
     cycles = [itertools.cycle(column) for column in columns]
-    # A cycle copies its list in its first round; the warm-up gets past that.
-    drive(function, cycles, WARM_UP)
+    # Collected before the warm-up: a collection empties Python's free lists, of floats among others.
     gc.collect()
     gc.disable()
     try:
+        # A cycle copies its list in its first round; the warm-up gets past that.
+        drive(function, cycles, WARM_UP)
         counter.start()
         try:
             drive(function, cycles, n)
@@ -99,10 +100,13 @@ CONTROLS: dict[int, Callable] = {1: lambda a: None, 2: lambda a, b: None, 3: lam
 def count_cases(setup: str, counter: Counter, n: int) -> dict[str, Calls]:
     namespace: dict = {}
     exec(compile(setup, "<setup>", "exec"), namespace)
+    controls: dict[int, tuple[int, int]] = {}
     measured = {}
     for name, (function, columns) in namespace["cases"].items():
-        control = count(CONTROLS[len(columns)], columns, counter, n)
-        measured[name] = Calls(*count(function, columns, counter, n), *control)
+        arity = len(columns)
+        if arity not in controls:
+            controls[arity] = count(CONTROLS[arity], columns, counter, n)
+        measured[name] = Calls(*count(function, columns, counter, n), *controls[arity])
     return measured
 
 

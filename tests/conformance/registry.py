@@ -1,0 +1,65 @@
+"""Every learner, registered once; all of tests/conformance runs on each entry.
+
+To put a learner through the whole contract, add one `Registered(...)` line. Parameters are small,
+so that every branch (full store, flush, merge, eviction) is reached within a few hundred samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from edgesvm import RBF, KernelStreamSVM, Polynomial, StreamSVM
+from edgesvm.learner import Learner
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A learner with parameters, and how far its compiled core may stray from its NumPy twin."""
+
+    name: str
+    kind: type[Learner]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    n_features: int = 5
+    # relative, of decision values; the twin sums in another order
+    twin_rtol: Mapping[str, float] = field(
+        default_factory=lambda: {"float32": 2e-3, "float64": 1e-9}
+    )
+
+    def make(self, dtype: str = "float32", engine: str = "compiled", **changes: Any) -> Any:
+        """A new learner that holds nothing yet."""
+        kind = self.kind
+        if engine != "compiled":
+            kind = type(kind.__name__, (kind,), {"_engine": engine})
+        return kind(**{"dtype": dtype, **self.params, **changes})
+
+    def stream(self, n: int, dtype: str = "float32", seed: int = 1) -> tuple[np.ndarray, Any]:
+        """n samples in order: two overlapping clouds whose means drift, labels -1 and 1."""
+        rng = np.random.default_rng([seed, n])
+        y = rng.choice([-1, 1], n)
+        centre = np.linspace(0.3, 1.0, self.n_features)
+        drift = np.sin(np.arange(n) / 40.0)[:, None]
+        X = rng.standard_normal((n, self.n_features)) + y[:, None] * centre + 0.5 * drift
+        return X.astype(dtype), y
+
+
+REGISTERED = [
+    Registered("StreamSVM", StreamSVM),
+    Registered(
+        "StreamSVM-plain", StreamSVM, {"normalize": False, "fit_intercept": False, "C": 0.1}
+    ),
+    Registered("StreamSVM-paper", StreamSVM, {"slack": "paper", "C": 10.0}),
+    Registered("StreamSVM-wide", StreamSVM, n_features=37),
+    Registered("StreamSVM-balls", StreamSVM, {"n_balls": 3}),
+    Registered("StreamSVM-lookahead", StreamSVM, {"lookahead": 4}),
+    Registered("KernelStreamSVM-rbf", KernelStreamSVM, {"kernel": RBF(0.5), "max_vectors": 12}),
+    Registered(
+        "KernelStreamSVM-poly", KernelStreamSVM, {"kernel": Polynomial(2), "max_vectors": 6}
+    ),
+    Registered("KernelStreamSVM-linear", KernelStreamSVM, {"kernel": "linear", "max_vectors": 6}),
+]
+
+BY_NAME = {entry.name: entry for entry in REGISTERED}
