@@ -35,7 +35,8 @@ ALLOWED_EVERYWHERE = {"PyMem_Malloc", "PyMem_Realloc"}
 # goes through it.
 MEMORYVIEW = {"malloc", "PyObject_Malloc"}
 ALLOWED = {
-    "edgesvm.core.linalg": (MEMORYVIEW, "test doors only; learners cimport the C functions"),
+    f"edgesvm.core.{name}": (MEMORYVIEW, "test doors only; learners cimport the C functions")
+    for name in ("kernels", "linalg", "rng")
 }
 
 

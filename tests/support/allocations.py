@@ -78,7 +78,7 @@ def count(function: Callable, columns: Sequence[list], counter: Counter, n: int)
     """Allocator calls between call WARM_UP and call WARM_UP + n, (taken, freed)."""
     assert all(len(column) <= WARM_UP for column in columns)
     cycles = [itertools.cycle(column) for column in columns]
-    # Collected before the warm-up: a collection empties Python's free lists, of floats among others.
+    # Collected before the warm-up: a collection empties Python's free lists, that of floats too.
     gc.collect()
     gc.disable()
     try:
