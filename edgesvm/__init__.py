@@ -1,1 +1,35 @@
 """Support vector machines that learn on the device, from a stream seen once, in a fixed number of bytes."""
+
+from edgesvm.budget import MemoryPlan
+from edgesvm.errors import (
+    CorruptModelError,
+    FormatVersionError,
+    LinkDown,
+    MemoryBudgetError,
+    NoSchema,
+    NotFittedError,
+    VersionMismatch,
+)
+from edgesvm.kernels import RBF, Linear, Polynomial
+from edgesvm.learner import Learner
+from edgesvm.learners import StreamSVM
+from edgesvm.persist import load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "RBF",
+    "CorruptModelError",
+    "FormatVersionError",
+    "Learner",
+    "Linear",
+    "LinkDown",
+    "MemoryBudgetError",
+    "MemoryPlan",
+    "NoSchema",
+    "NotFittedError",
+    "Polynomial",
+    "StreamSVM",
+    "VersionMismatch",
+    "load",
+]

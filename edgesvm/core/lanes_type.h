@@ -2,6 +2,7 @@
 
 typedef T NAME(vec) __attribute__((vector_size(64)));
 typedef T NAME(half) __attribute__((vector_size(32)));
+typedef T NAME(quarter) __attribute__((vector_size(16)));
 typedef BITS NAME(mask) __attribute__((vector_size(64)));
 
 static const BITS NAME(tail_masks)[2 * LANES] = {
@@ -28,13 +29,17 @@ static const BITS NAME(tail_masks)[2 * LANES] = {
             memcpy(&(v), (p), (size_t)(n) * sizeof(T));                             \
         }                                                                           \
     } while (0)
+/* t[j] + t[j + width], width = LANES/2, LANES/4, ... 1: halves of 32, 16, 8 bytes, then single numbers */
 #define FOLD(sum, v)                                                                \
     do {                                                                            \
-        T fold_[LANES];                                                             \
-        memcpy(fold_, &(v), sizeof(v));                                             \
-        for (int width_ = LANES / 2; width_; width_ /= 2)                           \
-            for (int j_ = 0; j_ < width_; j_++) fold_[j_] += fold_[j_ + width_];    \
-        sum = fold_[0];                                                             \
+        NAME(half) lo_, hi_;                                                        \
+        NAME(quarter) l_, h_;                                                       \
+        memcpy(&lo_, &(v), 32); memcpy(&hi_, (const char *)&(v) + 32, 32);          \
+        lo_ += hi_;                                                                 \
+        memcpy(&l_, &lo_, 16); memcpy(&h_, (const char *)&lo_ + 16, 16);            \
+        l_ += h_;                                                                   \
+        sum = LANES == 16 ? (l_[0] + l_[2 % (LANES / 4)]) + (l_[1] + l_[3 % (LANES / 4)]) \
+                          : l_[0] + l_[1];                                          \
     } while (0)
 
 /* sum x[i] * z[i] */

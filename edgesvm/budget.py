@@ -1,0 +1,104 @@
+"""Memory as arithmetic: what a learner will hold, in bytes, before anything is held."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgesvm.errors import MemoryBudgetError
+
+__all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "parse_bytes"]
+
+ALIGNMENT = 8  # of every array: the widest scalar; vector loads are unaligned ones
+MAX_PLAN_BYTES = 1 << 46  # beyond any machine: a corrupt count must not reach the allocator
+
+_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+def parse_bytes(size: int | str) -> int:
+    """Bytes from ``65536``, ``"64KiB"``, ``"1.5 MB"``; ``ValueError`` names what was allowed.
+
+    >>> parse_bytes("64KiB")
+    65536
+    """
+    if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
+        n_bytes = int(size)
+    else:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(size).lower())
+        if match is None or match[2] not in _UNITS:
+            raise ValueError(f"size {size!r}: give bytes as 65536, '64KiB', '1MiB', '500kB'")
+        n_bytes = math.floor(float(match[1]) * _UNITS[match[2]])
+    if n_bytes < 0:
+        raise ValueError(f"size {size!r}: a number of bytes is not negative")
+    return n_bytes
+
+
+def format_bytes(n_bytes: int) -> str:
+    """``"1.5 KiB (1,536 B)"``: for people, the exact number beside the round one."""
+    size, unit = float(n_bytes), "B"
+    for larger in ("KiB", "MiB", "GiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{n_bytes:,} B" if unit == "B" else f"{size:.1f} {unit} ({n_bytes:,} B)"
+
+
+@dataclass(frozen=True)
+class PlannedArray:
+    """One named array of the arena: its dtype, shape, and offset from the arena's first byte."""
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    offset: int
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """The list of arrays a learner lives in, and their ``total`` in bytes, padding included."""
+
+    arrays: tuple[PlannedArray, ...]
+    total: int
+
+    @classmethod
+    def of(cls, arrays: Iterable[tuple[str, str, tuple[int, ...]]]) -> MemoryPlan:
+        """Lay out ``(name, dtype, shape)`` one behind the other, each on an 8-byte boundary."""
+        placed: list[PlannedArray] = []
+        offset = 0
+        for name, dtype, shape in arrays:
+            array = PlannedArray(name, np.dtype(dtype).newbyteorder("<"), shape, offset)
+            placed.append(array)
+            offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+        if offset > MAX_PLAN_BYTES:
+            raise ValueError(f"a plan of {offset:,} bytes is more than any machine has")
+        return cls(tuple(placed), offset)
+
+    @property
+    def offsets(self) -> Mapping[str, int]:
+        return {array.name: array.offset for array in self.arrays}
+
+    def cut(self, block: np.ndarray) -> dict[str, np.ndarray]:
+        """The named arrays as views of ``block``, an ndarray of shape (total,), uint8."""
+        return {
+            a.name: block[a.offset : a.offset + a.nbytes].view(a.dtype).reshape(a.shape)
+            for a in self.arrays
+        }
+
+    def __str__(self) -> str:
+        width = max(len("total"), *(len(a.name) for a in self.arrays))
+        lines = [
+            f"{a.name:<{width}}  {a.dtype.name:<8}  {'x'.join(map(str, a.shape)) or '1':>12}  {a.nbytes:>12,} B"
+            for a in self.arrays
+        ]
+        padding = self.total - sum(a.nbytes for a in self.arrays)
+        if padding:
+            lines.append(f"{'padding':<{width}}  {'':<8}  {'':>12}  {padding:>12,} B")
+        return "\n".join([*lines, f"{'total':<{width}}  {'':<8}  {'':>12}  {self.total:>12,} B"])

@@ -1,0 +1,37 @@
+# The compiled half of the contract: what every compiled learner is, and what it must add.
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+from edgesvm.core.arena cimport Arena
+from edgesvm.core.status cimport Status
+from edgesvm.contract.labels cimport Labels
+
+cdef struct Common:             # first in every arena
+    int64_t n_seen              # samples taken, those of weight zero too
+    int64_t n_updates           # samples that moved the model
+    int64_t n_per_class[2]      # samples learned, by slot
+
+
+cdef class LearnerCore:
+    cdef readonly Arena arena
+    cdef readonly Labels labels
+    cdef readonly dict views        # name -> ndarray, the plan's arrays in the arena
+    cdef readonly object dtype
+    cdef readonly str owner         # the public class's name, for messages
+    cdef readonly int64_t n_features
+    cdef int typenum
+    cdef bint is_float32
+    cdef Common *common
+
+    # What a learner adds. `x` has n_features numbers of the learner's dtype; `y` is -1 or +1; `weight` > 0.
+    # A refused sample must leave the arena as it was.
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil
+    cdef Status decide(self, const void *x, double *value) noexcept nogil
+    cdef char *array(self, str name) except NULL
+
+    cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil
+    cdef int slot_for(self, double value) noexcept nogil
+    cdef double decision(self, cnp.ndarray row) except? -1
+    cdef cnp.ndarray as_row(self, x)
+    cdef int check_fitted(self) except -1

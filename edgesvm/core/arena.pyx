@@ -1,0 +1,51 @@
+"""The one block of memory a learner lives in, and pointers into it that are checked once, when they are made."""
+
+cimport numpy as cnp
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef class Arena:
+    """A zeroed block of exactly ``nbytes`` bytes, or the first ``nbytes`` of a caller's ``buffer``.
+
+    Parameters
+    ----------
+    nbytes : int
+    buffer : None or writable, contiguous buffer of at least ``nbytes`` bytes, aligned to 8
+        Used in place and zeroed; the caller keeps it alive by this object's reference.
+
+    Raises
+    ------
+    ValueError
+        The buffer is read-only, not contiguous, or not aligned. (That it is too small is for the caller to
+        say, who knows what to advise.)
+    """
+
+    def __init__(self, nbytes, buffer=None):
+        if buffer is None:
+            self.block = np.zeros(nbytes, np.uint8)
+        else:
+            view = memoryview(buffer)
+            if view.readonly or not view.c_contiguous:
+                raise ValueError("buffer must be writable and contiguous")
+            self.block = np.frombuffer(view.cast("B"), np.uint8, nbytes)
+            if <size_t> cnp.PyArray_DATA(self.block) % 8:
+                raise ValueError("buffer must begin at an address that is a multiple of 8")
+            self.block[:] = 0
+        self.base = <char *> cnp.PyArray_DATA(self.block)
+        self.nbytes = nbytes
+
+    @property
+    def memory(self):
+        """The block, an ndarray of shape (nbytes,), uint8, not a copy."""
+        return self.block
+
+    def __bytes__(self):
+        return self.block.tobytes()
+
+    cdef char *at(self, int64_t offset, int64_t length) except NULL:
+        if offset < 0 or length < 0 or offset > self.nbytes - length:
+            raise IndexError(f"bytes {offset}..{offset + length} of an arena of {self.nbytes}")
+        return self.base + offset

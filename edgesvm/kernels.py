@@ -1,0 +1,99 @@
+"""Kernels as small values: ``Linear()``, ``RBF(gamma)``, ``Polynomial(degree, gamma, coef0)``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgesvm.core.kernels import KernelKind
+
+MAX_DEGREE = 64  # a larger power overflows for any product that is not close to one
+
+
+@dataclass(frozen=True)
+class Linear:
+    """k(x, z) = x.z"""
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Kernel values of rows, ndarray of shape (n, m)."""
+        return X @ Z.T
+
+    @property
+    def code(self) -> tuple[int, float, float, int]:
+        return int(KernelKind.LINEAR), 0.0, 0.0, 1
+
+
+@dataclass(frozen=True)
+class RBF:
+    """k(x, z) = exp(-gamma |x - z|^2), gamma > 0"""
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        _check_positive("gamma", self.gamma)
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Kernel values of rows, ndarray of shape (n, m)."""
+        return np.exp(-self.gamma * ((X[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2))
+
+    @property
+    def code(self) -> tuple[int, float, float, int]:
+        return int(KernelKind.RBF), float(self.gamma), 0.0, 1
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """k(x, z) = (gamma x.z + coef0)^degree, degree 1 to 64, gamma > 0, coef0 >= 0"""
+
+    degree: int
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.degree <= MAX_DEGREE or self.degree != int(self.degree):
+            raise ValueError(f"degree={self.degree!r}: give a whole number from 1 to {MAX_DEGREE}")
+        _check_positive("gamma", self.gamma)
+        if not (math.isfinite(self.coef0) and self.coef0 >= 0):
+            raise ValueError(f"coef0={self.coef0!r}: give a finite number >= 0")
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Kernel values of rows, ndarray of shape (n, m)."""
+        return (self.gamma * (X @ Z.T) + self.coef0) ** self.degree
+
+    @property
+    def code(self) -> tuple[int, float, float, int]:
+        return int(KernelKind.POLYNOMIAL), float(self.gamma), float(self.coef0), int(self.degree)
+
+
+Kernel = Linear | RBF | Polynomial
+
+
+def _check_positive(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name}={value!r}: give a finite number > 0")
+
+
+def resolve_kernel(
+    kernel: Kernel | str, n_features: int, gamma: float | None, degree: int, coef0: float
+) -> Kernel:
+    """The kernel object for what a user wrote; ``gamma=None`` is 1 / n_features.
+
+    Raises
+    ------
+    ValueError
+        The name is none of "linear", "rbf", "poly".
+    """
+    if isinstance(kernel, (Linear, RBF, Polynomial)):
+        return kernel
+    width = 1.0 / n_features if gamma is None else gamma
+    if kernel == "linear":
+        return Linear()
+    if kernel == "rbf":
+        return RBF(width)
+    if kernel == "poly":
+        return Polynomial(degree, width, coef0)
+    raise ValueError(
+        f"kernel={kernel!r}: give 'linear', 'rbf', 'poly', or Linear(), RBF(gamma), Polynomial(degree)"
+    )

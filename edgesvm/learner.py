@@ -1,0 +1,440 @@
+"""The contract every learner keeps: planned memory, one sample or many, labels of any kind, save and load.
+
+A learner is its arena. The public class holds parameters and checks; the core (compiled, or its NumPy twin)
+holds state and step. What a subclass adds is short: its parameters, `_check_params`, `_arrays`, `_core`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
+from edgesvm.core.arena import Arena
+from edgesvm.core.status import Status
+from edgesvm.errors import refusal
+from edgesvm.contract.core import COMMON_ARRAYS
+from edgesvm.contract.inputs import as_floats, as_labels, as_weights
+from edgesvm.contract.labels import Labels
+
+Self = TypeVar("Self", bound="Learner")
+
+DTYPES = ("float32", "float64")
+MAX_FEATURES = 1 << 24
+
+
+class Learner:
+    """Base of all learners; see a concrete one, such as `StreamSVM`, for use.
+
+    Guarantees, each held by a test:
+
+    * ``allocate`` takes exactly ``plan(n_features).total`` bytes, and nothing is taken after it.
+    * One sample at a time equals a batch, bit for bit, however the stream is cut.
+    * A refused sample leaves the arena's bytes as they were.
+    * Saved and continued equals never stopped, bit for bit.
+
+    One learner is for one thread at a time.
+    """
+
+    dtype: str
+    _capacity: ClassVar[str]  # the parameter that `within` makes as large as fits
+    _max_capacity: ClassVar[int] = 1 << 24
+    _engine: ClassVar[str] = "compiled"  # "reference": the NumPy twin, for tests and readers
+
+    # -- what a learner adds -----------------------------------------------------------------------------
+
+    def _check_params(self) -> None:
+        """Raise ValueError for a parameter out of range."""
+        raise NotImplementedError
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        """The learner's own arrays, (name, dtype, shape)."""
+        raise NotImplementedError
+
+    def _core(self, *common: Any) -> Any:
+        """The core of the chosen engine, given (plan, arena, labels, n_features, dtype, owner)."""
+        raise NotImplementedError
+
+    # -- parameters, as scikit-learn has them ------------------------------------------------------------
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Constructor arguments by name, as they were given."""
+        return {name: getattr(self, name) for name in self._param_names()}
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Change constructor arguments. What was learned belonged to the old ones and is dropped."""
+        names = self._param_names()
+        for name in params:
+            if name not in names:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        self.__dict__.pop("_state", None)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if repr(value) != repr(defaults[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    # -- memory ------------------------------------------------------------------------------------------
+
+    def plan(self, n_features: int) -> MemoryPlan:
+        """The arrays this learner will live in and their total bytes; arithmetic, nothing is allocated.
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of range.
+        """
+        if self.dtype not in DTYPES:
+            raise ValueError(f"dtype={self.dtype!r}: give 'float32' or 'float64'")
+        if not 1 <= n_features <= MAX_FEATURES:
+            raise ValueError(f"n_features={n_features!r}: give a whole number from 1 to {MAX_FEATURES:,}")
+        self._check_params()
+        return MemoryPlan.of([*COMMON_ARRAYS, *self._arrays(int(n_features))])
+
+    def allocate(
+        self: Self, n_features: int, classes: Sequence[Any] | None = None, buffer: Any = None
+    ) -> Self:
+        """Take the planned bytes: the only place where a learner takes memory. Forgets what was learned.
+
+        Parameters
+        ----------
+        n_features : int
+        classes : sequence of two labels, optional
+            Named up front, any other label is refused; else the first two labels to come are the two.
+        buffer : writable contiguous buffer, optional
+            At least ``plan(n_features).total`` bytes, aligned to 8, used in place of an own block.
+
+        Raises
+        ------
+        MemoryBudgetError
+            The buffer is too small; ``.required`` says how many bytes would do.
+        """
+        plan = self.plan(n_features)
+        available = plan.total if buffer is None else memoryview(buffer).nbytes
+        if available < plan.total:
+            raise MemoryBudgetError(
+                f"{self!r} with {n_features} features needs {format_bytes(plan.total)}, "
+                f"the buffer has {format_bytes(available)}",
+                plan.total,
+                available,
+            )
+        labels = Labels(classes)
+        self._adopt(plan, Arena(plan.total, buffer), labels, n_features)
+        return self
+
+    def _adopt(self, plan: MemoryPlan, arena: Arena, labels: Labels, n_features: int) -> None:
+        core = self._core(plan, arena, labels, int(n_features), self.dtype, type(self).__name__)
+        self._state = (core, self.get_params())
+
+    @classmethod
+    def within(cls: type[Self], budget: int | str, n_features: int, **params: Any) -> Self:
+        """The learner of the largest capacity whose plan fits ``budget`` bytes.
+
+        Parameters
+        ----------
+        budget : int or str
+            Bytes, or "64KiB".
+        n_features : int
+        **params
+            Other constructor arguments.
+
+        Raises
+        ------
+        MemoryBudgetError
+            Even the smallest capacity does not fit; ``.required`` says what it needs.
+        """
+        n_bytes = parse_bytes(budget)
+        name = cls._capacity
+        if name in params:
+            learner = cls(**params)
+            smallest = learner.plan(n_features).total
+            if smallest <= n_bytes:
+                return learner
+        else:
+            fits, too_large = cls._smallest_capacity(), cls._max_capacity + 1
+            smallest = cls(**{name: fits}, **params).plan(n_features).total
+            if smallest <= n_bytes:
+                while too_large - fits > 1:
+                    middle = (fits + too_large) // 2
+                    if cls(**{name: middle}, **params).plan(n_features).total <= n_bytes:
+                        fits = middle
+                    else:
+                        too_large = middle
+                return cls(**{name: fits}, **params)
+        raise MemoryBudgetError(
+            f"{cls.__name__} with {n_features} features needs at least {format_bytes(smallest)}, "
+            f"the budget is {format_bytes(n_bytes)}",
+            smallest,
+            n_bytes,
+        )
+
+    @classmethod
+    def _smallest_capacity(cls) -> int:
+        return 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held: the arena's, 0 before ``allocate``."""
+        return self._allocated.arena.nbytes if "_state" in self.__dict__ else 0
+
+    @property
+    def arena(self) -> Arena:
+        """The block the learner lives in; ``bytes(learner.arena)`` is its whole state."""
+        return self._allocated.arena
+
+    @property
+    def _allocated(self) -> Any:
+        try:
+            return self._state[0]
+        except AttributeError:
+            raise AttributeError(f"this {type(self).__name__} has no memory yet: allocate, or learn a sample") from None
+
+    def reset(self: Self) -> Self:
+        """Forget what was learned; the memory stays."""
+        if "_state" in self.__dict__:
+            core = self._state[0]
+            core.arena.memory[:] = 0
+            labels = Labels(core.labels.in_slots if core.labels.closed else None)
+            plan = self.plan(core.n_features)
+            if plan.total != core.arena.nbytes:
+                self.set_params()
+            else:
+                self._adopt(plan, core.arena, labels, core.n_features)
+        return self
+
+    # -- learning ----------------------------------------------------------------------------------------
+
+    def learn_one(self, x: ArrayLike, y: Any) -> bool:
+        """Learn one sample; whether the model moved.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Of the learner's dtype: no allocator call is made. Anything else is converted.
+        y : label
+
+        Raises
+        ------
+        ValueError
+            A feature is NaN or infinite, the length is wrong, or the label is a third one. The sample is not
+            learned and the model is as it was.
+        """
+        if "_state" not in self.__dict__:
+            self.allocate(as_floats(x, np.dtype(self.dtype), 1, None, type(self).__name__).shape[0])
+        return self._state[0].learn_one(x, y)
+
+    def partial_fit(
+        self: Self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: Sequence[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn rows in order; equal to ``learn_one`` row by row, bit for bit.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : array of shape (n_samples,), labels
+        classes : sequence of two labels, optional
+            As for ``allocate``; on a later call it must name the same.
+        sample_weight : array of shape (n_samples,), float64, optional
+            Finite, >= 0; zero is as if the row were not there.
+
+        Raises
+        ------
+        ValueError
+            Names the first row that is refused. The rows before it are learned; it and later ones are not.
+        """
+        owner = type(self).__name__
+        known = self._state[0] if "_state" in self.__dict__ else None
+        X = as_floats(X, np.dtype(self.dtype), 2, known.n_features if known else None, owner)
+        y = as_labels(y, len(X), owner)
+        weights = as_weights(sample_weight, len(X))
+        if known is None:
+            self.allocate(X.shape[1], classes)
+        elif classes is not None and Labels(classes).in_slots != tuple(sorted(known.labels.in_slots)):
+            raise ValueError(f"classes={list(classes)!r} differ from the first call's {list(known.labels.in_slots)!r}")
+        core = self._state[0]
+        slots, n_known, newcomers = core.labels.encode(y)
+        n_learned, _, status = core.learn_many(X[:n_known], slots, weights)
+        for slot, row, label in newcomers:
+            if row < n_learned:
+                core.labels.take(slot, label)
+        if status <= Status.CHANGED and n_known < len(y):
+            status = Status.UNKNOWN_LABEL
+        if status > Status.CHANGED:
+            sample = f"{owner}: row {n_learned} (label {y[n_learned]!r})"
+            raise refusal(status, sample, self.dtype, core.labels.in_slots)
+        return self
+
+    def fit(self: Self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget, then learn the rows in one pass."""
+        owner = type(self).__name__
+        X = as_floats(X, np.dtype(self.dtype), 2, None, owner)
+        if len(X) == 0:
+            raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+        y = as_labels(y, len(X), owner)
+        if "_state" in self.__dict__ and self._state[0].n_features == X.shape[1]:
+            self.reset()
+        else:
+            self.set_params()
+        return self.partial_fit(X, y, sample_weight=sample_weight)
+
+    # -- predicting --------------------------------------------------------------------------------------
+
+    @property
+    def _fitted(self) -> Any:
+        if "_state" not in self.__dict__:
+            self._raise_not_fitted()
+        return self._state[0]
+
+    def _raise_not_fitted(self) -> None:
+        from edgesvm.errors import NotFittedError
+
+        raise NotFittedError(f"{type(self).__name__} has learned no sample yet; call learn_one or partial_fit first")
+
+    def decision_one(self, x: ArrayLike) -> float:
+        """Decision value of one sample: positive for ``classes_[1]``. Raises as ``learn_one`` does."""
+        return self._fitted.decision_one(x)
+
+    def predict_one(self, x: ArrayLike) -> Any:
+        """Label of one sample, as it was given. While one class has been seen, that class."""
+        return self._fitted.predict_one(x)
+
+    def decision_function(self, X: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
+        """Decision values.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        out : ndarray of shape (n_samples,), float64, C-contiguous, optional
+            Where to put them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+
+        Raises
+        ------
+        NotFittedError
+        ValueError
+            Names the first row with a feature that is not finite.
+        """
+        core = self._fitted
+        X = as_floats(X, np.dtype(self.dtype), 2, core.n_features, type(self).__name__)
+        if out is None:
+            out = np.empty(len(X))
+        elif out.shape != (len(X),) or out.dtype != np.float64 or not out.flags.c_contiguous:
+            raise ValueError(f"out must be float64, contiguous, of shape ({len(X)},)")
+        row, status = core.decide_many(X, out)
+        if status > Status.CHANGED:
+            raise refusal(status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots)
+        return out
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Labels, ndarray of shape (n_samples,)."""
+        decisions = self.decision_function(X)
+        core = self._fitted
+        positive = decisions > 0
+        per_class = core.views["n_per_class"]
+        if not per_class.all():
+            only = np.int8(per_class[0] == 0)
+            return core.labels.of_slots(np.full(len(decisions), only))
+        return core.labels.classes[positive.astype(np.intp)]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of rows whose predicted label is right."""
+        hits = self.predict(X) == np.asarray(y)
+        return float(np.average(hits, weights=sample_weight))
+
+    # -- what was learned --------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels so far, sorted, ndarray of shape (1,) or (2,)."""
+        return self._allocated.labels.classes
+
+    @property
+    def n_features_in_(self) -> int:
+        return self._allocated.n_features
+
+    @property
+    def n_seen_(self) -> int:
+        """Samples taken, those of weight zero too."""
+        return int(self._allocated.views["n_seen"])
+
+    @property
+    def n_updates_(self) -> int:
+        """Samples that moved the model."""
+        return int(self._allocated.views["n_updates"])
+
+    # -- bytes out and in --------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a snapshot, whole or not at all (see FORMATS.md); read it with ``edgesvm.load``.
+
+        Raises
+        ------
+        TypeError
+            A label is no bool, int, float or str.
+        OSError
+            The disk is full or read-only; an older file of that name is as it was.
+        """
+        from edgesvm.persist import save
+
+        save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {k: v for k, v in self.__dict__.items() if k != "_state"}
+        if "_state" in self.__dict__:
+            core, params = self._state
+            state["_saved"] = (core.n_features, core.labels.in_slots, core.labels.closed, bytes(core.arena), params)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved = state.pop("_saved", None)
+        self.__dict__.update(state)
+        if saved is not None:
+            self._restore(*saved[:4])
+
+    def _restore(self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: bytes) -> None:
+        """Take up a saved arena; CorruptModelError where its counts contradict one another."""
+        self.allocate(n_features)
+        core = self._state[0]
+        core.arena.memory[:] = np.frombuffer(memory, np.uint8)
+        self._adopt(self.plan(n_features), core.arena, Labels.restore(labels, closed), n_features)
+        self._state[0].check()
+
+    # -- scikit-learn, which is no dependency ------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__ and bool(self._allocated.views["n_per_class"].any())
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True, one_d_labels=True),
+            transformer_tags=None,
+            regressor_tags=None,
+            classifier_tags=ClassifierTags(multi_class=False),
+            input_tags=InputTags(),
+        )

@@ -1,0 +1,1 @@
+"""StreamSVM and its kernel form (Rai, Daumé III & Venkatasubramanian 2008)."""

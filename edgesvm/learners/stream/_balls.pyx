@@ -1,0 +1,187 @@
+"""The smallest ball around a few balls, given the Gram matrix of their centres.
+
+Given m balls (c_i, R_i), find shares a >= 0, sum a = 1, of the centre c = sum a_i c_i. Two problems share the code:
+
+upper   minimise max_i |c - c_i| + R_i, the enclosing ball itself (Fischer & Gärtner 2003 state it).
+lower   maximise V(a) = a.q - |c|^2, its dual, where q_i is the mean squared norm of the points ball i stands for.
+        Any a is dual feasible, so V is at most R*^2 whatever was merged or forgotten (Tsang et al. 2005, eq. 6).
+
+Both go by pairwise steps: share moves from the ball that reaches least to the one that reaches farthest. Augmented
+axes of different balls are orthogonal, so they show only on the diagonal of the Gram matrix. O(m) a step; no memory.
+"""
+
+from libc.math cimport INFINITY, fmax, fmin, sqrt
+
+# Measured on the paper's data sets: finer changes no accuracy; the cap bounds the work of one sample.
+cdef double UPPER_TOLERANCE = 1e-4  # of the radius
+cdef int UPPER_STEPS = 1000
+cdef double LOWER_TOLERANCE = 0.1   # of |c|^2
+cdef int LOWER_STEPS = 16
+# A step leaves two balls level; rounding must not choose between them, so the first of those level is taken.
+cdef double LEVEL = 1e-9
+
+
+cdef double gram(const Balls *balls, int64_t i, int64_t j) noexcept nogil:
+    return balls.gram[i * balls.capacity + j]
+
+
+cdef double centre_square(const Balls *balls) noexcept nogil:
+    """pull = gram @ share;  |c|^2 = share @ pull"""
+    cdef int64_t i, j
+    cdef double cc = 0.0
+    for i in range(balls.m[0]):
+        balls.pull[i] = 0.0
+        for j in range(balls.m[0]):
+            balls.pull[i] += gram(balls, i, j) * balls.share[j]
+        cc += balls.share[i] * balls.pull[i]
+    return cc
+
+
+cdef double reach(const Balls *balls, int64_t i, double cc, bint lower) noexcept nogil:
+    """upper: |c - c_i| + R_i, the farthest point of ball i;  lower: its mean squared distance"""
+    cdef double d2 = fmax(cc - 2.0 * balls.pull[i] + balls.square[i], 0.0)
+    return d2 if lower else sqrt(d2) + balls.radius[i]
+
+
+cdef double solve(const Balls *balls, bint lower) noexcept nogil:
+    """Improve the shares in place; the radius of the ball found, about `c` with these very shares."""
+    cdef int64_t i, j, k
+    cdef int step, steps = LOWER_STEPS if lower else UPPER_STEPS
+    cdef double cc, far, near, value, slack
+    for step in range(steps):
+        cc = centre_square(balls) if step % 64 == 0 else share_pull(balls)
+        far, near, i, j = 0.0, INFINITY, 0, 0
+        for k in range(balls.m[0]):
+            value = reach(balls, k, cc, lower)
+            if value > far * (1.0 + LEVEL):
+                far, i = value, k
+            if balls.share[k] > 0.0 and value < near * (1.0 - LEVEL):
+                near, j = value, k
+        slack = LOWER_TOLERANCE * cc if lower else UPPER_TOLERANCE * far
+        if lower and step == 0:
+            slack = 0.0  # always taken: a sample outside must move the model
+        if far - near <= slack:
+            break
+        value = step_length(balls, i, j, far, near, cc, lower)
+        if not value > 0.0:
+            break
+        balls.share[i] += value
+        balls.share[j] = 0.0 if value == balls.share[j] else balls.share[j] - value
+        for k in range(balls.m[0]):
+            balls.pull[k] += value * (gram(balls, k, i) - gram(balls, k, j))
+    return radius(balls, lower)
+
+
+cdef double share_pull(const Balls *balls) noexcept nogil:
+    """|c|^2 from a pull that was kept up step by step"""
+    cdef int64_t k
+    cdef double cc = 0.0
+    for k in range(balls.m[0]):
+        cc += balls.share[k] * balls.pull[k]
+    return cc
+
+
+cdef double step_length(
+    const Balls *balls, int64_t i, int64_t j, double far, double near, double cc, bint lower
+) noexcept nogil:
+    """How much share moves from j to i: exact for the dual, a Newton step on far - near for the ball."""
+    cdef double apart, slope_i, slope_j, slope, moved = balls.pull[i] - balls.pull[j]
+    apart = gram(balls, i, i) + gram(balls, j, j) - 2.0 * gram(balls, i, j)  # |c_i - c_j|^2
+    if lower:
+        slope = 2.0 * apart
+    else:
+        slope_i = (moved - gram(balls, i, i) + gram(balls, i, j)) / (far - balls.radius[i])
+        slope_j = sqrt(fmax(apart, 0.0))
+        if near - balls.radius[j] > 1e-12 * far:
+            slope_j = (moved - gram(balls, i, j) + gram(balls, j, j)) / (near - balls.radius[j])
+        slope = slope_j - slope_i
+    return balls.share[j] if not slope * balls.share[j] > far - near else (far - near) / slope
+
+
+cdef double radius(const Balls *balls, bint lower) noexcept nogil:
+    """upper: max_i reach;  lower: sqrt(share @ square - |c|^2), at most the smallest radius there is"""
+    cdef int64_t k
+    cdef double cc = centre_square(balls), result = -cc if lower else 0.0
+    for k in range(balls.m[0]):
+        if lower:
+            result += balls.share[k] * balls.square[k]
+        else:
+            result = fmax(result, reach(balls, k, cc, False))
+    return sqrt(fmax(result, 0.0)) if lower else result
+
+
+cdef double distance_square(const Balls *balls, int64_t i, int64_t j) noexcept nogil:
+    return fmax(gram(balls, i, i) + gram(balls, j, j) - 2.0 * gram(balls, i, j), 0.0)
+
+
+cdef double joint_radius(double d, double R_i, double R_j) noexcept nogil:
+    """of the smallest ball around two, their centres d apart"""
+    return fmax(0.5 * (d + R_i + R_j), fmax(R_i, R_j))
+
+
+cdef void closest_pair(const Balls *balls, bint lower, int64_t *first, int64_t *second) noexcept nogil:
+    """The pair that costs least to join: upper, the smallest joint ball; lower, a_i a_j / (a_i + a_j) |c_i - c_j|^2,
+    by which V would fall if the two were ever to be told apart again."""
+    cdef int64_t i, j
+    cdef double cost, share, least = INFINITY
+    first[0], second[0] = 0, 1
+    for i in range(balls.m[0]):
+        for j in range(i + 1, balls.m[0]):
+            cost = distance_square(balls, i, j)
+            if lower:
+                share = balls.share[i] + balls.share[j]
+                cost *= balls.share[i] * balls.share[j] / share if share > 0.0 else 0.0
+            else:
+                cost = joint_radius(sqrt(cost), balls.radius[i], balls.radius[j])
+            if cost < least:
+                least, first[0], second[0] = cost, i, j
+
+
+cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
+    """Ball j goes into ball i; t, the part of the way from c_i to c_j that the new centre takes.
+
+    upper: the smallest ball around both, in closed form. lower: their mean by share, so that c and V stay.
+    Slot j stays filled, for the caller to move its centre before `forget`.
+    """
+    cdef int64_t k
+    cdef double t, square, value, d = sqrt(distance_square(balls, i, j))
+    cdef double share = balls.share[i] + balls.share[j], R_i = balls.radius[i], R_j = balls.radius[j]
+    if lower:
+        t = balls.share[j] / share if share > 0.0 else 0.0
+        balls.square[i] += t * (balls.square[j] - balls.square[i])
+    elif d + R_j <= R_i:
+        t = 0.0
+    elif d + R_i <= R_j:
+        t = 1.0
+    else:
+        t = 0.5 * (1.0 - (R_i - R_j) / d)
+        # A weighted point lies a little off its centre (square - gram), hence not simply (d + R_i + R_j) / 2.
+        balls.radius[i] = fmax(
+            sqrt(fmax(t * t * d * d + balls.square[i] - gram(balls, i, i), 0.0)) + R_i,
+            sqrt(fmax((1.0 - t) * (1.0 - t) * d * d + balls.square[j] - gram(balls, j, j), 0.0)) + R_j)
+    if t == 1.0 and not lower:
+        balls.radius[i] = R_j
+    square = (1 - t) * (1 - t) * gram(balls, i, i) + 2 * t * (1 - t) * gram(balls, i, j) + t * t * gram(balls, j, j)
+    for k in range(balls.m[0]):
+        value = (1 - t) * gram(balls, i, k) + t * gram(balls, j, k)
+        balls.gram[i * balls.capacity + k] = value
+        balls.gram[k * balls.capacity + i] = value
+    balls.gram[i * balls.capacity + i] = square
+    balls.share[i] = share
+    if not lower:
+        balls.square[i] = square
+    return t
+
+
+cdef void forget(Balls *balls, int64_t j) noexcept nogil:
+    """The last ball takes slot j."""
+    cdef int64_t k, last = balls.m[0] - 1, n = balls.capacity
+    for k in range(balls.m[0]):
+        balls.gram[j * n + k] = balls.gram[last * n + k]
+    for k in range(balls.m[0]):
+        balls.gram[k * n + j] = balls.gram[k * n + last]
+    balls.gram[j * n + j] = balls.gram[last * n + last]
+    balls.square[j] = balls.square[last]
+    balls.radius[j] = balls.radius[last]
+    balls.share[j] = balls.share[last]
+    balls.m[0] = last

@@ -1,0 +1,206 @@
+"""StreamSVM in plain NumPy, to be read beside the paper; the same methods as `_stream_svm.pyx`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.core.status import Status
+
+
+LEVEL = 1e-9  # balls nearer than this reach equally far: the first of them is taken
+
+
+class StreamSVMCoreRef(ReferenceCore):
+    """The arena's arrays by name: R, xi2, ww, q, w; and the balls held: centres, gram, square, radius, share."""
+
+    def __init__(self, *common, C, slack, bound, normalize, fit_intercept, lookahead):
+        super().__init__(*common)
+        self.C, self.paper_slack, self.lower = C, slack == "paper", bound == "lower"
+        self.normalize, self.intercept, self.flush = normalize, fit_intercept, lookahead > 0
+        self.several = "n_held" in self.views
+
+    def features(self, x, y):
+        """y times the features: normalised, with the constant behind them."""
+        norm = np.sqrt(np.float64(x @ x))
+        z = np.float64(y) * x / (norm if self.normalize and norm > 0 else 1.0)
+        return np.append(z, y) if self.intercept else z
+
+    def step(self, x, y, weight):
+        if not np.isfinite(x @ x):
+            return Status.NOT_FINITE
+        z = self.features(x, y)
+        xi2 = 1 / weight if self.paper_slack else 1 / (self.C * weight)
+        point = z, z @ z + xi2, z @ z + 1 / self.C, xi2, 0.0
+        if self.several:
+            return self.hold(*point)
+        return self.take(*point)
+
+    # -- one ball ----------------------------------------------------------------------------------------
+
+    def take(self, z, zz, square, xi2_z, R_z):
+        v = self.views
+        w, R, xi2, q = v["w"], float(v["R"]), float(v["xi2"]), float(v["q"])
+        if v["n_per_class"].sum() == 0:
+            gamma, R, xi2, q = 1.0, R_z, xi2_z, square
+        else:
+            cc = float(v["ww"]) + xi2
+            d2 = cc - 2 * float(w @ z) + square
+            if self.lower:
+                if d2 <= R**2:
+                    return Status.UNCHANGED
+                gamma = min(0.5 * (d2 - R**2) / max(d2 - square + zz, 0.5 * (d2 - R**2)), 1.0)
+                q += gamma * (square - q)
+            else:
+                d = np.sqrt(max(d2, 0.0))
+                if d + R_z <= R:
+                    return Status.UNCHANGED
+                if d + R <= R_z:
+                    gamma, R = 1.0, R_z
+                else:
+                    gamma, R = 0.5 * (1 - (R - R_z) / d), 0.5 * (R + R_z + d)
+            xi2 = (1 - gamma) ** 2 * xi2 + gamma**2 * xi2_z
+        w[:] = (1 - gamma) * w + gamma * z
+        v["ww"][...] = ww = w @ w
+        v["xi2"][...], v["q"][...] = xi2, q
+        v["R"][...] = np.sqrt(max(q - ww - xi2, 0.0)) if self.lower else R
+        return Status.CHANGED
+
+    # -- several balls -----------------------------------------------------------------------------------
+
+    def hold(self, z, zz, square, xi2, R_z):
+        v = self.views
+        m = int(v["n_held"])
+        if m and self.inside(m, z, square) and R_z == 0:
+            return Status.UNCHANGED
+        v["gram"][m, :m] = v["gram"][:m, m] = v["centres"][:m] @ z
+        v["gram"][m, m], v["square"][m], v["radius"][m], v["share"][m] = zz, square, R_z, float(m == 0)
+        v["centres"][m] = z
+        v["n_held"] += 1
+        self.enclose()
+        return Status.CHANGED
+
+    def inside(self, m, z, square):
+        v = self.views
+        if self.lower:
+            return v["ww"] + v["xi2"] - 2 * (v["w"] @ z) + square <= v["R"] ** 2
+        d2 = np.diag(v["gram"])[:m] - 2 * (v["centres"][:m] @ z) + square
+        return bool(((d2 <= v["radius"][:m] ** 2) & (v["radius"][:m] > 0)).any())
+
+    def enclose(self):
+        v = self.views
+        full = v["n_held"] == len(v["radius"])
+        if full and not self.flush and not self.lower:
+            self.merge_closest()
+        v["R"][...] = self.solve()
+        m = int(v["n_held"])
+        a = v["share"][:m]
+        v["w"][:] = a @ v["centres"][:m]
+        v["q"][...] = a @ v["square"][:m]
+        v["ww"][...] = v["w"] @ v["w"]
+        v["xi2"][...] = max(a @ v["gram"][:m, :m] @ a - v["ww"], 0.0)
+        if full and self.flush:
+            self.collapse()
+        elif full and self.lower:
+            self.merge_closest()
+
+    def reach(self, a, m):
+        """How far each ball reaches from the centre of shares `a`: upper, its farthest point; lower, mean square."""
+        v = self.views
+        pull = v["gram"][:m, :m] @ a
+        d2 = np.maximum(a @ pull - 2 * pull + v["square"][:m], 0.0)
+        return pull, (d2 if self.lower else np.sqrt(d2) + v["radius"][:m])
+
+    def solve(self):
+        v = self.views
+        m = int(v["n_held"])
+        G, a, R = v["gram"][:m, :m], v["share"][:m], v["radius"][:m]
+        for step in range(16 if self.lower else 1000):
+            pull, reach = self.reach(a, m)
+            in_use = np.where(a > 0, reach, np.inf)
+            i = int(np.argmax(reach >= reach.max() * (1 - LEVEL)))
+            j = int(np.argmax(in_use <= in_use.min() * (1 + LEVEL)))
+            gap = reach[i] - reach[j]
+            tolerance = 0.1 * (a @ pull) * (step > 0) if self.lower else 1e-4 * reach[i]
+            if gap <= tolerance:
+                break
+            apart = G[i, i] + G[j, j] - 2 * G[i, j]
+            if self.lower:
+                slope = 2 * apart
+            else:
+                r_i, r_j, moved = reach[i] - R[i], reach[j] - R[j], pull[i] - pull[j]
+                slope = np.sqrt(max(apart, 0.0)) if r_j <= 1e-12 * reach[i] else (moved - G[i, j] + G[j, j]) / r_j
+                slope -= (moved - G[i, i] + G[i, j]) / r_i
+            t = a[j] if not slope * a[j] > gap else gap / slope
+            if not t > 0:
+                break
+            a[i] += t
+            a[j] -= t
+        pull, reach = self.reach(a, m)
+        return np.sqrt(max(a @ v["square"][:m] - a @ pull, 0.0)) if self.lower else reach.max()
+
+    def collapse(self):
+        v = self.views
+        cc = v["ww"] + v["xi2"]
+        v["centres"][0] = v["w"]
+        v["gram"][0, 0], v["share"][0], v["n_held"][...] = cc, 1.0, 1
+        v["square"][0] = v["q"] if self.lower else cc
+        v["radius"][0] = 0.0 if self.lower else v["R"]
+
+    def merge_closest(self):
+        v = self.views
+        m = int(v["n_held"])
+        G, a, R, square, centres = v["gram"], v["share"], v["radius"], v["square"], v["centres"]
+        norms = np.diag(G)[:m]
+        d2 = np.maximum(norms[:, None] + norms - 2 * G[:m, :m], 0.0)
+        if self.lower:
+            total = a[:m, None] + a[:m]
+            cost = d2 * np.divide(a[:m, None] * a[:m], total, out=np.zeros((m, m)), where=total > 0)
+        else:
+            cost = np.maximum((np.sqrt(d2) + R[:m, None] + R[:m]) / 2, np.maximum(R[:m, None], R[:m]))
+        cost[np.tril_indices(m)] = np.inf
+        i, j = divmod(int(cost.argmin()), m)
+        d = np.sqrt(d2[i, j])
+        if self.lower:
+            t = a[j] / (a[i] + a[j]) if a[i] + a[j] > 0 else 0.0
+            square[i] += t * (square[j] - square[i])
+        elif d + R[j] <= R[i]:
+            t = 0.0
+        elif d + R[i] <= R[j]:
+            t, R[i] = 1.0, R[j]
+        else:
+            t = 0.5 * (1 - (R[i] - R[j]) / d)
+            R[i] = max(
+                np.sqrt(max((t * d) ** 2 + square[i] - G[i, i], 0.0)) + R[i],
+                np.sqrt(max(((1 - t) * d) ** 2 + square[j] - G[j, j], 0.0)) + R[j],
+            )
+        centres[i] = (1 - t) * centres[i] + t * centres[j]
+        merged = (1 - t) ** 2 * G[i, i] + 2 * t * (1 - t) * G[i, j] + t**2 * G[j, j]
+        G[i, :m] = G[:m, i] = (1 - t) * G[i, :m] + t * G[j, :m]
+        G[i, i], a[i] = merged, a[i] + a[j]
+        if not self.lower:
+            square[i] = merged
+        last = m - 1  # takes the free slot
+        for per_ball in (centres, square, R, a):
+            per_ball[j] = per_ball[last]
+        G[j, :m] = G[last, :m]
+        G[:m, j] = G[:m, last]
+        v["n_held"] -= 1
+
+    # -- the doors ---------------------------------------------------------------------------------------
+
+    def absorb(self, other, flipped):
+        v, o = self.views, other.views
+        z = o["w"] * (-1.0 if flipped else 1.0)
+        zz = float(o["ww"] + o["xi2"])
+        square = float(o["q"]) if self.lower else zz
+        R = 0.0 if self.lower else float(o["R"])
+        (self.hold if self.several else self.take)(z, zz, square, float(o["xi2"]), R)
+        v["n_seen"] += o["n_seen"]
+        v["n_updates"] += o["n_updates"]
+        v["n_per_class"] += o["n_per_class"][::-1] if flipped else o["n_per_class"]
+
+    def decide(self, x):
+        if not np.isfinite(x @ x):
+            return np.nan
+        return float(self.views["w"] @ self.features(x, 1.0))

@@ -1,0 +1,159 @@
+"""Snapshot format, version 1: header, parameters, labels, arena, CRC. FORMATS.md gives every byte.
+
+Nothing in a snapshot is trusted: its length and CRC are checked first, then every count against the bytes that
+are there, before any memory is taken for it. No pickle, no code.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from edgesvm.errors import CorruptModelError, FormatVersionError
+from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
+
+MAGIC = b"ESVMSNAP"
+VERSION = 1
+# magic, version, header bytes, n_features, file bytes, arena bytes, params bytes, labels bytes, 16 reserved
+HEADER = struct.Struct("<8sHHIQQII16x")
+HEADER_BYTES = HEADER.size
+CRC_BYTES = 4
+MAX_SECTION = 1 << 16  # parameters, labels: a few names and numbers
+
+NONE, BOOL, INT, FLOAT, STR, KERNEL = range(6)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a snapshot file says: sound as bytes, not yet believed as a model."""
+
+    learner: str  # class name
+    params: dict[str, Any]
+    n_features: int
+    labels: tuple[Any, ...]  # in slot order
+    closed: bool  # labels were named up front
+    arena: bytes
+
+
+def pack(snapshot: Snapshot) -> bytes:
+    """The file's bytes.
+
+    Raises
+    ------
+    TypeError
+        A label or parameter of a kind the format has no place for.
+    """
+    params = _pack_value(snapshot.learner) + b"".join(
+        _pack_value(name) + _pack_value(value) for name, value in snapshot.params.items()
+    )
+    labels = struct.pack("<B", snapshot.closed) + b"".join(_pack_value(y, label=True) for y in snapshot.labels)
+    n_bytes = HEADER_BYTES + len(params) + len(labels) + len(snapshot.arena) + CRC_BYTES
+    header = HEADER.pack(
+        MAGIC, VERSION, HEADER_BYTES, snapshot.n_features, n_bytes, len(snapshot.arena), len(params), len(labels)
+    )
+    body = header + params + labels + snapshot.arena
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def unpack(data: bytes) -> Snapshot:
+    """Read the bytes of a snapshot; takes no more memory than a small multiple of ``len(data)``.
+
+    Raises
+    ------
+    CorruptModelError
+        Not a snapshot, cut short, damaged, or self-contradictory.
+    FormatVersionError
+        A version this release does not read.
+    """
+    if len(data) < HEADER_BYTES + CRC_BYTES or data[: len(MAGIC)] != MAGIC:
+        raise CorruptModelError("this is no edgesvm snapshot, or its beginning is lost")
+    (crc,) = struct.unpack_from("<I", data, len(data) - CRC_BYTES)
+    if zlib.crc32(memoryview(data)[:-CRC_BYTES]) != crc:
+        raise CorruptModelError("the snapshot is damaged or cut short (its CRC-32 does not match)")
+    _, version, header_bytes, n_features, n_bytes, arena_bytes, params_bytes, labels_bytes = HEADER.unpack_from(data)
+    if version != VERSION:
+        raise FormatVersionError(f"snapshot format version {version}; this release reads version {VERSION}")
+    if header_bytes != HEADER_BYTES or any(data[HEADER_BYTES - 16 : HEADER_BYTES]):
+        raise CorruptModelError("the snapshot's header is not as version 1 has it")
+    if n_bytes != len(data) or HEADER_BYTES + params_bytes + labels_bytes + arena_bytes + CRC_BYTES != n_bytes:
+        raise CorruptModelError("the snapshot's lengths do not add up")
+    if params_bytes > MAX_SECTION or labels_bytes > MAX_SECTION:
+        raise CorruptModelError("the snapshot's parameters or labels are longer than any we write")
+    begin = HEADER_BYTES + params_bytes
+    learner, *rest = _values(data[HEADER_BYTES:begin])
+    closed, labels = _read_labels(data[begin : begin + labels_bytes])
+    if not isinstance(learner, str) or len(rest) % 2 or not all(isinstance(name, str) for name in rest[::2]):
+        raise CorruptModelError("the snapshot's parameters are not names with values")
+    arena = data[begin + labels_bytes : -CRC_BYTES]
+    return Snapshot(learner, dict(zip(rest[::2], rest[1::2], strict=True)), n_features, labels, closed, arena)
+
+
+def _read_labels(section: bytes) -> tuple[bool, tuple[Any, ...]]:
+    labels = tuple(_values(section[1:]))
+    allowed = all(isinstance(y, (bool, int, float, str)) and y == y for y in labels)
+    distinct = len(labels) < 2 or labels[0] != labels[1]
+    if section[:1] not in (b"\0", b"\1") or len(labels) > 2 or not allowed or not distinct:
+        raise CorruptModelError("the snapshot's labels are not zero to two different labels")
+    closed = section[0] == 1
+    if closed and len(labels) != 2:
+        raise CorruptModelError("the snapshot names its labels up front but has not two")
+    return closed, labels
+
+
+def _pack_value(value: Any, label: bool = False) -> bytes:
+    if value is None and not label:
+        return struct.pack("<B", NONE)
+    if isinstance(value, bool):
+        return struct.pack("<BB", BOOL, value)
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return struct.pack("<Bq", INT, value)
+    if isinstance(value, float):
+        return struct.pack("<Bd", FLOAT, value)
+    if isinstance(value, str) and len(encoded := value.encode()) <= 1024:
+        return struct.pack("<BH", STR, len(encoded)) + encoded
+    if isinstance(value, Kernel) and not label:
+        kind, gamma, coef0, degree = value.code
+        return struct.pack("<BBHdd", KERNEL, kind, degree, gamma, coef0)
+    what = "label" if label else "parameter"
+    raise TypeError(f"a snapshot has no place for the {what} {value!r}; use bool, int, float or str")
+
+
+def _values(section: bytes) -> Iterator[Any]:
+    """The values of a section, one after the other, to its last byte."""
+    at = 0
+    while at < len(section):
+        value, at = _unpack_value(section, at)
+        yield value
+
+
+def _unpack_value(section: bytes, at: int) -> tuple[Any, int]:
+    kind = section[at]
+    try:
+        if kind == NONE:
+            return None, at + 1
+        if kind == BOOL:
+            return {0: False, 1: True}[section[at + 1]], at + 2
+        if kind == INT:
+            return struct.unpack_from("<q", section, at + 1)[0], at + 9
+        if kind == FLOAT:
+            return struct.unpack_from("<d", section, at + 1)[0], at + 9
+        if kind == STR:
+            (length,) = struct.unpack_from("<H", section, at + 1)
+            text = section[at + 3 : at + 3 + length]
+            if len(text) == length:
+                return text.decode(), at + 3 + length
+        if kind == KERNEL:
+            return _kernel(*struct.unpack_from("<BHdd", section, at + 1)), at + 20
+    except (struct.error, LookupError, ValueError) as error:
+        raise CorruptModelError("the snapshot holds a value that cannot be read") from error
+    raise CorruptModelError(f"the snapshot holds a value of unknown kind {kind}")
+
+
+def _kernel(kind: int, degree: int, gamma: float, coef0: float) -> Kernel:
+    if not (math.isfinite(gamma) and math.isfinite(coef0)):
+        raise ValueError("not finite")
+    return [Linear, lambda: RBF(gamma), lambda: Polynomial(degree, gamma, coef0)][kind]()

@@ -1,0 +1,100 @@
+"""Snapshots on a file system: saved atomically, loaded with the checks of the learner they claim to be."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from edgesvm.budget import MemoryPlan, format_bytes
+from edgesvm.errors import CorruptModelError
+from edgesvm.learner import Learner
+from edgesvm.persist.format import Snapshot, pack, unpack
+
+MAX_FILE_BYTES = 1 << 32
+
+
+def save(learner: Learner, path: str | os.PathLike[str]) -> None:
+    """Write `learner` to `path`: a new file, synced, then renamed over the old one, then the folder synced."""
+    core, params = learner._allocated, learner._state[1]
+    data = pack(
+        Snapshot(
+            type(learner).__name__, params, core.n_features, core.labels.in_slots, core.labels.closed, bytes(core.arena)
+        )
+    )
+    path = Path(path)
+    descriptor, temporary = tempfile.mkstemp(prefix=path.name + ".", suffix=".tmp", dir=path.parent or ".")
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Without this a rename may be undone by a power cut. Windows has no such call."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def load(path: str | os.PathLike[str]) -> Learner:
+    """The learner saved at `path`; it goes on as if it had never stopped.
+
+    Raises
+    ------
+    CorruptModelError, FormatVersionError
+        The file is no sound snapshot.
+    OSError
+        It cannot be read.
+    """
+    return restore(_read(path))
+
+
+def inspect(path: str | os.PathLike[str]) -> tuple[Snapshot, Learner, MemoryPlan]:
+    """What a snapshot says, checked but for the learned numbers: snapshot, empty learner, plan."""
+    snapshot = unpack(_read(path))
+    return snapshot, *_claimed(snapshot)
+
+
+def restore(data: bytes) -> Learner:
+    """The learner in a snapshot's bytes; raises as `load` does."""
+    snapshot = unpack(data)
+    learner, _ = _claimed(snapshot)
+    learner._restore(snapshot.n_features, snapshot.labels, snapshot.closed, snapshot.arena)
+    return learner
+
+
+def _claimed(snapshot: Snapshot) -> tuple[Learner, MemoryPlan]:
+    """The empty learner a snapshot claims to be, its plan equal to the bytes that are there."""
+    from edgesvm.learners import LEARNERS
+
+    kind = LEARNERS.get(snapshot.learner)
+    if kind is None:
+        raise CorruptModelError(f"the snapshot is of {snapshot.learner!r}, which this release does not have")
+    try:
+        learner = kind(**snapshot.params)
+        plan = learner.plan(snapshot.n_features)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CorruptModelError(f"the snapshot's parameters are not those of a {snapshot.learner}: {error}") from error
+    if plan.total != len(snapshot.arena):
+        raise CorruptModelError(f"the snapshot holds {len(snapshot.arena)} bytes, its parameters plan {plan.total}")
+    return learner, plan
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    with open(path, "rb") as file:
+        n_bytes = os.fstat(file.fileno()).st_size
+        if n_bytes > MAX_FILE_BYTES:
+            raise CorruptModelError(f"{path} has {format_bytes(n_bytes)}, more than any snapshot")
+        return file.read(n_bytes)
