@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm import RBF, KernelStreamSVM, Polynomial, StreamSVM
+from edgesvm import StreamSVM
 from edgesvm.learner import Learner
 
 
@@ -48,18 +48,13 @@ class Registered:
 
 REGISTERED = [
     Registered("StreamSVM", StreamSVM),
-    Registered(
-        "StreamSVM-plain", StreamSVM, {"normalize": False, "fit_intercept": False, "C": 0.1}
-    ),
+    Registered("StreamSVM-lower", StreamSVM, {"bound": "lower", "C": 0.1}),
     Registered("StreamSVM-paper", StreamSVM, {"slack": "paper", "C": 10.0}),
-    Registered("StreamSVM-wide", StreamSVM, n_features=37),
-    Registered("StreamSVM-balls", StreamSVM, {"n_balls": 3}),
+    Registered("StreamSVM-wide", StreamSVM, {"normalize": True, "fit_intercept": True}, 37),
+    Registered("StreamSVM-balls", StreamSVM, {"n_balls": 3, "fit_intercept": True}),
+    Registered("StreamSVM-balls-lower", StreamSVM, {"n_balls": 4, "bound": "lower"}),
     Registered("StreamSVM-lookahead", StreamSVM, {"lookahead": 4}),
-    Registered("KernelStreamSVM-rbf", KernelStreamSVM, {"kernel": RBF(0.5), "max_vectors": 12}),
-    Registered(
-        "KernelStreamSVM-poly", KernelStreamSVM, {"kernel": Polynomial(2), "max_vectors": 6}
-    ),
-    Registered("KernelStreamSVM-linear", KernelStreamSVM, {"kernel": "linear", "max_vectors": 6}),
+    Registered("StreamSVM-lookahead-lower", StreamSVM, {"lookahead": 5, "bound": "lower"}),
 ]
 
 BY_NAME = {entry.name: entry for entry in REGISTERED}

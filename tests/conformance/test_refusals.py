@@ -1,5 +1,7 @@
 """A refused sample is named, not learned, and leaves every byte as it was."""
 
+import inspect
+
 import numpy as np
 import pytest
 from test_stream import state
@@ -219,6 +221,21 @@ def test_refused_predictions_leave_rows_before_in_out(subject, learner):
     out = np.zeros(10)
     refuses(learner, lambda: learner.decision_function(X, out=out), "row 6")
     assert out[:6].tolist() == expected[:6].tolist()
+
+
+def counts(learner):
+    """Names of the parameters that are whole numbers."""
+    parameters = inspect.signature(type(learner).__init__).parameters
+    return [name for name, parameter in parameters.items() if type(parameter.default) is int]
+
+
+@pytest.mark.parametrize("value", [-1, 2.5, np.nan, np.inf, "3", None, 2**40])
+def test_a_count_out_of_range_or_not_whole_is_named(subject, value):
+    names = counts(subject.make())
+    assert subject.entry.kind._capacity in names
+    for name in names:
+        with pytest.raises((ValueError, TypeError), match=rf"{name}={value!r}"):
+            subject.make(**{name: value}).plan(3)
 
 
 def test_a_parameter_that_is_not_one(subject):

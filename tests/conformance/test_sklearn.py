@@ -18,10 +18,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 # check -> why a learner of this library cannot pass it
 EXPECTED_FAILURES = {
-    "check_estimators_unfitted": "asks for scikit-learn's own NotFittedError; ours has the same bases",
-    "check_supervised_y_2d": "asks for scikit-learn's own warning; a (n, 1) column is refused instead",
+    "check_estimators_unfitted": "asks for scikit-learn's own class; ours has the same bases",
+    "check_supervised_y_2d": "asks for scikit-learn's own warning; a (n, 1) column is refused",
     "check_sample_weight_equivalence_on_dense_data": (
-        "a stream is seen once and in order: weight 2 is one sample of twice the cost, not two samples"
+        "weight 2 is one sample of twice the cost, which in one pass is not two samples"
     ),
 }
 

@@ -8,12 +8,14 @@ import pickle
 import struct
 import tracemalloc
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import edgesvm
 from edgesvm import CorruptModelError, FormatVersionError
+from edgesvm.persist.format import pack, unpack
 
 CRC_BYTES = 4
 
@@ -148,6 +150,59 @@ def test_random_changes_with_a_right_crc(compiled, saved, path, seed):
             hostile[place : place + width] = rng.bytes(width)
         refused += is_refused_or_works(compiled, path, sealed(hostile))
     assert refused > 30
+
+
+ODD_VALUES = [
+    None,
+    True,
+    False,
+    -1,
+    0,
+    3,
+    2**62,
+    -(2**63),
+    0.0,
+    1.0,
+    4.0,
+    2.5,
+    np.nan,
+    np.inf,
+    -1e308,
+    "",
+    "1",
+    "x" * 900,
+]
+
+
+def test_every_parameter_hostile(compiled, saved, path):
+    """Written by our own writer, so that all but the value is in order."""
+    snapshot = unpack(saved)
+    refused = 0
+    for name in snapshot.params:
+        for value in ODD_VALUES:
+            hostile = replace(snapshot, params={**snapshot.params, name: value})
+            refused += is_refused_or_works(compiled, path, pack(hostile))
+    assert refused > len(ODD_VALUES)
+    for params in ({}, {**snapshot.params, "self": 1}, {**snapshot.params, "": 1}):
+        is_refused_or_works(compiled, path, pack(replace(snapshot, params=params)))
+
+
+def test_learner_labels_and_width_hostile(compiled, saved, path):
+    snapshot = unpack(saved)
+    changes = [
+        *({"learner": name} for name in ("", "Learner", "object", "os.system", "x" * 900)),
+        *(
+            {"labels": labels}
+            for labels in ((), (1,), (1, 1), (1, True), ("a", "a"), (np.nan, 1), (1, 2, 3))
+        ),
+        *({"n_features": n} for n in (0, 1, compiled.n_features + 8, 2**31, 2**32 - 1)),
+        {"labels": (1,), "closed": True},
+        {"arena": b""},
+        {"arena": snapshot.arena + b"\0" * 8},
+    ]
+    for change in changes:
+        with pytest.raises(CorruptModelError):
+            load_bytes(path, pack(replace(snapshot, **change)))
 
 
 def test_no_snapshot_takes_more_memory_than_its_length_allows(compiled, saved, path):
