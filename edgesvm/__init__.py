@@ -12,7 +12,7 @@ from edgesvm.errors import (
 )
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
-from edgesvm.learners import StreamSVM
+from edgesvm.learners import KernelStreamSVM, StreamSVM
 from edgesvm.persist import load
 
 __version__ = "0.1.0"
@@ -21,6 +21,7 @@ __all__ = [
     "RBF",
     "CorruptModelError",
     "FormatVersionError",
+    "KernelStreamSVM",
     "Learner",
     "Linear",
     "LinkDown",

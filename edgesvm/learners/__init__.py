@@ -1,8 +1,9 @@
 """The learners, and the one list of them that snapshots, the command line and the tests read."""
 
 from edgesvm.learner import Learner
+from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 
-LEARNERS: dict[str, type[Learner]] = {kind.__name__: kind for kind in (StreamSVM,)}
+LEARNERS: dict[str, type[Learner]] = {kind.__name__: kind for kind in (StreamSVM, KernelStreamSVM)}
 
-__all__ = ["LEARNERS", "StreamSVM"]
+__all__ = ["LEARNERS", "KernelStreamSVM", "StreamSVM"]

@@ -10,15 +10,15 @@ Both go by pairwise steps: share moves from the ball that reaches least to the o
 axes of different balls are orthogonal, so they show only on the diagonal of the Gram matrix. O(m) a step; no memory.
 """
 
-from libc.math cimport INFINITY, fmax, fmin, sqrt
+from libc.math cimport INFINITY, fmax, sqrt
+
+from edgesvm.learners.stream._ball cimport clearly_less
 
 # Measured on the paper's data sets: finer changes no accuracy; the cap bounds the work of one sample.
 cdef double UPPER_TOLERANCE = 1e-4  # of the radius
 cdef int UPPER_STEPS = 1000
 cdef double LOWER_TOLERANCE = 0.1   # of |c|^2
 cdef int LOWER_STEPS = 16
-# A step leaves two balls level; rounding must not choose between them, so the first of those level is taken.
-cdef double LEVEL = 1e-9
 
 
 cdef double gram(const Balls *balls, int64_t i, int64_t j) noexcept nogil:
@@ -53,9 +53,9 @@ cdef double solve(const Balls *balls, bint lower) noexcept nogil:
         far, near, i, j = 0.0, INFINITY, 0, 0
         for k in range(balls.m[0]):
             value = reach(balls, k, cc, lower)
-            if value > far * (1.0 + LEVEL):
+            if clearly_less(far, value):
                 far, i = value, k
-            if balls.share[k] > 0.0 and value < near * (1.0 - LEVEL):
+            if balls.share[k] > 0.0 and clearly_less(value, near):
                 near, j = value, k
         slack = LOWER_TOLERANCE * cc if lower else UPPER_TOLERANCE * far
         if lower and step == 0:
@@ -133,7 +133,7 @@ cdef void closest_pair(const Balls *balls, bint lower, int64_t *first, int64_t *
                 cost *= balls.share[i] * balls.share[j] / share if share > 0.0 else 0.0
             else:
                 cost = joint_radius(sqrt(cost), balls.radius[i], balls.radius[j])
-            if cost < least:
+            if clearly_less(cost, least):
                 least, first[0], second[0] = cost, i, j
 
 

@@ -20,60 +20,19 @@ Bytes: 72 + D s, s the dtype's size; with M = K+1 or L+1 slots, 8 + M D s + 8 M^
 lies inside, O(M D + M^2) and a few dozen steps of O(M) for one that does not.
 """
 
-from libc.math cimport fmax, fmin, isfinite, sqrt
+from libc.math cimport fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.linalg cimport axpby, dot, dot_square, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.learners.stream._ball cimport Ball, Point, advance, dual_radius
 from edgesvm.learners.stream._balls cimport Balls, centre_square, closest_pair, forget, join, solve
 
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
-
-
-cdef struct Ball:    # begins at the arena's array "R"
-    double R         # radius
-    double xi2       # squared length of the centre in the own axes
-    double ww        # w.w
-    double q         # mean squared norm of the points in the centre
-
-
-cdef struct Point:   # what has to be known of a new point, or of another learner's ball
-    double scale     # z = scale * x (and `constant` behind it)
-    double constant  # the constant feature times y, or 0
-    double wz        # w.z
-    double zz        # z.z, own axis included, as it weighs in the centre
-    double square    # z.z, own axis included, as it counts in distances
-    double xi2       # the own axis's part of zz
-    double R         # 0 for a point
-
-
-cdef double advance(Ball *ball, const Point *z, bint lower) noexcept nogil:
-    """gamma, the part of the way to z that the centre is to go, and R, xi2, q after it; 0 where z lies inside."""
-    cdef double cc = ball.ww + ball.xi2, d, gamma
-    cdef double d2 = cc - 2.0 * z.wz + z.square
-    if lower:
-        if d2 <= ball.R * ball.R:
-            return 0.0
-        gamma = fmin(0.5 * (d2 - ball.R * ball.R) / fmax(cc - 2.0 * z.wz + z.zz, 0.5 * (d2 - ball.R * ball.R)), 1.0)
-        ball.q += gamma * (z.square - ball.q)
-    else:
-        if z.R == 0.0 and d2 <= ball.R * ball.R:
-            return 0.0
-        d = sqrt(fmax(d2, 0.0))
-        if d + z.R <= ball.R:
-            return 0.0
-        if d + ball.R <= z.R:
-            gamma = 1.0
-            ball.R = z.R
-        else:
-            gamma = 0.5 * (1.0 - (ball.R - z.R) / d)
-            ball.R = 0.5 * (ball.R + z.R + d)
-    ball.xi2 = (1.0 - gamma) * (1.0 - gamma) * ball.xi2 + gamma * gamma * z.xi2
-    return gamma
 
 
 cdef class StreamSVMCore(LearnerCore):
@@ -144,11 +103,10 @@ cdef class StreamSVMCore(LearnerCore):
             z.scale = y / sqrt(norm_square)
             norm_square = 1.0
         z.wz = z.scale * xw
-        z.constant = 0.0
         if self.intercept:
-            z.constant = y
             z.wz += y * w[self.n_features]
             norm_square += 1.0
+        z.constant = y if self.intercept else 0.0
         z.square = norm_square + 1.0 / self.C
         z.xi2 = 1.0 / weight if self.paper_slack else 1.0 / (self.C * weight)
         z.zz = norm_square + z.xi2
@@ -173,7 +131,7 @@ cdef class StreamSVMCore(LearnerCore):
             w[self.n_features] = <real> ((1.0 - gamma) * w[self.n_features] + gamma * z.constant)
         self.ball.ww = dot(w, w, self.width)
         if self.lower:
-            self.ball.R = sqrt(fmax(self.ball.q - self.ball.ww - self.ball.xi2, 0.0))
+            self.ball.R = dual_radius(self.ball)
         return CHANGED
 
     # -- several balls -----------------------------------------------------------------------------------

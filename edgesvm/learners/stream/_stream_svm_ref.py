@@ -8,7 +8,10 @@ from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
 
 
-LEVEL = 1e-9  # balls nearer than this reach equally far: the first of them is taken
+
+def first_least(values):
+    """Index of the least of values >= 0; of those level but for rounding, the first."""
+    return int(np.argmax(values <= values.min() * (1 + 1e-9)))
 
 
 class StreamSVMCoreRef(ReferenceCore):
@@ -117,9 +120,8 @@ class StreamSVMCoreRef(ReferenceCore):
         G, a, R = v["gram"][:m, :m], v["share"][:m], v["radius"][:m]
         for step in range(16 if self.lower else 1000):
             pull, reach = self.reach(a, m)
-            in_use = np.where(a > 0, reach, np.inf)
-            i = int(np.argmax(reach >= reach.max() * (1 - LEVEL)))
-            j = int(np.argmax(in_use <= in_use.min() * (1 + LEVEL)))
+            i = int(np.argmax(reach >= reach.max() * (1 - 1e-9)))
+            j = first_least(np.where(a > 0, reach, np.inf))
             gap = reach[i] - reach[j]
             tolerance = 0.1 * (a @ pull) * (step > 0) if self.lower else 1e-4 * reach[i]
             if gap <= tolerance:
@@ -159,7 +161,7 @@ class StreamSVMCoreRef(ReferenceCore):
         else:
             cost = np.maximum((np.sqrt(d2) + R[:m, None] + R[:m]) / 2, np.maximum(R[:m, None], R[:m]))
         cost[np.tril_indices(m)] = np.inf
-        i, j = divmod(int(cost.argmin()), m)
+        i, j = divmod(first_least(cost), m)
         d = np.sqrt(d2[i, j])
         if self.lower:
             t = a[j] / (a[i] + a[j]) if a[i] + a[j] > 0 else 0.0

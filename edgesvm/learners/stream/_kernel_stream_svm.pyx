@@ -1,0 +1,168 @@
+"""KernelStreamSVM, compiled: StreamSVM's one ball in a kernel's feature space, in a fixed number of vectors.
+
+The centre is w = sum_i a_i y_i phi(x_i) over at most `max_vectors` vectors, a >= 0, sum a = 1; all else is as in
+_stream_svm.pyx with the kernel for the dot product. A newcomer beyond `max_vectors` makes the older vector of the
+smallest share a_i give that share to the vector z_j nearest to it, which moves the centre by a_i |z_j - z_i|. With
+bound="upper" R grows by as much, so the ball encloses all that it enclosed; with "lower" V is computed anew and,
+the shares still summing to one, stays at most R*^2.
+
+Bytes, M = max_vectors: 72 + (M + 1) (D s + 40). Time: M kernel values a sample, 3 M for one that is taken in.
+"""
+
+from libc.math cimport INFINITY, fmax, isfinite, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.kernels cimport Kernel, kernel_value
+from edgesvm.core.linalg cimport dot, real
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.learners.stream._ball cimport Ball, Point, advance, clearly_less, dual_radius
+
+import numpy as np
+
+from edgesvm.errors import CorruptModelError
+
+
+cdef class KernelStreamSVMCore(LearnerCore):
+    """State and step; parameters as the public class has checked them."""
+    cdef double C
+    cdef bint lower
+    cdef Kernel kernel
+    cdef int64_t slots      # max_vectors + 1: the newcomer's
+    cdef Ball *ball
+    cdef int64_t *n_held
+    cdef char *vectors      # (slots, n_features)
+    cdef double *share      # (slots,): a
+    cdef double *sign       # (slots,): y, -1 or +1
+    cdef double *norm       # (slots,): k(x_i, x_i)
+    cdef double *own        # (slots,): squared length of the own axis, 1 / (C weight)
+    cdef double *row        # (slots,): TMP, kernel values of one sample
+
+    def __init__(self, *common, C, bound, kernel):
+        super().__init__(*common)
+        self.C = C
+        self.lower = bound == "lower"
+        self.kernel.kind, self.kernel.gamma, self.kernel.coef0, self.kernel.degree = kernel.code
+        self.slots = len(self.views["share"])
+        self.ball = <Ball *> self.array("R")
+        self.n_held = <int64_t *> self.array("n_held")
+        self.vectors = self.array("vectors")
+        self.share = <double *> self.array("share")
+        self.sign = <double *> self.array("sign")
+        self.norm = <double *> self.array("norm")
+        self.own = <double *> self.array("own")
+        self.row = <double *> self.array("row")
+
+    cdef double project(self, const void *x) noexcept nogil:
+        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x)"""
+        if self.is_float32:
+            return self.project_typed(<const float *> x, <const float *> self.vectors)
+        return self.project_typed(<const double *> x, <const double *> self.vectors)
+
+    cdef double project_typed(self, const real *x, const real *vectors) noexcept nogil:
+        cdef int64_t i
+        cdef double f = 0.0
+        for i in range(self.n_held[0]):
+            self.row[i] = kernel_value(&self.kernel, x, vectors + i * self.n_features, self.n_features)
+            f += self.share[i] * self.sign[i] * self.row[i]
+        return f
+
+    cdef double norm_square(self, const void *x) noexcept nogil:
+        """k(x, x); NaN where a feature is not finite"""
+        cdef double xx
+        if self.is_float32:
+            xx = dot(<const float *> x, <const float *> x, self.n_features)
+            return xx if not isfinite(xx) else kernel_value(
+                &self.kernel, <const float *> x, <const float *> x, self.n_features)
+        xx = dot(<const double *> x, <const double *> x, self.n_features)
+        return xx if not isfinite(xx) else kernel_value(
+            &self.kernel, <const double *> x, <const double *> x, self.n_features)
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef Ball *ball = self.ball
+        cdef Point z
+        cdef double gamma = 1.0, f = self.project(x), k_xx = self.norm_square(x)
+        if not isfinite(k_xx) or not isfinite(f):
+            return NOT_FINITE
+        z.wz = y * f
+        z.square = k_xx + 1.0 / self.C
+        z.xi2 = 1.0 / (self.C * weight)
+        z.zz = k_xx + z.xi2
+        z.R = 0.0
+        if self.n_held[0] == 0:
+            ball.R, ball.xi2, ball.q = 0.0, z.xi2, z.square
+        else:
+            gamma = advance(ball, &z, self.lower)
+            if gamma == 0.0:
+                return UNCHANGED
+        # |w|^2 of w = (1 - gamma) w + gamma y phi(x)
+        ball.ww = (1 - gamma) * (1 - gamma) * ball.ww + 2 * gamma * (1 - gamma) * z.wz + gamma * gamma * k_xx
+        self.append(x, y, gamma, k_xx, z.xi2)
+        if self.n_held[0] == self.slots:
+            self.give_up_one()
+        if self.lower:
+            ball.R = dual_radius(ball)
+        return CHANGED
+
+    cdef void append(self, const void *x, double y, double gamma, double k_xx, double xi2) noexcept nogil:
+        cdef int64_t i, m = self.n_held[0]
+        cdef int64_t n_bytes = self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
+        for i in range(m):
+            self.share[i] *= 1.0 - gamma
+        memcpy(self.vectors + m * n_bytes, x, n_bytes)
+        self.share[m], self.sign[m], self.norm[m], self.own[m] = gamma, y, k_xx, xi2
+        self.n_held[0] = m + 1
+
+    cdef double distance_square(self, int64_t i, int64_t j, double k_ij) noexcept nogil:
+        """|z_i - z_j|^2 without the own axes"""
+        return fmax(self.norm[i] + self.norm[j] - 2.0 * self.sign[i] * self.sign[j] * k_ij, 0.0)
+
+    cdef void give_up_one(self) noexcept nogil:
+        """The older vector of the smallest share gives it to its nearest and goes; the newest takes its slot."""
+        cdef Ball *ball = self.ball
+        cdef int64_t k, i = 0, j = 0, last = self.n_held[0] - 1
+        cdef int64_t n_bytes = self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
+        cdef double f_i, f_j, d2, a, apart = INFINITY
+        for k in range(1, last):
+            if clearly_less(self.share[k], self.share[i]):
+                i = k
+        f_i = self.project(self.vectors + i * n_bytes)
+        for k in range(last + 1):
+            d2 = self.distance_square(i, k, self.row[k]) + self.own[i] + self.own[k]
+            if k != i and clearly_less(d2, apart):
+                apart, j = d2, k
+        d2 = self.distance_square(i, j, self.row[j])
+        f_j = self.project(self.vectors + j * n_bytes)
+        a = self.share[i]
+        # c = c + a (z_j - z_i)
+        ball.ww = fmax(ball.ww + 2.0 * a * (self.sign[j] * f_j - self.sign[i] * f_i) + a * a * d2, 0.0)
+        ball.xi2 = fmax(ball.xi2 + a * a * (self.own[j] - self.own[i]) + 2.0 * a * self.share[j] * self.own[j], 0.0)
+        ball.q += a * (self.norm[j] - self.norm[i])
+        if not self.lower:
+            ball.R += a * sqrt(apart)
+        self.share[j] += a
+        if i != last:
+            memcpy(self.vectors + i * n_bytes, self.vectors + last * n_bytes, n_bytes)
+            self.share[i], self.sign[i] = self.share[last], self.sign[last]
+            self.norm[i], self.own[i] = self.norm[last], self.own[last]
+        self.n_held[0] = last
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        value[0] = self.project(x)
+        if not isfinite(self.norm_square(x)) or not isfinite(value[0]):
+            return NOT_FINITE
+        return UNCHANGED
+
+    def check(self):
+        super().check()
+        if not 0 <= self.n_held[0] < self.slots:
+            raise CorruptModelError(f"{self.n_held[0]} vectors are held where there is room for {self.slots - 1}")
+        for name, view in self.views.items():
+            if view.dtype.kind == "f" and not np.isfinite(view).all():
+                raise CorruptModelError(f"the snapshot's array {name!r} has a number that is not finite")
+        held = slice(0, self.n_held[0])
+        if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0 or (self.views["share"][held] < 0).any():
+            raise CorruptModelError("a squared length, radius or share is negative")
+        if not (np.abs(self.views["sign"][held]) == 1.0).all():
+            raise CorruptModelError("a vector's label is neither -1 nor +1")

@@ -1,0 +1,76 @@
+"""KernelStreamSVM in plain NumPy: every squared length from the definition, none kept up step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.core.status import Status
+from edgesvm.learners.stream._stream_svm_ref import first_least
+
+
+class KernelStreamSVMCoreRef(ReferenceCore):
+    """The arena's arrays by name: R, xi2, ww, q; and of the vectors held: vectors, share, sign, norm, own."""
+
+    def __init__(self, *common, C, bound, kernel):
+        super().__init__(*common)
+        self.C, self.lower, self.kernel = C, bound == "lower", kernel
+
+    def k(self, X, Z):
+        return self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
+
+    def held(self):
+        m = int(self.views["n_held"])
+        return [self.views[name][:m] for name in ("vectors", "share", "sign", "norm", "own")]
+
+    def project(self, x):
+        vectors, share, sign, *_ = self.held()
+        return float(self.k(x, vectors)[0] @ (share * sign)) if len(vectors) else 0.0
+
+    def step(self, x, y, weight):
+        v = self.views
+        k_xx, f = float(self.k(x, x)[0, 0]), self.project(x)
+        if not np.isfinite(x @ x) or not np.isfinite(k_xx) or not np.isfinite(f):
+            return Status.NOT_FINITE
+        square, own = k_xx + 1 / self.C, 1 / (self.C * weight)
+        m, R, gamma = int(v["n_held"]), float(v["R"]), 1.0
+        if m:
+            cc = float(v["ww"] + v["xi2"])
+            d2 = cc - 2 * y * f + square
+            if d2 <= R**2:
+                return Status.UNCHANGED
+            if self.lower:
+                gamma = min(0.5 * (d2 - R**2) / max(d2 - square + k_xx + own, 0.5 * (d2 - R**2)), 1.0)
+            else:
+                d = np.sqrt(d2)
+                gamma, R = 0.5 * (1 - R / d), 0.5 * (R + d)
+        v["share"][:m] *= 1 - gamma
+        v["vectors"][m] = x
+        v["share"][m], v["sign"][m], v["norm"][m], v["own"][m] = gamma, y, k_xx, own
+        v["n_held"] += 1
+        if v["n_held"] == len(v["share"]):
+            R += self.give_up_one()
+        vectors, share, sign, norm, own = self.held()
+        v["ww"][...] = ww = (share * sign) @ self.k(vectors, vectors) @ (share * sign)
+        v["xi2"][...] = xi2 = own @ share**2
+        v["q"][...] = q = share @ norm + 1 / self.C
+        v["R"][...] = np.sqrt(max(q - ww - xi2, 0.0)) if self.lower else R
+        return Status.CHANGED
+
+    def give_up_one(self):
+        """How far the centre moves when the older vector of the smallest share gives it to its nearest."""
+        vectors, share, sign, norm, own = self.held()
+        i = first_least(share[:-1])
+        d2 = norm[i] + norm - 2 * sign[i] * sign * self.k(vectors[i], vectors)[0]
+        d2 = np.maximum(d2, 0) + own[i] + own
+        d2[i] = np.inf
+        j = first_least(d2)
+        moved = share[i] * np.sqrt(d2[j])
+        share[j] += share[i]
+        for per_vector in (vectors, share, sign, norm, own):
+            per_vector[i] = per_vector[-1]
+        self.views["n_held"] -= 1
+        return moved
+
+    def decide(self, x):
+        return self.project(x) if np.isfinite(x @ x) else np.nan
