@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm import StreamSVM
+from edgesvm import RBF, KernelStreamSVM, Linear, StreamSVM
 from edgesvm.learner import Learner
 
 
@@ -24,6 +24,7 @@ class Registered:
     kind: type[Learner]
     params: Mapping[str, Any] = field(default_factory=dict)
     n_features: int = 5
+    unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
     # relative, of decision values; the twin sums in another order
     twin_rtol: Mapping[str, float] = field(
         default_factory=lambda: {"float32": 2e-3, "float64": 1e-9}
@@ -55,6 +56,24 @@ REGISTERED = [
     Registered("StreamSVM-balls-lower", StreamSVM, {"n_balls": 4, "bound": "lower"}),
     Registered("StreamSVM-lookahead", StreamSVM, {"lookahead": 4}),
     Registered("StreamSVM-lookahead-lower", StreamSVM, {"lookahead": 5, "bound": "lower"}),
+    Registered(
+        "KernelStreamSVM", KernelStreamSVM, {"max_vectors": 12, "gamma": 0.5}, unread=("degree",)
+    ),
+    Registered(
+        "KernelStreamSVM-lower",
+        KernelStreamSVM,
+        {"max_vectors": 7, "kernel": RBF(0.3), "bound": "lower"},
+        unread=("degree",),
+    ),
+    Registered(
+        "KernelStreamSVM-poly", KernelStreamSVM, {"max_vectors": 6, "kernel": "poly", "degree": 2}
+    ),
+    Registered(
+        "KernelStreamSVM-linear",
+        KernelStreamSVM,
+        {"max_vectors": 1, "kernel": Linear()},
+        unread=("degree",),
+    ),
 ]
 
 BY_NAME = {entry.name: entry for entry in REGISTERED}
