@@ -12,7 +12,7 @@ from edgesvm.errors import (
 )
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
-from edgesvm.learners import KernelStreamSVM, StreamSVM
+from edgesvm.learners import KernelStreamSVM, Standardized, StreamSVM
 from edgesvm.persist import load
 
 __version__ = "0.1.0"
@@ -30,6 +30,7 @@ __all__ = [
     "NoSchema",
     "NotFittedError",
     "Polynomial",
+    "Standardized",
     "StreamSVM",
     "VersionMismatch",
     "load",

@@ -9,6 +9,17 @@ from __future__ import annotations
 from edgesvm.core.status import Status
 
 
+class SampleRefused(ValueError):
+    """A sample that was not learned and left the model as it was; ``status`` says why."""
+
+    def __init__(self, message: str, status: Status) -> None:
+        super().__init__(message)
+        self.status = status
+
+    def __reduce__(self):
+        return type(self), (self.args[0], self.status)
+
+
 class NotFittedError(ValueError, AttributeError):
     """A prediction was asked of a learner that has seen no sample (bases as scikit-learn's own)."""
 
@@ -52,6 +63,6 @@ REFUSALS: dict[Status, str] = {
 }
 
 
-def refusal(status: Status, sample: str, dtype: object, classes: object) -> ValueError:
-    """The exception for a refused sample, which was not learned and left the model as it was."""
-    return ValueError(f"{sample} {REFUSALS[status].format(dtype=dtype, classes=classes)}")
+def refusal(status: Status, sample: str, dtype: object, classes: object) -> SampleRefused:
+    """The exception for a refused sample."""
+    return SampleRefused(f"{sample} {REFUSALS[status].format(dtype=dtype, classes=classes)}", status)

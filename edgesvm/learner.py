@@ -6,6 +6,7 @@ holds state and step. What a subclass adds is short: its parameters, `_check_par
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ Self = TypeVar("Self", bound="Learner")
 
 DTYPES = ("float32", "float64")
 MAX_FEATURES = 1 << 24
+MAX_CAPACITY = 1 << 24
 
 
 class Learner:
@@ -43,7 +45,6 @@ class Learner:
 
     dtype: str
     _capacity: ClassVar[str]  # the parameter that `within` makes as large as fits
-    _max_capacity: ClassVar[int] = 1 << 24
     _engine: ClassVar[str] = "compiled"  # "reference": the NumPy twin, for tests and readers
 
     # -- what a learner adds -----------------------------------------------------------------------------
@@ -85,7 +86,7 @@ class Learner:
         defaults = inspect.signature(type(self).__init__).parameters
         changed = [
             f"{name}={value!r}"
-            for name, value in self.get_params().items()
+            for name, value in self.get_params(deep=False).items()
             if repr(value) != repr(defaults[name].default)
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
@@ -140,7 +141,7 @@ class Learner:
 
     def _adopt(self, plan: MemoryPlan, arena: Arena, labels: Labels, n_features: int) -> None:
         core = self._core(plan, arena, labels, int(n_features), self.dtype, type(self).__name__)
-        self._state = (core, self.get_params())
+        self._state = (core, copy.deepcopy(self.get_params(deep=False)))  # as they were, for `save`
 
     @classmethod
     def within(cls: type[Self], budget: int | str, n_features: int, **params: Any) -> Self:
@@ -159,34 +160,34 @@ class Learner:
         MemoryBudgetError
             Even the smallest capacity does not fit; ``.required`` says what it needs.
         """
-        n_bytes = parse_bytes(budget)
-        name = cls._capacity
-        if name in params:
-            learner = cls(**params)
-            smallest = learner.plan(n_features).total
-            if smallest <= n_bytes:
-                return learner
-        else:
-            fits, too_large = cls._smallest_capacity(), cls._max_capacity + 1
-            smallest = cls(**{name: fits}, **params).plan(n_features).total
-            if smallest <= n_bytes:
-                while too_large - fits > 1:
-                    middle = (fits + too_large) // 2
-                    if cls(**{name: middle}, **params).plan(n_features).total <= n_bytes:
-                        fits = middle
-                    else:
-                        too_large = middle
-                return cls(**{name: fits}, **params)
-        raise MemoryBudgetError(
-            f"{cls.__name__} with {n_features} features needs at least {format_bytes(smallest)}, "
-            f"the budget is {format_bytes(n_bytes)}",
-            smallest,
-            n_bytes,
-        )
+        learner, n_bytes = cls(**params), parse_bytes(budget)
+        least, most = learner._capacity_range()
+        smallest = learner if cls._capacity in params else learner._of_capacity(least)
+        required = smallest.plan(n_features).total
+        if required > n_bytes:
+            raise MemoryBudgetError(
+                f"{cls.__name__} with {n_features} features needs at least {format_bytes(required)}, "
+                f"the budget is {format_bytes(n_bytes)}",
+                required,
+                n_bytes,
+            )
+        if cls._capacity in params:
+            return learner
+        while least < most:
+            middle = (least + most + 1) // 2
+            if learner._of_capacity(middle).plan(n_features).total <= n_bytes:
+                least = middle
+            else:
+                most = middle - 1
+        return learner._of_capacity(least)
 
-    @classmethod
-    def _smallest_capacity(cls) -> int:
-        return 1
+    def _of_capacity(self: Self, capacity: int) -> Self:
+        """The same learner with another capacity."""
+        return type(self)(**{**self.get_params(deep=False), self._capacity: capacity})
+
+    def _capacity_range(self) -> tuple[int, int]:
+        """Least and largest capacity worth having."""
+        return 1, MAX_CAPACITY
 
     @property
     def nbytes(self) -> int:

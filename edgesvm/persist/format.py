@@ -24,7 +24,15 @@ HEADER_BYTES = HEADER.size
 CRC_BYTES = 4
 MAX_SECTION = 1 << 16  # parameters, labels: a few names and numbers
 
-NONE, BOOL, INT, FLOAT, STR, KERNEL = range(6)
+NONE, BOOL, INT, FLOAT, STR, KERNEL, LEARNER = range(7)
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A learner as the parameter of another: class name and parameters, no state."""
+
+    learner: str
+    params: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -47,9 +55,7 @@ def pack(snapshot: Snapshot) -> bytes:
     TypeError
         A label or parameter of a kind the format has no place for.
     """
-    params = _pack_value(snapshot.learner) + b"".join(
-        _pack_value(name) + _pack_value(value) for name, value in snapshot.params.items()
-    )
+    params = _pack_params(Wrapped(snapshot.learner, snapshot.params))
     labels = struct.pack("<B", snapshot.closed) + b"".join(_pack_value(y, label=True) for y in snapshot.labels)
     n_bytes = HEADER_BYTES + len(params) + len(labels) + len(snapshot.arena) + CRC_BYTES
     header = HEADER.pack(
@@ -84,12 +90,23 @@ def unpack(data: bytes) -> Snapshot:
     if params_bytes > MAX_SECTION or labels_bytes > MAX_SECTION:
         raise CorruptModelError("the snapshot's parameters or labels are longer than any we write")
     begin = HEADER_BYTES + params_bytes
-    learner, *rest = _values(data[HEADER_BYTES:begin])
+    claimed = _read_params(data[HEADER_BYTES:begin])
     closed, labels = _read_labels(data[begin : begin + labels_bytes])
+    arena = data[begin + labels_bytes : -CRC_BYTES]
+    return Snapshot(claimed.learner, claimed.params, n_features, labels, closed, arena)
+
+
+def _pack_params(claimed: Wrapped) -> bytes:
+    return _pack_value(claimed.learner) + b"".join(
+        _pack_value(name) + _pack_value(value) for name, value in claimed.params.items()
+    )
+
+
+def _read_params(section: bytes, nested: bool = False) -> Wrapped:
+    learner, *rest = _values(section, nested)
     if not isinstance(learner, str) or len(rest) % 2 or not all(isinstance(name, str) for name in rest[::2]):
         raise CorruptModelError("the snapshot's parameters are not names with values")
-    arena = data[begin + labels_bytes : -CRC_BYTES]
-    return Snapshot(learner, dict(zip(rest[::2], rest[1::2], strict=True)), n_features, labels, closed, arena)
+    return Wrapped(learner, dict(zip(rest[::2], rest[1::2], strict=True)))
 
 
 def _read_labels(section: bytes) -> tuple[bool, tuple[Any, ...]]:
@@ -118,19 +135,22 @@ def _pack_value(value: Any, label: bool = False) -> bytes:
     if isinstance(value, Kernel) and not label:
         kind, gamma, coef0, degree = value.code
         return struct.pack("<BBHdd", KERNEL, kind, degree, gamma, coef0)
+    if isinstance(value, Wrapped) and not label:
+        section = _pack_params(value)
+        return struct.pack("<BH", LEARNER, len(section)) + section
     what = "label" if label else "parameter"
     raise TypeError(f"a snapshot has no place for the {what} {value!r}; use bool, int, float or str")
 
 
-def _values(section: bytes) -> Iterator[Any]:
+def _values(section: bytes, nested: bool = False) -> Iterator[Any]:
     """The values of a section, one after the other, to its last byte."""
     at = 0
     while at < len(section):
-        value, at = _unpack_value(section, at)
+        value, at = _unpack_value(section, at, nested)
         yield value
 
 
-def _unpack_value(section: bytes, at: int) -> tuple[Any, int]:
+def _unpack_value(section: bytes, at: int, nested: bool) -> tuple[Any, int]:
     kind = section[at]
     try:
         if kind == NONE:
@@ -146,6 +166,10 @@ def _unpack_value(section: bytes, at: int) -> tuple[Any, int]:
             text = section[at + 3 : at + 3 + length]
             if len(text) == length:
                 return text.decode(), at + 3 + length
+        if kind == LEARNER and not nested:
+            (length,) = struct.unpack_from("<H", section, at + 1)
+            if at + 3 + length <= len(section):
+                return _read_params(section[at + 3 : at + 3 + length], nested=True), at + 3 + length
         if kind == KERNEL:
             return _kernel(*struct.unpack_from("<BHdd", section, at + 1)), at + 20
     except (struct.error, LookupError, ValueError) as error:

@@ -6,11 +6,12 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.errors import CorruptModelError
 from edgesvm.learner import Learner
-from edgesvm.persist.format import Snapshot, pack, unpack
+from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
 
 MAX_FILE_BYTES = 1 << 32
 
@@ -18,10 +19,10 @@ MAX_FILE_BYTES = 1 << 32
 def save(learner: Learner, path: str | os.PathLike[str]) -> None:
     """Write `learner` to `path`: a new file, synced, then renamed over the old one, then the folder synced."""
     core, params = learner._allocated, learner._state[1]
+    labels = core.labels
+    claimed = _claim(learner, params)
     data = pack(
-        Snapshot(
-            type(learner).__name__, params, core.n_features, core.labels.in_slots, core.labels.closed, bytes(core.arena)
-        )
+        Snapshot(claimed.learner, claimed.params, core.n_features, labels.in_slots, labels.closed, bytes(core.arena))
     )
     path = Path(path)
     descriptor, temporary = tempfile.mkstemp(prefix=path.name + ".", suffix=".tmp", dir=path.parent or ".")
@@ -36,6 +37,14 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
             os.unlink(temporary)
         raise
     _sync_folder(path.parent)
+
+
+def _claim(learner: Learner, params: dict[str, Any]) -> Wrapped:
+    """Class name and parameters, those of a wrapped learner in the same way."""
+    return Wrapped(
+        type(learner).__name__,
+        {k: _claim(v, v.get_params(deep=False)) if isinstance(v, Learner) else v for k, v in params.items()},
+    )
 
 
 def _sync_folder(folder: Path) -> None:
@@ -77,19 +86,23 @@ def restore(data: bytes) -> Learner:
 
 def _claimed(snapshot: Snapshot) -> tuple[Learner, MemoryPlan]:
     """The empty learner a snapshot claims to be, its plan equal to the bytes that are there."""
-    from edgesvm.learners import LEARNERS
-
-    kind = LEARNERS.get(snapshot.learner)
-    if kind is None:
-        raise CorruptModelError(f"the snapshot is of {snapshot.learner!r}, which this release does not have")
     try:
-        learner = kind(**snapshot.params)
+        learner = _build(Wrapped(snapshot.learner, snapshot.params))
         plan = learner.plan(snapshot.n_features)
     except (TypeError, ValueError, OverflowError) as error:
         raise CorruptModelError(f"the snapshot's parameters are not those of a {snapshot.learner}: {error}") from error
     if plan.total != len(snapshot.arena):
         raise CorruptModelError(f"the snapshot holds {len(snapshot.arena)} bytes, its parameters plan {plan.total}")
     return learner, plan
+
+
+def _build(claimed: Wrapped) -> Learner:
+    from edgesvm.learners import LEARNERS
+
+    kind = LEARNERS.get(claimed.learner)
+    if kind is None:
+        raise CorruptModelError(f"the snapshot is of {claimed.learner!r}, which this release does not have")
+    return kind(**{k: _build(v) if isinstance(v, Wrapped) else v for k, v in claimed.params.items()})
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:

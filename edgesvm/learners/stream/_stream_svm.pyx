@@ -16,7 +16,7 @@ of the points in c; R = sqrt(V) <= R* never falls. Same bytes but one number; it
 has grown too large to.
 
 With n_balls=K or lookahead=L a few balls are kept beside (_balls.pyx) and (w, R) is the ball around them.
-Bytes: 72 + D s, s the dtype's size; with M = K+1 or L+1 slots, 8 + M D s + 8 M^2 + 32 M more. O(D) a sample that
+Bytes: 64 + D s, s the dtype's size; with M = K+1 or L+1 slots, 8 + M D s + 8 M^2 + 32 M more. O(D) a sample that
 lies inside, O(M D + M^2) and a few dozen steps of O(M) for one that does not.
 """
 
@@ -99,14 +99,14 @@ cdef class StreamSVMCore(LearnerCore):
             return False
         norm_square = xx
         z.scale = y
-        if self.normalize and xx > 0.0:  # rows of zeros stay as they are
+        if self.intercept:
+            xw += w[self.n_features]
+            norm_square += 1.0
+        if self.normalize and norm_square > 0.0:  # a row of zeros stays as it is
             z.scale = y / sqrt(norm_square)
             norm_square = 1.0
         z.wz = z.scale * xw
-        if self.intercept:
-            z.wz += y * w[self.n_features]
-            norm_square += 1.0
-        z.constant = y if self.intercept else 0.0
+        z.constant = z.scale if self.intercept else 0.0
         z.square = norm_square + 1.0 / self.C
         z.xi2 = 1.0 / weight if self.paper_slack else 1.0 / (self.C * weight)
         z.zz = norm_square + z.xi2

@@ -24,10 +24,10 @@ class StreamSVMCoreRef(ReferenceCore):
         self.several = "n_held" in self.views
 
     def features(self, x, y):
-        """y times the features: normalised, with the constant behind them."""
-        norm = np.sqrt(np.float64(x @ x))
-        z = np.float64(y) * x / (norm if self.normalize and norm > 0 else 1.0)
-        return np.append(z, y) if self.intercept else z
+        """y times the sample: the constant behind it, then all of it to unit norm."""
+        z = np.append(x, 1.0) if self.intercept else x
+        norm = np.sqrt(np.float64(z @ z))
+        return y * z / (norm if self.normalize and norm > 0 else 1.0)
 
     def step(self, x, y, weight):
         if not np.isfinite(x @ x):

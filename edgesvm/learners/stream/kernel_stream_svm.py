@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.kernels import Kernel, resolve_kernel
-from edgesvm.learner import Learner
+from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.stream._kernel_stream_svm import KernelStreamSVMCore
 from edgesvm.learners.stream._kernel_stream_svm_ref import KernelStreamSVMCoreRef
 
@@ -83,8 +83,8 @@ class KernelStreamSVM(Learner):
         self.dtype = dtype
 
     def _check_params(self) -> None:
-        if not 1 <= self.max_vectors <= self._max_capacity:
-            raise ValueError(f"max_vectors={self.max_vectors!r}: give a whole number from 1 to {self._max_capacity:,}")
+        if not 1 <= self.max_vectors <= MAX_CAPACITY:
+            raise ValueError(f"max_vectors={self.max_vectors!r}: give a whole number from 1 to {MAX_CAPACITY:,}")
         if not (math.isfinite(self.C) and self.C > 0):
             raise ValueError(f"C={self.C!r}: give a finite number > 0")
         if self.bound not in ("upper", "lower"):

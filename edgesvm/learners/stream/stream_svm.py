@@ -36,10 +36,11 @@ class StreamSVM(Learner):
     slack : {"exact", "paper"}, default "exact"
         "paper" starts xi^2 at 1 and adds gamma^2, as the text has it; "exact" starts at 1/C and adds gamma^2/C, which
         is the geometry. The same at C = 1.
-    normalize : bool, default False
-        Scale each sample to unit norm first, as the paper assumes (done inside the dot product). Zero rows stay.
-    fit_intercept : bool, default False
-        Add a constant feature 1 (after normalising).
+    normalize : bool, default True
+        Scale each sample, constant feature included, to unit norm, as the paper assumes (inside the dot product, no
+        copy). No decision's sign changes by it: (x, 1) and its multiples lie on one side of every plane. Zero rows stay.
+    fit_intercept : bool, default True
+        Add a constant feature 1.
     dtype : {"float32", "float64"}, default "float32"
         Of samples and weights.
 
@@ -55,7 +56,7 @@ class StreamSVM(Learner):
     Rai, Daumé III & Venkatasubramanian, "Single Pass SVM using Minimum Enclosing Ball of Streaming Data", 2008.
     (Matsushima, Vishwanathan & Smola's disk-cached StreamSVM of 2012 is another method.)
 
-    Bytes: see ``plan``; 64 + D s for one ball, s = 4 or 8. Time: O(D) a sample.
+    Bytes: see ``plan``; 64 + (D + 1) s for one ball, s = 4 or 8. Time: O(D) a sample.
 
     With ``bound="upper"`` one ball absorbs about log N samples, so on small margins in many dimensions it is a weak
     learner (MNIST 8 against 9: about 60 %); take ``bound="lower"`` or ``lookahead=32`` there.
@@ -74,7 +75,6 @@ class StreamSVM(Learner):
     """
 
     _capacity = "lookahead"
-    _max_capacity = 64  # more has not been seen to help; ask for it by name
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class StreamSVM(Learner):
         n_balls: int = 1,
         lookahead: int = 0,
         slack: str = "exact",
-        normalize: bool = False,
-        fit_intercept: bool = False,
+        normalize: bool = True,
+        fit_intercept: bool = True,
         dtype: str = "float32",
     ) -> None:
         self.C = C
@@ -97,9 +97,9 @@ class StreamSVM(Learner):
         self.fit_intercept = fit_intercept
         self.dtype = dtype
 
-    @classmethod
-    def _smallest_capacity(cls) -> int:
-        return 0
+    def _capacity_range(self) -> tuple[int, int]:
+        # More than 64 has not been seen to help; ask for it by name.
+        return (0, 64) if self.n_balls == 1 else (0, 0)
 
     def _check_params(self) -> None:
         if not (math.isfinite(self.C) and self.C > 0):

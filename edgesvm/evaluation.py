@@ -1,0 +1,69 @@
+"""Test-then-train accounts in fixed memory: every sample is predicted before its label is looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Prequential:
+    """Accuracy over all samples, over the last ``window``, and balanced over the two classes.
+
+    Parameters
+    ----------
+    window : int
+        Samples of the rolling accuracy; ``window`` bytes are held.
+    """
+
+    def __init__(self, window: int = 1000) -> None:
+        if window < 1:
+            raise ValueError(f"window={window}: give a whole number >= 1")
+        self.n = 0
+        self.first: float | None = None  # accuracy of the first `window` samples
+        self._hits = np.zeros(window, np.int8)
+        self._recent = 0  # hits among the last `window`
+        self._total = 0
+        self._by_class: dict[Any, list[int]] = {}  # label -> [samples, hits]; two labels at most
+
+    def add(self, truth: Any, predicted: Any) -> None:
+        """Enter one prediction and the label that came after it."""
+        hit = truth == predicted
+        at = self.n % len(self._hits)
+        self._recent += hit - int(self._hits[at])
+        self._hits[at] = hit
+        self._total += hit
+        self.n += 1
+        counts = self._by_class.setdefault(truth, [0, 0])
+        counts[0] += 1
+        counts[1] += hit
+        if self.n == len(self._hits):
+            self.first = self.rolling
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of hits over all; None before the first."""
+        return self._total / self.n if self.n else None
+
+    @property
+    def rolling(self) -> float | None:
+        """Share of hits among the last `window`."""
+        return self._recent / min(self.n, len(self._hits)) if self.n else None
+
+    @property
+    def balanced(self) -> float | None:
+        """Mean over the classes of the share of hits in each."""
+        if not self._by_class:
+            return None
+        return float(np.mean([hits / samples for samples, hits in self._by_class.values()]))
+
+    def summary(self) -> dict[str, float | int | None]:
+        """All of it, for a JSON line."""
+        return {
+            "predicted": self.n,
+            "accuracy": self.accuracy,
+            "balanced_accuracy": self.balanced,
+            "rolling_accuracy": self.rolling,
+            "first_accuracy": self.first if self.first is not None else self.rolling,
+            "window": len(self._hits),
+        }

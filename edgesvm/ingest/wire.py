@@ -1,0 +1,310 @@
+"""What the bytes of a binary link mean: frame types, flags and bodies, and how a sender builds a frame.
+
+A frame is ``COBS(header 8 B | body | CRC-32 of both) 0x00``, little-endian throughout; every byte is in FORMATS.md.
+This is the readable side, in plain Python, for a node, a control frame or a test. Frames are taken apart, and
+predictions built, by the compiled ``_frames``, which keeps in step with the numbers here.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, replace
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+PROTOCOL_VERSION = 1
+
+# Frame types.
+HELLO = 0x01
+SCHEMA = 0x02
+SAMPLE_F32 = 0x10
+SAMPLE_I16 = 0x11
+LABEL = 0x12
+PREDICTION = 0x20
+HEARTBEAT = 0x30
+COMMAND = 0x40
+ACK = 0x41
+LOG = 0x7E
+
+# Header flags, the low nibble beside the version.
+HAS_LABEL = 1
+HAS_TIME = 2
+WANTS_ACK = 4
+
+# Flags of a PREDICTION body.
+ABSTAIN = 1
+TRAINED = 2
+REJECTED = 4
+
+# SCHEMA fields.
+DTYPE_F32 = 1
+DTYPE_I16 = 2
+LABEL_NONE = 0
+LABEL_INLINE = 1
+LABEL_LATE = 2
+
+MIN_RAW = 12  # header and CRC, no body
+MAX_RAW = 254  # the longest frame that COBS lengthens by exactly one byte
+
+_HEADER = struct.Struct("<BBHI")
+_TIME = struct.Struct("<I")
+_LABEL = struct.Struct("<hH")
+
+Body = TypeVar("Body", bound="_Body")
+
+
+class BadBody(ValueError):
+    """The bytes are no body of this type."""
+
+
+class Frame(NamedTuple):
+    """A sound frame, its header taken apart."""
+
+    kind: int
+    flags: int
+    schema_id: int
+    sequence: int
+    body: bytes
+    version: int = PROTOCOL_VERSION
+
+
+def max_encoded_length(n: int) -> int:
+    """The most bytes COBS makes of `n` raw bytes, the delimiter not counted: n + ceil(n / 254), at least 1."""
+    return n + max(1, -(-n // 254))
+
+
+def sample_raw_length(n_features: int, *, has_label: bool = True, has_time: bool = False) -> int:
+    """Raw bytes (before COBS) of a float32 sample frame: 12 + 4 d, and 4 each for a label and a device time."""
+    return MIN_RAW + 4 * (n_features + has_label + has_time)
+
+
+def cobs_encode(raw: bytes) -> bytes:
+    """`raw` without its zeros (Cheshire & Baker 1999), the delimiter not added."""
+    out = bytearray()
+    blocks = raw.split(b"\0")
+    for last, block in enumerate(blocks, start=1 - len(blocks)):
+        full, rest = divmod(len(block), 254)
+        # A final block of whole 254s needs no code byte after it; elsewhere that code stands for the zero.
+        tail_is_silent = last == 0 and rest == 0 and full > 0
+        for i in range(full):
+            out.append(255)
+            out += block[254 * i : 254 * (i + 1)]
+        if not tail_is_silent:
+            out.append(rest + 1)
+            out += block[254 * full :]
+    return bytes(out)
+
+
+def encode_frame(
+    kind: int, body: bytes, *, schema_id: int = 0, sequence: int = 0, flags: int = 0
+) -> bytes:
+    """One frame as it goes on the wire, its closing 0x00 included.
+
+    Parameters
+    ----------
+    kind : int
+        Frame type, 0 to 255.
+    body : bytes
+    schema_id : int
+        0 to 65535; 0 before the handshake.
+    sequence : int
+        Taken modulo 2**32, so that a counter may simply run on.
+    flags : int
+        0 to 15: the low nibble of the second header byte.
+
+    Raises
+    ------
+    ValueError
+        A field does not fit.
+    """
+    if not (0 <= kind <= 0xFF and 0 <= flags <= 0xF and 0 <= schema_id <= 0xFFFF):
+        raise ValueError(
+            f"frame type {kind} must be 0 to 255, flags {flags} 0 to 15, schema id {schema_id} 0 to 65535"
+        )
+    head = _HEADER.pack(kind, PROTOCOL_VERSION << 4 | flags, schema_id, sequence & 0xFFFFFFFF)
+    raw = head + body
+    return cobs_encode(raw + zlib.crc32(raw).to_bytes(4, "little")) + b"\0"
+
+
+def encode_sample(
+    schema_id: int,
+    sequence: int,
+    x: Iterable[float],
+    *,
+    label: int | None = None,
+    weight: float = 1.0,
+    time_us: int | None = None,
+) -> bytes:
+    """One float32 sample as it goes on the wire.
+
+    Parameters
+    ----------
+    schema_id, sequence : int
+    x : iterable of float
+        The d features; a float32 ndarray is taken as it is.
+    label : int or None
+        Class index, -32768 to 32767; None sends no label.
+    weight : float
+        0 to 255.996, sent in steps of 1/256; only sent with a label.
+    time_us : int or None
+        Device clock in microseconds, modulo 2**32; None sends none.
+
+    Raises
+    ------
+    ValueError
+        Label or weight does not fit, or a feature is too large for float32.
+    """
+    flags = 0
+    body = b""
+    if time_us is not None:
+        flags |= HAS_TIME
+        body += _TIME.pack(time_us & 0xFFFFFFFF)
+    if label is not None:
+        flags |= HAS_LABEL
+        body += _pack(
+            _LABEL, (label, round(weight * 256)), "label (int16) and weight (0 to 255.996)"
+        )
+    values = tuple(x)
+    try:
+        body += struct.pack(f"<{len(values)}f", *values)
+    except OverflowError as error:
+        raise ValueError("a feature is too large for float32") from error
+    return encode_frame(SAMPLE_F32, body, schema_id=schema_id, sequence=sequence, flags=flags)
+
+
+def _pack(layout: struct.Struct, values: tuple[Any, ...], what: str) -> bytes:
+    try:
+        return layout.pack(*values)
+    except struct.error as error:
+        raise ValueError(f"{what} out of range, {values}: {error}") from error
+
+
+class _Body:
+    """A body of fixed length whose fields are the dataclass's, in order."""
+
+    _layout: ClassVar[struct.Struct]
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError names a field that does not fit."""
+        return _pack(self._layout, astuple(self), type(self).__name__)  # type: ignore[call-overload]
+
+    @classmethod
+    def unpack(cls: type[Body], body: bytes) -> Body:
+        """The fields of `body`; BadBody (a ValueError) when its length or a value is not allowed."""
+        return cls._built(cls._fields(body))
+
+    @classmethod
+    def _fields(cls, body: bytes) -> tuple[Any, ...]:
+        if len(body) != cls._layout.size:
+            raise BadBody(f"{cls.__name__} body of {len(body)} bytes, {cls._layout.size} expected")
+        return cls._layout.unpack(body)
+
+    @classmethod
+    def _built(cls: type[Body], fields: tuple[Any, ...]) -> Body:
+        try:
+            return cls(*fields)
+        except ValueError as error:
+            raise BadBody(str(error)) from error
+
+
+@dataclass(frozen=True)
+class Hello(_Body):
+    """Host to device: who are you? 12 bytes."""
+
+    nonce: int  # u32, not 0: an answer to 0 would look unasked
+    version_min: int = PROTOCOL_VERSION
+    version_max: int = PROTOCOL_VERSION
+    max_raw: int = MAX_RAW  # largest raw frame the host takes, bytes
+    host_ms: int = 0
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IBBHI")
+
+    def __post_init__(self) -> None:
+        if self.version_min > self.version_max:
+            raise ValueError(f"Hello versions {self.version_min} to {self.version_max}")
+        if self.max_raw < MIN_RAW:
+            raise ValueError(f"Hello max_raw={self.max_raw} must be at least {MIN_RAW}")
+
+
+@dataclass(frozen=True)
+class Schema(_Body):
+    """Device to host: what a sample looks like. 26 bytes."""
+
+    nonce: int  # that of the HELLO answered, 0 unasked
+    boot_id: int  # another number at each boot
+    n_features: int
+    dtype: int = DTYPE_F32
+    label_mode: int = LABEL_INLINE
+    n_classes: int = 0  # 0: open
+    max_raw: int = MAX_RAW  # largest raw frame the device sends or takes, bytes
+    nominal_us: int = 0  # between samples, microseconds; 0: irregular
+    scale_crc: int = 0  # CRC-32 of the scale table, int16 only
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IIHBBhHHII")
+
+    def __post_init__(self) -> None:
+        if self.n_features < 1:
+            raise ValueError(f"Schema n_features={self.n_features} must be at least 1")
+        if self.dtype not in (DTYPE_F32, DTYPE_I16):
+            raise ValueError(f"Schema dtype={self.dtype} is neither 1 (float32) nor 2 (int16)")
+        if self.label_mode not in (LABEL_NONE, LABEL_INLINE, LABEL_LATE):
+            raise ValueError(f"Schema label_mode={self.label_mode} is none of 0, 1, 2")
+        if self.n_classes < 0:
+            raise ValueError(f"Schema n_classes={self.n_classes} is negative")
+        if self.max_raw < MIN_RAW:
+            raise ValueError(f"Schema max_raw={self.max_raw} must be at least {MIN_RAW}")
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError names a field that does not fit."""
+        values = astuple(self)
+        return _pack(self._layout, (*values[:7], 0, *values[7:]), "Schema")
+
+    @classmethod
+    def unpack(cls, body: bytes) -> Schema:
+        """The fields of `body`; BadBody (a ValueError) when its length or a value is not allowed."""
+        *first, reserved, nominal_us, scale_crc = cls._fields(body)
+        if reserved:
+            raise BadBody(f"Schema reserved bytes are {reserved:#06x}, not 0")
+        return cls._built((*first, nominal_us, scale_crc))
+
+    @property
+    def schema_id(self) -> int:
+        """The id its samples carry: low half of the CRC-32 of the body with the nonce as 0; 1 in place of 0.
+
+        The nonce is left out so that another handshake does not disown the samples on their way. The boot id stays
+        in: samples of a device that has restarted are then refused until its new SCHEMA has opened a new epoch.
+        """
+        return zlib.crc32(replace(self, nonce=0).pack()) & 0xFFFF or 1
+
+
+@dataclass(frozen=True)
+class Prediction(_Body):
+    """Host to device: the answer to one sample. 12 bytes."""
+
+    sequence: int  # of the sample
+    label: int  # class index, int16
+    flags: int  # ABSTAIN, TRAINED, REJECTED
+    score: float  # float32
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IhHf")
+
+    def __post_init__(self) -> None:
+        if self.flags & ~(ABSTAIN | TRAINED | REJECTED):
+            raise ValueError(f"Prediction flags={self.flags:#x} has bits that mean nothing")
+
+
+@dataclass(frozen=True)
+class Heartbeat(_Body):
+    """Either way, every second. 32 bytes."""
+
+    boot_id: int
+    up_ms: int
+    samples_made: int = 0  # host: predictions made
+    samples_dropped: int = 0  # before sending; host: predictions
+    frames_ok: int = 0  # received
+    frames_bad: int = 0
+    free_bytes: int = 0
+    stack_high_water: int = 0
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<7IHxx")
