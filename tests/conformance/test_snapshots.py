@@ -61,7 +61,7 @@ def is_refused_or_works(compiled, path, data):
     return False
 
 
-@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+@pytest.mark.parametrize("mask", [0x01, 0xFF])
 def test_every_byte_flipped(saved, path, mask):
     for place in range(len(saved)):
         damaged = bytearray(saved)

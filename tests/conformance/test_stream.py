@@ -170,6 +170,18 @@ def test_pickled_and_continued_equals_never_stopped(compiled, k, copier):
         assert bytes(learner.arena) == before, "the copy shares memory with the original"
 
 
+def test_a_refused_sample_does_not_spoil_what_is_saved_next(compiled, tmp_path):
+    X, y = compiled.stream(N)
+    learner = compiled.make().partial_fit(X[:99], y[:99])
+    for use in (lambda x: learner.learn_one(x, 1), learner.decision_one, learner.predict_one):
+        with pytest.raises(ValueError, match="NaN"):
+            use(np.full(compiled.n_features, np.nan, compiled.dtype))
+    learner.predict(X)
+    learner.save(tmp_path / "model.esvm")
+    loaded = edgesvm.load(tmp_path / "model.esvm")
+    assert state(loaded.partial_fit(X[99:], y[99:])) == state(compiled.make().partial_fit(X, y))
+
+
 def test_named_classes_are_saved_and_pickled(compiled, tmp_path):
     learner = compiled.make().allocate(compiled.n_features, classes=["hot", "cold"])
     learner.save(tmp_path / "model.esvm")
