@@ -11,7 +11,7 @@ import struct
 import zlib
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 PROTOCOL_VERSION = 1
 
@@ -52,6 +52,17 @@ _TIME = struct.Struct("<I")
 _LABEL = struct.Struct("<hH")
 
 Body = TypeVar("Body", bound="_Body")
+
+
+class Frame(NamedTuple):
+    """A sound frame, its header taken apart."""
+
+    kind: int
+    flags: int
+    schema_id: int
+    sequence: int
+    body: bytes
+    version: int = PROTOCOL_VERSION
 
 
 def max_encoded_length(n: int) -> int:

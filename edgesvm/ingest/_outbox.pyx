@@ -1,0 +1,86 @@
+"""Bytes on their way out: a fixed buffer between what is to be said and a port that may not take it yet.
+
+A frame that does not fit is refused whole, so a device that does not read costs predictions and nothing else.
+"""
+
+cimport cython
+from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
+from libc.string cimport memcpy, memmove
+
+import numpy as np
+
+from edgesvm.ingest._cobs cimport cobs_encode, max_encoded_length
+from edgesvm.ingest._crc32 cimport crc32
+from edgesvm.ingest._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION, store_u16, store_u32
+
+cdef enum:
+    PREDICTION = 0x20  # as in wire.py
+    PREDICTION_RAW = 24  # header, u32 sequence, i16 class, u16 flags, f32 score, CRC
+
+
+@cython.final
+cdef class Outbox:
+    """Fixed buffer of bytes to be written.
+
+    Parameters
+    ----------
+    capacity : int
+        Bytes, at least 64.
+    """
+
+    cdef readonly Py_ssize_t capacity
+    cdef Py_ssize_t _count
+    cdef uint8_t[::1] _bytes
+
+    def __cinit__(self, Py_ssize_t capacity=4096):
+        if capacity < 64:
+            raise ValueError(f"outbox capacity={capacity} must be at least 64 bytes")
+        self.capacity = capacity
+        self._bytes = np.zeros(capacity, np.uint8)
+
+    def __len__(self):
+        return self._count
+
+    def append(self, const uint8_t[::1] data):
+        """Queue all of `data`, or nothing (False) where it does not fit."""
+        cdef Py_ssize_t n = data.shape[0]
+        if n > self.capacity - self._count:
+            return False
+        if n:
+            memcpy(&self._bytes[self._count], &data[0], n)
+            self._count += n
+        return True
+
+    def prediction(self, uint16_t schema_id, uint32_t frame_sequence,
+                   uint32_t sequence, int16_t label, uint16_t flags, float score):
+        """Queue a PREDICTION frame, or nothing (False) where it does not fit."""
+        cdef uint8_t[PREDICTION_RAW] raw
+        cdef Py_ssize_t body_end = PREDICTION_RAW - CRC_BYTES
+        if max_encoded_length(PREDICTION_RAW) + 1 > self.capacity - self._count:
+            return False
+        raw[0] = PREDICTION
+        raw[1] = PROTOCOL_VERSION << 4
+        store_u16(raw + 2, schema_id)
+        store_u32(raw + 4, frame_sequence)
+        store_u32(raw + HEADER_BYTES, sequence)
+        store_u16(raw + HEADER_BYTES + 4, <uint16_t> label)
+        store_u16(raw + HEADER_BYTES + 6, flags)
+        memcpy(raw + HEADER_BYTES + 8, &score, sizeof(score))
+        store_u32(raw + body_end, crc32(raw, body_end))
+        self._count += cobs_encode(raw, PREDICTION_RAW, &self._bytes[self._count])
+        self._bytes[self._count] = 0
+        self._count += 1
+        return True
+
+    def pending(self):
+        """A copy of what waits to be written."""
+        return bytes(self._bytes[:self._count])
+
+    def consume(self, Py_ssize_t n):
+        """The first `n` bytes have been written."""
+        if not 0 <= n <= self._count:
+            raise ValueError(f"consume({n}): {self._count} bytes wait")
+        if n == 0:
+            return
+        self._count -= n
+        memmove(&self._bytes[0], &self._bytes[0] + n, self._count)

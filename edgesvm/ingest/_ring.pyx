@@ -1,0 +1,157 @@
+"""A ring of samples: fixed arrays, filled in C, taken by the learner as views.
+
+Bytes: capacity * (4 d + 13), taken in construction. Every sample offered is accounted for:
+
+    pushed = released + waiting + dropped
+"""
+
+cimport cython
+from libc.stdint cimport int32_t, uint32_t
+from libc.string cimport memcpy
+
+from typing import NamedTuple
+
+import numpy as np
+
+POLICIES = ("drop_oldest", "drop_newest")
+
+
+class Batch(NamedTuple):
+    """Rows of a ring, as views: valid until they are released.
+
+    X : (n, d) float32; y : (n,) int32 class index, meaningless where has_label is False; has_label : (n,) bool;
+    weight : (n,) float32; sequence : (n,) uint32.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    has_label: np.ndarray
+    weight: np.ndarray
+    sequence: np.ndarray
+
+
+@cython.final
+cdef class SampleRing:
+    """Fixed-capacity queue of samples.
+
+    Parameters
+    ----------
+    capacity : int
+        Rows, at least 1.
+    n_features : int
+        d, at least 1.
+    policy : {"drop_oldest", "drop_newest"}
+        What a sample does to a full ring: it takes the place of the oldest, or it is dropped itself. Rows that were
+        taken and not released yet are in use and stay; while there are any, the newest is dropped.
+
+    Attributes
+    ----------
+    pushed, released, dropped : int
+        Samples offered, given back by the reader, and lost to a full ring.
+    high_water : int
+        The most rows that ever waited.
+
+    Raises
+    ------
+    ValueError
+        A parameter is out of range.
+    """
+
+    def __cinit__(self, Py_ssize_t capacity, Py_ssize_t n_features, policy="drop_oldest"):
+        if capacity < 1 or n_features < 1:
+            raise ValueError(f"capacity={capacity} and n_features={n_features} must be at least 1")
+        if policy not in POLICIES:
+            raise ValueError(f"policy={policy!r} must be one of {POLICIES}")
+        self.capacity = capacity
+        self.n_features = n_features
+        self.policy = policy
+        self._drop_oldest = policy == "drop_oldest"
+        X = np.zeros((capacity, n_features), np.float32)
+        y = np.zeros(capacity, np.int32)
+        has_label = np.zeros(capacity, np.bool_)
+        weight = np.zeros(capacity, np.float32)
+        sequence = np.zeros(capacity, np.uint32)
+        self._arrays = Batch(X, y, has_label, weight, sequence)
+        self._X, self._y, self._has_label = X, y, has_label.view(np.uint8)
+        self._weight, self._sequence = weight, sequence
+
+    def __len__(self):
+        return self._count
+
+    @property
+    def nbytes(self):
+        return sum(array.nbytes for array in self._arrays)
+
+    def take(self, max_rows=None):
+        """The next rows that lie side by side in memory.
+
+        Parameters
+        ----------
+        max_rows : int, optional
+            At most so many; all by default. Fewer come where the ring wraps round: take again after `release`.
+
+        Returns
+        -------
+        Batch
+            Views into the ring, valid until released. Taking again without releasing gives the same rows.
+        """
+        cdef Py_ssize_t n = min(self._count, self.capacity - self._head)
+        if max_rows is not None:
+            if max_rows < 0:
+                raise ValueError(f"max_rows={max_rows} is negative")
+            n = min(n, max_rows)
+        self._taken = max(self._taken, n)
+        rows = slice(self._head, self._head + n)
+        return Batch(*[array[rows] for array in self._arrays])
+
+    def release(self, Py_ssize_t n):
+        """Give back the `n` oldest rows taken; ValueError when so many are not out."""
+        if not 0 <= n <= self._taken:
+            raise ValueError(f"release({n}): {self._taken} rows are taken")
+        self._head = (self._head + n) % self.capacity
+        self._count -= n
+        self._taken -= n
+        self.released += n
+
+    def push_row(self, const float[::1] x, uint32_t sequence=0, label=None, float weight=1.0):
+        """Offer one sample from Python; False when it was dropped."""
+        if x.shape[0] != self.n_features:
+            raise ValueError(f"x has {x.shape[0]} features, the ring {self.n_features}")
+        return self.push(&x[0], sequence, 0 if label is None else label, label is not None, weight)
+
+    def counters(self):
+        """All counts, by name."""
+        return {
+            "ring_in": self.pushed, "ring_out": self.released, "ring_waiting": self._count,
+            "ring_dropped": self.dropped, "ring_high_water": self.high_water, "ring_capacity": self.capacity,
+        }
+
+    def broken_identities(self):
+        """The closing identities that do not hold, as text; empty when all do."""
+        if self.pushed != self.released + self._count + self.dropped:
+            return [f"ring_in = ring_out + ring_waiting + ring_dropped: {self.counters()}"]
+        return []
+
+    cdef bint push(self, const float *x, uint32_t sequence, int32_t label, bint has_label,
+                   float weight) noexcept nogil:
+        """Copy a sample in, by the policy; False when it was dropped itself."""
+        cdef Py_ssize_t at
+        self.pushed += 1
+        if self._count == self.capacity:
+            self.dropped += 1
+            if self._taken or not self._drop_oldest:
+                return False
+            self._head = 0 if self._head + 1 == self.capacity else self._head + 1
+            self._count -= 1
+        at = self._head + self._count
+        if at >= self.capacity:
+            at -= self.capacity
+        memcpy(&self._X[at, 0], x, self.n_features * sizeof(float))
+        self._sequence[at] = sequence
+        self._y[at] = label
+        self._has_label[at] = has_label
+        self._weight[at] = weight
+        self._count += 1
+        if self._count > self.high_water:
+            self.high_water = self._count
+        return True

@@ -1,0 +1,23 @@
+# Which sample numbers have been seen: SequenceWindow.accept() judges each.
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+cdef enum Verdict:
+    NEW        # the highest so far
+    REORDERED  # late, within the window, not seen before
+    DUPLICATE  # seen
+    TOO_OLD    # behind the window: cannot be told from a duplicate
+
+
+cdef class SequenceWindow:
+    cdef readonly int64_t epochs, reordered, duplicate, too_old, seq_jump
+    cdef bint _open              # has this epoch a number yet
+    cdef uint32_t _highest
+    cdef uint64_t _seen          # bit k: highest - k was seen
+    cdef int64_t _span, _unique, _missing              # of this epoch
+    cdef int64_t _past_span, _past_unique, _past_missing  # of those before
+
+    cdef Verdict accept(self, uint32_t sequence) noexcept nogil
+    cdef void begin_epoch(self) noexcept nogil
+    cdef Verdict _advance(self, uint32_t sequence, int64_t step) noexcept nogil
+    cdef Verdict _look_back(self, uint32_t sequence, int64_t behind) noexcept nogil

@@ -1,0 +1,121 @@
+"""Sample numbers: a window of 64 behind the highest seen, as in anti-replay windows (RFC 6479 has the idea).
+
+Numbers are 32 bits and wrap; of two, the one at most 2**31 ahead is the later. An epoch runs from one boot of the device
+to the next; in each, counted from its first number to its highest,
+
+    span = unique + missing
+"""
+
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+cdef int64_t WINDOW = 64
+cdef int64_t JUMP = 1 << 20  # farther than any outage worth counting: the counter itself was changed
+
+
+@cython.final
+cdef class SequenceWindow:
+    """Tells a new sample number from a late, a repeated and a too old one.
+
+    Attributes
+    ----------
+    epochs : int
+        Epochs that had a number.
+    span, unique, missing : int
+        Sums over all epochs: numbers from first to highest, those seen, those not.
+    reordered, duplicate, too_old : int
+        Late within the window (used once), seen before, and behind the window (both not used).
+    seq_jump : int
+        Epochs begun because the number moved by more than 2**20.
+    """
+
+    @property
+    def span(self):
+        return self._past_span + self._span
+
+    @property
+    def unique(self):
+        return self._past_unique + self._unique
+
+    @property
+    def missing(self):
+        return self._past_missing + self._missing
+
+    def judge(self, uint32_t sequence):
+        """`accept` for Python: "new", "reordered", "duplicate" or "too_old"."""
+        return ("new", "reordered", "duplicate", "too_old")[self.accept(sequence)]
+
+    def new_epoch(self):
+        """The device counts from its start again: the next number opens an epoch, whatever it is."""
+        self.begin_epoch()
+
+    def counters(self):
+        """All counts, by name."""
+        return {
+            "epochs": self.epochs, "span": self.span, "unique": self.unique, "missing": self.missing,
+            "reordered": self.reordered, "duplicate": self.duplicate, "too_old": self.too_old,
+            "seq_jump": self.seq_jump,
+        }
+
+    def broken_identities(self):
+        """The closing identities that do not hold, as text; empty when all do."""
+        broken = []
+        if self._span != self._unique + self._missing:
+            broken.append(f"span = unique + missing, this epoch: {self._span} {self._unique} {self._missing}")
+        if self._past_span != self._past_unique + self._past_missing:
+            broken.append(
+                f"span = unique + missing, past epochs: {self._past_span} {self._past_unique} {self._past_missing}")
+        return broken
+
+    cdef void begin_epoch(self) noexcept nogil:
+        self._past_span += self._span
+        self._past_unique += self._unique
+        self._past_missing += self._missing
+        self._span = self._unique = self._missing = 0
+        self._open = False
+
+    cdef Verdict accept(self, uint32_t sequence) noexcept nogil:
+        """Enter a number; NEW and REORDERED are to be used."""
+        # The difference modulo 2**32, read as signed: positive is ahead.
+        cdef int64_t step = <int32_t> (sequence - self._highest)
+        if self._open and (step > JUMP or step < -JUMP):
+            self.seq_jump += 1
+            self.begin_epoch()
+        if not self._open:
+            self._open = True
+            self.epochs += 1
+            self._highest = sequence
+            self._seen = 1
+            self._span = self._unique = 1
+            return NEW
+        if step > 0:
+            return self._advance(sequence, step)
+        return self._look_back(sequence, -step)
+
+    cdef Verdict _advance(self, uint32_t sequence, int64_t step) noexcept nogil:
+        self._highest = sequence
+        self._seen = 1 if step >= WINDOW else self._seen << step | 1
+        self._span += step
+        self._unique += 1
+        self._missing += step - 1
+        return NEW
+
+    cdef Verdict _look_back(self, uint32_t sequence, int64_t behind) noexcept nogil:
+        cdef int64_t before_first
+        if behind >= WINDOW:
+            self.too_old += 1
+            return TOO_OLD
+        if self._seen >> behind & 1:
+            self.duplicate += 1
+            return DUPLICATE
+        self._seen |= <uint64_t> 1 << behind
+        self.reordered += 1
+        self._unique += 1
+        before_first = behind - self._span + 1
+        if before_first > 0:
+            # The epoch began earlier than it seemed; what lies between is missing until it comes.
+            self._span += before_first
+            self._missing += before_first - 1
+        else:
+            self._missing -= 1
+        return REORDERED
