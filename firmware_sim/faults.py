@@ -1,8 +1,8 @@
-"""Faults on the wire, seeded, every one entered in a ledger so that what a host counts can be checked.
+"""Faults on the wire, seeded and entered in a ledger, so that a host's counts can be checked.
 
-A fault is a function of one frame: it gets the frame's bytes without the delimiter and gives back the pieces
-that go on the wire in its place. `FAULTS` names them; a new kind is one more function there. A frame suffers
-at most one fault, so that none hides another.
+A fault is a function of one frame: it gets the frame's bytes without the delimiter and gives back
+the pieces that go on the wire in its place. `FAULTS` names them; a new kind is one more function
+there. A frame suffers at most one fault, so that none hides another.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from edgesvm.ingest.wire import SAMPLE_F32, SAMPLE_I16
 class Unplug:
     """The cable is pulled at this point of the byte stream.
 
-    The bytes before it are given up to ``settle_s`` seconds to be read, so that what is lost is what the
-    ledger says; then the link is away for ``seconds``.
+    The bytes before it are given up to ``settle_s`` seconds to be read, so that what is lost is
+    what the ledger says; then the link is away for ``seconds``.
     """
 
     seconds: float = 0.2
@@ -37,9 +37,9 @@ Piece = bytes | Unplug
 class Entry:
     """One injected fault.
 
-    ``frame`` counts the non-empty frames (or lines) before it; ``offset`` is the byte of the undamaged stream
-    where the fault begins; ``frame_type`` is the type byte of the frame, 0 for a text line; ``size`` the number
-    of bytes flipped, lost or added.
+    ``frame`` counts the non-empty frames (or lines) before it; ``offset`` is the byte of the
+    undamaged stream where the fault begins; ``frame_type`` is the type byte of the frame, 0 for a
+    text line; ``size`` the number of bytes flipped, lost or added.
     """
 
     index: int
@@ -148,7 +148,8 @@ FAULTS: dict[str, Fault] = {
     "disconnect": Fault(_disconnect, True, False, "the link unplugged at any byte of the frame"),
 }
 
-# Chance per frame of each kind. "field": about 1 % of frames lost, as on a long cable beside a motor.
+# Chance per frame of each kind. "field": about 1 % of frames lost, as on a long cable beside a
+# motor.
 MIXES: dict[str, dict[str, float]] = {
     "none": {},
     "field": {
@@ -227,6 +228,7 @@ class FaultInjector:
         self._only_samples = only_samples and delimiter == 0
         self._partial = b""
         self._offset = 0  # of the partial frame, in the undamaged stream
+        self.may_unplug = rates.get("disconnect", 0.0) > 0
 
     def feed(self, data: bytes) -> list[Piece]:
         """The next bytes of the stream, damaged; an unfinished frame waits for its end."""

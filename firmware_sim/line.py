@@ -1,6 +1,6 @@
-"""The wire between node and link: how fast its bytes go, what befalls them, and what waits for room.
+"""The wire between node and link: its speed, its faults, and what waits for room.
 
-    node.poll() --frames--> faults --bytes--> [waiting] --baud--> link
+node.poll() --frames--> faults --bytes--> [waiting] --baud--> link
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ import math
 from firmware_sim.faults import FaultInjector, Unplug
 from firmware_sim.links import Link
 
-# What a paced line may be ahead of the clock: a millisecond, below what a process is woken for reliably.
+# What a paced line may be ahead of the clock: a millisecond, below what a process is woken for
+# reliably.
 SLICE_S = 1e-3
 # Unpaced, a node may be ahead of the link by so many bytes: enough to keep a pseudo-terminal busy.
 _UNPACED_AHEAD = 16384
+# A terminal's count of unread bytes is 0 for moments while the kernel moves the next ones up: wait
+# so long for it to stay 0.
+_CALM_S = 5e-3
 
 
 class Pacer:
@@ -37,7 +41,8 @@ class Pacer:
     def room(self, now: float) -> int:
         """Bytes the line can start to carry up to one slice after `now`."""
         if self._idle and self._free_at < now:
-            # A line that had nothing to carry does not make up for it; one whose writer came late does.
+            # A line that had nothing to carry does not make up for it; one whose writer came late
+            # does.
             self._free_at = now
         return max(0, math.floor((now + SLICE_S - self._free_at) / self._byte_s + 1e-6))
 
@@ -50,9 +55,9 @@ class Pacer:
 class Line:
     """A link with a speed and a history of accidents.
 
-    A paced line is a UART: it has no flow control, so what the link has no room for is gone (counted in
-    `lost_bytes`). An unpaced one waits for room, as USB does. When nobody listens neither takes bytes, and
-    it is the node's transmit buffer that overruns.
+    A paced line is a UART: it has no flow control, so what the link has no room for is gone
+    (counted in `lost_bytes`). An unpaced one waits for room, as USB does. When nobody listens
+    neither takes bytes, and it is the node's transmit buffer that overruns.
 
     Parameters
     ----------
@@ -73,6 +78,7 @@ class Line:
         self._waiting = bytearray()
         self._unplug: Unplug | None = None  # due when the bytes before it have gone
         self._settle_until = math.inf
+        self._calm_since: float | None = None
         self._plug_at: float | None = None
 
     @property
@@ -89,16 +95,26 @@ class Line:
         if self._unplug is not None or not self.link.connected:
             return 0
         ahead = self._pacer.room(now) if self._pacer else _UNPACED_AHEAD
-        return max(0, ahead - len(self._waiting))
+        free = max(0, ahead - len(self._waiting))
+        return min(free, 1) if self.frame_by_frame else free
+
+    @property
+    def frame_by_frame(self) -> bool:
+        """Whether frames must come one at a time, so that none is under way when the link is
+        unplugged."""
+        return self.faults is not None and self.faults.may_unplug
 
     def write(self, now: float, data: bytes) -> None:
-        """Bytes from the node; what is cut off by an unplugging is lost, as it would be on a cable."""
+        """Bytes from the node; what comes behind an unplugging is lost, as it would be on a
+        cable."""
         for piece in self.faults.feed(data) if self.faults else (data,):
             if isinstance(piece, Unplug):
                 self._unplug = self._unplug or piece
-                self._settle_until = now + piece.settle_s
-            else:
+                self._settle_until, self._calm_since = now + piece.settle_s, None
+            elif self._unplug is None:
                 self._waiting += piece
+            else:
+                self.lost_bytes += len(piece)
         self.step(now)
 
     def read(self) -> bytes:
@@ -137,4 +153,9 @@ class Line:
 
     def _settled(self, now: float) -> bool:
         """Whether the host has read all that came before the unplugging, or has had its time to."""
-        return now >= self._settle_until or not (self._waiting or self.link.unread())
+        if self._waiting or self.link.unread():
+            self._calm_since = None
+        elif self._calm_since is None:
+            self._calm_since = now
+        calm = self._calm_since is not None and now - self._calm_since >= _CALM_S
+        return calm or now >= self._settle_until

@@ -1,8 +1,8 @@
 """The device's end of a link: a pseudo-terminal, a TCP server, or two queues in memory.
 
-Nothing here blocks, except `wait`. A link says whether a host is listening (``connected``), takes as many
-bytes as the channel has room for, and can be unplugged and plugged in again. How fast bytes go and what
-happens to them on the way is the line's business (`firmware_sim.line`).
+Nothing here blocks, except `wait`. A link says whether a host is listening (``connected``), takes
+as many bytes as the channel has room for, and can be unplugged and plugged in again. How fast bytes
+go and what happens to them on the way is the line's business (`firmware_sim.line`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Link(Protocol):
         ...
 
     def unread(self) -> int:
-        """Bytes sent that the host has not read yet, as far as can be seen: a lower bound, 0 when down."""
+        """Bytes sent that the host has not read yet, as far as can be seen: a lower bound, 0 when
+        down."""
         ...
 
     def unplug(self) -> None:
@@ -68,8 +69,8 @@ class PtyLink:
     Parameters
     ----------
     symlink : path or None
-        A stable name for the terminal, made here, replaced when the terminal changes, removed by `close`.
-        Without it ``url`` is ``/dev/pts/N`` and becomes another after `unplug` and `plug`.
+        A stable name for the terminal, made here, replaced when the terminal changes, removed by
+        `close`. Without it ``url`` is ``/dev/pts/N`` and becomes another after `unplug` and `plug`.
 
     Raises
     ------
@@ -102,7 +103,8 @@ class PtyLink:
             return
         self._master, slave = os.openpty()
         try:
-            tty.setraw(slave)  # or the line discipline would echo, and eat 0x03, 0x0d and their like
+            # Or the line discipline would echo, and eat 0x03, 0x0d and their like.
+            tty.setraw(slave)
             os.set_blocking(self._master, False)
             self._name = os.ttyname(slave)
         finally:
@@ -123,7 +125,8 @@ class PtyLink:
             self._symlink.unlink()
 
     def send(self, data: bytes | bytearray | memoryview) -> int:
-        # Written while nobody listens, bytes would wait in the kernel and greet the next host as stale data.
+        # Written while nobody listens, bytes would wait in the kernel and greet the next host as
+        # stale data.
         if not self.connected:
             return 0
         try:
@@ -242,7 +245,8 @@ class TcpLink:
         return data
 
     def unread(self) -> int:
-        """Bytes the peer's kernel has not confirmed; what its process has not read cannot be seen."""
+        """Bytes the peer's kernel has not confirmed; what its process has not read cannot be
+        seen."""
         if self._peer is None or not sys.platform.startswith("linux"):
             return 0
         return int.from_bytes(

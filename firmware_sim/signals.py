@@ -1,8 +1,9 @@
-"""Synthetic sensors: endless, seeded streams of feature windows and labels, each after a piece of physics.
+"""Synthetic sensors: endless, seeded streams of feature windows and labels, each after a piece of
+physics.
 
-A signal is a stream, not a bag of samples: states last for stretches, as they do in a machine or a person,
-so neighbouring rows share their label. The rows depend on the seed alone, not on how the stream is cut:
-``next_block(3)`` then ``next_block(5)`` gives the rows of ``next_block(8)``.
+A signal is a stream, not a bag of samples: states last for stretches, as they do in a machine or a
+person, so neighbouring rows share their label. The rows depend on the seed alone, not on how the
+stream is cut: ``next_block(3)`` then ``next_block(5)`` gives the rows of ``next_block(8)``.
 """
 
 from __future__ import annotations
@@ -15,26 +16,37 @@ from numpy.typing import NDArray
 
 Rows = tuple[NDArray[np.float32], NDArray[np.int32]]
 
-# Small enough that a block of waveforms (256 windows x 256 points x 4 B) stays in a second-level cache.
+# Small enough that a block of waveforms (256 windows x 256 points x 4 B) stays in a second-level
+# cache.
 _BLOCK = 256
 
 
 class Source(Protocol):
-    """Where a node's samples come from: a synthetic signal here, or a recording (`firmware_sim.replay`)."""
+    """Where a node's samples come from: a synthetic signal here, or a recording
+    (`firmware_sim.replay`)."""
 
-    n_features: int
-    n_classes: int
-    """Number of classes, or 0 when it is not known in advance."""
-    period_us: int
-    """Nominal time between samples in microseconds, 0 when unknown."""
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, or 0 when it is not known in advance."""
+        ...
+
+    @property
+    def period_us(self) -> int:
+        """Nominal time between samples in microseconds, 0 when unknown."""
+        ...
 
     def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
-        """The next ``n`` rows (fewer at the end of a recording, none after it), and labels if there are any."""
+        """The next ``n`` rows (fewer at the end of a recording, none after it), and labels if there
+        are any."""
         ...
 
 
 class _Stretches:
-    """A semi-Markov state: stretches of geometric length, each in a state other than the one before.
+    """A semi-Markov state: stretches of geometric length, each in a state other than the one
+    before.
 
     Each stretch also has a severity, uniform in [0, 1): how far the state has gone.
     """
@@ -135,23 +147,26 @@ class Signal:
 
 
 class RotatingMachine(Signal):
-    r"""An accelerometer on a bearing housing: healthy, unbalanced, or with a defect on the outer race.
+    r"""An accelerometer on a bearing housing: healthy, unbalanced, or with a defect on the outer
+    race.
 
     Each sample is one window of 256 points at 2,560 Hz (0.1 s) of radial acceleration in g:
 
-    - the shaft turns at f, wandering slowly between about 24 and 32 Hz with the load, its angle known by a
-      tachometer;
-    - unbalance u is a force at f growing with its square, ``u (f / 28)^2 sin(theta)``, and a little of it at 2 f;
-    - an outer-race defect is struck 3.58 times a turn (slipping by about 1 %); each strike rings the housing at
-      900 Hz, dying away in 2 ms;
-    - broadband noise whose level changes with the load, and now and then a knock from outside in any state.
+    - the shaft turns at f, wandering slowly between about 24 and 32 Hz with the load, its angle
+      known by a tachometer;
+    - unbalance u is a force at f growing with its square, ``u (f / 28)^2 sin(theta)``, and a little
+      of it at 2 f;
+    - an outer-race defect is struck 3.58 times a turn (slipping by about 1 %); each strike rings
+      the housing at 900 Hz, dying away in 2 ms;
+    - broadband noise whose level changes with the load, and now and then a knock from outside in
+      any state.
 
-    A healthy shaft has some unbalance left, and a fault starts small: each stretch of a fault has a severity of
-    its own, so the mild ones overlap with health.
+    A healthy shaft has some unbalance left, and a fault starts small: each stretch of a fault has a
+    severity of its own, so the mild ones overlap with health.
 
-    The features are those of a vibration monitor. Each has a fixed offset and scale (``offsets``, ``scales``:
-    about the middle between health and fault, and half the way from one to the other), so they are of the
-    order of 1:
+    The features are those of a vibration monitor. Each has a fixed offset and scale (``offsets``,
+    ``scales``: about the middle between health and fault, and half the way from one to the other),
+    so they are of the order of 1:
 
     ========== ===================================================================================
     rms        ln of the root mean square of the window in g
@@ -174,9 +189,10 @@ class RotatingMachine(Signal):
 
     Notes
     -----
-    A linear least-squares classifier reaches about 96 % (93 to 98 on stretches of 5,000, whose severities
-    differ); the best single feature about 90 %, and always saying the commoner class about 50 %. Saying the last label again would score above 99 %, as on any
-    stream with states that last: compare learners with each other, not with that.
+    A linear least-squares classifier reaches about 96 % (93 to 98 on stretches of 5,000, whose
+    severities differ); the best single feature about 90 %, and always saying the commoner class
+    about 50 %. Saying the last label again would score above 99 %, as on any stream with states
+    that last: compare learners with each other, not with that.
     """
 
     feature_names = ("rms", "kurtosis", "crest", "amp_1x", "amp_2x", "band", "envelope", "speed")
@@ -190,7 +206,8 @@ class RotatingMachine(Signal):
     _DEFECTS_PER_TURN = 3.58
     _RESONANCE_HZ = 900.0
     _DECAY_S = 0.002
-    # Bins 64 to 127 of the window's spectrum, 640 to 1,280 Hz: the band of the resonance, and a power of two.
+    # Bins 64 to 127 of the window's spectrum, 640 to 1,280 Hz: the band of the resonance, and a
+    # power of two.
     _BAND = slice(64, 128)
 
     def __init__(
@@ -268,7 +285,8 @@ class RotatingMachine(Signal):
         square = a * a
         m2 = square.mean(axis=1)
         m4 = np.einsum("ij,ij->i", square, square) / self._POINTS
-        # The band alone, moved down to zero frequency, is the complex envelope at a quarter of the rate.
+        # The band alone, moved down to zero frequency, is the complex envelope at a quarter of the
+        # rate.
         envelope = np.abs(np.fft.ifft(np.fft.rfft(a, axis=1)[:, self._BAND], axis=1)) * (64 / 128)
         ripple = envelope - envelope.mean(axis=1, keepdims=True)
         step = self._POINTS // envelope.shape[1]
@@ -298,10 +316,11 @@ class PersonAccelerometer(Signal):
     Each sample is one window of 64 points at 50 Hz (1.28 s), in g:
 
     - gravity, along an axis that leans slowly with posture, plus sway and sensor noise;
-    - walking adds the rise and fall of the hip at the step rate (1.4 to 2.3 steps a second, wandering), its
-      second harmonic from the heel's strike, and a side-to-side swing at half the rate; a tired step is low;
-    - in one still window of three the person fidgets: a burst of low-frequency movement, which is what makes
-      the two states overlap.
+    - walking adds the rise and fall of the hip at the step rate (1.4 to 2.3 steps a second,
+      wandering), its second harmonic from the heel's strike, and a side-to-side swing at half the
+      rate; a tired step is low;
+    - in one still window of three the person fidgets: a burst of low-frequency movement, which is
+      what makes the two states overlap.
 
     Features, with fixed offsets and scales as in `RotatingMachine`:
 
@@ -379,17 +398,19 @@ class PersonAccelerometer(Signal):
 class DriftingGasSensor(Signal):
     """Four metal-oxide gas sensors smelling ethanol (0) or ammonia (1), while they age.
 
-    A metal-oxide sensor answers a concentration c with a relative change of conductance that is a power law,
-    ``a c^b`` with a and b of its own for each gas. Here c is log-uniform in 5 to 200 ppm, and sensor j reads
+    A metal-oxide sensor answers a concentration c with a relative change of conductance that is a
+    power law, ``a c^b`` with a and b of its own for each gas. Here c is log-uniform in 5 to 200
+    ppm, and sensor j reads
 
         r_j = G_j a_jg c^b_jg + B_j + noise
 
-    The gain G_j and the baseline B_j walk at random from sample to sample, and all gains sink together as the
-    oxide is poisoned: a classifier that is not taught any more gets worse, which is what this signal is for.
+    The gain G_j and the baseline B_j walk at random from sample to sample, and all gains sink
+    together as the oxide is poisoned: a classifier that is not taught any more gets worse, which is
+    what this signal is for.
 
-    Features, scaled as in `RotatingMachine`: for each sensor ln(1 + r_j) (``level_j``), and the rise within the
-    first seconds of the exposure (``rise_j``: a gas has its own speed on each oxide, so the share of the
-    final response reached differs), eight in all.
+    Features, scaled as in `RotatingMachine`: for each sensor ln(1 + r_j) (``level_j``), and the
+    rise within the first seconds of the exposure (``rise_j``: a gas has its own speed on each
+    oxide, so the share of the final response reached differs), eight in all.
 
     Parameters
     ----------
@@ -402,9 +423,9 @@ class DriftingGasSensor(Signal):
 
     Notes
     -----
-    With ``drift=0`` a linear least-squares classifier reaches about 97 %. With ``drift=1``, one taught
-    on the first 2,000 samples is down to 66 to 85 % after 50,000 (five seeds), and one taught there is at
-    93 to 96 %.
+    With ``drift=0`` a linear least-squares classifier reaches about 97 %. With ``drift=1``, one
+    taught on the first 2,000 samples is down to 66 to 85 % after 50,000 (five seeds), and one
+    taught there is at 93 to 96 %.
     """
 
     feature_names = tuple(f"level_{j}" for j in range(4)) + tuple(f"rise_{j}" for j in range(4))
@@ -414,7 +435,8 @@ class DriftingGasSensor(Signal):
     period_us = 10_000_000
     _weights = (0.5, 0.5)
 
-    # Sensitivity a (per ppm^b), exponent b and share of the response reached early, by gas and sensor.
+    # Sensitivity a (per ppm^b), exponent b and share of the response reached early, by gas and
+    # sensor.
     _A = np.array([[0.50, 0.36, 0.26, 0.40], [0.40, 0.42, 0.33, 0.30]])
     _B = np.array([[0.55, 0.50, 0.60, 0.52], [0.54, 0.52, 0.57, 0.54]])
     _RISE = np.array([[0.46, 0.40, 0.50, 0.44], [0.42, 0.42, 0.45, 0.44]])

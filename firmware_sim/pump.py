@@ -1,0 +1,78 @@
+"""Drives a node over its line: the simulated board's power supply and clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from firmware_sim.line import SLICE_S, Line
+from firmware_sim.node import Node
+
+# A simulator that was stopped for longer than this does not make up for it.
+_LONGEST_CATCH_UP_S = 1.0
+
+
+class Pump:
+    """Carries bytes between a node and its line, at whatever times `step` is called.
+
+    The node is powered on when a host first opens the link, as a board that is reset by the
+    opening. Between two steps the simulated time goes by in slices of a millisecond when anything
+    is timed, so that a late wake-up of this process is no overrun of the node.
+    """
+
+    def __init__(self, node: Node, line: Line) -> None:
+        self.node = node
+        self.line = line
+        self._at: float | None = None
+
+    @property
+    def powered(self) -> bool:
+        """Whether a host has opened the link yet."""
+        return self._at is not None
+
+    @property
+    def done(self) -> bool:
+        """All samples are handed over and gone from the line; whether they were read is another
+        matter."""
+        return self.node.finished and self.line.quiet
+
+    def step(self, now: float) -> None:
+        """Bring node and line to `now`, in seconds."""
+        self.line.step(now)
+        if self._at is None:
+            if not self.line.link.connected:
+                return
+            self._at = now
+        heard = self.line.read()
+        timed = self.line.paced or self.node.rate is not None
+        at = max(self._at, now - _LONGEST_CATCH_UP_S) if timed else now
+        while True:
+            at = min(at + SLICE_S, now)
+            while out := self.node.poll(at, heard, self.line.room(at)):
+                self.line.write(at, out)
+                heard = b""
+                if not self.line.frame_by_frame:
+                    break
+            else:
+                self.line.step(at)
+            heard = b""
+            if at >= now:
+                break
+        self._at = now
+
+    def run(
+        self,
+        until: Callable[[float], bool],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> float:
+        """Step until `until(now)` says so; the time it was then.
+
+        Sleeps a slice at a time, and wakes early for bytes that come in.
+        """
+        while True:
+            now = clock()
+            self.step(now)
+            if until(now):
+                return now
+            self.line.link.wait(SLICE_S)
