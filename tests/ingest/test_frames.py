@@ -1,6 +1,7 @@
 """Bytes to frames: hand-worked encodings, then properties over any input and any cutting."""
 
 import binascii
+import itertools
 
 import numpy as np
 import pytest
@@ -239,7 +240,7 @@ PIECES = st.lists(
 
 def cut_at(stream, cuts):
     edges = [0, *sorted(c % (len(stream) + 1) for c in cuts), len(stream)]
-    return [stream[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [stream[a:b] for a, b in itertools.pairwise(edges)]
 
 
 @given(PIECES, st.lists(st.integers(0, 10**6), max_size=12), st.booleans())

@@ -418,7 +418,7 @@ def test_a_write_cut_in_two_is_finished_before_anything_else(clock):
 
 def test_a_delimiter_goes_first_after_silence(clock):
     node = Node()
-    link, port = connect(clock, node)
+    link, _ = connect(clock, node)
     node.decoder.feed(b"\x42\x42")  # noise on the line
     clock.now += 0.2
     link.send_prediction(3, 1, 0.5)
