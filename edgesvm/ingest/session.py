@@ -232,11 +232,14 @@ class Link(ABC):
         port = self._live_port()
         try:
             self._tick(self._clock())
-            self._write_out(port)
-            chunk = port.read(timeout, self._room())
+            unwritable = self._write_or_reason(port)
+            # A peer that is gone may have left samples behind: only read decides.
+            chunk = port.read(timeout if unwritable is None else 0.0, self._room())
             if chunk:
                 self._take_in(chunk)
                 self._tell_refused()
+            elif unwritable is not None:
+                raise unwritable
         except LinkDown:
             self._died()
             raise
@@ -330,6 +333,13 @@ class Link(ABC):
     def _write_out(self, port: Port) -> None:
         if len(self._outbox):
             self._outbox.consume(port.write(self._outbox.pending()))
+
+    def _write_or_reason(self, port: Port) -> LinkDown | None:
+        try:
+            self._write_out(port)
+        except LinkDown as reason:
+            return reason
+        return None
 
     def _tell_refused(self) -> None:
         for sequence in self._parser.take_refused():

@@ -2,6 +2,7 @@
 
 import binascii
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,6 +85,12 @@ def test_frame_by_hand():
     frame = wire.encode_frame(wire.HELLO, body, sequence=5)
     assert frame == cobs.encode(raw) + b"\0"
     assert FrameDecoder().feed(frame) == [(wire.HELLO, 0, 0, 5, body, 1)]
+
+
+def test_the_example_of_the_format_document():
+    text = (Path(__file__).parents[2] / "FORMATS.md").read_text()
+    frame = wire.encode_frame(wire.HELLO, wire.Hello(0x01020304, host_ms=10000).pack(), sequence=5)
+    assert f"    {frame.hex(' ')}\n" in text
 
 
 def test_sizes_of_the_protocol():

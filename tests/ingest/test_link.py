@@ -449,6 +449,18 @@ def test_a_port_that_dies_is_link_down_and_rows_stay(clock):
     assert sound(link)["disconnects"] == 1
 
 
+def test_the_last_words_of_a_port_that_cannot_be_written_to_are_heard(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0) + node.sample(1)
+    port.dead = True
+    clock.now += 5  # a heartbeat is due, and writing it fails
+    assert link.poll() == 2
+    with pytest.raises(LinkDown):
+        link.poll()
+    assert sound(link)["disconnects"] == 1
+
+
 def test_reconnect_backs_off_and_the_same_boot_goes_on(clock):
     node = Node()
     second = FakePort(clock, node)
