@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import FrameDecoder, open_link, open_port, wire
 
