@@ -1,7 +1,8 @@
 """Frames per second through decoder and sample receiver; and what damage on the link does to them.
 
-The stream is that of a node with 8 float32 features and inline labels, 50 bytes a frame, fed in chunks as a port would
-give them. The reader takes and releases each chunk's rows; nothing is learned. What it does not show: the port.
+The stream is that of a node with 8 float32 features and inline labels, 50 bytes a frame, fed in
+chunks as a port would give them. The reader takes and releases each chunk's rows; nothing is
+learned. What it does not show: the port.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-
-from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
 from edgesvm.ingest._ring import SampleRing
 from edgesvm.ingest._samples import SampleReceiver
+
+from edgesvm.ingest import wire
 
 SCHEMA_ID = 0x1234
 KINDS = ("flip", "drop", "insert", "truncate")
@@ -111,8 +112,9 @@ def damaged_stream(
 def measure_damage(args: argparse.Namespace) -> dict:
     """Every accepted sample is compared with the one that was sent under its number.
 
-    A frame that was hurt and is accepted must be the frame as it was sent (its damage having fallen beside it: an
-    insertion before it or after its delimiter); any other accepted frame is a false accept.
+    A frame that was hurt and is accepted must be the frame as it was sent (its damage having
+    fallen beside it: an insertion before it or after its delimiter); any other accepted frame is a
+    false accept.
     """
     rng = np.random.default_rng(args.seed)
     frames = encoded_samples(args.frames, args.features, rng)
@@ -143,7 +145,10 @@ def measure_damage(args: argparse.Namespace) -> dict:
         "lost_per_damaged": (len(frames) - accepted) / max(1, n_hurt),
         "samples": receiver.samples,
         "missing": receiver.sequence.missing,
-        **{name: decoder.counters()[name] for name in ("bad_cobs", "bad_crc", "bad_len", "oversize")},
+        **{
+            name: decoder.counters()[name]
+            for name in ("bad_cobs", "bad_crc", "bad_len", "oversize")
+        },
         "broken_identities": decoder.broken_identities() + receiver.broken_identities(),
     }
 
@@ -152,18 +157,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--frames", type=int, help="frames in the stream (200,000; --damage: 1,000,000)")
-    parser.add_argument("--features", type=int, default=8, help="features a sample (8: 50-byte frames)")
+    parser.add_argument(
+        "--frames", type=int, help="frames in the stream (200,000; --damage: 1,000,000)"
+    )
+    parser.add_argument(
+        "--features", type=int, default=8, help="features a sample (8: 50-byte frames)"
+    )
     parser.add_argument("--chunk", type=int, default=4096, help="bytes fed at a time (4096)")
-    parser.add_argument("--repeats", type=int, default=7, help="timed passes; the median counts (7)")
+    parser.add_argument(
+        "--repeats", type=int, default=7, help="timed passes; the median counts (7)"
+    )
     parser.add_argument("--seed", type=int, default=7, help="of samples and faults (7)")
-    parser.add_argument("--damage", action="store_true", help="damage frames, count what gets through")
+    parser.add_argument(
+        "--damage", action="store_true", help="damage frames, count what gets through"
+    )
     parser.add_argument("--fraction", type=float, default=0.01, help="of frames damaged (0.01)")
     parser.add_argument("--json", action="store_true", help="one JSON line instead of a list")
     args = parser.parse_args()
     args.frames = args.frames or (1_000_000 if args.damage else 200_000)
     result = measure_damage(args) if args.damage else measure_speed(args)
-    result["versions"] = f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}"
+    result["versions"] = (
+        f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}"
+    )
     if args.json:
         print(json.dumps(result))
     else:

@@ -1,1 +1,29 @@
-"""From a port's bytes to samples, and predictions back. It knows no learner."""
+"""From a port's bytes to samples, and predictions back. It knows no learner.
+
+`open_link` gives a `Link`: `poll`, `take` rows, `release` them, `send_prediction`. Beneath it, for
+a node or a test: `wire` (what the bytes mean), `FrameDecoder` and `LineParser` (bytes to frames
+and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`.
+"""
+
+from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.ingest._lines import LineParser
+from edgesvm.ingest._ring import Batch, SampleRing
+from edgesvm.ingest._samples import SampleReceiver
+from edgesvm.ingest.link import open_link
+from edgesvm.ingest.ports import Port, SerialPort, SocketPort, open_port
+from edgesvm.ingest.session import Link, SampleSchema
+
+__all__ = [
+    "Batch",
+    "FrameDecoder",
+    "LineParser",
+    "Link",
+    "Port",
+    "SampleReceiver",
+    "SampleRing",
+    "SampleSchema",
+    "SerialPort",
+    "SocketPort",
+    "open_link",
+    "open_port",
+]

@@ -18,6 +18,7 @@ cdef class SequenceWindow:
     cdef int64_t _past_span, _past_unique, _past_missing  # of those before
 
     cdef Verdict accept(self, uint32_t sequence) noexcept nogil
+    cdef bint is_behind_window(self, uint32_t sequence) noexcept nogil
     cdef void begin_epoch(self) noexcept nogil
     cdef Verdict _advance(self, uint32_t sequence, int64_t step) noexcept nogil
     cdef Verdict _look_back(self, uint32_t sequence, int64_t behind) noexcept nogil

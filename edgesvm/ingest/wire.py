@@ -1,8 +1,9 @@
-"""What the bytes of a binary link mean: frame types, flags and bodies, and how a sender builds a frame.
+"""What the bytes of a binary link mean: frame types, flags, bodies; how a frame is built.
 
-A frame is ``COBS(header 8 B | body | CRC-32 of both) 0x00``, little-endian throughout; every byte is in FORMATS.md.
-This is the readable side, in plain Python, for a node, a control frame or a test. Frames are taken apart, and
-predictions built, by the compiled ``_frames``, which keeps in step with the numbers here.
+A frame is ``COBS(header 8 B | body | CRC-32 of both) 0x00``, little-endian throughout; every byte
+is in FORMATS.md. This is the readable side, in plain Python, for a node, a control frame or a
+test. Frames are taken apart, and predictions built, by the compiled ``_frames``, which keeps in
+step with the numbers here.
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ _LABEL = struct.Struct("<hH")
 Body = TypeVar("Body", bound="_Body")
 
 
+class BadBody(ValueError):
+    """The bytes are no body of this type."""
+
+
 class Frame(NamedTuple):
     """A sound frame, its header taken apart."""
 
@@ -66,12 +71,12 @@ class Frame(NamedTuple):
 
 
 def max_encoded_length(n: int) -> int:
-    """The most bytes COBS makes of `n` raw bytes, the delimiter not counted: n + ceil(n / 254), at least 1."""
+    """The most bytes COBS makes of `n`, without the delimiter: n + ceil(n / 254), at least 1."""
     return n + max(1, -(-n // 254))
 
 
 def sample_raw_length(n_features: int, *, has_label: bool = True, has_time: bool = False) -> int:
-    """Raw bytes (before COBS) of a float32 sample frame: 12 + 4 d, and 4 each for a label and a device time."""
+    """Bytes before COBS of a float32 sample: 12 + 4 d, and 4 each for label and device time."""
     return MIN_RAW + 4 * (n_features + has_label + has_time)
 
 
@@ -81,7 +86,8 @@ def cobs_encode(raw: bytes) -> bytes:
     blocks = raw.split(b"\0")
     for last, block in enumerate(blocks, start=1 - len(blocks)):
         full, rest = divmod(len(block), 254)
-        # A final block of whole 254s needs no code byte after it; elsewhere that code stands for the zero.
+        # A final block of whole 254s needs no code byte after it; elsewhere that code stands for
+        # the zero.
         tail_is_silent = last == 0 and rest == 0 and full > 0
         for i in range(full):
             out.append(255)
@@ -116,7 +122,8 @@ def encode_frame(
     """
     if not (0 <= kind <= 0xFF and 0 <= flags <= 0xF and 0 <= schema_id <= 0xFFFF):
         raise ValueError(
-            f"frame type {kind} must be 0 to 255, flags {flags} 0 to 15, schema id {schema_id} 0 to 65535"
+            f"frame type {kind} must be 0 to 255, flags {flags} 0 to 15, "
+            f"schema id {schema_id} 0 to 65535"
         )
     head = _HEADER.pack(kind, PROTOCOL_VERSION << 4 | flags, schema_id, sequence & 0xFFFFFFFF)
     raw = head + body
@@ -158,15 +165,15 @@ def encode_sample(
         body += _TIME.pack(time_us & 0xFFFFFFFF)
     if label is not None:
         flags |= HAS_LABEL
-        body += _pack(_LABEL, (label, round(weight * 256)), "label (int16) and weight (0 to 255.996)")
+        body += _pack(
+            _LABEL, (label, round(weight * 256)), "label (int16) and weight (0 to 255.996)"
+        )
     values = tuple(x)
     try:
         body += struct.pack(f"<{len(values)}f", *values)
     except OverflowError as error:
         raise ValueError("a feature is too large for float32") from error
-    return encode_frame(
-        SAMPLE_F32, body, schema_id=schema_id, sequence=sequence, flags=flags
-    )
+    return encode_frame(SAMPLE_F32, body, schema_id=schema_id, sequence=sequence, flags=flags)
 
 
 def _pack(layout: struct.Struct, values: tuple[Any, ...], what: str) -> bytes:
@@ -183,16 +190,26 @@ class _Body:
 
     def pack(self) -> bytes:
         """The body's bytes; ValueError names a field that does not fit."""
-        return _pack(self._layout, astuple(self), type(self).__name__)  # type: ignore[call-overload]
+        values = astuple(self)  # type: ignore[call-overload]
+        return _pack(self._layout, values, type(self).__name__)
 
     @classmethod
     def unpack(cls: type[Body], body: bytes) -> Body:
-        """The fields of `body`; ValueError when its length or a value is not allowed."""
+        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        return cls._built(cls._fields(body))
+
+    @classmethod
+    def _fields(cls, body: bytes) -> tuple[Any, ...]:
         if len(body) != cls._layout.size:
-            raise ValueError(
-                f"{cls.__name__} body of {len(body)} bytes, {cls._layout.size} expected"
-            )
-        return cls(*cls._layout.unpack(body))
+            raise BadBody(f"{cls.__name__} body of {len(body)} bytes, {cls._layout.size} expected")
+        return cls._layout.unpack(body)
+
+    @classmethod
+    def _built(cls: type[Body], fields: tuple[Any, ...]) -> Body:
+        try:
+            return cls(*fields)
+        except ValueError as error:
+            raise BadBody(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -249,20 +266,19 @@ class Schema(_Body):
 
     @classmethod
     def unpack(cls, body: bytes) -> Schema:
-        """The fields of `body`; ValueError when its length or a value is not allowed."""
-        if len(body) != cls._layout.size:
-            raise ValueError(f"Schema body of {len(body)} bytes, {cls._layout.size} expected")
-        *first, reserved, nominal_us, scale_crc = cls._layout.unpack(body)
+        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        *first, reserved, nominal_us, scale_crc = cls._fields(body)
         if reserved:
-            raise ValueError(f"Schema reserved bytes are {reserved:#06x}, not 0")
-        return cls(*first, nominal_us, scale_crc)
+            raise BadBody(f"Schema reserved bytes are {reserved:#06x}, not 0")
+        return cls._built((*first, nominal_us, scale_crc))
 
     @property
     def schema_id(self) -> int:
-        """The id its samples carry: low half of the CRC-32 of the body with the nonce as 0; 1 in place of 0.
+        """Id of its samples: low half of the CRC-32 of the body with nonce 0; 1 in place of 0.
 
-        The nonce is left out so that another handshake does not disown the samples on their way. The boot id stays
-        in: samples of a device that has restarted are then refused until its new SCHEMA has opened a new epoch.
+        The nonce is left out so that another handshake does not disown the samples on their way.
+        The boot id stays in: samples of a device that has restarted are then refused until its new
+        SCHEMA has opened a new epoch.
         """
         return zlib.crc32(replace(self, nonce=0).pack()) & 0xFFFF or 1
 

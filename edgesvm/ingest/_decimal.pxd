@@ -1,0 +1,13 @@
+# Decimal text to float32, without locale, hexadecimal or special values.
+
+from libc.stdint cimport uint8_t
+
+cdef extern from "<math.h>" nogil:
+    float nextafterf(float x, float y) noexcept
+
+cdef enum Number:
+    GOOD
+    BAD_CHARACTER
+    NOT_FINITE  # nan, inf, ovf (as Arduino prints them), or beyond the largest float32
+
+cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexcept nogil

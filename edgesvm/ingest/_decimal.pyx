@@ -1,0 +1,133 @@
+"""Decimal text to float32: ``[+-] digits [. digits] [e [+-] digits]``, a digit beside the point.
+
+Up to 15 significant digits with a power of ten of at most 22 either way the result is the float32
+nearest to the decimal (ties to even). Then mantissa and power are exact in float64 and one
+multiplication or division rounds once (Clinger 1990, the fast path); rounding that again to
+float32 could only go wrong on a tie, where the first rounding's residual, exact by fma, tells
+which side the decimal is on. Beyond, 19 digits are used and each factor of at most 1e22 rounds in
+float64, so the result is the nearest float32 or, where the decimal lies within about 1e-14 of the
+middle between two, perhaps the other.
+"""
+
+from libc.math cimport INFINITY, fma
+from libc.stdint cimport uint8_t, uint64_t
+
+cdef double[23] POWER_OF_TEN
+POWER_OF_TEN[:] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22]
+cdef int LARGEST_POWER = 22  # 1e22 is the last that float64 holds exactly
+cdef int MANTISSA_DIGITS = 19  # the most that fit 64 bits
+cdef uint64_t EXACT = <uint64_t> 1 << 53
+cdef int FAR = 400  # a power of ten that takes any 19 digits to infinity, or its negative to zero
+
+
+cdef inline bint is_digit(uint8_t c) noexcept nogil:
+    return b"0"[0] <= c <= b"9"[0]
+
+
+cdef inline uint8_t lower(uint8_t c) noexcept nogil:
+    return c | 0x20
+
+
+cdef bint is_special(const uint8_t *text, Py_ssize_t n) noexcept nogil:
+    """nan, inf, infinity, ovf, in any case"""
+    if n == 8:
+        return (is_special(text, 3) and lower(text[0]) == b"i"[0] and lower(text[3]) == b"i"[0]
+                and lower(text[4]) == b"n"[0] and lower(text[5]) == b"i"[0]
+                and lower(text[6]) == b"t"[0] and lower(text[7]) == b"y"[0])
+    if n != 3:
+        return False
+    cdef uint8_t a = lower(text[0]), b = lower(text[1]), c = lower(text[2])
+    return ((a == b"n"[0] and b == b"a"[0] and c == b"n"[0])
+            or (a == b"i"[0] and b == b"n"[0] and c == b"f"[0])
+            or (a == b"o"[0] and b == b"v"[0] and c == b"f"[0]))
+
+
+cdef float nearest(uint64_t mantissa, int power) noexcept nogil:
+    """float32(mantissa * 10**power), by the rule in the module's docstring"""
+    cdef double exact = <double> mantissa
+    cdef double value, residual
+    cdef float one, other
+    if mantissa >= EXACT or power > LARGEST_POWER or power < -LARGEST_POWER:
+        value = exact
+        while power > LARGEST_POWER:
+            value *= POWER_OF_TEN[LARGEST_POWER]
+            power -= LARGEST_POWER
+        while power < -LARGEST_POWER:
+            value /= POWER_OF_TEN[LARGEST_POWER]
+            power += LARGEST_POWER
+        return <float> (value * POWER_OF_TEN[power] if power >= 0 else value / POWER_OF_TEN[-power])
+    if power >= 0:
+        value = exact * POWER_OF_TEN[power]
+        residual = fma(exact, POWER_OF_TEN[power], -value)
+    else:
+        value = exact / POWER_OF_TEN[-power]
+        residual = -fma(value, POWER_OF_TEN[-power], -exact)
+    one = <float> value
+    if residual == 0 or one == value or one == INFINITY:
+        return one
+    other = nextafterf(one, INFINITY if value > one else 0)
+    if <double> one + <double> other != 2 * value:
+        return one
+    # residual has the sign of (the decimal - value), and value is the very middle
+    return max(one, other) if residual > 0 else min(one, other)
+
+
+cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexcept nogil:
+    cdef Py_ssize_t i = 0
+    cdef uint64_t mantissa = 0
+    cdef int significant = 0, power = 0, exponent = 0, exponent_sign = 1
+    cdef bint negative = False, point = False, any_digit = False
+    if i < n and (text[i] == b"-"[0] or text[i] == b"+"[0]):
+        negative = text[i] == b"-"[0]
+        i += 1
+    if is_special(text + i, n - i):
+        return NOT_FINITE
+    while i < n:
+        if is_digit(text[i]):
+            any_digit = True
+            if significant < MANTISSA_DIGITS:
+                mantissa = 10 * mantissa + (text[i] - b"0"[0])
+                significant += mantissa > 0
+                power -= point
+            else:
+                power += not point
+        elif text[i] == b"."[0] and not point:
+            point = True
+        else:
+            break
+        i += 1
+    if not any_digit:
+        return BAD_CHARACTER
+    if i < n and lower(text[i]) == b"e"[0]:
+        i += 1
+        if i < n and (text[i] == b"-"[0] or text[i] == b"+"[0]):
+            exponent_sign = -1 if text[i] == b"-"[0] else 1
+            i += 1
+        if i == n:
+            return BAD_CHARACTER
+        while i < n and is_digit(text[i]):
+            exponent = min(10 * exponent + (text[i] - b"0"[0]), 9999)
+            i += 1
+    if i < n:
+        return BAD_CHARACTER
+    power = max(-FAR, min(FAR, power + exponent_sign * exponent))
+    value[0] = 0 if mantissa == 0 else nearest(mantissa, power)
+    if value[0] == INFINITY:
+        return NOT_FINITE
+    if negative:
+        value[0] = -value[0]
+    return GOOD
+
+
+def parse_float32_view(const uint8_t[::1] text):
+    """The float32 of `text` as a float; "bad_char" or "bad_value" when it is none."""
+    cdef float value = 0
+    cdef Number number
+    if text.shape[0] == 0:
+        return "bad_char"
+    number = parse_float32(&text[0], text.shape[0], &value)
+    if number == GOOD:
+        return <double> value
+    return "bad_char" if number == BAD_CHARACTER else "bad_value"

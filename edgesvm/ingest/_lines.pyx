@@ -1,0 +1,512 @@
+"""Samples from text lines, as any sketch prints them: ``0.12,3.4,-5,,1``.
+
+Every byte, line and sample is accounted for:
+
+    bytes_in = bytes_ok + bytes_rejected + delimiters + pending
+    lines    = samples + comments + blank + discovery + ignored + too_long + bad_columns + bad_char
+               + bad_label + bad_checksum + no_checksum + bad_sequence
+    samples  = ring_in + duplicate + too_old + bad_value
+"""
+
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memchr, memcmp, memcpy
+
+import numpy as np
+
+from edgesvm.ingest._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number, parse_float32
+from edgesvm.ingest._ring cimport SampleRing
+from edgesvm.ingest._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
+
+cdef enum:
+    MAX_LINE = 512      # bytes before the LF
+    MAX_COLUMNS = 257   # one-character values and their separators fill a line
+    REFUSALS = 16       # as in _samples.pyx
+
+# What a line turned out to be; the order is that of LINE_NAMES.
+cdef enum Line:
+    SAMPLE
+    COMMENT
+    BLANK
+    DISCOVERY
+    IGNORED
+    TOO_LONG
+    BAD_COLUMNS
+    BAD_CHAR
+    BAD_LABEL
+    BAD_CHECKSUM
+    NO_CHECKSUM
+    BAD_SEQUENCE
+    N_LINES
+
+LINE_NAMES = ("samples", "comments", "blank", "discovery", "ignored", "too_long", "bad_columns",
+              "bad_char", "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
+COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
+            "lines", "bad_value")
+
+# What the caller has to see to before the next line is read.
+cdef enum Event:
+    NOTHING
+    FOUND_COLUMNS
+    FOUND_SCHEMA
+
+cdef const char *SEPARATORS = b",\t; "  # in the order they are tried
+
+
+cdef inline bint is_blank(uint8_t c) noexcept nogil:
+    return c == b" "[0] or c == b"\t"[0]
+
+
+cdef int hex_value(uint8_t c) noexcept nogil:
+    """The hexadecimal digit's value, or -1."""
+    if b"0"[0] <= c <= b"9"[0]:
+        return c - b"0"[0]
+    c |= 0x20
+    if b"a"[0] <= c <= b"f"[0]:
+        return c - b"a"[0] + 10
+    return -1
+
+
+@cython.final
+cdef class LineParser:
+    """Text in, rows of a ring out.
+
+    Parameters
+    ----------
+    n_features : int, optional
+        Features a line. Not given: the first two lines in a row that agree in separator and
+        columns settle it; they are counted as `discovery` and are no samples.
+    label_column : bool
+        The last column is the label: an integer, or empty or ``?`` where there is none.
+    use_labels : bool
+        False: the label column is passed over.
+
+    Attributes
+    ----------
+    sequence : SequenceWindow
+        Of ``@number`` prefixes; lines without one are numbered on from the last.
+    ring : SampleRing or None
+    checksummed : bool
+        Two lines in a row had a right ``*HH``: from then on a line without is rejected. (One could
+        be chance: a single wrong bit makes ``.`` a ``*``.)
+    separator : str or None
+        Comma, tab, semicolon or space, once a line has settled it.
+    """
+
+    cdef readonly SequenceWindow sequence
+    cdef readonly SampleRing ring
+    cdef readonly bint checksummed
+    cdef readonly int64_t bytes_in, bytes_ok, bytes_rejected, delimiters, discarded_bytes
+    cdef readonly int64_t lines, bad_value
+    cdef int64_t[N_LINES] _counts
+    cdef Py_ssize_t _n_features       # 0: not known
+    cdef bint _label_column, _use_labels
+    cdef uint8_t _separator           # 0: not known
+    cdef uint8_t _candidate           # of the last line, while the columns are not known
+    cdef Py_ssize_t _candidate_features
+    cdef bint _last_was_checked
+    cdef uint8_t[::1] _buffer         # (MAX_LINE,) the unfinished line
+    cdef Py_ssize_t _held
+    cdef bint _skipping, _discarding  # in an over-long line; before the first newline after opening
+    cdef float[::1] _x                # (MAX_COLUMNS,) features of the line
+    cdef bint _has_label
+    cdef int32_t _label
+    cdef uint32_t _next_number
+    cdef Py_ssize_t _found            # features of the line just split
+    cdef const uint8_t *_event_text
+    cdef Py_ssize_t _event_length
+    cdef uint32_t[REFUSALS] _refused
+    cdef int _n_refused
+
+    def __cinit__(self, n_features=None, label_column=True, use_labels=True):
+        if n_features is not None:
+            self._check_features(n_features)
+            self._n_features = n_features
+        self.sequence = SequenceWindow()
+        self._label_column = label_column
+        self._use_labels = use_labels
+        self._buffer = np.zeros(MAX_LINE, np.uint8)
+        self._x = np.zeros(MAX_COLUMNS, np.float32)
+
+    @property
+    def n_features(self):
+        return self._n_features or None
+
+    @property
+    def separator(self):
+        return chr(self._separator) if self._separator else None
+
+    @property
+    def pending(self):
+        return self._held
+
+    def expect(self, SampleRing ring not None, label_column=None):
+        """Take samples into this ring; its `n_features` is that of the lines."""
+        self._check_features(ring.n_features)
+        if label_column is not None:
+            self._label_column = label_column
+        self._n_features = ring.n_features
+        self.ring = ring
+
+    def resync(self):
+        """Begin anew within a stream: what comes before the first newline is discarded."""
+        self.bytes_rejected += self._held
+        self.discarded_bytes += self._held
+        self._held = 0
+        self._skipping = self._discarding = True
+
+    def feed(self, const uint8_t[::1] chunk):
+        """Take in the next bytes, any number.
+
+        Yields
+        ------
+        int or bytes
+            At its place, what has to be dealt with before the next line: the number of features,
+            once settled by two lines, or an ``#esvm`` line. What is not drawn out of this
+            generator is not read.
+        """
+        cdef Py_ssize_t at = 0
+        cdef Event event
+        if chunk.shape[0] == 0:
+            return
+        while True:
+            with nogil:
+                event = self._to_event(&chunk[0], chunk.shape[0], &at)
+            if event == NOTHING:
+                return
+            if event == FOUND_COLUMNS:
+                yield self._candidate_features
+            else:
+                yield (<const char *> self._event_text)[:self._event_length]
+
+    def take_refused(self):
+        """Numbers of samples refused for their values since the last call, at most 16."""
+        refused = [self._refused[i] for i in range(self._n_refused)]
+        self._n_refused = 0
+        return refused
+
+    def counters(self):
+        """All counts of the parser and its ring, by name."""
+        counts = {name: getattr(self, name) for name in COUNTERS}
+        counts["unprotected"] = int(not self.checksummed)
+        counts.update({name: self._counts[i] for i, name in enumerate(LINE_NAMES)})
+        counts.update(self.sequence.counters())
+        if self.ring is not None:
+            counts.update(self.ring.counters())
+        return counts
+
+    def broken_identities(self):
+        """The closing identities that do not hold, as text; empty when all do."""
+        broken = self.sequence.broken_identities()
+        c = self.counters()
+        if c["bytes_in"] != c["bytes_ok"] + c["bytes_rejected"] + c["delimiters"] + c["pending"]:
+            broken.append(f"bytes_in = bytes_ok + bytes_rejected + delimiters + pending: {c}")
+        if c["lines"] != sum(c[name] for name in LINE_NAMES):
+            broken.append(f"lines = {' + '.join(LINE_NAMES)}: {c}")
+        if c["samples"] != c.get("ring_in", 0) + c["duplicate"] + c["too_old"] + c["bad_value"]:
+            broken.append(f"samples = ring_in + duplicate + too_old + bad_value: {c}")
+        if self.ring is not None:
+            broken += self.ring.broken_identities()
+        return broken
+
+    def memory(self):
+        """What is held for good: a list of (name, bytes)."""
+        held = [("line buffer", MAX_LINE), ("sample", 4 * MAX_COLUMNS)]
+        if self.ring is not None:
+            held.append(("ring", self.ring.nbytes))
+        return held
+
+    cdef int _check_features(self, Py_ssize_t n_features) except -1:
+        if not 1 <= n_features < MAX_COLUMNS:
+            raise ValueError(f"n_features={n_features} must be 1 to {MAX_COLUMNS - 1} in text")
+        return 0
+
+    # From bytes to lines.
+
+    cdef Event _to_event(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
+        """Read lines up to one that has to be dealt with by the caller."""
+        cdef const uint8_t *start
+        cdef const uint8_t *end
+        cdef Py_ssize_t length
+        cdef Event event
+        while at[0] < n:
+            start = chunk + at[0]
+            end = <const uint8_t *> memchr(start, b"\n"[0], n - at[0])
+            if end == NULL:
+                self.bytes_in += n - at[0]
+                self._hold(start, n - at[0])
+                at[0] = n
+                return NOTHING
+            length = end - start
+            self.bytes_in += length + 1
+            self.delimiters += 1
+            at[0] += length + 1
+            event = self._close_line(start, length)
+            if event != NOTHING:
+                return event
+        return NOTHING
+
+    cdef Event _close_line(self, const uint8_t *tail, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t held = self._held
+        if self._skipping or held + n > MAX_LINE:
+            self._hold(tail, n)
+            self._skipping = self._discarding = False
+            return NOTHING
+        self._held = 0
+        if held == 0:
+            return self._enter(tail, n)
+        if n:
+            memcpy(&self._buffer[held], tail, n)
+        return self._enter(&self._buffer[0], held + n)
+
+    cdef void _hold(self, const uint8_t *part, Py_ssize_t n) noexcept nogil:
+        """Keep a part of a line whose end has not come; give the line up once it is over-long."""
+        if not self._skipping and self._held + n <= MAX_LINE:
+            if n:
+                memcpy(&self._buffer[0] + self._held, part, n)
+            self._held += n
+            return
+        if not self._skipping:
+            self.lines += 1
+            self._counts[<int> TOO_LONG] += 1
+            self._skipping = True
+        self.bytes_rejected += self._held + n
+        self._held = 0
+        if self._discarding:
+            self.discarded_bytes += n
+
+    cdef Event _enter(self, const uint8_t *line, Py_ssize_t n) noexcept nogil:
+        """Judge a whole line and count it."""
+        cdef Event event = NOTHING
+        cdef Line kind = self._read_line(line, n, &event)
+        self.lines += 1
+        self._counts[<int> kind] += 1
+        if kind <= IGNORED:
+            self.bytes_ok += n
+        else:
+            self.bytes_rejected += n
+        return event
+
+    # From a line to a sample.
+
+    cdef Line _read_line(self, const uint8_t *line, Py_ssize_t n, Event *event) noexcept nogil:
+        cdef uint32_t number = self._next_number
+        cdef Py_ssize_t i
+        cdef Line kind
+        if n and line[n - 1] == b"\r"[0]:
+            n -= 1
+        # A tab at the end may stand before an empty label.
+        while n and line[n - 1] == b" "[0]:
+            n -= 1
+        if self._all_blank(line, n):
+            return BLANK
+        if line[0] == b"#"[0]:
+            if n > 6 and memcmp(line, b"#esvm ", 6) == 0:
+                self._event_text, self._event_length = line, n
+                event[0] = FOUND_SCHEMA
+            return COMMENT
+        for i in range(n):
+            if not (32 <= line[i] < 127 or line[i] == b"\t"[0]):
+                return BAD_CHAR
+        kind = self._strip_checksum(line, &n)
+        if kind != SAMPLE:
+            return kind
+        if n and line[0] == b"="[0]:
+            return IGNORED  # a late label
+        i = 0
+        if n and line[0] == b"@"[0]:
+            i = self._read_number(line, n, &number)
+            if i < 0:
+                return BAD_SEQUENCE
+        return self._read_sample(line + i, n - i, number, i > 0, event)
+
+    cdef bint _all_blank(self, const uint8_t *line, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(n):
+            if not is_blank(line[i]):
+                return False
+        return True
+
+    cdef Line _strip_checksum(self, const uint8_t *line, Py_ssize_t *n) noexcept nogil:
+        """Check and take off ``*HH``; SAMPLE when the line may be read on."""
+        cdef const uint8_t *star = <const uint8_t *> memchr(line, b"*"[0], n[0])
+        cdef Py_ssize_t i, end
+        cdef int high, low
+        cdef uint8_t xor = 0
+        if star == NULL:
+            self._last_was_checked = False
+            return NO_CHECKSUM if self.checksummed else SAMPLE
+        end = star - line
+        for i in range(end):
+            xor ^= line[i]
+        high = hex_value(star[1]) if end + 3 == n[0] else -1
+        low = hex_value(star[2]) if end + 3 == n[0] else -1
+        if high < 0 or low < 0 or xor != (high << 4 | low):
+            self._last_was_checked = False
+            return BAD_CHECKSUM
+        self.checksummed = self.checksummed or self._last_was_checked
+        self._last_was_checked = True
+        n[0] = end
+        return SAMPLE
+
+    cdef Py_ssize_t _read_number(self, const uint8_t *line, Py_ssize_t n,
+                                 uint32_t *number) noexcept nogil:
+        """Read ``@number`` and the blanks behind it; bytes read, or -1."""
+        cdef int64_t value = 0
+        cdef Py_ssize_t i = 1
+        while i < n and b"0"[0] <= line[i] <= b"9"[0] and i <= 10:
+            value = 10 * value + (line[i] - b"0"[0])
+            i += 1
+        if i == 1 or i == n or not is_blank(line[i]) or value >> 32:
+            return -1
+        while i < n and line[i] == b" "[0]:
+            i += 1
+        number[0] = <uint32_t> value
+        return i
+
+    cdef Line _read_sample(self, const uint8_t *line, Py_ssize_t n, uint32_t number, bint numbered,
+                           Event *event) noexcept nogil:
+        cdef bint finite = True
+        cdef int k
+        cdef uint8_t separator
+        cdef Line kind = BAD_COLUMNS
+        cdef Line first = BAD_COLUMNS
+        if self._separator:
+            kind = self._split(line, n, self._separator, &finite)
+        else:
+            for k in range(4):
+                separator = SEPARATORS[k]
+                kind = self._split(line, n, separator, &finite)
+                if kind == SAMPLE:
+                    break
+                # What is wrong is told by the first separator that occurs at all.
+                if first == BAD_COLUMNS and memchr(line, separator, n) != NULL:
+                    first = kind
+            if kind != SAMPLE:
+                kind = first
+        if kind != SAMPLE:
+            self._candidate = 0
+            return kind
+        if self._n_features == 0:
+            return self._discover(separator, event)
+        if not self._separator and self._n_features + self._label_column > 1:
+            self._separator = separator
+        self._offer(number, numbered, finite)
+        return SAMPLE
+
+    cdef Line _discover(self, uint8_t separator, Event *event) noexcept nogil:
+        """This line would have `_found` features; do two in a row agree?"""
+        if self._candidate == separator and self._candidate_features == self._found:
+            self._separator = separator
+            event[0] = FOUND_COLUMNS
+        self._candidate = separator
+        self._candidate_features = self._found
+        return DISCOVERY
+
+    cdef void _offer(self, uint32_t number, bint numbered, bint finite) noexcept nogil:
+        cdef Verdict verdict
+        # A sketch that has restarted counts from 0, and has no boot id to say so.
+        if numbered and number == 0 and self.sequence.is_behind_window(0):
+            self.sequence.begin_epoch()
+        verdict = self.sequence.accept(number)
+        if verdict == NEW:
+            self._next_number = number + 1
+        if verdict != NEW and verdict != REORDERED:
+            return
+        if not finite:
+            self.bad_value += 1
+            if self._n_refused < REFUSALS:
+                self._refused[self._n_refused] = number
+                self._n_refused += 1
+            return
+        self.ring.push(&self._x[0], number, self._label, self._has_label and self._use_labels, 1.0)
+
+    cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator,
+                     bint *finite) noexcept nogil:
+        """Read the columns into `_x`, `_label`, `_found`; SAMPLE when they are as they should."""
+        cdef Py_ssize_t columns = self._count_columns(line, &n, separator)
+        cdef Py_ssize_t features = columns - self._label_column
+        cdef Py_ssize_t column, start = 0, end
+        cdef Line kind
+        if features < 1 or columns > MAX_COLUMNS:
+            return BAD_COLUMNS
+        if self._n_features and features != self._n_features:
+            return BAD_COLUMNS
+        finite[0] = True
+        self._has_label = False
+        self._label = 0
+        for column in range(columns):
+            if separator == b" "[0]:
+                while start < n and line[start] == separator:
+                    start += 1
+            end = start
+            while end < n and line[end] != separator:
+                end += 1
+            if column < features:
+                kind = self._read_feature(line + start, end - start, column, finite)
+            else:
+                kind = self._read_label(line + start, end - start)
+            if kind != SAMPLE:
+                return kind
+            start = end + 1
+        self._found = features
+        return SAMPLE
+
+    cdef Py_ssize_t _count_columns(self, const uint8_t *line, Py_ssize_t *n,
+                                   uint8_t separator) noexcept nogil:
+        """How many there are; a last separator is passed over, unless the label follows it."""
+        cdef Py_ssize_t i, columns = 1
+        if separator == b" "[0]:
+            while n[0] and line[n[0] - 1] == separator:
+                n[0] -= 1
+        elif n[0] and line[n[0] - 1] == separator and not self._label_column:
+            n[0] -= 1
+        for i in range(1, n[0]):
+            if separator == b" "[0]:
+                columns += line[i] != separator and line[i - 1] == separator
+            else:
+                columns += line[i] == separator
+        if separator == b" "[0]:
+            return columns - (n[0] > 0 and line[0] == separator)
+        return columns + (n[0] > 0 and line[0] == separator)
+
+    cdef void _trim(self, const uint8_t **field, Py_ssize_t *n) noexcept nogil:
+        """Take off blanks, and the name of ``name:value``."""
+        cdef Py_ssize_t i
+        while n[0] and is_blank(field[0][0]):
+            field[0] += 1
+            n[0] -= 1
+        while n[0] and is_blank(field[0][n[0] - 1]):
+            n[0] -= 1
+        for i in range(1, n[0]):
+            if is_blank(field[0][i - 1]):
+                return
+            if field[0][i] == b":"[0]:
+                field[0] += i + 1
+                n[0] -= i + 1
+                return
+
+    cdef Line _read_feature(self, const uint8_t *field, Py_ssize_t n, Py_ssize_t column,
+                            bint *finite) noexcept nogil:
+        cdef Number number
+        self._trim(&field, &n)
+        number = parse_float32(field, n, &self._x[column])
+        if number == BAD_CHARACTER:
+            return BAD_CHAR
+        if number == NOT_FINITE:
+            finite[0] = False
+        return SAMPLE
+
+    cdef Line _read_label(self, const uint8_t *field, Py_ssize_t n) noexcept nogil:
+        """An integer of 16 bits, also written 1.0; empty or ``?`` for none."""
+        cdef float value = 0
+        self._trim(&field, &n)
+        if n == 0 or (n == 1 and field[0] == b"?"[0]):
+            return SAMPLE
+        if parse_float32(field, n, &value) != GOOD:
+            return BAD_LABEL
+        if not -32768 <= value <= 32767 or value != <int32_t> value:
+            return BAD_LABEL
+        self._has_label = True
+        self._label = <int32_t> value
+        return SAMPLE

@@ -1,0 +1,302 @@
+"""The binary link: handshake, samples, heartbeats, predictions, in CRC-checked frames."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from edgesvm.errors import NoSchema, VersionMismatch
+from edgesvm.ingest import wire
+from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.ingest._samples import SampleReceiver
+from edgesvm.ingest.ports import Port
+from edgesvm.ingest.session import Link, SampleSchema
+
+HELLO_EVERY = 0.5  # seconds
+HEARTBEAT_EVERY = 1.0
+# After so long in silence a 0x00 goes first: what noise left behind must not spoil the next frame.
+IDLE = 0.1
+# Small bites until the schema is known: rows that follow it at once must fit the ring.
+HANDSHAKE_BITE = 64
+# Longest raw frame taken when the dimension is not known beforehand: 1,020 float32 features.
+OPEN_MAX_RAW = 4100
+
+LABEL_MODES = {wire.LABEL_NONE: "none", wire.LABEL_INLINE: "inline", wire.LABEL_LATE: "late"}
+
+
+class BinaryLink(Link):
+    """A link in frames of protocol version 1."""
+
+    def __init__(
+        self,
+        opener: Callable[[], Port],
+        *,
+        n_features: int | None = None,
+        label: str = "last",
+        max_raw: int | None = None,
+        baud: int | None = None,
+        nonce: Callable[[], int] = lambda: secrets.randbelow(0xFFFFFFFF) + 1,
+        **options: Any,
+    ) -> None:
+        if max_raw is None:
+            longest = wire.sample_raw_length(n_features or 1, has_label=True, has_time=True)
+            max_raw = OPEN_MAX_RAW if n_features is None else max(wire.MAX_RAW, longest)
+        receiver = SampleReceiver(FrameDecoder(max_raw), use_labels=label != "none")
+        super().__init__(opener, receiver, n_features=n_features, label=label, **options)
+        self._receiver = receiver
+        self._baud = baud
+        self._new_nonce = nonce
+        self._nonce = 0
+        self._wire_schema: wire.Schema | None = None
+        self._shaken = False
+        self._rebooted = False
+        self._mismatches_heard = 0
+        self._next_hello = 0.0
+        self._next_heartbeat = 0.0
+        self._last_write = 0.0
+        self._at_rest = True  # all that was begun has been written
+        self._host_id = nonce()
+        self._born = self._clock()
+        self._control_sequence = 0
+        self._prediction_sequence = 0
+        self._schemas = self._schema_refused = self._schema_stale = 0
+        self._heartbeats = self._logs = self._ignored = self._bad_version = self._bad_control = 0
+        self.last_heartbeat: wire.Heartbeat | None = None
+        self.last_log = ""
+
+    # Handshake.
+
+    def _begin(self) -> None:
+        self._shaken = False
+        self._nonce = self._new_nonce()
+        now = self._clock()
+        deadline = now + self._handshake_timeout
+        self._next_hello = now
+        self._last_write = now - IDLE
+        self._at_rest = True
+        decoder = self._receiver.decoder
+        bytes_before, ok_before, bad_version_before = (
+            decoder.bytes_in,
+            decoder.ok,
+            self._bad_version,
+        )
+        port = self._live_port()
+        while not self._shaken:
+            now = self._clock()
+            if now >= deadline:
+                if self._bad_version > bad_version_before:
+                    raise self._version_mismatch("another version")
+                raise self._no_schema(decoder.bytes_in - bytes_before, decoder.ok - ok_before)
+            if now >= self._next_hello:
+                self._say_hello(now)
+            self._write_out(port)
+            chunk = port.read(max(0.0, min(deadline, self._next_hello) - now), HANDSHAKE_BITE)
+            if chunk:
+                self._take_in(chunk)
+        self._next_heartbeat = self._clock() + HEARTBEAT_EVERY
+
+    def _say_hello(self, now: float) -> None:
+        hello = wire.Hello(
+            self._nonce,
+            max_raw=min(self._receiver.decoder.max_raw, 0xFFFF),
+            host_ms=self._up_ms(now),
+        )
+        self._queue_control(wire.HELLO, hello.pack())
+        self._next_hello = now + HELLO_EVERY
+
+    def _no_schema(self, n_bytes: int, n_frames: int) -> NoSchema:
+        waited = f"{self.name}: no SCHEMA within {self._handshake_timeout:g} s"
+        if n_bytes == 0:
+            return NoSchema(f"{waited}: not one byte came; is the device powered and on this port?")
+        if n_frames == 0:
+            at = "the baud rate" if self._baud is None else f"{self._baud} baud"
+            return NoSchema(
+                f"{waited}: {n_bytes} bytes came and no frame was sound; is {at} the device's own, "
+                "or does it send text lines (mode='text')?"
+            )
+        return NoSchema(f"{waited}, though {n_frames} sound frames came")
+
+    def _version_mismatch(self, theirs: str) -> VersionMismatch:
+        return VersionMismatch(
+            f"{self.name}: the device speaks protocol {theirs}, "
+            f"this host version {wire.PROTOCOL_VERSION}"
+        )
+
+    # Frames in.
+
+    def _take_in(self, chunk: bytes) -> None:
+        for frame in self._receiver.feed(chunk):
+            self._on_control(frame)
+        # Samples of a schema not known, or a heartbeat of another boot: ask again.
+        lost_touch = self._rebooted or self._receiver.schema_mismatch > self._mismatches_heard
+        self._mismatches_heard = self._receiver.schema_mismatch
+        now = self._clock()
+        if self._shaken and lost_touch and now >= self._next_hello:
+            self._say_hello(now)
+
+    def _on_control(self, frame: wire.Frame) -> None:
+        if frame.version != wire.PROTOCOL_VERSION:
+            self._bad_version += 1
+            # In every version the SCHEMA's first field is the nonce: this is an answer, and no
+            # version is shared.
+            if frame.kind == wire.SCHEMA and frame.body[:4] == self._nonce.to_bytes(4, "little"):
+                raise self._version_mismatch(f"version {frame.version}")
+            return
+        try:
+            if frame.kind == wire.SCHEMA:
+                self._on_schema(wire.Schema.unpack(frame.body))
+                return
+            if frame.kind == wire.HEARTBEAT:
+                self._on_heartbeat(wire.Heartbeat.unpack(frame.body))
+                return
+        except wire.BadBody:
+            self._bad_control += 1
+            return
+        if frame.kind == wire.LOG:
+            self._logs += 1
+            self.last_log = "".join(chr(b) if 32 <= b < 127 else "?" for b in frame.body)
+        else:
+            self._ignored += 1
+
+    def _on_schema(self, schema: wire.Schema) -> None:
+        self._schemas += 1
+        if schema.nonce not in (0, self._nonce):
+            self._schema_stale += 1
+            return
+        unfit = self._unfit(schema)
+        if unfit is not None:
+            # At the handshake the caller is told; later the link lives on in the hope of the old
+            # schema.
+            self._schema_refused += 1
+            if not self._shaken:
+                raise unfit
+            return
+        known = self._wire_schema
+        if known is not None and known.boot_id != schema.boot_id:
+            self._receiver.sequence.new_epoch()
+        self._wire_schema = schema
+        self._rebooted = False
+        self._shaken = True
+        self._receiver.expect(schema.schema_id, self._make_ring(schema.n_features))
+        self.schema = SampleSchema(
+            schema.n_features,
+            LABEL_MODES[schema.label_mode],
+            schema.n_classes,
+            schema.nominal_us,
+            schema.boot_id,
+        )
+
+    def _unfit(self, schema: wire.Schema) -> Exception | None:
+        """Why samples of this schema cannot be taken, as the exception that says so."""
+        wanted = self._n_features if self._ring is None else self._ring.n_features
+        max_raw = self._receiver.decoder.max_raw
+        needed = wire.sample_raw_length(
+            schema.n_features, has_label=schema.label_mode == wire.LABEL_INLINE
+        )
+        if schema.dtype != wire.DTYPE_F32:
+            return NoSchema(f"{self.name}: the device sends int16 samples, which are not read yet")
+        if wanted is not None and schema.n_features != wanted:
+            return ValueError(
+                f"{self.name}: the device sends {schema.n_features} features, "
+                f"n_features={wanted} was asked for"
+            )
+        if needed > max_raw:
+            return ValueError(
+                f"{self.name}: {schema.n_features} features take frames of {needed} bytes, "
+                f"over max_raw={max_raw}; give n_features={schema.n_features} or max_raw={needed}"
+            )
+        return None
+
+    def _on_heartbeat(self, heartbeat: wire.Heartbeat) -> None:
+        self._heartbeats += 1
+        self.last_heartbeat = heartbeat
+        known = self._wire_schema
+        self._rebooted = known is not None and heartbeat.boot_id != known.boot_id
+
+    # Frames out.
+
+    def _tick(self, now: float) -> None:
+        if now >= self._next_heartbeat:
+            # On the second, not a second after the last; but no volley after a long sleep.
+            self._next_heartbeat = (
+                max(self._next_heartbeat, now - HEARTBEAT_EVERY) + HEARTBEAT_EVERY
+            )
+            self._queue_control(wire.HEARTBEAT, self._own_heartbeat(now).pack())
+
+    def _own_heartbeat(self, now: float) -> wire.Heartbeat:
+        decoder = self._receiver.decoder
+        counts = (
+            self.predictions_sent,
+            self.predictions_dropped,
+            decoder.ok,
+            decoder.frames - decoder.ok,
+        )
+        return wire.Heartbeat(self._host_id, self._up_ms(now), *(n & 0xFFFFFFFF for n in counts))
+
+    def _queue_control(self, kind: int, body: bytes) -> None:
+        # One that does not fit is not missed: HELLO and HEARTBEAT come again.
+        frame = wire.encode_frame(kind, body, sequence=self._control_sequence)
+        if self._outbox.append(frame):
+            self._control_sequence += 1
+
+    def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
+        schema_id = 0 if self._wire_schema is None else self._wire_schema.schema_id
+        queued = self._outbox.prediction(
+            schema_id, self._prediction_sequence & 0xFFFFFFFF, sequence, label, flags, score
+        )
+        self._prediction_sequence += queued
+        return queued
+
+    def _write_out(self, port: Port) -> None:
+        if not len(self._outbox):
+            return
+        now = self._clock()
+        if self._at_rest and now - self._last_write >= IDLE and port.write(b"\0") == 0:
+            return
+        self._last_write = now
+        super()._write_out(port)
+        # A frame cut in two by a port that is full must not get a delimiter into its middle.
+        self._at_rest = len(self._outbox) == 0
+
+    def _up_ms(self, now: float) -> int:
+        return int(1000 * (now - self._born)) & 0xFFFFFFFF
+
+    def _least_row_bytes(self) -> int:
+        d = self._n_features or 1 if self._ring is None else self._ring.n_features
+        return wire.sample_raw_length(d, has_label=False) + 2  # COBS code and delimiter
+
+    # Accounts.
+
+    @property
+    def counters(self) -> dict[str, int]:
+        node = self.last_heartbeat
+        return {
+            **super().counters,
+            "schemas": self._schemas,
+            "schema_refused": self._schema_refused,
+            "schema_stale": self._schema_stale,
+            "heartbeats": self._heartbeats,
+            "logs": self._logs,
+            "ignored": self._ignored,
+            "bad_version": self._bad_version,
+            "bad_control": self._bad_control,
+            "node_samples_made": 0 if node is None else node.samples_made,
+            "node_samples_dropped": 0 if node is None else node.samples_dropped,
+        }
+
+    def check_identities(self) -> list[str]:
+        broken = super().check_identities()
+        c = self.counters
+        kinds = (
+            "samples",
+            "schemas",
+            "heartbeats",
+            "logs",
+            "ignored",
+            "bad_version",
+            "bad_control",
+        )
+        if c["ok"] != sum(c[kind] for kind in kinds):
+            broken.append(f"ok = {' + '.join(kinds)}: {c}")
+        return broken

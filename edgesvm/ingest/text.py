@@ -1,0 +1,112 @@
+"""The text link: lines of decimal numbers, as any sketch prints them; predictions as lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from edgesvm.errors import NoSchema
+from edgesvm.ingest._lines import LineParser
+from edgesvm.ingest.ports import Port
+from edgesvm.ingest.session import Link, SampleSchema
+
+HANDSHAKE_BITE = (
+    64  # small bites until the columns are known: lines that follow at once must fit the ring
+)
+WAIT = 0.1  # seconds between looks at the clock
+SCHEMA_LINE = re.compile(rb"#esvm 1 d=([0-9]{1,5})(?: label=(last|none))?")
+
+
+class TextLink(Link):
+    """A link in lines of text.
+
+    There is no handshake: with `n_features` the link is open at once, without it when an ``#esvm``
+    line or two lines that agree have told. Without checksums (the counter `unprotected` is 1) a
+    wrong digit passes for a right one.
+    """
+
+    def __init__(
+        self,
+        opener: Callable[[], Port],
+        *,
+        n_features: int | None = None,
+        label: str = "last",
+        **options: Any,
+    ) -> None:
+        parser = LineParser(n_features, label_column=label != "none", use_labels=label != "none")
+        super().__init__(opener, parser, n_features=n_features, label=label, **options)
+        self._has_label_column = label != "none"
+        self._schemas = self._schema_refused = 0
+
+    def _begin(self) -> None:
+        if self._n_features is not None:
+            self._settle(self._n_features)
+        deadline = self._clock() + self._handshake_timeout
+        port = self._live_port()
+        bytes_before = self._parser.bytes_in
+        while self._ring is None:
+            left = deadline - self._clock()
+            if left <= 0:
+                raise self._no_schema(self._parser.bytes_in - bytes_before)
+            chunk = port.read(min(WAIT, left), HANDSHAKE_BITE)
+            if chunk:
+                self._take_in(chunk)
+
+    def _no_schema(self, n_bytes: int) -> NoSchema:
+        waited = f"{self.name}: no two lines of samples within {self._handshake_timeout:g} s"
+        if n_bytes == 0:
+            return NoSchema(f"{waited}: not one byte came; is the device powered and on this port?")
+        if self._parser.lines == 0:
+            return NoSchema(
+                f"{waited}: {n_bytes} bytes came and no line; is the baud rate the device's own, "
+                "or does it send frames (mode='binary')?"
+            )
+        return NoSchema(
+            f"{waited}, though {self._parser.lines} lines came; give n_features and label"
+        )
+
+    def _take_in(self, chunk: bytes) -> None:
+        for found in self._parser.feed(chunk):
+            if isinstance(found, bytes):
+                self._on_schema_line(found)
+            else:
+                self._settle(found)
+
+    def _on_schema_line(self, line: bytes) -> None:
+        self._schemas += 1
+        match = SCHEMA_LINE.fullmatch(line.rstrip())
+        n_features = int(match[1]) if match else 0
+        wanted = self._n_features if self._ring is None else self._ring.n_features
+        if match is None or not 1 <= n_features <= 256 or wanted not in (None, n_features):
+            # Comments are free text: one that is no schema of ours changes nothing.
+            self._schema_refused += 1
+            return
+        if match[2] is not None:
+            self._has_label_column = match[2] == b"last"
+        # The sketch prints it as it starts, and counts from its start again.
+        self._parser.sequence.new_epoch()
+        self._settle(n_features)
+
+    def _settle(self, n_features: int) -> None:
+        self._parser.expect(self._make_ring(n_features), self._has_label_column)
+        used = self._has_label_column and self._label == "last"
+        self.schema = SampleSchema(n_features, "inline" if used else "none")
+
+    def _tick(self, now: float) -> None:
+        """A sketch is told nothing it has not asked for."""
+
+    def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
+        return self._outbox.append(b"!%d %d %d %.6g\n" % (sequence, label, flags, score))
+
+    def _least_row_bytes(self) -> int:
+        d = self._n_features or 1 if self._ring is None else self._ring.n_features
+        return 2 * d
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return {
+            **super().counters,
+            "schemas": self._schemas,
+            "schema_refused": self._schema_refused,
+        }

@@ -1,0 +1,628 @@
+"""Links over a port and a clock of our own: nothing here waits, and every run is the same."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
+from edgesvm.ingest import FrameDecoder, open_link, wire
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+        self.slept = []
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+class FakePort:
+    """Bytes in a list; reading an empty one lets the time pass. `node` answers what is written."""
+
+    def __init__(self, clock, node=None):
+        self.clock = clock
+        self.node = node
+        self.inbox = bytearray()
+        self.written = bytearray()
+        self.dead = self.closed = self.deaf = False
+        self.bite = None
+
+    def read(self, timeout, limit=65536):
+        if self.dead and not self.inbox:
+            raise LinkDown("fake port")
+        if not self.inbox:
+            self.clock.now += timeout
+        n = min(limit, len(self.inbox))
+        chunk = bytes(self.inbox[:n])
+        del self.inbox[:n]
+        return chunk
+
+    def write(self, data):
+        if self.dead:
+            raise LinkDown("fake port")
+        n = 0 if self.deaf else len(data) if self.bite is None else min(self.bite, len(data))
+        self.written += data[:n]
+        if self.node is not None:
+            self.inbox += self.node.hear(data[:n])
+        return n
+
+    def close(self):
+        self.closed = True
+
+
+class Node:
+    """The device's end: answers HELLO with its schema."""
+
+    def __init__(self, n_features=2, boot_id=5, answers=True, **schema):
+        self.schema = wire.Schema(0, boot_id, n_features, **schema)
+        self.answers = answers
+        self.decoder = FrameDecoder()
+        self.heard = []
+
+    def hear(self, data):
+        out = b""
+        for frame in self.decoder.feed(data):
+            self.heard.append(frame)
+            if frame.kind == wire.HELLO and self.answers:
+                out += self.schema_frame(wire.Hello.unpack(frame.body).nonce)
+        return out
+
+    def schema_frame(self, nonce=0):
+        fields = {**self.schema.__dict__, "nonce": nonce}
+        return b"\0" + wire.encode_frame(wire.SCHEMA, wire.Schema(**fields).pack())
+
+    def sample(self, sequence, x=(1.0, 2.0), **options):
+        return wire.encode_sample(self.schema.schema_id, sequence, x, **options)
+
+    def kinds(self, kind):
+        return [frame for frame in self.heard if frame.kind == kind]
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def connect(clock, node, ports=None, **options):
+    """An open link and its port; later openings take from `ports`."""
+    first = FakePort(clock, node)
+    queue = [first, *(ports or [])]
+
+    def opener():
+        port = queue.pop(0) if queue else None
+        if port is None:
+            raise LinkDown("cannot open fake")
+        return port
+
+    link = open_link("fake", opener=opener, clock=clock, sleep=clock.sleep, **options)
+    return link, first
+
+
+def sound(link):
+    assert link.check_identities() == []
+    return link.counters
+
+
+def rows(link):
+    batch = link.take()
+    sequence = batch.sequence.tolist()
+    link.release(len(sequence))
+    return sequence
+
+
+def test_handshake_samples_and_answers(clock):
+    node = Node(n_features=2, n_classes=2, nominal_us=1000)
+    link, port = connect(clock, node)
+    assert clock.now == 100.0
+    assert (link.schema.n_features, link.schema.label, link.schema.n_classes) == (2, "inline", 2)
+    assert (link.schema.nominal_us, link.schema.boot_id) == (1000, 5)
+    port.inbox += node.sample(0, (1.5, -2.5), label=1) + node.sample(1)
+    assert link.poll() == 2
+    batch = link.take()
+    assert batch.X.tolist() == [[1.5, -2.5], [1.0, 2.0]]
+    assert batch.has_label.tolist() == [True, False]
+    for sequence in batch.sequence.tolist():
+        assert link.send_prediction(sequence, 1, 0.25, wire.TRAINED)
+    link.release(2)
+    link.flush()
+    answers = [wire.Prediction.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
+    assert answers == [wire.Prediction(n, 1, wire.TRAINED, 0.25) for n in (0, 1)]
+    assert [f.sequence for f in node.kinds(wire.PREDICTION)] == [0, 1]
+    assert node.decoder.broken_identities() == []
+    assert sound(link)["predictions_sent"] == 2
+    link.close()
+    assert port.closed
+
+
+def test_hello_is_repeated_until_the_device_has_booted(clock):
+    node = Node(answers=False)
+
+    class Booting(FakePort):
+        def write(self, data):
+            node.answers = self.clock.now >= 102.0
+            return super().write(data)
+
+    port = Booting(clock, node)
+    link = open_link("fake", opener=lambda: port, clock=clock)
+    assert len(node.kinds(wire.HELLO)) == 5
+    assert clock.now == pytest.approx(102.0)
+    sound(link)
+
+
+def test_hello_says_what_the_host_takes(clock):
+    node = Node(n_features=100)
+    connect(clock, node, n_features=100)
+    hello = wire.Hello.unpack(node.kinds(wire.HELLO)[0].body)
+    assert (hello.version_min, hello.version_max, hello.max_raw) == (1, 1, 420)
+    assert hello.nonce != 0
+
+
+def test_a_schema_unasked_is_accepted_and_one_for_another_is_not(clock):
+    node = Node(answers=False)
+    port = FakePort(clock, node)
+    port.inbox += node.schema_frame(nonce=12345) + node.schema_frame(nonce=0)
+    link = open_link("fake", opener=lambda: port, clock=clock)
+    assert sound(link)["schema_stale"] == 1
+    assert link.schema.n_features == 2
+
+
+def test_bytes_before_the_first_delimiter_are_discarded(clock):
+    node = Node()
+    port = FakePort(clock, node)
+    port.inbox += b"stale" * 3
+    link = open_link("fake", opener=lambda: port, clock=clock)
+    assert sound(link)["discarded_bytes"] == 15
+    assert link.counters["frames"] == 1
+
+
+NOTHING, NOISE, FRAMES = (
+    b"",
+    b"\x80\x55\x12" * 40 + b"\0" + b"\x33" * 20,
+    b"\0" + wire.encode_frame(0x7E, b"hi") * 2,
+)
+
+
+@pytest.mark.parametrize(
+    ("bytes_in", "message"),
+    [(NOTHING, "not one byte"), (NOISE, "115200 baud"), (FRAMES, "2 sound frames")],
+)
+def test_no_schema_says_what_came_instead(clock, bytes_in, message):
+    port = FakePort(clock, Node(answers=False))
+    port.inbox += bytes_in
+    with pytest.raises(NoSchema, match=message):
+        open_link("fake", opener=lambda: port, clock=clock)
+    assert clock.now == pytest.approx(110.0)
+    assert port.closed
+
+
+class Version2Node(Node):
+    def schema_frame(self, nonce=0):
+        body = nonce.to_bytes(4, "little") + b"whatever version 2 says"
+        raw = bytes([wire.SCHEMA, 0x20, 0, 0, 0, 0, 0, 0]) + body
+        crc = zlib.crc32(raw).to_bytes(4, "little")
+        return b"\0" + wire.cobs_encode(raw + crc) + b"\0"
+
+
+def test_an_answer_in_another_version_names_both(clock):
+    with pytest.raises(VersionMismatch, match=r"version 2, this host version 1"):
+        connect(clock, Version2Node())
+    assert clock.now == 100.0
+
+
+def test_only_frames_of_another_version_is_a_mismatch_in_the_end(clock):
+    node = Version2Node(answers=False)
+    port = FakePort(clock, node)
+    port.inbox += node.schema_frame(0)
+    with pytest.raises(VersionMismatch, match="another version"):
+        open_link("fake", opener=lambda: port, clock=clock)
+    assert clock.now == pytest.approx(110.0)
+
+
+@pytest.mark.parametrize(
+    ("node", "options", "error", "message"),
+    [
+        ({"n_features": 3}, {"n_features": 2}, ValueError, "3 features, n_features=2"),
+        ({"n_features": 2000}, {}, ValueError, "n_features=2000"),
+        ({"n_features": 60}, {"max_raw": 100}, ValueError, "max_raw=256"),
+        ({"dtype": wire.DTYPE_I16}, {}, NoSchema, "int16"),
+    ],
+)
+def test_a_schema_that_cannot_be_used(clock, node, options, error, message):
+    with pytest.raises(error, match=message):
+        connect(clock, Node(**node), **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mode": "auto"},
+        {"label": "first"},
+        {"policy": "x"},
+        {"ring": 0},
+        {"n_features": 0},
+        {"max_raw": 3},
+        {"outbox_bytes": 1},
+    ],
+)
+def test_parameters_out_of_range(clock, options):
+    with pytest.raises(ValueError, match="must be"):
+        connect(clock, Node(), **options)
+
+
+def test_rows_right_behind_the_schema_are_kept(clock):
+    node = Node()
+    port = FakePort(clock, node)
+    port.inbox += node.schema_frame() + b"".join(node.sample(i) for i in range(30))
+    link = open_link("fake", opener=lambda: port, clock=clock, ring=4)
+    got = []
+    while link.poll(0.0):
+        got += rows(link)
+    assert got == list(range(30))
+    assert sound(link)["ring_dropped"] == 0
+
+
+def test_a_reader_who_keeps_up_loses_nothing_however_much_waits(clock):
+    node = Node()
+    link, port = connect(clock, node, ring=8)
+    port.inbox += b"".join(node.sample(i, label=i % 2) for i in range(1000))
+    got = []
+    while link.poll(0.0):
+        while batch := rows(link):
+            got += batch
+    assert got == list(range(1000))
+    assert sound(link)["ring_dropped"] == 0
+    assert 0 < link.counters["ring_high_water"] <= 8
+
+
+@pytest.mark.parametrize(
+    ("policy", "kept"), [("drop_oldest", [196, 197, 198, 199]), ("drop_newest", [0, 1, 2, 3])]
+)
+def test_a_reader_who_sleeps_loses_by_the_policy(clock, policy, kept):
+    node = Node()
+    link, port = connect(clock, node, ring=4, policy=policy)
+    port.inbox += b"".join(node.sample(i) for i in range(200))
+    while port.inbox:
+        link.poll(0.0)
+    got = rows(link) + rows(link)
+    assert got == kept
+    assert sound(link)["ring_dropped"] == 196
+
+
+def test_another_schema_is_refused_until_it_is_told(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0)
+    link.poll()
+    node.schema = wire.Schema(0, 5, 2, nominal_us=77)
+    clock.now += 1
+    port.inbox += node.sample(1) + node.sample(2)
+    assert link.poll() == 1
+    assert link.counters["schema_mismatch"] == 2
+    link.poll(0.0)  # writes HELLO, hears the SCHEMA
+    link.poll(0.0)
+    assert link.schema.nominal_us == 77
+    port.inbox += node.sample(3)
+    link.poll()
+    assert rows(link) == [0, 3]
+    assert (sound(link)["missing"], link.counters["epochs"]) == (2, 1)
+
+
+def test_a_schema_that_does_not_fit_later_changes_nothing(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += Node(n_features=3).schema_frame() + Node(dtype=2).schema_frame() + node.sample(0)
+    link.poll()
+    assert sound(link)["schema_refused"] == 2
+    assert rows(link) == [0]
+
+
+def test_a_restarted_device_opens_an_epoch(clock):
+    node = Node(boot_id=5)
+    link, port = connect(clock, node)
+    port.inbox += b"".join(node.sample(i) for i in range(10))
+    link.poll()
+    again = Node(boot_id=6)
+    port.node = again
+    # Its samples are refused until its SCHEMA has come; here it is told by its heartbeat.
+    port.inbox += again.sample(0) + wire.encode_frame(
+        wire.HEARTBEAT, wire.Heartbeat(6, 1, 7, 3).pack()
+    )
+    clock.now += 1
+    link.poll()
+    link.poll(0.0)
+    link.poll(0.0)
+    assert link.schema.boot_id == 6
+    port.inbox += again.sample(1) + again.sample(2)
+    link.poll()
+    assert rows(link) == [*range(10), 1, 2]
+    c = sound(link)
+    assert (c["epochs"], c["missing"], c["schema_mismatch"]) == (2, 0, 1)
+    assert (c["node_samples_made"], c["node_samples_dropped"]) == (7, 3)
+
+
+def test_heartbeats_go_out_every_second(clock):
+    node = Node()
+    link, _ = connect(clock, node)
+    for _ in range(55):
+        link.poll(0.1)
+    beats = [wire.Heartbeat.unpack(frame.body) for frame in node.kinds(wire.HEARTBEAT)]
+    assert len(beats) == 5
+    assert [b.up_ms // 1000 for b in beats] == [1, 2, 3, 4, 5]
+    assert beats[-1].frames_ok == 1
+    assert len({b.boot_id for b in beats}) == 1
+
+
+def test_bad_values_are_answered_as_rejected(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0) + node.sample(1, (float("nan"), 0.0)) + node.sample(2)
+    assert link.poll() == 2
+    link.flush()
+    answers = [wire.Prediction.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
+    assert answers == [wire.Prediction(1, 0, wire.REJECTED, 0.0)]
+    assert sound(link)["bad_value"] == 1
+
+
+def test_frames_of_later_work_are_ignored_and_counted(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    for kind in (
+        wire.SAMPLE_I16,
+        wire.LABEL,
+        wire.COMMAND,
+        wire.ACK,
+        wire.HELLO,
+        wire.PREDICTION,
+        0x99,
+    ):
+        port.inbox += wire.encode_frame(kind, b"\1\2\3\4", schema_id=node.schema.schema_id)
+    port.inbox += wire.encode_frame(wire.LOG, b"hot\x1b[31m\xff")
+    port.inbox += wire.encode_frame(wire.HEARTBEAT, b"short") + wire.encode_frame(wire.SCHEMA, b"")
+    assert link.poll() == 0
+    c = sound(link)
+    assert (c["ignored"], c["logs"], c["bad_control"]) == (7, 1, 2)
+    assert link.last_log == "hot?[31m?"
+
+
+def test_a_device_that_does_not_read_costs_predictions_only(clock):
+    node = Node()
+    link, port = connect(clock, node, outbox_bytes=100)
+    port.deaf = True
+    assert [link.send_prediction(i, 0) for i in range(6)] == [True, True, True, False, False, False]
+    port.inbox += node.sample(0)
+    assert link.poll() == 1
+    assert (link.counters["predictions_sent"], link.counters["predictions_dropped"]) == (3, 3)
+    port.deaf = False
+    link.flush()
+    assert len(node.kinds(wire.PREDICTION)) == 3
+    assert node.decoder.broken_identities() == []
+
+
+def test_a_write_cut_in_two_is_finished_before_anything_else(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.bite = 7
+    link.send_prediction(3, 1, 0.5)
+    for _ in range(8):
+        link.flush()
+        clock.now += 0.2  # longer than the silence after which a delimiter goes first
+    assert len(node.kinds(wire.PREDICTION)) == 1
+    assert node.decoder.frames == node.decoder.ok
+
+
+def test_a_delimiter_goes_first_after_silence(clock):
+    node = Node()
+    link, _ = connect(clock, node)
+    node.decoder.feed(b"\x42\x42")  # noise on the line
+    clock.now += 0.2
+    link.send_prediction(3, 1, 0.5)
+    link.flush()
+    assert len(node.kinds(wire.PREDICTION)) == 1
+
+
+@pytest.mark.parametrize("arguments", [(0, 40000), (0, 0.5), (0, 0, 0.0, 8), (0, 0, 0.0, -1)])
+def test_send_prediction_refuses_what_does_not_fit(clock, arguments):
+    link, _ = connect(clock, Node())
+    with pytest.raises(ValueError, match="must be"):
+        link.send_prediction(*arguments)
+
+
+def test_a_port_that_dies_is_link_down_and_rows_stay(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0)
+    assert link.poll() == 1
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    with pytest.raises(LinkDown, match="not open"):
+        link.poll()
+    assert port.closed
+    assert rows(link) == [0]
+    assert not link.send_prediction(0, 1)
+    assert sound(link)["disconnects"] == 1
+
+
+def test_the_last_words_of_a_port_that_cannot_be_written_to_are_heard(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0) + node.sample(1)
+    port.dead = True
+    clock.now += 5  # a heartbeat is due, and writing it fails
+    assert link.poll() == 2
+    with pytest.raises(LinkDown):
+        link.poll()
+    assert sound(link)["disconnects"] == 1
+
+
+def test_reconnect_backs_off_and_the_same_boot_goes_on(clock):
+    node = Node()
+    second = FakePort(clock, node)
+    link, port = connect(clock, node, ports=[None] * 8 + [second])
+    port.inbox += node.sample(0) + node.sample(1)[:20]
+    link.poll()
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    link.reconnect()
+    assert clock.slept == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+    second.inbox += node.sample(1)[20:] + node.sample(0) + node.sample(4)
+    link.poll()
+    assert rows(link) == [0, 4]
+    c = sound(link)
+    assert (c["epochs"], c["missing"], c["duplicate"]) == (1, 3, 1)
+    assert (c["disconnects"], c["reconnects"], c["connect_attempts"]) == (1, 1, 10)
+    assert c["downtime_ms"] == 16300 == round(1000 * sum(clock.slept))
+
+
+def test_reconnect_to_a_new_boot_leaves_no_gap(clock):
+    again = Node(boot_id=6)
+    second = FakePort(clock, again)
+    node = Node()
+    link, port = connect(clock, node, ports=[second])
+    port.inbox += node.sample(7)
+    link.poll()
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    link.reconnect()
+    second.inbox += again.sample(0)
+    link.poll()
+    assert rows(link) == [7, 0]
+    assert (sound(link)["epochs"], link.counters["missing"]) == (2, 0)
+
+
+def test_reconnect_gives_up_when_told_to(clock):
+    link, port = connect(clock, Node())
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    with pytest.raises(LinkDown, match="gave up after 3"):
+        link.reconnect(give_up=3.0)
+    assert sum(clock.slept) <= 3.0
+
+
+def test_memory_is_said_in_bytes_and_stays(clock):
+    node = Node()
+    link, port = connect(clock, node, ring=16, n_features=2, outbox_bytes=128)
+    assert dict(link.memory()) == {
+        "frame buffer": 255, "sample": 8, "ring": 16 * (4 * 2 + 13), "outbox": 128,
+    }  # fmt: skip
+    before = link.nbytes
+    port.inbox += b"\x55" * 100_000 + b"\0" + b"".join(node.sample(i) for i in range(1000))
+    while port.inbox:
+        link.poll(0.0)
+    assert link.nbytes == before
+    assert sound(link)["oversize"] == 1
+
+
+def test_any_bytes_from_a_hostile_node_are_only_counted(clock):
+    rng = np.random.default_rng(5)
+    node = Node()
+    link, port = connect(clock, node)
+    kinds = [0, 1, 2, 0x10, 0x11, 0x12, 0x20, 0x30, 0x40, 0x7E]
+    for _ in range(300):
+        body = rng.bytes(int(rng.integers(0, 50)))
+        if rng.random() < 0.3:
+            body = wire.Schema(0, int(rng.integers(4)), int(rng.integers(1, 4))).pack()
+        port.inbox += wire.encode_frame(
+            int(rng.choice(kinds)),
+            body,
+            schema_id=int(rng.choice([node.schema.schema_id, 0, 9])),
+            sequence=int(rng.integers(2**32)),
+            flags=int(rng.integers(16)),
+        )
+        port.inbox += rng.bytes(int(rng.integers(0, 20)))
+    while port.inbox:
+        link.poll(0.0)
+        clock.now += 0.05
+        sound(link)
+
+
+# Text.
+
+
+def text_link(clock, inbox, **options):
+    port = FakePort(clock)
+    port.inbox += inbox
+    return open_link("fake", mode="text", opener=lambda: port, clock=clock, **options), port
+
+
+def test_text_with_known_features_is_open_at_once(clock):
+    link, port = text_link(clock, b"rtial\n1,2,1\r\n3,4,?\r\n", n_features=2)
+    assert clock.now == 100.0
+    assert link.poll() == 2
+    batch = link.take()
+    assert batch.X.tolist() == [[1, 2], [3, 4]]
+    assert batch.has_label.tolist() == [True, False]
+    link.send_prediction(0, 1, 0.5, wire.TRAINED)
+    link.poll(0.0)
+    assert port.written == b"!0 1 2 0.5\n"
+    assert sound(link)["discarded_bytes"] == 5
+    assert link.counters["unprotected"] == 1
+
+
+def test_text_columns_come_from_a_schema_line_or_two_lines(clock):
+    link, _ = text_link(clock, b"\n#esvm 1 d=3 label=none\n1,2,3\n")
+    link.poll()
+    assert (link.schema.n_features, link.schema.label) == (3, "none")
+    assert len(link.take().y) == 1
+    link, _ = text_link(clock, b"\n1,2,0\n1,2,1\n3,4,0\n")
+    link.poll()
+    assert link.schema.n_features == 2
+    assert link.take().X.tolist() == [[3, 4]]
+
+
+def test_text_labels_can_be_passed_over(clock):
+    link, _ = text_link(clock, b"\n#esvm 1 d=2 label=last\n1,2,1\n", label="none")
+    link.poll()
+    batch = link.take()
+    assert (batch.X.tolist(), batch.has_label.tolist()) == ([[1, 2]], [False])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"#esvm 2 d=2",
+        b"#esvm 1 d=9",
+        b"#esvm 1 d=0",
+        b"#esvm 1",
+        b"#esvm 1 d=99999",
+        b"#esvm 1 d=2 x",
+    ],
+)
+def test_text_schema_lines_that_change_nothing(clock, line):
+    link, _ = text_link(clock, b"\n" + line + b"\n1,2,1\n", n_features=2)
+    assert link.poll() == 1
+    assert sound(link)["schema_refused"] == 1
+
+
+@pytest.mark.parametrize(
+    ("bytes_in", "message"),
+    [(b"", "not one byte"), (b"\x80\x81" * 50, "baud"), (b"\nwhat\nis\n", "2 lines came")],
+)
+def test_text_no_schema_says_what_came_instead(clock, bytes_in, message):
+    with pytest.raises(NoSchema, match=message):
+        text_link(clock, bytes_in)
+    assert clock.now == pytest.approx(110.0)
+
+
+def test_text_reader_who_keeps_up_loses_nothing(clock):
+    link, _ = text_link(
+        clock,
+        b"\n" + b"".join(b"%d\n" % (i % 10) for i in range(500)),
+        n_features=1,
+        label="none",
+        ring=4,
+    )
+    got = 0
+    while link.poll(0.0):
+        got += len(rows(link))
+    assert got == 500
+    assert sound(link)["ring_dropped"] == 0
