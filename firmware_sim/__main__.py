@@ -18,8 +18,8 @@ from firmware_sim.line import Line
 from firmware_sim.links import Link, PtyLink, TcpLink
 from firmware_sim.node import LABEL_MODES, FrameNode, Node
 from firmware_sim.profiles import PROFILES, profile
-from firmware_sim.pump import Pump
-from firmware_sim.replay import open_replay
+from firmware_sim.pump import Drain, Pump
+from firmware_sim.replay import CsvReplay, open_replay
 from firmware_sim.signals import SIGNALS, Source
 from firmware_sim.text_node import CHECKSUMS, TextNode
 
@@ -210,18 +210,21 @@ def _finish(options: argparse.Namespace, line: Line, result: Report) -> None:
     print(result.json() if options.json else result.text(), flush=True)
 
 
+def _closing(source: Source) -> contextlib.AbstractContextManager:
+    return contextlib.closing(source) if isinstance(source, CsvReplay) else contextlib.nullcontext()
+
+
 def _serve(options: argparse.Namespace) -> int:
     node = _node(options)
-    with contextlib.closing(_link(options)) as link:
+    with _closing(node.source), contextlib.closing(_link(options)) as link:
         line = _line(options, link)
-        if options.json:
-            print(json.dumps({"port": link.url}), flush=True)
-        else:
-            print(f"port {link.url}", flush=True)
         status = _StatusLine()
         over = _ServedUntil(Pump(node, line), status)
         started = time.monotonic()
         with _stopping(over.stop):
+            print(
+                json.dumps({"port": link.url}) if options.json else f"port {link.url}", flush=True
+            )
             over.pump.run(over)
         status.end()
         _finish(
@@ -242,8 +245,7 @@ class _ServedUntil:
         self.ended = "stopped"
         self._status = status
         self._stop = False
-        self._seen: tuple[int, int] = (-1, -1)
-        self._quiet_since = 0.0
+        self._drain = Drain(pump)
 
     def stop(self) -> None:
         self._stop = True
@@ -253,12 +255,8 @@ class _ServedUntil:
         self._status(node, line)
         if self._stop:
             return True
-        if not self.pump.done:
-            return False
-        seen = node.scorer.received, line.link.unread()
-        if seen != self._seen:
-            self._seen, self._quiet_since = seen, now
-        if not line.link.connected or now - self._quiet_since > self._QUIET_S:
+        quiet_s = self._drain.quiet_s(now)
+        if self.pump.done and (quiet_s > self._QUIET_S or not line.link.connected):
             self.ended = "drained"
             return True
         return False
@@ -281,7 +279,7 @@ def _stopping(stop: Callable[[], None]):
 def _run(options: argparse.Namespace) -> int:
     node = _node(options)
     device = profile(options.profile) if options.profile and options.cap != "none" else None
-    with contextlib.closing(_link(options)) as link:
+    with _closing(node.source), contextlib.closing(_link(options)) as link:
         line = _line(options, link)
         status = _StatusLine()
         result = simulate(

@@ -22,7 +22,7 @@ from firmware_sim.profiles import (
     read_vm,
     reset_peak,
 )
-from firmware_sim.pump import Pump
+from firmware_sim.pump import Drain, Pump
 
 # After so many samples an edge process has taken all it will ever take: growth is counted from
 # there.
@@ -331,8 +331,7 @@ class _Watch:
         self.on_progress = on_progress
         self.ended = ""
         self._look_at = started
-        self._seen = (-1, -1)
-        self._quiet_since = started
+        self._drain = Drain(pump)
 
     def over(self, now: float) -> bool:
         node = self.pump.node
@@ -360,11 +359,5 @@ class _Watch:
         never = not node.streaming and now - self.started > self.start_s
         if late or never:
             return "timeout"
-        if not self.pump.done:
-            self._quiet_since = now
-            return ""
-        unread = self.pump.line.link.unread()
-        if (node.scorer.received, unread) != self._seen:
-            self._seen, self._quiet_since = (node.scorer.received, unread), now
-        answered = node.scorer.received >= node.samples_sent and not unread
-        return "drained" if answered or now - self._quiet_since > self.drain_s else ""
+        quiet_s = self._drain.quiet_s(now)
+        return "drained" if self._drain.answered or quiet_s > self.drain_s else ""

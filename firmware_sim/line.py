@@ -15,9 +15,11 @@ from firmware_sim.links import Link
 SLICE_S = 1e-3
 # Unpaced, a node may be ahead of the link by so many bytes: enough to keep a pseudo-terminal busy.
 _UNPACED_AHEAD = 16384
-# A terminal's count of unread bytes is 0 for moments while the kernel moves the next ones up: wait
-# so long for it to stay 0.
+# How long nothing must be unread before an unplugging: what the host has just read, it still holds.
 _CALM_S = 5e-3
+# A host that opens a port throws away what it finds there (pyserial does): the line stays silent
+# until it has spoken, and so long if it never does.
+_HUSH_S = 0.25
 
 
 class Pacer:
@@ -80,6 +82,8 @@ class Line:
         self._settle_until = math.inf
         self._calm_since: float | None = None
         self._plug_at: float | None = None
+        self._connected = False
+        self._hush_until = -math.inf
 
     @property
     def paced(self) -> bool:
@@ -91,8 +95,8 @@ class Line:
         return not self._waiting and self._unplug is None and self._plug_at is None
 
     def room(self, now: float) -> int:
-        """Bytes the node may hand over now."""
-        if self._unplug is not None or not self.link.connected:
+        """Bytes the node may hand over now; 0 when nobody listens, as of the last `step`."""
+        if self._unplug is not None or not self._connected or now < self._hush_until:
             return 0
         ahead = self._pacer.room(now) if self._pacer else _UNPACED_AHEAD
         free = max(0, ahead - len(self._waiting))
@@ -119,7 +123,10 @@ class Line:
 
     def read(self) -> bytes:
         """Bytes from the host."""
-        return self.link.receive()
+        data = self.link.receive()
+        if data:
+            self._hush_until = -math.inf
+        return data
 
     def step(self, now: float) -> None:
         """Move waiting bytes on, and unplug or plug in when it is time."""
@@ -128,12 +135,16 @@ class Line:
                 return
             self.link.plug()
             self._plug_at = None
-        if self._waiting:
+        before, self._connected = self._connected, self.link.connected
+        if self._connected and not before:
+            self._hush_until = now + _HUSH_S
+        if self._waiting and now >= self._hush_until:
             self._carry(now)
         if self._unplug is not None and self._settled(now):
             self.lost_bytes += len(self._waiting)
             self._waiting.clear()
             self.link.unplug()
+            self._connected = False
             self._plug_at = now + self._unplug.seconds
             self._unplug = None
 

@@ -63,6 +63,10 @@ class Link(Protocol):
         ...
 
 
+def _int_ioctl(end: int | socket.socket, request: int) -> int:
+    return int.from_bytes(fcntl.ioctl(end, request, bytes(4)), sys.byteorder, signed=True)
+
+
 class PtyLink:
     """A pseudo-terminal, which a host opens as it would open ``/dev/ttyUSB0``.
 
@@ -153,9 +157,11 @@ class PtyLink:
             return 0
         slave = os.open(self._name, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
         try:
-            return int.from_bytes(
-                fcntl.ioctl(slave, termios.FIONREAD, b"\0\0\0\0"), sys.byteorder, signed=True
-            )
+            # Bytes lie about in the kernel, uncounted, until a worker moves them up; polling makes
+            # it do so.
+            if not select.select((slave,), (), (), 0)[0]:
+                return 0
+            return _int_ioctl(slave, termios.FIONREAD)
         finally:
             os.close(slave)
 
@@ -249,9 +255,7 @@ class TcpLink:
         seen."""
         if self._peer is None or not sys.platform.startswith("linux"):
             return 0
-        return int.from_bytes(
-            fcntl.ioctl(self._peer, termios.TIOCOUTQ, b"\0\0\0\0"), sys.byteorder, signed=True
-        )
+        return _int_ioctl(self._peer, termios.TIOCOUTQ)
 
     def wait(self, seconds: float) -> None:
         ends = [end for end in (self._peer or self._server,) if end is not None]

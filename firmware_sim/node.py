@@ -336,12 +336,19 @@ class FrameNode(Node):
 
     def _hear(self, now: float, bytes_in: bytes) -> None:
         if not self.hears:
+            self._announce(now)
             return
         for frame in self._decoder.feed(bytes_in):
             try:
                 self._take(now, frame)
             except ValueError:  # a sound frame with a body that is not allowed
                 self.unknown_frames += 1
+
+    def _announce(self, now: float) -> None:
+        if now >= self._next_schema:
+            self._urgent["schema"] = b"\0" + self._schema_frame(0)
+            self._next_schema = now + _UNASKED_SCHEMA_S
+            self._start(now)
 
     def _take(self, now: float, frame: wire.Frame) -> None:
         if frame.kind == wire.HELLO:
@@ -371,10 +378,6 @@ class FrameNode(Node):
         return wire.encode_frame(wire.SCHEMA, schema.pack(), schema_id=self._schema_id)
 
     def _keep_house(self, now: float) -> None:
-        if not self.hears and now >= self._next_schema:
-            self._urgent["schema"] = b"\0" + self._schema_frame(0)
-            self._next_schema = now + _UNASKED_SCHEMA_S
-            self._start(now)
         # While waiting too: after a reboot it is the heartbeat's new schema id that makes the host
         # say HELLO again.
         if self._next_beat is None:

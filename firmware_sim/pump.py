@@ -76,3 +76,36 @@ class Pump:
             if until(now):
                 return now
             self.line.link.wait(SLICE_S)
+
+
+class Drain:
+    """How long nothing has moved since the last sample went out.
+
+    The heartbeats that go on do not count: only answers, and the host's reading of what was sent up
+    to then.
+    """
+
+    def __init__(self, pump: Pump) -> None:
+        self._pump = pump
+        self._end_of_samples: int | None = None
+        self._seen = (-1, -1)
+        self._since = 0.0
+
+    @property
+    def answered(self) -> bool:
+        """Every sample has had its prediction."""
+        node = self._pump.node
+        return self._end_of_samples is not None and node.scorer.received >= node.samples_sent
+
+    def quiet_s(self, now: float) -> float:
+        """Seconds without movement up to `now`; 0 while samples are still on their way."""
+        line = self._pump.line
+        if self._end_of_samples is None:
+            if not self._pump.done:
+                return 0.0
+            self._end_of_samples = line.sent_bytes
+        read = min(line.sent_bytes - line.link.unread(), self._end_of_samples)
+        seen = self._pump.node.scorer.received, read
+        if seen != self._seen:
+            self._seen, self._since = seen, now
+        return now - self._since

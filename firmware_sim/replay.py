@@ -147,12 +147,12 @@ class CsvReplay:
         return at % self._width
 
     def _rows(self) -> Iterator[tuple[list[float], int]]:
-        if self._pending:
-            yield self._parse(self._pending)
-        for row in self._reader:
-            if row:
-                yield self._parse(row)
-        self._file.close()
+        with self._file:
+            if self._pending:
+                yield self._parse(self._pending)
+            for row in self._reader:
+                if row:
+                    yield self._parse(row)
 
     def _parse(self, row: list[str]) -> tuple[list[float], int]:
         where = f"{self._path}, line {self._reader.line_num}"
@@ -183,6 +183,7 @@ class CsvReplay:
         return X, np.array([label for _, label in rows], np.int32)
 
     def close(self) -> None:
+        """Close the file, which its last row or an error does too."""
         self._file.close()
 
 

@@ -26,8 +26,7 @@ class TextNode(Node):
     Parameters
     ----------
     source, **settings
-        See `Node`. ``boot_s`` is 0.25 by default: opening a port through pyserial throws away what
-        has come in by then, and a board that is reset by the opening takes its time too.
+        See `Node`.
     numbered : bool
         ``@N`` before the values: the sequence number.
     checksum : {"none", "xor", "crc16"}
@@ -47,14 +46,13 @@ class TextNode(Node):
         *,
         numbered: bool = False,
         checksum: str = "none",
-        boot_s: float = 0.25,
         **settings,
     ) -> None:
         if checksum not in CHECKSUMS:
             raise ValueError(f"checksum must be one of {', '.join(CHECKSUMS)}, got {checksum!r}")
         self.numbered = numbered
         self._checksum = CHECKSUMS[checksum]
-        super().__init__(source, boot_s=boot_s, **settings)
+        super().__init__(source, **settings)
 
     def _hear(self, now: float, bytes_in: bytes) -> None:
         """A sketch that only prints hears nothing."""
