@@ -7,6 +7,7 @@ go and what happens to them on the way is the line's business (`firmware_sim.lin
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import select
@@ -135,22 +136,25 @@ class PtyLink:
             return 0
         try:
             return os.write(self._master, data)
-        except (BlockingIOError, OSError) as error:
-            if isinstance(error, BlockingIOError) or error.errno == 5:
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EIO):  # full; just closed
                 return 0
             raise
 
     def receive(self) -> bytes:
-        if self._master < 0:
-            return b""
-        try:
-            return os.read(self._master, _CHUNK)
-        except BlockingIOError:
-            return b""
-        except OSError as error:
-            if error.errno == 5:  # EIO: the host has closed its end
-                return b""
-            raise
+        # A terminal hands over 4 KiB at most a call, and a host that answers fast has more than
+        # that ready.
+        data = b""
+        while self._master >= 0 and len(data) < _CHUNK:
+            try:
+                data += os.read(self._master, _CHUNK)
+            except BlockingIOError:
+                break
+            except OSError as error:
+                if error.errno == errno.EIO:  # the host has closed its end
+                    break
+                raise
+        return data
 
     def unread(self) -> int:
         if not self.connected:

@@ -10,6 +10,8 @@ from firmware_sim.node import Node
 
 # A simulator that was stopped for longer than this does not make up for it.
 _LONGEST_CATCH_UP_S = 1.0
+# So that the node listens now and then, however fast the host reads.
+_FRAMES_A_TURN = 64
 
 
 class Pump:
@@ -36,29 +38,37 @@ class Pump:
         matter."""
         return self.node.finished and self.line.quiet
 
-    def step(self, now: float) -> None:
-        """Bring node and line to `now`, in seconds."""
+    def step(self, now: float) -> bool:
+        """Bring node and line to `now`, in seconds; whether the node handed anything over."""
         self.line.step(now)
         if self._at is None:
             if not self.line.link.connected:
-                return
+                return False
             self._at = now
-        heard = self.line.read()
-        timed = self.line.paced or self.node.rate is not None
-        at = max(self._at, now - _LONGEST_CATCH_UP_S) if timed else now
+        at = max(self._at, now - _LONGEST_CATCH_UP_S) if self._timed else now
+        moved = False
         while True:
             at = min(at + SLICE_S, now)
-            while out := self.node.poll(at, heard, self.line.room(at)):
-                self.line.write(at, out)
-                heard = b""
-                if not self.line.frame_by_frame:
-                    break
-            else:
-                self.line.step(at)
-            heard = b""
+            moved |= self._turn(at)
             if at >= now:
                 break
         self._at = now
+        return moved
+
+    @property
+    def _timed(self) -> bool:
+        return self.line.paced or self.node.rate is not None
+
+    def _turn(self, at: float) -> bool:
+        """One turn of the node's main loop, or some when it may hand over but a frame in each."""
+        moved = False
+        for _ in range(_FRAMES_A_TURN if self.line.frame_by_frame else 1):
+            out = self.node.poll(at, self.line.read(), self.line.room(at))
+            self.line.write(at, out)
+            moved |= bool(out)
+            if not out:
+                break
+        return moved
 
     def run(
         self,
@@ -68,14 +78,16 @@ class Pump:
     ) -> float:
         """Step until `until(now)` says so; the time it was then.
 
-        Sleeps a slice at a time, and wakes early for bytes that come in.
+        Sleeps a slice at a time, and wakes early for bytes that come in; without a rate or a baud only
+        when the link has no room.
         """
         while True:
             now = clock()
-            self.step(now)
+            moved = self.step(now)
             if until(now):
                 return now
-            self.line.link.wait(SLICE_S)
+            if self._timed or not moved:
+                self.line.link.wait(SLICE_S)
 
 
 class Drain:
