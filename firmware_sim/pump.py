@@ -78,8 +78,8 @@ class Pump:
     ) -> float:
         """Step until `until(now)` says so; the time it was then.
 
-        Sleeps a slice at a time, and wakes early for bytes that come in; without a rate or a baud only
-        when the link has no room.
+        Sleeps a slice at a time, and wakes early for bytes that come in; without a rate or a baud
+        only when the link has no room.
         """
         while True:
             now = clock()
