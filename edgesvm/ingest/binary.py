@@ -15,7 +15,8 @@ from edgesvm.ingest.session import Link, SampleSchema
 
 HELLO_EVERY = 0.5  # seconds
 HEARTBEAT_EVERY = 1.0
-IDLE = 0.1  # after so long in silence a 0x00 goes first: what noise left behind must not spoil the next frame
+# After so long in silence a 0x00 goes first: what noise left behind must not spoil the next frame.
+IDLE = 0.1
 # Small bites until the schema is known: rows that follow it at once must fit the ring.
 HANDSHAKE_BITE = 64
 # Longest raw frame taken when the dimension is not known beforehand: 1,020 float32 features.
@@ -118,7 +119,8 @@ class BinaryLink(Link):
 
     def _version_mismatch(self, theirs: str) -> VersionMismatch:
         return VersionMismatch(
-            f"{self.name}: the device speaks protocol {theirs}, this host version {wire.PROTOCOL_VERSION}"
+            f"{self.name}: the device speaks protocol {theirs}, "
+            f"this host version {wire.PROTOCOL_VERSION}"
         )
 
     # Frames in.
@@ -136,7 +138,8 @@ class BinaryLink(Link):
     def _on_control(self, frame: wire.Frame) -> None:
         if frame.version != wire.PROTOCOL_VERSION:
             self._bad_version += 1
-            # In every version the SCHEMA's first field is the nonce: this is an answer, and no version is shared.
+            # In every version the SCHEMA's first field is the nonce: this is an answer, and no
+            # version is shared.
             if frame.kind == wire.SCHEMA and frame.body[:4] == self._nonce.to_bytes(4, "little"):
                 raise self._version_mismatch(f"version {frame.version}")
             return
@@ -163,7 +166,8 @@ class BinaryLink(Link):
             return
         unfit = self._unfit(schema)
         if unfit is not None:
-            # At the handshake the caller is told; later the link lives on in the hope of the old schema.
+            # At the handshake the caller is told; later the link lives on in the hope of the old
+            # schema.
             self._schema_refused += 1
             if not self._shaken:
                 raise unfit
@@ -194,11 +198,12 @@ class BinaryLink(Link):
             return NoSchema(f"{self.name}: the device sends int16 samples, which are not read yet")
         if wanted is not None and schema.n_features != wanted:
             return ValueError(
-                f"{self.name}: the device sends {schema.n_features} features, n_features={wanted} was asked for"
+                f"{self.name}: the device sends {schema.n_features} features, "
+                f"n_features={wanted} was asked for"
             )
         if needed > max_raw:
             return ValueError(
-                f"{self.name}: samples of {schema.n_features} features take frames of {needed} bytes, "
+                f"{self.name}: {schema.n_features} features take frames of {needed} bytes, "
                 f"over max_raw={max_raw}; give n_features={schema.n_features} or max_raw={needed}"
             )
         return None
