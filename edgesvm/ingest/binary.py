@@ -49,6 +49,7 @@ class BinaryLink(Link):
         self._new_nonce = nonce
         self._nonce = 0
         self._wire_schema: wire.Schema | None = None
+        self._schema_id = 0
         self._shaken = False
         self._rebooted = False
         self._mismatches_heard = 0
@@ -178,7 +179,8 @@ class BinaryLink(Link):
         self._wire_schema = schema
         self._rebooted = False
         self._shaken = True
-        self._receiver.expect(schema.schema_id, self._make_ring(schema.n_features))
+        self._schema_id = schema.schema_id
+        self._receiver.expect(self._schema_id, self._make_ring(schema.n_features))
         self.schema = SampleSchema(
             schema.n_features,
             LABEL_MODES[schema.label_mode],
@@ -241,9 +243,8 @@ class BinaryLink(Link):
             self._control_sequence += 1
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
-        schema_id = 0 if self._wire_schema is None else self._wire_schema.schema_id
         queued = self._outbox.prediction(
-            schema_id, self._prediction_sequence & 0xFFFFFFFF, sequence, label, flags, score
+            self._schema_id, self._prediction_sequence & 0xFFFFFFFF, sequence, label, flags, score
         )
         self._prediction_sequence += queued
         return queued

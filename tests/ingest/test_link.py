@@ -134,6 +134,7 @@ def test_handshake_samples_and_answers(clock):
     answers = [wire.Prediction.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
     assert answers == [wire.Prediction(n, 1, wire.TRAINED, 0.25) for n in (0, 1)]
     assert [f.sequence for f in node.kinds(wire.PREDICTION)] == [0, 1]
+    assert {f.schema_id for f in node.kinds(wire.PREDICTION)} == {node.schema.schema_id}
     assert node.decoder.broken_identities() == []
     assert sound(link)["predictions_sent"] == 2
     link.close()
