@@ -71,7 +71,7 @@ REGISTERED = [
     Registered(
         "KernelStreamSVM-linear",
         KernelStreamSVM,
-        {"max_vectors": 1, "kernel": Linear()},
+        {"max_vectors": 4, "kernel": Linear()},
         unread=("degree",),
     ),
 ]

@@ -78,5 +78,6 @@ def test_partial_fit_makes_a_constant_few_calls(compiled, weighted, alloc_hooks)
             gc.enable()
         return taken
 
-    few, many = calls(500), calls(5000)  # row numbers above 256 are objects of their own
-    assert many == few < 200
+    few, many = calls(500), calls(5000)
+    # not exactly equal: Python's free lists and small ints serve one object or another
+    assert abs(many - few) <= 5 and few < 200

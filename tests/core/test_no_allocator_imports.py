@@ -35,8 +35,14 @@ ALLOWED_EVERYWHERE = {"PyMem_Malloc", "PyMem_Realloc"}
 # goes through it.
 MEMORYVIEW = {"malloc", "PyObject_Malloc"}
 ALLOWED = {
-    f"edgesvm.core.{name}": (MEMORYVIEW, "test doors only; learners cimport the C functions")
-    for name in ("kernels", "linalg", "rng")
+    **{
+        f"edgesvm.core.{name}": (MEMORYVIEW, "test doors only; learners cimport the C functions")
+        for name in ("kernels", "linalg", "rng")
+    },
+    **{
+        f"edgesvm.ingest.{name}": (MEMORYVIEW, "one view a chunk read from a port, none a frame")
+        for name in ("_crc32", "_decimal", "_frames", "_lines", "_outbox", "_ring", "_samples")
+    },
 }
 
 
