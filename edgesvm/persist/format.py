@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 
@@ -103,7 +105,7 @@ def _pack_params(claimed: Wrapped) -> bytes:
 
 
 def _read_params(section: bytes, nested: bool = False) -> Wrapped:
-    learner, *rest = _values(section, nested)
+    learner, *rest = list(_values(section, nested)) or [None]
     if not isinstance(learner, str) or len(rest) % 2 or not all(isinstance(name, str) for name in rest[::2]):
         raise CorruptModelError("the snapshot's parameters are not names with values")
     return Wrapped(learner, dict(zip(rest[::2], rest[1::2], strict=True)))
@@ -122,6 +124,8 @@ def _read_labels(section: bytes) -> tuple[bool, tuple[Any, ...]]:
 
 
 def _pack_value(value: Any, label: bool = False) -> bytes:
+    if isinstance(value, np.generic):  # a grid search over np.logspace hands these over
+        value = value.item()
     if value is None and not label:
         return struct.pack("<B", NONE)
     if isinstance(value, bool):

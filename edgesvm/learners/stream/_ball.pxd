@@ -28,7 +28,6 @@ cdef inline double advance(Ball *ball, const Point *z, bint lower) noexcept nogi
         if d2 <= ball.R * ball.R:
             return 0.0
         gamma = fmin(0.5 * (d2 - ball.R * ball.R) / fmax(cc - 2.0 * z.wz + z.zz, 0.5 * (d2 - ball.R * ball.R)), 1.0)
-        ball.q += gamma * (z.square - ball.q)
     else:
         if z.R == 0.0 and d2 <= ball.R * ball.R:
             return 0.0
@@ -41,6 +40,7 @@ cdef inline double advance(Ball *ball, const Point *z, bint lower) noexcept nogi
         else:
             gamma = 0.5 * (1.0 - (ball.R - z.R) / d)
             ball.R = 0.5 * (ball.R + z.R + d)
+    ball.q += gamma * (z.square - ball.q)
     ball.xi2 = (1.0 - gamma) * (1.0 - gamma) * ball.xi2 + gamma * gamma * z.xi2
     return gamma
 

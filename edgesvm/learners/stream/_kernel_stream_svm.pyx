@@ -97,7 +97,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
             if gamma == 0.0:
                 return UNCHANGED
         # |w|^2 of w = (1 - gamma) w + gamma y phi(x)
-        ball.ww = (1 - gamma) * (1 - gamma) * ball.ww + 2 * gamma * (1 - gamma) * z.wz + gamma * gamma * k_xx
+        ball.ww = fmax((1 - gamma) * (1 - gamma) * ball.ww + 2 * gamma * (1 - gamma) * z.wz + gamma * gamma * k_xx, 0.0)
         self.append(x, y, gamma, k_xx, z.xi2)
         if self.n_held[0] == self.slots:
             self.give_up_one()

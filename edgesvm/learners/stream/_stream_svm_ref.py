@@ -35,9 +35,11 @@ class StreamSVMCoreRef(ReferenceCore):
         z = self.features(x, y)
         xi2 = 1 / weight if self.paper_slack else 1 / (self.C * weight)
         point = z, z @ z + xi2, z @ z + 1 / self.C, xi2, 0.0
-        if self.several:
-            return self.hold(*point)
-        return self.take(*point)
+        if not self.several:
+            return self.take(*point)
+        if self.views["n_held"] and self.inside(z, z @ z + 1 / self.C):
+            return Status.UNCHANGED
+        return self.hold(*point)
 
     # -- one ball ----------------------------------------------------------------------------------------
 
@@ -53,7 +55,6 @@ class StreamSVMCoreRef(ReferenceCore):
                 if d2 <= R**2:
                     return Status.UNCHANGED
                 gamma = min(0.5 * (d2 - R**2) / max(d2 - square + zz, 0.5 * (d2 - R**2)), 1.0)
-                q += gamma * (square - q)
             else:
                 d = np.sqrt(max(d2, 0.0))
                 if d + R_z <= R:
@@ -62,6 +63,7 @@ class StreamSVMCoreRef(ReferenceCore):
                     gamma, R = 1.0, R_z
                 else:
                     gamma, R = 0.5 * (1 - (R - R_z) / d), 0.5 * (R + R_z + d)
+            q += gamma * (square - q)
             xi2 = (1 - gamma) ** 2 * xi2 + gamma**2 * xi2_z
         w[:] = (1 - gamma) * w + gamma * z
         v["ww"][...] = ww = w @ w
@@ -74,8 +76,6 @@ class StreamSVMCoreRef(ReferenceCore):
     def hold(self, z, zz, square, xi2, R_z):
         v = self.views
         m = int(v["n_held"])
-        if m and self.inside(m, z, square) and R_z == 0:
-            return Status.UNCHANGED
         v["gram"][m, :m] = v["gram"][:m, m] = v["centres"][:m] @ z
         v["gram"][m, m], v["square"][m], v["radius"][m], v["share"][m] = zz, square, R_z, float(m == 0)
         v["centres"][m] = z
@@ -83,8 +83,9 @@ class StreamSVMCoreRef(ReferenceCore):
         self.enclose()
         return Status.CHANGED
 
-    def inside(self, m, z, square):
+    def inside(self, z, square):
         v = self.views
+        m = int(v["n_held"])
         if self.lower:
             return v["ww"] + v["xi2"] - 2 * (v["w"] @ z) + square <= v["R"] ** 2
         d2 = np.diag(v["gram"])[:m] - 2 * (v["centres"][:m] @ z) + square

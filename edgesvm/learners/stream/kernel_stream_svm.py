@@ -83,7 +83,7 @@ class KernelStreamSVM(Learner):
         self.dtype = dtype
 
     def _check_params(self) -> None:
-        if not 1 <= self.max_vectors <= MAX_CAPACITY:
+        if not 1 <= self.max_vectors <= MAX_CAPACITY or self.max_vectors % 1:
             raise ValueError(f"max_vectors={self.max_vectors!r}: give a whole number from 1 to {MAX_CAPACITY:,}")
         if not (math.isfinite(self.C) and self.C > 0):
             raise ValueError(f"C={self.C!r}: give a finite number > 0")

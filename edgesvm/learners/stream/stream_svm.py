@@ -108,9 +108,9 @@ class StreamSVM(Learner):
             raise ValueError(f"bound={self.bound!r}: give 'upper' or 'lower'")
         if self.slack not in ("exact", "paper"):
             raise ValueError(f"slack={self.slack!r}: give 'exact' or 'paper'")
-        if not 1 <= self.n_balls <= MAX_BALLS:
+        if not 1 <= self.n_balls <= MAX_BALLS or self.n_balls % 1:
             raise ValueError(f"n_balls={self.n_balls!r}: give a whole number from 1 to {MAX_BALLS}")
-        if not 0 <= self.lookahead <= MAX_BALLS:
+        if not 0 <= self.lookahead <= MAX_BALLS or self.lookahead % 1:
             raise ValueError(f"lookahead={self.lookahead!r}: give a whole number from 0 to {MAX_BALLS}")
         if self.n_balls > 1 and self.lookahead > 0:
             raise ValueError(f"n_balls={self.n_balls} and lookahead={self.lookahead}: give one of the two")
@@ -119,7 +119,7 @@ class StreamSVM(Learner):
         width = n_features + bool(self.fit_intercept)
         arrays: list[tuple[str, str, tuple[int, ...]]] = [(name, "f8", ()) for name in ("R", "xi2", "ww", "q")]
         arrays.append(("w", self.dtype, (width,)))
-        slots = 1 + (self.lookahead or self.n_balls)
+        slots = 1 + int(self.lookahead or self.n_balls)
         if slots > 2 or self.lookahead:
             arrays += [
                 ("n_held", "i8", ()),
@@ -150,7 +150,8 @@ class StreamSVM(Learner):
             The other differs in features, dtype, parameters or labels, or has learned nothing.
         """
         theirs = other._fitted
-        theirs.check_fitted()
+        if not theirs.views["n_per_class"].any():
+            other._raise_not_fitted()
         if other.get_params() != self.get_params():
             raise ValueError(f"only equal learners can be merged: {self!r} and {other!r}")
         if "_state" not in self.__dict__:

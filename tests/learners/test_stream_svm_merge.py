@@ -1,0 +1,228 @@
+"""merge(): two balls become one, labels find each other, and what cannot be merged is refused whole."""
+
+import numpy as np
+import pytest
+from geometry import ExplicitBall, look, marked
+from streams import ENGINES, gaussian, make
+
+from edgesvm import NotFittedError, StreamSVM
+
+PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
+KEPT = ({}, {"n_balls": 2}, {"n_balls": 5}, {"lookahead": 1}, {"lookahead": 6})
+
+engines = pytest.mark.parametrize("engine", ENGINES)
+kept_ones = pytest.mark.parametrize("kept", KEPT, ids=str)
+bounds = pytest.mark.parametrize("bound", ["upper", "lower"])
+
+
+def halves(engine="compiled", n=60, **params):
+    """Two learners, each with half of a stream whose rows carry markers; and the stream."""
+    X, y = gaussian(np.random.default_rng(8), n, 4)
+    rows = marked(X)
+    here, there = (make(StreamSVM, engine, **{**PLAIN, **params}) for _ in range(2))
+    here.partial_fit(rows[: n // 2], y[: n // 2], classes=[-1, 1])
+    there.partial_fit(rows[n // 2 :], y[n // 2 :], classes=[-1, 1])
+    return here, there, X, y
+
+
+@engines
+@kept_ones
+def test_merged_ball_encloses_both_streams(kept, engine):
+    here, there, X, y = halves(engine, C=4.0, **kept)
+    ball = look(here.merge(there), X, y)
+    assert ball.a.min() >= 0
+    np.testing.assert_allclose(ball.a.sum(), 1.0, rtol=1e-9)
+    assert ball.distances().max() <= ball.R * (1 + 1e-9)
+
+
+@engines
+@kept_ones
+def test_and_goes_on_enclosing(kept, engine):
+    X, y = gaussian(np.random.default_rng(8), 60, 4)
+    rows = marked(X)
+    here, there = (make(StreamSVM, engine, C=4.0, **PLAIN, **kept) for _ in range(2))
+    here.partial_fit(rows[:20], y[:20], classes=[-1, 1])
+    there.partial_fit(rows[20:40], y[20:40], classes=[-1, 1])
+    ball = look(here.merge(there).partial_fit(rows[40:], y[40:]), X, y)
+    assert ball.distances().max() <= ball.R * (1 + 1e-9)
+
+
+@engines
+def test_of_one_ball_is_the_closed_form(engine):
+    here, there, X, y = halves(engine, C=4.0)
+    a, b = look(here, X, y), look(there, X, y)
+    d = np.sqrt(((a.a @ a.Z - b.a @ b.Z) ** 2).sum() + a.xi2 + b.xi2)  # no sample, so no own axis, in common
+    gamma = 0.5 * (1 - (a.R - b.R) / d)
+    expected = ExplicitBall(a.Z, a.own, (1 - gamma) * a.a + gamma * b.a, a.w, (a.R + b.R + d) / 2)
+    merged = look(here.merge(there), X, y)
+    np.testing.assert_allclose(merged.a, expected.a, rtol=1e-9)
+    np.testing.assert_allclose(merged.R, expected.R, rtol=1e-9)
+    np.testing.assert_allclose(float(here._state[0].views["xi2"]), expected.xi2, rtol=1e-9)
+
+
+@engines
+@pytest.mark.parametrize("other", [None, 1e-3, 1e3], ids=["apart", "smaller", "larger"])
+def test_a_ball_inside_the_other_adds_nothing(engine, other):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 3)), rng.choice([-1, 1], 30)
+    here = make(StreamSVM, engine, C=1e6, **PLAIN).partial_fit(X, y, classes=[-1, 1])
+    there = make(StreamSVM, engine, C=1e6, **PLAIN).partial_fit(X * (other or 1.0), y, classes=[-1, 1])
+    mine, theirs = here.radius_, there.radius_
+    here.merge(there)
+    if other is None:
+        assert here.radius_ >= mine
+    else:
+        assert here.radius_ == max(mine, theirs)
+
+
+@bounds
+@engines
+@pytest.mark.parametrize("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)
+def test_of_a_single_sample_is_learning_it(kept, engine, bound):
+    X, y = gaussian(np.random.default_rng(3), 30, 4)
+    outside = 5.0 * X[0]
+    model, learned, single = (make(StreamSVM, engine, C=2.0, bound=bound, **PLAIN, **kept) for _ in range(3))
+    for learner in (model, learned):
+        learner.partial_fit(X, y, classes=[-1, 1])
+    single.allocate(4, classes=[-1, 1]).learn_one(outside, -1)
+    assert learned.learn_one(outside, -1)
+    model.merge(single)
+    assert model.n_seen_ == 31
+    np.testing.assert_allclose(model.coef_, learned.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.radius_, learned.radius_, rtol=1e-9)
+
+
+@bounds
+@kept_ones
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_twin_merges_alike(kept, bound, dtype):
+    X, y = gaussian(np.random.default_rng(3), 80, 4)
+    X = X.astype(dtype)
+    merged = []
+    for engine in ENGINES:
+        here, there = (make(StreamSVM, engine, C=2.0, bound=bound, dtype=dtype, **kept) for _ in range(2))
+        here.partial_fit(X[:30], y[:30], classes=[-1, 1])
+        there.partial_fit(X[30:60], y[30:60], classes=[-1, 1])
+        merged.append(here.merge(there).partial_fit(X[60:], y[60:]))
+    rtol = {"float32": 1e-4, "float64": 1e-9}[dtype]
+    assert (merged[0].n_seen_, merged[0].n_updates_) == (merged[1].n_seen_, merged[1].n_updates_)
+    np.testing.assert_allclose(merged[0].coef_, merged[1].coef_, rtol=rtol, atol=rtol)
+    np.testing.assert_allclose(merged[0].radius_, merged[1].radius_, rtol=rtol)
+
+
+@engines
+@bounds
+@kept_ones
+def test_lower_merge_never_falls(kept, bound, engine):
+    here, there, *_ = halves(engine, C=4.0, bound="lower", **kept)
+    before = here.radius_
+    assert here.merge(there).radius_ >= before * (1 - 1e-9)
+
+
+@engines
+def test_counts_add_up(engine):
+    here, there, *_ = halves(engine, n=50)
+    seen, updates = here.n_seen_ + there.n_seen_, here.n_updates_ + there.n_updates_
+    per_class = here._state[0].views["n_per_class"] + there._state[0].views["n_per_class"]
+    here.merge(there)
+    assert (here.n_seen_, here.n_updates_) == (seen, updates) == (50, updates)
+    np.testing.assert_array_equal(here._state[0].views["n_per_class"], per_class)
+
+
+@engines
+def test_the_other_is_untouched(engine):
+    here, there, *_ = halves(engine)
+    before = bytes(there.arena)
+    here.merge(there)
+    assert bytes(there.arena) == before
+
+
+# -- labels ------------------------------------------------------------------------------------------------
+
+
+@engines
+@pytest.mark.parametrize("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)
+@pytest.mark.parametrize("words", [("cold", "hot"), ("hot", "cold")])
+def test_labels_met_in_another_order(words, kept, engine):
+    """Slots are given as labels come; a learner that met them the other way round holds the mirrored ball."""
+    X, y = gaussian(np.random.default_rng(5), 60, 4)
+    y = np.where(y > 0, *words)
+    others = np.arange(30, 60)
+    others = others[np.argsort(y[others] == y[0], kind="stable")]  # begins with the label that `here` met second
+    merged = []
+    for known in (None, list(dict.fromkeys(y))):  # slots as labels come to each, or the same in both
+        here, there = (make(StreamSVM, engine, C=2.0, **PLAIN, **kept) for _ in range(2))
+        here.allocate(4, classes=known).partial_fit(X[:30], y[:30])
+        there.allocate(4, classes=known).partial_fit(X[others], y[others])
+        merged.append(here.merge(there))
+    np.testing.assert_allclose(merged[0].coef_, merged[1].coef_, rtol=1e-9, atol=1e-12)
+    assert merged[0].classes_.tolist() == ["cold", "hot"]
+    assert merged[0].score(X, y) > 0.7
+
+
+@engines
+def test_learners_of_one_label_each(engine):
+    X = np.array([[1.0, 0.0], [1.1, 0.1], [-1.0, 0.0], [-1.1, 0.1]])
+    here = make(StreamSVM, engine, **PLAIN).partial_fit(X[:2], ["a", "a"])
+    there = make(StreamSVM, engine, **PLAIN).partial_fit(X[2:], ["b", "b"])
+    here.merge(there)
+    assert here.classes_.tolist() == ["a", "b"]
+    assert here.predict(X).tolist() == ["a", "a", "b", "b"]
+
+
+@engines
+def test_into_a_learner_that_knows_nothing(engine):
+    _, there, X, _ = halves(engine, bound="lower")
+    empty = make(StreamSVM, engine, bound="lower", **PLAIN)
+    empty.merge(there)
+    np.testing.assert_allclose(empty.coef_, there.coef_, rtol=1e-12)
+    np.testing.assert_allclose(empty.radius_, there.radius_, rtol=1e-9)
+    np.testing.assert_array_equal(empty.predict(marked(X)), there.predict(marked(X)))
+    allocated = make(StreamSVM, engine, bound="lower", **PLAIN).allocate(there.n_features_in_).merge(there)
+    assert allocated.n_seen_ == there.n_seen_
+
+
+# -- refusals ----------------------------------------------------------------------------------------------
+
+
+@engines
+@pytest.mark.parametrize("different", [{"C": 2.0}, {"bound": "lower"}, {"dtype": "float32"}, {"lookahead": 3}], ids=str)
+def test_other_parameters_are_refused(different, engine):
+    X, y = gaussian(np.random.default_rng(3), 30, 4)
+    here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
+    there = make(StreamSVM, engine, **{**PLAIN, **different}).partial_fit(X, y)
+    refused(here, there, ValueError, "equal learners")
+
+
+@engines
+def test_other_width_is_refused(engine):
+    X, y = gaussian(np.random.default_rng(3), 30, 4)
+    here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
+    refused(here, make(StreamSVM, engine, **PLAIN).partial_fit(X[:, :3], y), ValueError, "3 features, this one 4")
+
+
+@engines
+@pytest.mark.parametrize(
+    "mine, theirs", [(("a", "b"), ("a", "c")), (("a", "b"), ("c", "d")), (("a",), ("b", "c")), (("a", "b"), ("c",))]
+)
+def test_a_third_label_is_refused(mine, theirs, engine):
+    X, _ = gaussian(np.random.default_rng(3), 12, 4)
+    here = make(StreamSVM, engine, **PLAIN).partial_fit(X, np.resize(mine, 12))
+    there = make(StreamSVM, engine, **PLAIN).partial_fit(X, np.resize(theirs, 12))
+    refused(here, there, ValueError, "labels")
+
+
+@engines
+def test_a_learner_that_learned_nothing_is_refused(engine):
+    X, y = gaussian(np.random.default_rng(3), 12, 4)
+    here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
+    refused(here, make(StreamSVM, engine, **PLAIN), NotFittedError, "learned no sample")
+    refused(here, make(StreamSVM, engine, **PLAIN).allocate(4), NotFittedError, "learned no sample")
+
+
+def refused(here, there, error, message):
+    """With a clear word, and nothing changed on either side."""
+    before = bytes(here.arena), here.classes_.tolist()
+    with pytest.raises(error, match=message):
+        here.merge(there)
+    assert (bytes(here.arena), here.classes_.tolist()) == before

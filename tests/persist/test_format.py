@@ -1,0 +1,224 @@
+"""The snapshot format: every byte of a small one written out by hand, and files that must stay readable for ever."""
+
+import math
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from make_golden import GOLDEN, HERE, learned, stream
+
+from edgesvm import RBF, CorruptModelError, FormatVersionError, KernelStreamSVM, Linear, Polynomial, StreamSVM, load
+from edgesvm.persist import Snapshot, pack, restore, unpack
+
+# -- by hand -----------------------------------------------------------------------------------------------
+
+PARAMS = (
+    b"\x04\x09\x00StreamSVM"  # kind 4, a string; its length; its bytes
+    b"\x04\x01\x00C" + b"\x03" + struct.pack("<d", 2.0)  # kind 3, a float
+    + b"\x04\x07\x00n_balls" + b"\x02\x07\x00\x00\x00\x00\x00\x00\x00"  # kind 2, an integer of 8 bytes
+    + b"\x04\x09\x00normalize" + b"\x01\x01"  # kind 1, a boolean
+    + b"\x04\x05\x00gamma" + b"\x00"  # kind 0, None
+)  # fmt: skip
+LABELS = b"\x01" + b"\x04\x03\x00off" + b"\x04\x02\x00on"  # named up front; in slot order
+ARENA = bytes(range(24))
+HEADER = (
+    b"ESVMSNAP"
+    b"\x01\x00"  # version 1
+    b"\x38\x00"  # header of 56 bytes
+    b"\x05\x00\x00\x00"  # n_features
+    + struct.pack("<Q", 56 + len(PARAMS) + len(LABELS) + 24 + 4)  # bytes of the file
+    + struct.pack("<Q", 24)  # of the arena
+    + struct.pack("<I", len(PARAMS))
+    + struct.pack("<I", len(LABELS))
+    + bytes(16)  # reserved
+)
+BODY = HEADER + PARAMS + LABELS + ARENA
+FILE = BODY + struct.pack("<I", zlib.crc32(BODY))
+SNAPSHOT = Snapshot(
+    "StreamSVM", {"C": 2.0, "n_balls": 7, "normalize": True, "gamma": None}, 5, ("off", "on"), True, ARENA
+)
+
+
+def test_every_byte():
+    assert pack(SNAPSHOT) == FILE
+    assert unpack(FILE) == SNAPSHOT
+
+
+@pytest.mark.parametrize(
+    "kernel, code",
+    [
+        (Linear(), b"\x05\x00\x01\x00" + struct.pack("<dd", 0.0, 0.0)),
+        (RBF(0.25), b"\x05\x01\x01\x00" + struct.pack("<dd", 0.25, 0.0)),
+        (Polynomial(3, 0.5, 2.0), b"\x05\x02\x03\x00" + struct.pack("<dd", 0.5, 2.0)),
+    ],
+)
+def test_every_byte_of_a_kernel(kernel, code):
+    data = pack(Snapshot("K", {"kernel": kernel}, 1, (), False, b""))
+    assert code in data
+    assert unpack(data).params == {"kernel": kernel}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [(), ("on",), (-1, 1), (False, True), (0.5, math.inf), ("", "é\n"), (-(2**63), 2**63 - 1), (1, "1"), ("x" * 1024, "y")],
+)
+def test_labels_come_back(labels):
+    read = unpack(pack(Snapshot("StreamSVM", {}, 1, labels, False, b""))).labels
+    assert read == labels
+    assert [type(y) for y in read] == [type(y) for y in labels]
+
+
+@pytest.mark.parametrize("label", [None, (1, 2), 2**63, b"on", "x" * 1025, "é" * 513, RBF(1.0), 1j])
+def test_labels_the_format_has_no_place_for(label):
+    with pytest.raises(TypeError, match="no place for the label"):
+        pack(Snapshot("StreamSVM", {}, 1, (label,), False, b""))
+
+
+# -- golden files ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_file_is_what_we_write(name, tmp_path):
+    """The same stream gives the same bytes on every machine, and the format has not crept."""
+    learned(GOLDEN[name]).save(tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == (HERE / f"{name}.esvm").read_bytes()
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_file_is_read_and_goes_on(name):
+    model, never_stopped = load(HERE / f"{name}.esvm"), learned(GOLDEN[name])
+    assert repr(model) == repr(never_stopped)
+    assert model.classes_.tolist() == ["cold", "hot"]
+    X, y = stream(300, model.dtype)
+    np.testing.assert_array_equal(model.decision_function(X), never_stopped.decision_function(X))
+    model.partial_fit(X[200:], y[200:])
+    never_stopped.partial_fit(X[200:], y[200:])
+    assert bytes(model.arena) == bytes(never_stopped.arena)
+
+
+# -- sound in its CRC, wrong in what it says ---------------------------------------------------------------
+
+
+def sealed(body):
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def test_other_versions_are_named():
+    for version in (0, 2, 65535):
+        with pytest.raises(FormatVersionError, match=f"version {version};"):
+            unpack(sealed(BODY[:8] + struct.pack("<H", version) + BODY[10:]))
+
+
+def patched(offset, code, value):
+    body = bytearray(BODY)
+    struct.pack_into(code, body, offset, value)
+    return sealed(bytes(body))
+
+
+@pytest.mark.parametrize("offset, code", [(16, "<Q"), (24, "<Q"), (32, "<I"), (36, "<I")])
+@pytest.mark.parametrize("change", [-1, 1, 1 << 31])
+def test_each_length_must_add_up(offset, code, change):
+    (value,) = struct.unpack_from(code, BODY, offset)
+    with pytest.raises(CorruptModelError):
+        unpack(patched(offset, code, (value + change) % 2 ** (8 * struct.calcsize(code))))
+
+
+@pytest.mark.parametrize("offset", [10, *range(40, 56)])
+def test_header_length_and_reserved_bytes_are_fixed(offset):
+    with pytest.raises(CorruptModelError, match="header"):
+        unpack(patched(offset, "<B", 1))
+
+
+def file_of(params=PARAMS, labels=LABELS, arena=ARENA):
+    n_bytes = 56 + len(params) + len(labels) + len(arena) + 4
+    header = struct.pack("<8sHHIQQII16x", b"ESVMSNAP", 1, 56, 5, n_bytes, len(arena), len(params), len(labels))
+    return sealed(header + params + labels + arena)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        b"",  # not even the flag
+        b"\x02",
+        b"\x00\x00",  # None is no label
+        b"\x00\x03" + struct.pack("<d", math.nan),
+        b"\x00" + 2 * b"\x01\x01",  # twice the same
+        b"\x00\x01\x01\x02" + struct.pack("<q", 1),  # True and 1 are the same
+        b"\x00\x01\x00\x01\x01\x02" + struct.pack("<q", 5),  # three
+        b"\x01\x01\x00",  # named up front, but one
+        b"\x00\x01\x02",  # a boolean that is neither
+        b"\x00\x04\xff\xffshort",
+        b"\x00\x04\x02\x00\xff\xfe",  # no UTF-8
+        b"\x00\x02\x01",
+        b"\x00\x09",
+        b"\x00\x05\x00\x01\x00" + bytes(16),  # a kernel is no label
+    ],
+)
+def test_labels_that_are_none(labels):
+    with pytest.raises(CorruptModelError):
+        unpack(file_of(labels=labels))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        b"",
+        b"\x03" + bytes(8),  # the class's name is a number
+        b"\x04\x01\x00A" + b"\x04\x01\x00C",  # a name with no value
+        b"\x04\x01\x00A" + b"\x01\x01" + b"\x01\x01",  # a name that is no string
+        b"\x04\x01\x00A\x04\x01\x00k\x05\x07\x01\x00" + bytes(16),  # a kernel of no kind
+        b"\x04\x01\x00A\x04\x01\x00k\x05\x01\x01\x00" + struct.pack("<dd", math.nan, 0.0),
+        b"\x04\x01\x00A\x04\x01\x00k\x05\x01\x01\x00" + struct.pack("<dd", -1.0, 0.0),
+        b"\x04\x01\x00A\x04\x01\x00k\x05\x02\xff\xff" + struct.pack("<dd", 1.0, 0.0),
+        b"\x04\x01\x00A\x04\x01\x00k\x05",
+    ],
+)
+def test_parameters_that_are_none(params):
+    with pytest.raises(CorruptModelError):
+        unpack(file_of(params=params))
+
+
+@pytest.mark.parametrize(
+    "learner, params",
+    [
+        ("Learner", {}),
+        ("os.system", {}),
+        ("StreamSVM", {"__class__": 1}),
+        ("StreamSVM", {"C": -1.0}),
+        ("StreamSVM", {"C": "much"}),
+        ("StreamSVM", {"lookahead": 2**62}),
+        ("StreamSVM", {"lookahead": 2.5}),
+        ("StreamSVM", {"dtype": "float16"}),
+        ("KernelStreamSVM", {"max_vectors": 2**62}),
+        ("KernelStreamSVM", {"kernel": "magic"}),
+    ],
+)
+def test_a_model_that_cannot_be(learner, params):
+    with pytest.raises(CorruptModelError):
+        restore(pack(Snapshot(learner, params, 3, (), False, bytes(200))))
+
+
+def test_as_many_features_as_the_header_can_say():
+    with pytest.raises(CorruptModelError):
+        restore(pack(Snapshot("StreamSVM", {}, 2**32 - 1, (), False, bytes(200))))
+
+
+# -- parameters as a search hands them over ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        StreamSVM(C=np.float64(2.0), lookahead=np.int64(3), normalize=np.bool_(True)),
+        StreamSVM(C=np.float32(0.5), n_balls=np.int8(2), dtype=np.str_("float64")),
+        KernelStreamSVM(max_vectors=np.int32(4), gamma=np.float32(0.5), kernel="rbf"),
+        StreamSVM(C=3),
+    ],
+)
+def test_numpy_scalars_as_parameters(learner, tmp_path):
+    """np.arange and np.logspace in a grid search yield them."""
+    learner.fit(*stream(50, learner.dtype)).save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.get_params() == learner.get_params()
+    assert bytes(again.arena) == bytes(learner.arena)

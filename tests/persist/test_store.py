@@ -1,0 +1,209 @@
+"""Saving, where the disk fails: the old file stays as it was and nothing is left behind."""
+
+import errno
+import os
+import resource
+import stat
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from edgesvm import CorruptModelError, StreamSVM, load
+from edgesvm.persist import inspect
+
+
+def learned(seed, n_features=50):
+    rng = np.random.default_rng(seed)
+    return StreamSVM(bound="lower").partial_fit(rng.standard_normal((20, n_features)), rng.choice(["a", "b"], 20))
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A saved model, and the bytes of its file."""
+    path = tmp_path / "model.esvm"
+    learned(1).save(path)
+    return path, path.read_bytes()
+
+
+def check_old_stands(path, data):
+    assert path.read_bytes() == data
+    assert os.listdir(path.parent) == [path.name]
+
+
+class Fails:
+    """Stands for a function of os; fails at its n-th call, then works again, or never does."""
+
+    def __init__(self, real, nth, error, for_ever=False):
+        self.real, self.nth, self.error, self.for_ever, self.calls = real, nth, error, for_ever, 0
+
+    def __call__(self, *args, **kwargs):
+        self.calls += 1
+        if self.calls == self.nth or (self.for_ever and self.calls > self.nth):
+            raise OSError(self.error, os.strerror(self.error))
+        return self.real(*args, **kwargs)
+
+
+@pytest.mark.parametrize("for_ever", [False, True], ids=["once", "for ever"])
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT])
+@pytest.mark.parametrize("function", ["open", "fsync", "replace"])
+def test_each_call_that_can_fail_before_the_new_file_is_in_place(function, error, for_ever, old, monkeypatch):
+    monkeypatch.setattr(os, function, Fails(getattr(os, function), 1, error, for_ever))
+    with pytest.raises(OSError) as caught:
+        learned(2).save(old[0])
+    monkeypatch.undo()
+    assert caught.value.errno == error
+    check_old_stands(*old)
+    learned(2).save(old[0])  # and the next save works
+    assert load(old[0]).nbytes == learned(2).nbytes
+
+
+def test_folder_cannot_be_synced(old, monkeypatch):
+    """The rename is done and cannot be taken back: the caller hears of it, the new file is whole."""
+    failing = Fails(os.fsync, 2, errno.EIO)
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+        learned(2).save(old[0])
+    assert failing.calls == 2
+    assert bytes(load(old[0]).arena) == bytes(learned(2).arena)
+    assert os.listdir(old[0].parent) == [old[0].name]
+
+
+def test_order_of_calls(old, monkeypatch):
+    """Synced before it is renamed, the folder after: else a power cut could leave an empty file by that name."""
+    calls = []
+    real = {name: getattr(os, name) for name in ("fsync", "replace")}
+
+    def recording(name):
+        def call(*args):
+            kind = name
+            if name == "fsync":
+                kind += " folder" if stat.S_ISDIR(os.fstat(args[0]).st_mode) else " file"
+            calls.append(kind)
+            return real[name](*args)
+
+        return call
+
+    for name in real:
+        monkeypatch.setattr(os, name, recording(name))
+    learned(2).save(old[0])
+    assert calls == ["fsync file", "replace", "fsync folder"]
+
+
+@pytest.mark.parametrize("room", [0, 1, 100, 399])
+def test_disk_full(room, old):
+    """A real write that really stops short: the kernel lets this process write files of `room` bytes only."""
+    assert len(old[1]) > 400
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+    try:
+        with pytest.raises(OSError) as caught:
+            learned(2).save(old[0])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert caught.value.errno == errno.EFBIG
+    check_old_stands(*old)
+
+
+def test_interrupted_while_writing(old, monkeypatch):
+    """Control-C too leaves the old file and no temporary one."""
+
+    def interrupted(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learned(2).save(old[0])
+    check_old_stands(*old)
+
+
+def test_killed_while_writing(old):
+    """A process that is killed at any moment of a save leaves the old file or the new one, whole."""
+    script = textwrap.dedent("""
+        import os, signal, sys
+        from edgesvm import load
+        real = getattr(os, sys.argv[2])
+        def die(*args, **kwargs):
+            os.kill(os.getpid(), signal.SIGKILL)
+        setattr(os, sys.argv[2], die)
+        load(sys.argv[1]).learn_one([2.0] * 50, "a")
+        model = load(sys.argv[1])
+        model.learn_one([2.0] * 50, "a")
+        model.save(sys.argv[1])
+    """)
+    for function in ("fsync", "replace"):
+        run = subprocess.run([sys.executable, "-c", script, str(old[0]), function], cwd=old[0].parent, check=False)
+        assert run.returncode == -9
+        assert old[0].read_bytes() == old[1]
+    assert bytes(load(old[0]).arena) == bytes(learned(1).arena)
+
+
+def test_label_that_cannot_be_saved(old):
+    model = StreamSVM()
+    model.learn_one(np.ones(2), (1, 2))
+    with pytest.raises(TypeError, match="no place for the label"):
+        model.save(old[0])
+    check_old_stands(*old)
+
+
+def test_no_such_folder(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        learned(1).save(tmp_path / "absent" / "model")
+    assert os.listdir(tmp_path) == []
+
+
+def test_path_is_a_folder(tmp_path):
+    (tmp_path / "model").mkdir()
+    with pytest.raises(OSError):
+        learned(1).save(tmp_path / "model")
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_relative_path_and_text_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = learned(1)
+    model.save("model")
+    assert bytes(load("model").arena) == bytes(model.arena)
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_nothing_allocated_is_nothing_to_save(tmp_path):
+    with pytest.raises(AttributeError, match="no memory yet"):
+        StreamSVM().save(tmp_path / "model")
+    assert os.listdir(tmp_path) == []
+
+
+def test_saved_parameters_are_those_it_learned_with(tmp_path):
+    """An attribute set by hand afterwards does not change what was learned."""
+    model = learned(1)
+    model.C = 99.0
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").C == 1.0
+
+
+def test_a_file_that_is_no_snapshot(tmp_path):
+    for data in (b"", b"ESVMSNAP", b"PK\x03\x04" + bytes(100), bytes(4096)):
+        (tmp_path / "model").write_bytes(data)
+        with pytest.raises(CorruptModelError):
+            load(tmp_path / "model")
+
+
+def test_a_sparse_file_larger_than_any_snapshot(tmp_path):
+    """Refused by its size, before a byte of it is read."""
+    with open(tmp_path / "model", "wb") as file:
+        try:
+            file.truncate((1 << 32) + 1)
+        except OSError as why:
+            pytest.skip(f"this file system has no such files: {why}")
+    with pytest.raises(CorruptModelError, match="more than any snapshot"):
+        load(tmp_path / "model")
+
+
+def test_inspect_tells_without_learning_state(old):
+    snapshot, learner, plan = inspect(old[0])
+    assert (snapshot.learner, snapshot.n_features, snapshot.labels) == ("StreamSVM", 50, learned(1)._state[0].labels.in_slots)
+    assert plan.total == len(snapshot.arena) == learned(1).nbytes
+    assert learner.nbytes == 0
+    assert repr(learner) == "StreamSVM(bound='lower')"
