@@ -13,11 +13,11 @@ from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import replace
 
+from edgesvm.rows import RowSource
 from edgesvm.ingest._frames import FrameDecoder
 
 from edgesvm.ingest import wire
 from firmware_sim.scoring import Scorer
-from firmware_sim.signals import Source
 
 _BLOCK = 256
 _HEARTBEAT_S = 1.0
@@ -33,7 +33,7 @@ class Node(ABC):
 
     Parameters
     ----------
-    source : Source
+    source : RowSource
         Where the samples come from.
     rate : float or None
         Samples a second, taken at fixed times whether or not there is room: one that finds the
@@ -59,7 +59,7 @@ class Node(ABC):
 
     def __init__(
         self,
-        source: Source,
+        source: RowSource,
         *,
         rate: float | None = None,
         samples: int | None = None,
@@ -270,7 +270,7 @@ class FrameNode(Node):
 
     def __init__(
         self,
-        source: Source,
+        source: RowSource,
         *,
         boot_id: int = 1,
         hears: bool = True,

@@ -9,7 +9,6 @@ stream is cut: ``next_block(3)`` then ``next_block(5)`` gives the rows of ``next
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,29 +18,6 @@ Rows = tuple[NDArray[np.float32], NDArray[np.int32]]
 # Small enough that a block of waveforms (256 windows x 256 points x 4 B) stays in a second-level
 # cache.
 _BLOCK = 256
-
-
-class Source(Protocol):
-    """Where a node's samples come from: a synthetic signal here, or a recording
-    (`firmware_sim.replay`)."""
-
-    @property
-    def n_features(self) -> int: ...
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes, or 0 when it is not known in advance."""
-        ...
-
-    @property
-    def period_us(self) -> int:
-        """Nominal time between samples in microseconds, 0 when unknown."""
-        ...
-
-    def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
-        """The next ``n`` rows (fewer at the end of a recording, none after it), and labels if there
-        are any."""
-        ...
 
 
 class _Stretches:

@@ -6,8 +6,8 @@ import binascii
 from functools import reduce
 from operator import xor
 
+from edgesvm.rows import RowSource
 from firmware_sim.node import Node
-from firmware_sim.signals import Source
 
 MAX_LINE = 512
 
@@ -42,7 +42,7 @@ class TextNode(Node):
 
     def __init__(
         self,
-        source: Source,
+        source: RowSource,
         *,
         numbered: bool = False,
         checksum: str = "none",

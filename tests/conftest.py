@@ -12,15 +12,6 @@ import native  # noqa: E402
 
 
 @pytest.fixture(scope="session")
-def alloc_hooks(tmp_path_factory):
-    """The test-only module that counts CPython's allocator calls."""
-    try:
-        return native.build_cython("alloc_hooks", tmp_path_factory.mktemp("alloc_hooks"))
-    except native.Unavailable as why:
-        pytest.skip(f"allocator hooks cannot be built: {why}")
-
-
-@pytest.fixture(scope="session")
 def alloc_preload(tmp_path_factory):
     """The library that counts the C library's allocator calls when preloaded."""
     if not sys.platform.startswith("linux"):

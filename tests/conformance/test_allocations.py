@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from allocations import SAMPLES, hook_calls, preload_calls
 from registry import REGISTERED
+
+from firmware_sim import _alloc_hooks
+from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
 
 HERE = Path(__file__).parent
 
@@ -33,8 +35,8 @@ NAMES = [entry.name for entry in REGISTERED]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_python_allocator_call_per_sample(name, alloc_hooks):
-    measured = hook_calls(SETUP.format(names=[name]), alloc_hooks)
+def test_no_python_allocator_call_per_sample(name):
+    measured = hook_calls(SETUP.format(names=[name]))
     assert len(measured) == 8
     assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
 
@@ -59,7 +61,7 @@ def test_no_c_allocator_call_per_sample(name, through_malloc, alloc_preload):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_partial_fit_makes_a_constant_few_calls(compiled, weighted, alloc_hooks):
+def test_partial_fit_makes_a_constant_few_calls(compiled, weighted):
     X, y = compiled.stream(5000)
     weights = np.ones(5000) if weighted else None
     learner = compiled.make().partial_fit(X, y)
@@ -69,11 +71,11 @@ def test_partial_fit_makes_a_constant_few_calls(compiled, weighted, alloc_hooks)
         learner.partial_fit(*batch)
         gc.disable()
         try:
-            alloc_hooks.start()
+            _alloc_hooks.start()
             try:
                 learner.partial_fit(*batch)
             finally:
-                taken, _ = alloc_hooks.stop()
+                taken, _ = _alloc_hooks.stop()
         finally:
             gc.enable()
         return taken

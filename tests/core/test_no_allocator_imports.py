@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from firmware_sim import _alloc_hooks
+
 import edgesvm
 
 PACKAGE = Path(edgesvm.__file__).parent
@@ -78,9 +80,9 @@ def test_every_exception_is_still_needed():
     assert {name for name, symbols in found.items() if symbols - ALLOWED_EVERYWHERE} == set(ALLOWED)
 
 
-def test_a_module_that_allocates_is_noticed(alloc_hooks):
+def test_a_module_that_allocates_is_noticed():
     """The control: the counting module takes blocks in C and in every domain."""
-    found = imported_allocators(alloc_hooks.__file__)
+    found = imported_allocators(_alloc_hooks.__file__)
     assert {"malloc", "PyMem_RawMalloc", "PyObject_Malloc"} <= found
 
 

@@ -1,9 +1,9 @@
 """The counters themselves: an idle loop counts a constant, one block a call counts every block."""
 
-from pathlib import Path
-
 import pytest
-from allocations import SAMPLES, hook_calls, preload_calls
+
+from firmware_sim import _alloc_hooks
+from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
 
 NOTHING = """
 import numpy as np
@@ -13,7 +13,7 @@ cases = {"one argument": (lambda x: None, (samples,)),
 """
 
 CONTROLS = """
-import alloc_hooks
+from firmware_sim import _alloc_hooks as alloc_hooks
 import numpy as np
 samples = [np.full(16, float(i)) for i in range(50)]
 cases = {name: (getattr(alloc_hooks, name), (samples,)) for name in
@@ -21,21 +21,14 @@ cases = {name: (getattr(alloc_hooks, name), (samples,)) for name in
 """
 
 
-@pytest.fixture
-def hooks_on_path(alloc_hooks, monkeypatch):
-    folder = Path(alloc_hooks.__file__).parent
-    monkeypatch.syspath_prepend(str(folder))
-    return folder
-
-
-def test_hooks_count_nothing_in_an_idle_loop(alloc_hooks):
-    for name, calls in hook_calls(NOTHING, alloc_hooks).items():
+def test_hooks_count_nothing_in_an_idle_loop():
+    for name, calls in hook_calls(NOTHING).items():
         assert calls.excess == (0, 0), name
         assert calls.control < 50, name
 
 
-def test_hooks_count_every_python_block_and_no_c_block(alloc_hooks, hooks_on_path):
-    calls = hook_calls(CONTROLS, alloc_hooks)
+def test_hooks_count_every_python_block_and_no_c_block():
+    calls = hook_calls(CONTROLS)
     assert calls["take_in_domains"].excess == (3 * SAMPLES, 3 * SAMPLES)
     assert calls["take_in_c"].excess == (0, 0)
     assert calls["take_by_view"].excess[0] >= SAMPLES
@@ -50,9 +43,9 @@ def test_preload_counts_nothing_in_an_idle_loop(alloc_preload):
             assert max(map(abs, calls.excess)) <= calls.control, name
 
 
-def test_preload_counts_every_c_block(alloc_preload, hooks_on_path):
-    every = preload_calls(CONTROLS, alloc_preload, through_malloc=True, path=[hooks_on_path])
-    system = preload_calls(CONTROLS, alloc_preload, through_malloc=False, path=[hooks_on_path])
+def test_preload_counts_every_c_block(alloc_preload):
+    every = preload_calls(CONTROLS, alloc_preload, through_malloc=True)
+    system = preload_calls(CONTROLS, alloc_preload, through_malloc=False)
     for calls, case, expected in (
         (every, "take_in_c", SAMPLES),
         (system, "take_in_c", SAMPLES),
@@ -65,12 +58,12 @@ def test_preload_counts_every_c_block(alloc_preload, hooks_on_path):
     assert every["take_by_view"].excess[0] >= SAMPLES
 
 
-def test_hooks_refuse_to_nest(alloc_hooks):
-    alloc_hooks.start()
+def test_hooks_refuse_to_nest():
+    _alloc_hooks.start()
     try:
         with pytest.raises(RuntimeError, match="already"):
-            alloc_hooks.start()
+            _alloc_hooks.start()
     finally:
-        alloc_hooks.stop()
+        _alloc_hooks.stop()
     with pytest.raises(RuntimeError, match="not counting"):
-        alloc_hooks.stop()
+        _alloc_hooks.stop()

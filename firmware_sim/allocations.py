@@ -24,6 +24,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
+from edgesvm.learner import Learner
+from firmware_sim import _alloc_hooks
+
 WARM_UP = 1_000
 SAMPLES = 1_000_000
 
@@ -124,7 +129,7 @@ def preload_calls(
         environment["PYTHONMALLOC"] = "malloc"
     request = json.dumps({"setup": setup, "n": n, "path": [str(p) for p in path]})
     child = subprocess.run(
-        [sys.executable, __file__],
+        [sys.executable, "-m", "firmware_sim.allocations"],
         input=request,
         env=environment,
         capture_output=True,
@@ -136,9 +141,20 @@ def preload_calls(
     return {name: Calls(*calls) for name, calls in json.loads(child.stdout).items()}
 
 
-def hook_calls(setup: str, hooks: Counter, n: int = SAMPLES) -> dict[str, Calls]:
+def hook_calls(setup: str, n: int = SAMPLES) -> dict[str, Calls]:
     """CPython's allocator calls of each case, in this process."""
-    return count_cases(setup, hooks, n)
+    return count_cases(setup, _alloc_hooks, n)
+
+
+def learner_calls(learner: Learner, n_features: int, n: int) -> tuple[int, int]:
+    """Blocks that CPython takes and frees over `n` calls of ``learn_one`` past the first 1,000, and of its control."""
+    rng = np.random.default_rng(0)
+    y = [int(label) for label in rng.integers(0, 2, WARM_UP)]
+    X = rng.standard_normal((WARM_UP, n_features)).astype(learner.dtype)
+    learner.allocate(n_features)
+    calls = count(learner.learn_one, [list(X), y], _alloc_hooks, n)
+    control = count(CONTROLS[2], [list(X), y], _alloc_hooks, n)
+    return sum(calls), sum(control)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
 """Counts what CPython's allocators are asked for: each of three domains is wrapped and forwarded.
 
 ``start()`` installs the hooks, ``stop()`` removes them and returns the counts; nothing in between

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from firmware_sim.replay import CsvReplay, NpzReplay, ReplayError, open_replay
+from edgesvm.rows import CsvRows, NpzRows, RowsError, open_rows
 
 
 def csv_file(tmp_path, text):
@@ -21,47 +21,47 @@ def all_rows(source, n=2):
 
 
 def test_csv_without_header_has_its_label_last(tmp_path):
-    X, y = all_rows(CsvReplay(csv_file(tmp_path, "0.5,1,1\n-2,3e1,-1\n\n4,5,1\n")))
+    X, y = all_rows(CsvRows(csv_file(tmp_path, "0.5,1,1\n-2,3e1,-1\n\n4,5,1\n")))
     np.testing.assert_array_equal(X, np.array([[0.5, 1], [-2, 30], [4, 5]], np.float32))
     np.testing.assert_array_equal(y, [1, -1, 1])
 
 
 def test_csv_label_is_found_by_name_and_other_columns_are_left_out(tmp_path):
     path = csv_file(tmp_path, "when,Class,a,b\n8:00,1,2,3\n9:00,0,4,5\n")
-    X, y = all_rows(CsvReplay(path, drop_columns=("when",)))
+    X, y = all_rows(CsvRows(path, drop_columns=("when",)))
     np.testing.assert_array_equal(X, [[2, 3], [4, 5]])
     np.testing.assert_array_equal(y, [1, 0])
 
 
 @pytest.mark.parametrize("column", ["a", "0", -3, "-3"])
 def test_csv_label_column_by_name_or_index(tmp_path, column):
-    X, y = all_rows(CsvReplay(csv_file(tmp_path, "a,b,c\n1,2,3\n"), label_column=column))
+    X, y = all_rows(CsvRows(csv_file(tmp_path, "a,b,c\n1,2,3\n"), label_column=column))
     np.testing.assert_array_equal(X, [[2, 3]])
     np.testing.assert_array_equal(y, [1])
 
 
 def test_csv_without_label(tmp_path):
-    source = CsvReplay(csv_file(tmp_path, "1,2\n3,4\n"), label_column="none")
+    source = CsvRows(csv_file(tmp_path, "1,2\n3,4\n"), label_column="none")
     X, y = all_rows(source)
     assert source.n_features == 2 and y is None
     np.testing.assert_array_equal(X, [[1, 2], [3, 4]])
 
 
 def test_words_as_labels_are_numbered_as_they_appear(tmp_path):
-    source = CsvReplay(csv_file(tmp_path, "1,wet\n2,dry\n3,wet\n"))
+    source = CsvRows(csv_file(tmp_path, "1,wet\n2,dry\n3,wet\n"))
     np.testing.assert_array_equal(all_rows(source)[1], [0, 1, 0])
     assert source.class_names == ["wet", "dry"]
 
 
 def test_values_the_host_must_refuse_are_passed_on(tmp_path):
-    X, _ = all_rows(CsvReplay(csv_file(tmp_path, "nan,1\ninf,1\n1e300,0\n")))
+    X, _ = all_rows(CsvRows(csv_file(tmp_path, "nan,1\ninf,1\n1e300,0\n")))
     assert np.isnan(X[0, 0]) and np.isinf(X[1:, 0]).all()
 
 
 def test_csv_is_read_no_further_than_asked(tmp_path):
-    source = CsvReplay(csv_file(tmp_path, "1,0\n2,0\nnot,a,row\n"))
+    source = CsvRows(csv_file(tmp_path, "1,0\n2,0\nnot,a,row\n"))
     assert len(source.next_block(2)[0]) == 2
-    with pytest.raises(ReplayError, match="line 3: 3 columns"):
+    with pytest.raises(RowsError, match="line 3: 3 columns"):
         source.next_block(1)
 
 
@@ -80,22 +80,22 @@ def test_csv_is_read_no_further_than_asked(tmp_path):
     ],
 )
 def test_csv_errors_name_the_place(tmp_path, text, message):
-    with pytest.raises(ReplayError, match=message):
-        all_rows(CsvReplay(csv_file(tmp_path, text)))
+    with pytest.raises(RowsError, match=message):
+        all_rows(CsvRows(csv_file(tmp_path, text)))
 
 
 def test_a_column_that_is_not_there(tmp_path):
     path = csv_file(tmp_path, "a,b\n1,2\n")
-    with pytest.raises(ReplayError, match=r"no column 'spam': it has a, b"):
-        CsvReplay(path, label_column="spam")
-    with pytest.raises(ReplayError, match="2 columns, none of index 2"):
-        CsvReplay(path, label_column=2)
+    with pytest.raises(RowsError, match=r"no column 'spam': it has a, b"):
+        CsvRows(path, label_column="spam")
+    with pytest.raises(RowsError, match="2 columns, none of index 2"):
+        CsvRows(path, label_column=2)
 
 
 def test_npz_prefers_whole_sets_and_takes_training_ones(tmp_path):
     X = np.arange(6, dtype=np.uint8).reshape(3, 2)
     np.savez(tmp_path / "a.npz", X_train=X, y_train=[1, -1, 1], X_test=X + 1, y_test=[0, 0, 0])
-    source = open_replay(tmp_path / "a.npz")
+    source = open_rows(tmp_path / "a.npz")
     rows, y = all_rows(source)
     assert rows.dtype == np.float32 and source.n_classes == 2
     np.testing.assert_array_equal(rows, X)
@@ -104,11 +104,11 @@ def test_npz_prefers_whole_sets_and_takes_training_ones(tmp_path):
 
 def test_npz_with_words_or_without_labels(tmp_path):
     np.savez(tmp_path / "words.npz", X=np.ones((3, 1)), y=np.array(["b", "a", "b"]))
-    source = NpzReplay(tmp_path / "words.npz")
+    source = NpzRows(tmp_path / "words.npz")
     np.testing.assert_array_equal(all_rows(source)[1], [1, 0, 1])
     assert source.class_names == ["a", "b"]
     np.savez(tmp_path / "bare.npz", X=np.ones((3, 1)))
-    assert NpzReplay(tmp_path / "bare.npz").next_block(5)[1] is None
+    assert NpzRows(tmp_path / "bare.npz").next_block(5)[1] is None
 
 
 @pytest.mark.parametrize(
@@ -125,15 +125,15 @@ def test_npz_with_words_or_without_labels(tmp_path):
 )
 def test_npz_errors(tmp_path, arrays, message):
     np.savez(tmp_path / "a.npz", **arrays)
-    with pytest.raises(ReplayError, match=message):
-        NpzReplay(tmp_path / "a.npz")
+    with pytest.raises(RowsError, match=message):
+        NpzRows(tmp_path / "a.npz")
 
 
 def test_no_npz_at_all(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"not a zip file")
-    with pytest.raises(ReplayError, match="no npz file"):
-        open_replay(tmp_path / "a.npz")
+    with pytest.raises(RowsError, match="no npz file"):
+        open_rows(tmp_path / "a.npz")
     with pytest.raises(FileNotFoundError):
-        open_replay(tmp_path / "b.npz")
-    with pytest.raises(ReplayError, match="for CSV files"):
-        open_replay(tmp_path / "a.npz", label_column="x")
+        open_rows(tmp_path / "b.npz")
+    with pytest.raises(RowsError, match="for CSV files"):
+        open_rows(tmp_path / "a.npz", label_column="x")
