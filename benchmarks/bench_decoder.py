@@ -1,7 +1,8 @@
 """Frames per second through decoder and sample receiver; and what damage on the link does to them.
 
-The stream is that of a node with 8 float32 features and inline labels, 50 bytes a frame, fed in chunks as a port would
-give them. The reader takes and releases each chunk's rows; nothing is learned. What it does not show: the port.
+The stream is that of a node with 8 float32 features and inline labels, 50 bytes a frame, fed in
+chunks as a port would give them. The reader takes and releases each chunk's rows; nothing is
+learned. What it does not show: the port.
 """
 
 from __future__ import annotations
@@ -111,8 +112,9 @@ def damaged_stream(
 def measure_damage(args: argparse.Namespace) -> dict:
     """Every accepted sample is compared with the one that was sent under its number.
 
-    A frame that was hurt and is accepted must be the frame as it was sent (its damage having fallen beside it: an
-    insertion before it or after its delimiter); any other accepted frame is a false accept.
+    A frame that was hurt and is accepted must be the frame as it was sent (its damage having
+    fallen beside it: an insertion before it or after its delimiter); any other accepted frame is a
+    false accept.
     """
     rng = np.random.default_rng(args.seed)
     frames = encoded_samples(args.frames, args.features, rng)

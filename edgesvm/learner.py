@@ -160,26 +160,34 @@ class Learner:
         MemoryBudgetError
             Even the smallest capacity does not fit; ``.required`` says what it needs.
         """
-        learner, n_bytes = cls(**params), parse_bytes(budget)
-        least, most = learner._capacity_range()
-        smallest = learner if cls._capacity in params else learner._of_capacity(least)
+        learner = cls(**params)
+        return learner.fitted_into(budget, n_features, fixed=cls._capacity in params)
+
+    def fitted_into(self: Self, budget: int | str, n_features: int, *, fixed: bool = False) -> Self:
+        """This learner with the largest capacity whose plan fits; with ``fixed``, its own capacity or none.
+
+        What `within` does, for a learner that is there already. Raises `MemoryBudgetError` as it does.
+        """
+        n_bytes = parse_bytes(budget)
+        least, most = self._capacity_range()
+        smallest = self if fixed else self._of_capacity(least)
         required = smallest.plan(n_features).total
         if required > n_bytes:
             raise MemoryBudgetError(
-                f"{cls.__name__} with {n_features} features needs at least {format_bytes(required)}, "
-                f"the budget is {format_bytes(n_bytes)}",
+                f"{smallest!r} with {n_features} features needs {'' if fixed else 'at least '}"
+                f"{format_bytes(required)}, the budget is {format_bytes(n_bytes)}",
                 required,
                 n_bytes,
             )
-        if cls._capacity in params:
-            return learner
+        if fixed:
+            return self
         while least < most:
             middle = (least + most + 1) // 2
-            if learner._of_capacity(middle).plan(n_features).total <= n_bytes:
+            if self._of_capacity(middle).plan(n_features).total <= n_bytes:
                 least = middle
             else:
                 most = middle - 1
-        return learner._of_capacity(least)
+        return self._of_capacity(least)
 
     def _of_capacity(self: Self, capacity: int) -> Self:
         """The same learner with another capacity."""
@@ -368,6 +376,11 @@ class Learner:
     # -- what was learned --------------------------------------------------------------------------------
 
     @property
+    def is_fitted(self) -> bool:
+        """Whether a sample was learned, so that a prediction can be asked for."""
+        return "_state" in self.__dict__ and bool(self._allocated.views["n_per_class"].any())
+
+    @property
     def classes_(self) -> np.ndarray:
         """The labels so far, sorted, ndarray of shape (1,) or (2,)."""
         return self._allocated.labels.classes
@@ -426,7 +439,7 @@ class Learner:
     # -- scikit-learn, which is no dependency ------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__ and bool(self._allocated.views["n_per_class"].any())
+        return self.is_fitted
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags

@@ -37,6 +37,7 @@ class Runner:
         self.score = Prequential(window)
         self.taken = self.learned = self.unlabelled = self.bad_value = self.unknown_label = 0
         self._dtype = np.dtype(learner.dtype)
+        self._fitted = learner.is_fitted
 
     def step(self, timeout: float = 0.1) -> int:
         """Read once, handle every sample that is there, and write the answers; how many there were.
@@ -86,7 +87,7 @@ class Runner:
 
     def _predict(self, x: np.ndarray) -> tuple[int | None, float]:
         """None where nothing was learned yet."""
-        if not self.learner.__sklearn_is_fitted__():
+        if not self._fitted:
             return None, 0.0
         return self.learner.predict_one(x), self.learner.decision_one(x)
 
@@ -106,6 +107,7 @@ class Runner:
                 self.bad_value += 1
             return False
         self.learned += 1
+        self._fitted = True
         return True
 
     def run(self, stopping: Callable[[], bool], on_step: Callable[[Runner], None], timeout: float = 0.1) -> None:

@@ -1,8 +1,8 @@
 """From a port's bytes to samples, and predictions back. It knows no learner.
 
-`open_link` gives a `Link`: `poll`, `take` rows, `release` them, `send_prediction`. Beneath it, for a node or a test:
-`wire` (what the bytes mean), `FrameDecoder` and `LineParser` (bytes to frames and lines), `SampleReceiver` and
-`SampleRing` (samples), `open_port`.
+`open_link` gives a `Link`: `poll`, `take` rows, `release` them, `send_prediction`. Beneath it, for
+a node or a test: `wire` (what the bytes mean), `FrameDecoder` and `LineParser` (bytes to frames
+and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`.
 """
 
 from edgesvm.ingest._frames import FrameDecoder

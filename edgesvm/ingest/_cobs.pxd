@@ -1,4 +1,5 @@
-# Consistent Overhead Byte Stuffing (Cheshire & Baker 1999): bytes without 0x00, which then ends a frame.
+# Consistent Overhead Byte Stuffing (Cheshire & Baker 1999): bytes without 0x00, which then ends a
+# frame.
 
 from libc.stdint cimport uint8_t
 from libc.string cimport memmove
@@ -10,7 +11,7 @@ cdef inline Py_ssize_t max_encoded_length(Py_ssize_t n) noexcept nogil:
 
 
 cdef inline Py_ssize_t cobs_decode(const uint8_t *run, Py_ssize_t n, uint8_t *raw) noexcept nogil:
-    """Decode the n bytes of `run`, none of them 0x00, into `raw`; the raw length (below n), or -1 if a block is cut short.
+    """Decode the n bytes of `run`, none 0x00, into `raw`; its length (below n), or -1: cut short.
 
     `raw` may be `run` itself: the write never overtakes the read.
     """
@@ -30,7 +31,7 @@ cdef inline Py_ssize_t cobs_decode(const uint8_t *run, Py_ssize_t n, uint8_t *ra
 
 
 cdef inline Py_ssize_t cobs_encode(const uint8_t *raw, Py_ssize_t n, uint8_t *run) noexcept nogil:
-    """Encode the n bytes of `raw` into `run`, which has room for max_encoded_length(n); the length taken."""
+    """Encode the n bytes of `raw` into `run`, of max_encoded_length(n) bytes; the length taken."""
     cdef Py_ssize_t code_at = 0, out = 1, i
     cdef int code = 1
     for i in range(n):

@@ -1,7 +1,9 @@
-"""CRC-32/ISO-HDLC: reflected, polynomial 0x04C11DB7, start and final xor all ones; "123456789" gives 0xCBF43926.
+"""CRC-32/ISO-HDLC: reflected, polynomial 0x04C11DB7, start and final xor all ones.
 
-Eight bytes a step from eight tables of 256 (Kounavis & Berry 2008, "slicing-by-8"). zlib's own is as fast, but its
-Python door makes an object of each answer.
+The check value, that of "123456789", is 0xCBF43926.
+
+Eight bytes a step from eight tables of 256 (Kounavis & Berry 2008, "slicing-by-8"). zlib's own is
+as fast, but its Python door makes an object of each answer.
 """
 
 from libc.stdint cimport uint8_t, uint32_t
@@ -12,10 +14,10 @@ cdef uint32_t[8][256] TABLE  # TABLE[k][b]: the CRC of byte b followed by k zero
 
 cdef void fill_tables() noexcept:
     cdef uint32_t crc
-    cdef int b, bit, k
+    cdef int b, k, _bit
     for b in range(256):
         crc = b
-        for bit in range(8):
+        for _bit in range(8):
             crc = (crc >> 1) ^ (POLYNOMIAL if crc & 1 else 0)
         TABLE[0][b] = crc
     for k in range(1, 8):

@@ -1,11 +1,12 @@
-"""Decimal text to float32: ``[+-] digits [. digits] [e [+-] digits]``, with a digit before or after the point.
+"""Decimal text to float32: ``[+-] digits [. digits] [e [+-] digits]``, a digit beside the point.
 
-Up to 15 significant digits with a power of ten of at most 22 either way the result is the float32 nearest to the
-decimal (ties to even). Then mantissa and power are exact in float64 and one multiplication or division rounds once
-(Clinger 1990, the fast path); rounding that again to float32 could only go wrong on a tie, where the first rounding's
-residual, exact by fma, tells which side the decimal is on. Beyond, 19 digits are used and each factor of at most 1e22
-rounds in float64, so the result is the nearest float32 or, where the decimal lies within about 1e-14 of the middle
-between two, perhaps the other.
+Up to 15 significant digits with a power of ten of at most 22 either way the result is the float32
+nearest to the decimal (ties to even). Then mantissa and power are exact in float64 and one
+multiplication or division rounds once (Clinger 1990, the fast path); rounding that again to
+float32 could only go wrong on a tie, where the first rounding's residual, exact by fma, tells
+which side the decimal is on. Beyond, 19 digits are used and each factor of at most 1e22 rounds in
+float64, so the result is the nearest float32 or, where the decimal lies within about 1e-14 of the
+middle between two, perhaps the other.
 """
 
 from libc.math cimport INFINITY, fma

@@ -33,7 +33,7 @@ cdef class FrameDecoder:
     cdef readonly int64_t frames, ok, bad_cobs, bad_crc, bad_len, oversize, empty
     cdef uint8_t[::1] _buffer    # the unfinished run, then the decoded frame in its place
     cdef Py_ssize_t _held        # bytes of the unfinished run
-    cdef bint _skipping          # inside an over-long run, or before the first delimiter after opening
+    cdef bint _skipping          # in an over-long run, or before the first delimiter after opening
     cdef bint _discarding        # the second of these
     cdef uint8_t *raw            # the last sound frame: header, body, CRC
     cdef Py_ssize_t raw_length

@@ -5,12 +5,12 @@ Every byte that came in is accounted for, whatever came in and however it was cu
     bytes_in = bytes_ok + bytes_rejected + delimiters + pending
     frames   = ok + bad_cobs + bad_crc + bad_len + oversize
 
-One buffer of ``max_encoded_length(max_raw)`` bytes, taken in construction: it holds the unfinished run, which is decoded
-in its own place. A run that is whole within a chunk is decoded from there.
+One buffer of ``max_encoded_length(max_raw)`` bytes, taken in construction: it holds the unfinished
+run, which is decoded in its own place. A run that is whole within a chunk is decoded from there.
 """
 
 cimport cython
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcpy
 
 import numpy as np
@@ -23,6 +23,9 @@ from edgesvm.ingest.wire import MAX_RAW, Frame
 # No sample is longer than this: d is an uint16 in SCHEMA.
 LARGEST_RAW = 1 << 18
 
+COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
+            "frames", "ok", "bad_cobs", "bad_crc", "bad_len", "oversize", "empty")
+
 
 @cython.final
 cdef class FrameDecoder:
@@ -31,7 +34,8 @@ cdef class FrameDecoder:
     Parameters
     ----------
     max_raw : int
-        Longest frame taken, in bytes before COBS, 12 to 262144. A longer run is dropped and counted once.
+        Longest frame taken, in bytes before COBS, 12 to 262144. A longer run is dropped and
+        counted once.
 
     Attributes
     ----------
@@ -85,8 +89,8 @@ cdef class FrameDecoder:
         Returns
         -------
         list of Frame
-            (kind, flags, schema_id, sequence, body, version), in order. Frames of another protocol version are among
-            them; what they mean is not known.
+            (kind, flags, schema_id, sequence, body, version), in order. Frames of another protocol
+            version are among them; what they mean is not known.
         """
         cdef Py_ssize_t at = 0
         frames = []
@@ -97,12 +101,7 @@ cdef class FrameDecoder:
 
     def counters(self):
         """All counts, by name."""
-        return {
-            "bytes_in": self.bytes_in, "bytes_ok": self.bytes_ok, "bytes_rejected": self.bytes_rejected,
-            "delimiters": self.delimiters, "pending": self._held, "discarded_bytes": self.discarded_bytes,
-            "frames": self.frames, "ok": self.ok, "bad_cobs": self.bad_cobs, "bad_crc": self.bad_crc,
-            "bad_len": self.bad_len, "oversize": self.oversize, "empty": self.empty,
-        }
+        return {name: getattr(self, name) for name in COUNTERS}
 
     def broken_identities(self):
         """The closing identities that do not hold, as text; empty when all do."""
@@ -115,7 +114,7 @@ cdef class FrameDecoder:
         return broken
 
     cdef bint next(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
-        """Read on from chunk[at] to the end of the next sound frame, now in raw[:raw_length]; False: no more in the chunk."""
+        """Read on from chunk[at] until a sound frame is in raw; False: no more in the chunk."""
         cdef const uint8_t *start
         cdef const uint8_t *end
         cdef Py_ssize_t length

@@ -3,8 +3,8 @@
 Every byte, line and sample is accounted for:
 
     bytes_in = bytes_ok + bytes_rejected + delimiters + pending
-    lines    = samples + comments + blank + discovery + ignored + too_long + bad_columns + bad_char + bad_label
-               + bad_checksum + no_checksum + bad_sequence
+    lines    = samples + comments + blank + discovery + ignored + too_long + bad_columns + bad_char
+               + bad_label + bad_checksum + no_checksum + bad_sequence
     samples  = ring_in + duplicate + too_old + bad_value
 """
 
@@ -39,8 +39,10 @@ cdef enum Line:
     BAD_SEQUENCE
     N_LINES
 
-LINE_NAMES = ("samples", "comments", "blank", "discovery", "ignored", "too_long", "bad_columns", "bad_char",
-              "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
+LINE_NAMES = ("samples", "comments", "blank", "discovery", "ignored", "too_long", "bad_columns",
+              "bad_char", "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
+COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
+            "lines", "bad_value")
 
 # What the caller has to see to before the next line is read.
 cdef enum Event:
@@ -72,8 +74,8 @@ cdef class LineParser:
     Parameters
     ----------
     n_features : int, optional
-        Features a line. Not given: the first two lines in a row that agree in separator and columns settle it; they
-        are counted as `discovery` and are no samples.
+        Features a line. Not given: the first two lines in a row that agree in separator and
+        columns settle it; they are counted as `discovery` and are no samples.
     label_column : bool
         The last column is the label: an integer, or empty or ``?`` where there is none.
     use_labels : bool
@@ -85,8 +87,8 @@ cdef class LineParser:
         Of ``@number`` prefixes; lines without one are numbered on from the last.
     ring : SampleRing or None
     checksummed : bool
-        Two lines in a row had a right ``*HH``: from then on a line without is rejected. (One could be chance: a
-        single wrong bit makes ``.`` a ``*``.)
+        Two lines in a row had a right ``*HH``: from then on a line without is rejected. (One could
+        be chance: a single wrong bit makes ``.`` a ``*``.)
     separator : str or None
         Comma, tab, semicolon or space, once a line has settled it.
     """
@@ -94,7 +96,8 @@ cdef class LineParser:
     cdef readonly SequenceWindow sequence
     cdef readonly SampleRing ring
     cdef readonly bint checksummed
-    cdef readonly int64_t bytes_in, bytes_ok, bytes_rejected, delimiters, discarded_bytes, lines, bad_value
+    cdef readonly int64_t bytes_in, bytes_ok, bytes_rejected, delimiters, discarded_bytes
+    cdef readonly int64_t lines, bad_value
     cdef int64_t[N_LINES] _counts
     cdef Py_ssize_t _n_features       # 0: not known
     cdef bint _label_column, _use_labels
@@ -146,7 +149,7 @@ cdef class LineParser:
         self.ring = ring
 
     def resync(self):
-        """Begin anew in the middle of a stream: what comes before the first newline is discarded."""
+        """Begin anew within a stream: what comes before the first newline is discarded."""
         self.bytes_rejected += self._held
         self.discarded_bytes += self._held
         self._held = 0
@@ -158,8 +161,9 @@ cdef class LineParser:
         Yields
         ------
         int or bytes
-            At its place, what has to be dealt with before the next line: the number of features, once settled by two
-            lines, or an ``#esvm`` line. What is not drawn out of this generator is not read.
+            At its place, what has to be dealt with before the next line: the number of features,
+            once settled by two lines, or an ``#esvm`` line. What is not drawn out of this
+            generator is not read.
         """
         cdef Py_ssize_t at = 0
         cdef Event event
@@ -176,18 +180,15 @@ cdef class LineParser:
                 yield (<const char *> self._event_text)[:self._event_length]
 
     def take_refused(self):
-        """Numbers of samples refused for their values since the last call, at most 16: the node may be told."""
+        """Numbers of samples refused for their values since the last call, at most 16."""
         refused = [self._refused[i] for i in range(self._n_refused)]
         self._n_refused = 0
         return refused
 
     def counters(self):
         """All counts of the parser and its ring, by name."""
-        counts = {
-            "bytes_in": self.bytes_in, "bytes_ok": self.bytes_ok, "bytes_rejected": self.bytes_rejected,
-            "delimiters": self.delimiters, "pending": self._held, "discarded_bytes": self.discarded_bytes,
-            "lines": self.lines, "bad_value": self.bad_value, "unprotected": int(not self.checksummed),
-        }
+        counts = {name: getattr(self, name) for name in COUNTERS}
+        counts["unprotected"] = int(not self.checksummed)
         counts.update({name: self._counts[i] for i, name in enumerate(LINE_NAMES)})
         counts.update(self.sequence.counters())
         if self.ring is not None:
@@ -217,7 +218,7 @@ cdef class LineParser:
 
     cdef int _check_features(self, Py_ssize_t n_features) except -1:
         if not 1 <= n_features < MAX_COLUMNS:
-            raise ValueError(f"n_features={n_features} must be 1 to {MAX_COLUMNS - 1}: a line has {MAX_LINE} bytes")
+            raise ValueError(f"n_features={n_features} must be 1 to {MAX_COLUMNS - 1} in text")
         return 0
 
     # From bytes to lines.
@@ -348,7 +349,8 @@ cdef class LineParser:
         n[0] = end
         return SAMPLE
 
-    cdef Py_ssize_t _read_number(self, const uint8_t *line, Py_ssize_t n, uint32_t *number) noexcept nogil:
+    cdef Py_ssize_t _read_number(self, const uint8_t *line, Py_ssize_t n,
+                                 uint32_t *number) noexcept nogil:
         """Read ``@number`` and the blanks behind it; bytes read, or -1."""
         cdef int64_t value = 0
         cdef Py_ssize_t i = 1
@@ -419,13 +421,16 @@ cdef class LineParser:
             return
         self.ring.push(&self._x[0], number, self._label, self._has_label and self._use_labels, 1.0)
 
-    cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator, bint *finite) noexcept nogil:
-        """Read the columns into `_x`, `_label`, `_found`; SAMPLE when they are as they should be."""
+    cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator,
+                     bint *finite) noexcept nogil:
+        """Read the columns into `_x`, `_label`, `_found`; SAMPLE when they are as they should."""
         cdef Py_ssize_t columns = self._count_columns(line, &n, separator)
         cdef Py_ssize_t features = columns - self._label_column
         cdef Py_ssize_t column, start = 0, end
         cdef Line kind
-        if features < 1 or columns > MAX_COLUMNS or (self._n_features and features != self._n_features):
+        if features < 1 or columns > MAX_COLUMNS:
+            return BAD_COLUMNS
+        if self._n_features and features != self._n_features:
             return BAD_COLUMNS
         finite[0] = True
         self._has_label = False
@@ -447,8 +452,9 @@ cdef class LineParser:
         self._found = features
         return SAMPLE
 
-    cdef Py_ssize_t _count_columns(self, const uint8_t *line, Py_ssize_t *n, uint8_t separator) noexcept nogil:
-        """How many there are; a separator that ends the line ends a column, unless that one is the label, left empty."""
+    cdef Py_ssize_t _count_columns(self, const uint8_t *line, Py_ssize_t *n,
+                                   uint8_t separator) noexcept nogil:
+        """How many there are; a last separator is passed over, unless the label follows it."""
         cdef Py_ssize_t i, columns = 1
         if separator == b" "[0]:
             while n[0] and line[n[0] - 1] == separator:
@@ -497,7 +503,9 @@ cdef class LineParser:
         self._trim(&field, &n)
         if n == 0 or (n == 1 and field[0] == b"?"[0]):
             return SAMPLE
-        if parse_float32(field, n, &value) != GOOD or not -32768 <= value <= 32767 or value != <int32_t> value:
+        if parse_float32(field, n, &value) != GOOD:
+            return BAD_LABEL
+        if not -32768 <= value <= 32767 or value != <int32_t> value:
             return BAD_LABEL
         self._has_label = True
         self._label = <int32_t> value

@@ -1,6 +1,7 @@
-"""Bytes on their way out: a fixed buffer between what is to be said and a port that may not take it yet.
+"""Bytes on their way out: a fixed buffer before a port that may not take them yet.
 
-A frame that does not fit is refused whole, so a device that does not read costs predictions and nothing else.
+A frame that does not fit is refused whole, so a device that does not read costs predictions and
+nothing else.
 """
 
 cimport cython

@@ -19,8 +19,8 @@ POLICIES = ("drop_oldest", "drop_newest")
 class Batch(NamedTuple):
     """Rows of a ring, as views: valid until they are released.
 
-    X : (n, d) float32; y : (n,) int32 class index, meaningless where has_label is False; has_label : (n,) bool;
-    weight : (n,) float32; sequence : (n,) uint32.
+    X : (n, d) float32; y : (n,) int32 class index, meaningless where has_label is False; has_label
+    : (n,) bool; weight : (n,) float32; sequence : (n,) uint32.
     """
 
     X: np.ndarray
@@ -41,8 +41,9 @@ cdef class SampleRing:
     n_features : int
         d, at least 1.
     policy : {"drop_oldest", "drop_newest"}
-        What a sample does to a full ring: it takes the place of the oldest, or it is dropped itself. Rows that were
-        taken and not released yet are in use and stay; while there are any, the newest is dropped.
+        What a sample does to a full ring: it takes the place of the oldest, or it is dropped
+        itself. Rows that were taken and not released yet are in use and stay; while there are any,
+        the newest is dropped.
 
     Attributes
     ----------
@@ -88,12 +89,14 @@ cdef class SampleRing:
         Parameters
         ----------
         max_rows : int, optional
-            At most so many; all by default. Fewer come where the ring wraps round: take again after `release`.
+            At most so many; all by default. Fewer come where the ring wraps round: take again
+            after `release`.
 
         Returns
         -------
         Batch
-            Views into the ring, valid until released. Taking again without releasing gives the same rows.
+            Views into the ring, valid until released. Taking again without releasing gives the
+            same rows.
         """
         cdef Py_ssize_t n = min(self._count, self.capacity - self._head)
         if max_rows is not None:
@@ -122,8 +125,12 @@ cdef class SampleRing:
     def counters(self):
         """All counts, by name."""
         return {
-            "ring_in": self.pushed, "ring_out": self.released, "ring_waiting": self._count,
-            "ring_dropped": self.dropped, "ring_high_water": self.high_water, "ring_capacity": self.capacity,
+            "ring_in": self.pushed,
+            "ring_out": self.released,
+            "ring_waiting": self._count,
+            "ring_dropped": self.dropped,
+            "ring_high_water": self.high_water,
+            "ring_capacity": self.capacity,
         }
 
     def broken_identities(self):

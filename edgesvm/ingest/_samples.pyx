@@ -2,7 +2,8 @@
 
 Every sample frame is accounted for:
 
-    samples = ring_in + duplicate + too_old + bad_value + bad_dimension + bad_flags + schema_mismatch
+    samples = ring_in + duplicate + too_old + bad_value + bad_dimension + bad_flags
+              + schema_mismatch
 """
 
 cimport cython
@@ -10,7 +11,10 @@ from libc.math cimport isnan
 from libc.stdint cimport int16_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from edgesvm.ingest._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION, FrameDecoder, load_u16, load_u32
+import numpy as np
+
+from edgesvm.ingest._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION
+from edgesvm.ingest._frames cimport FrameDecoder, load_u16, load_u32
 from edgesvm.ingest._ring cimport SampleRing
 from edgesvm.ingest._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
 
@@ -19,8 +23,13 @@ cdef enum:
     SAMPLE_F32 = 0x10
     HAS_LABEL = 1
     HAS_TIME = 2
-    # How many refused samples are remembered, so that the node can be told; more in one go are only counted.
+    # How many refused samples are remembered, so that the node can be told; more in one go are
+    # only counted.
     REFUSALS = 16
+
+
+COUNTERS = ("samples", "bad_value", "bad_nan", "bad_inf", "bad_dimension", "bad_flags",
+            "schema_mismatch")
 
 
 @cython.final
@@ -75,7 +84,6 @@ cdef class SampleReceiver:
         """Take samples of this schema, into this ring."""
         self._schema_id = schema_id
         if self.ring is not ring:
-            import numpy as np
             self._x = np.zeros(ring.n_features, np.float32)
             self.ring = ring
 
@@ -89,8 +97,8 @@ cdef class SampleReceiver:
         Yields
         ------
         Frame
-            Each sound frame that is no sample, at its place: samples behind it are read when it has been dealt with.
-            What is not drawn out of this generator is not read.
+            Each sound frame that is no sample, at its place: samples behind it are read when it
+            has been dealt with. What is not drawn out of this generator is not read.
         """
         cdef Py_ssize_t at = 0
         if chunk.shape[0] == 0:
@@ -103,7 +111,7 @@ cdef class SampleReceiver:
             yield self.decoder.frame()
 
     def take_refused(self):
-        """Numbers of samples refused for their values since the last call, at most 16: the node may be told."""
+        """Numbers of samples refused for their values since the last call, at most 16."""
         refused = [self._refused[i] for i in range(self._n_refused)]
         self._n_refused = 0
         return refused
@@ -112,11 +120,7 @@ cdef class SampleReceiver:
         """All counts of the receiver, its decoder, its ring, by name."""
         counts = self.decoder.counters()
         counts.update(self.sequence.counters())
-        counts.update({
-            "samples": self.samples, "bad_value": self.bad_value, "bad_nan": self.bad_nan,
-            "bad_inf": self.bad_inf, "bad_dimension": self.bad_dimension, "bad_flags": self.bad_flags,
-            "schema_mismatch": self.schema_mismatch,
-        })
+        counts.update({name: getattr(self, name) for name in COUNTERS})
         if self.ring is not None:
             counts.update(self.ring.counters())
         return counts
@@ -127,8 +131,8 @@ cdef class SampleReceiver:
         if self.ring is not None:
             broken += self.ring.broken_identities()
         kept = 0 if self.ring is None else self.ring.pushed
-        lost = (self.sequence.duplicate + self.sequence.too_old + self.bad_value + self.bad_dimension
-                + self.bad_flags + self.schema_mismatch)
+        lost = self.sequence.duplicate + self.sequence.too_old + self.bad_value
+        lost += self.bad_dimension + self.bad_flags + self.schema_mismatch
         if self.samples != kept + lost:
             broken.append(f"samples = ring_in + each reason to refuse one: {self.counters()}")
         return broken
@@ -140,7 +144,8 @@ cdef class SampleReceiver:
             held += [("sample", 4 * self.ring.n_features), ("ring", self.ring.nbytes)]
         return held
 
-    cdef bint _to_control_frame(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
+    cdef bint _to_control_frame(self, const uint8_t *chunk, Py_ssize_t n,
+                                Py_ssize_t *at) noexcept nogil:
         """Deal with samples up to the next frame that is none; False: the chunk is used up."""
         cdef const uint8_t *raw = self.decoder.raw
         while self.decoder.next(chunk, n, at):
@@ -186,7 +191,7 @@ cdef class SampleReceiver:
             self.ring.push(&self._x[0], sequence, label, has_label, weight)
 
     cdef bint _finite(self, uint32_t sequence) noexcept nogil:
-        """Are all features numbers? Else count what the first bad one is, and remember the sample."""
+        """Are all features numbers? Else count the first that is not, remember the sample."""
         cdef Py_ssize_t i
         cdef float x
         for i in range(self._x.shape[0]):

@@ -1,7 +1,7 @@
-"""Sample numbers: a window of 64 behind the highest seen, as in anti-replay windows (RFC 6479 has the idea).
+"""Sample numbers: a window of 64 behind the highest seen, as in anti-replay windows (RFC 6479).
 
-Numbers are 32 bits and wrap; of two, the one at most 2**31 ahead is the later. An epoch runs from one boot of the device
-to the next; in each, counted from its first number to its highest,
+Numbers are 32 bits and wrap; of two, the one at most 2**31 ahead is the later. An epoch runs from
+one boot of the device to the next; in each, counted from its first number to its highest,
 
     span = unique + missing
 """
@@ -10,7 +10,9 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 cdef int64_t WINDOW = 64
-cdef int64_t JUMP = 1 << 20  # farther than any outage worth counting: the counter itself was changed
+cdef int64_t JUMP = 1 << 20  # farther than any outage worth counting: another counter
+
+COUNTERS = ("epochs", "span", "unique", "missing", "reordered", "duplicate", "too_old", "seq_jump")
 
 
 @cython.final
@@ -46,26 +48,23 @@ cdef class SequenceWindow:
         return ("new", "reordered", "duplicate", "too_old")[self.accept(sequence)]
 
     def new_epoch(self):
-        """The device counts from its start again: the next number opens an epoch, whatever it is."""
+        """The device counts from its start again: the next number opens an epoch."""
         self.begin_epoch()
 
     def counters(self):
         """All counts, by name."""
-        return {
-            "epochs": self.epochs, "span": self.span, "unique": self.unique, "missing": self.missing,
-            "reordered": self.reordered, "duplicate": self.duplicate, "too_old": self.too_old,
-            "seq_jump": self.seq_jump,
-        }
+        return {name: getattr(self, name) for name in COUNTERS}
 
     def broken_identities(self):
         """The closing identities that do not hold, as text; empty when all do."""
-        broken = []
-        if self._span != self._unique + self._missing:
-            broken.append(f"span = unique + missing, this epoch: {self._span} {self._unique} {self._missing}")
-        if self._past_span != self._past_unique + self._past_missing:
-            broken.append(
-                f"span = unique + missing, past epochs: {self._past_span} {self._past_unique} {self._past_missing}")
-        return broken
+        epochs = {
+            "this epoch": (self._span, self._unique, self._missing),
+            "past epochs": (self._past_span, self._past_unique, self._past_missing),
+        }
+        return [
+            f"span = unique + missing, {which}: {span} = {unique} + {missing}"
+            for which, (span, unique, missing) in epochs.items() if span != unique + missing
+        ]
 
     cdef void begin_epoch(self) noexcept nogil:
         self._past_span += self._span

@@ -15,7 +15,8 @@ from edgesvm.ingest.session import Link, SampleSchema
 
 HELLO_EVERY = 0.5  # seconds
 HEARTBEAT_EVERY = 1.0
-IDLE = 0.1  # after so long in silence a 0x00 goes first: what noise left behind must not spoil the next frame
+# After so long in silence a 0x00 goes first: what noise left behind must not spoil the next frame.
+IDLE = 0.1
 # Small bites until the schema is known: rows that follow it at once must fit the ring.
 HANDSHAKE_BITE = 64
 # Longest raw frame taken when the dimension is not known beforehand: 1,020 float32 features.
@@ -48,6 +49,7 @@ class BinaryLink(Link):
         self._new_nonce = nonce
         self._nonce = 0
         self._wire_schema: wire.Schema | None = None
+        self._schema_id = 0
         self._shaken = False
         self._rebooted = False
         self._mismatches_heard = 0
@@ -118,7 +120,8 @@ class BinaryLink(Link):
 
     def _version_mismatch(self, theirs: str) -> VersionMismatch:
         return VersionMismatch(
-            f"{self.name}: the device speaks protocol {theirs}, this host version {wire.PROTOCOL_VERSION}"
+            f"{self.name}: the device speaks protocol {theirs}, "
+            f"this host version {wire.PROTOCOL_VERSION}"
         )
 
     # Frames in.
@@ -136,7 +139,8 @@ class BinaryLink(Link):
     def _on_control(self, frame: wire.Frame) -> None:
         if frame.version != wire.PROTOCOL_VERSION:
             self._bad_version += 1
-            # In every version the SCHEMA's first field is the nonce: this is an answer, and no version is shared.
+            # In every version the SCHEMA's first field is the nonce: this is an answer, and no
+            # version is shared.
             if frame.kind == wire.SCHEMA and frame.body[:4] == self._nonce.to_bytes(4, "little"):
                 raise self._version_mismatch(f"version {frame.version}")
             return
@@ -163,7 +167,8 @@ class BinaryLink(Link):
             return
         unfit = self._unfit(schema)
         if unfit is not None:
-            # At the handshake the caller is told; later the link lives on in the hope of the old schema.
+            # At the handshake the caller is told; later the link lives on in the hope of the old
+            # schema.
             self._schema_refused += 1
             if not self._shaken:
                 raise unfit
@@ -174,7 +179,8 @@ class BinaryLink(Link):
         self._wire_schema = schema
         self._rebooted = False
         self._shaken = True
-        self._receiver.expect(schema.schema_id, self._make_ring(schema.n_features))
+        self._schema_id = schema.schema_id
+        self._receiver.expect(self._schema_id, self._make_ring(schema.n_features))
         self.schema = SampleSchema(
             schema.n_features,
             LABEL_MODES[schema.label_mode],
@@ -194,11 +200,12 @@ class BinaryLink(Link):
             return NoSchema(f"{self.name}: the device sends int16 samples, which are not read yet")
         if wanted is not None and schema.n_features != wanted:
             return ValueError(
-                f"{self.name}: the device sends {schema.n_features} features, n_features={wanted} was asked for"
+                f"{self.name}: the device sends {schema.n_features} features, "
+                f"n_features={wanted} was asked for"
             )
         if needed > max_raw:
             return ValueError(
-                f"{self.name}: samples of {schema.n_features} features take frames of {needed} bytes, "
+                f"{self.name}: {schema.n_features} features take frames of {needed} bytes, "
                 f"over max_raw={max_raw}; give n_features={schema.n_features} or max_raw={needed}"
             )
         return None
@@ -236,9 +243,8 @@ class BinaryLink(Link):
             self._control_sequence += 1
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
-        schema_id = 0 if self._wire_schema is None else self._wire_schema.schema_id
         queued = self._outbox.prediction(
-            schema_id, self._prediction_sequence & 0xFFFFFFFF, sequence, label, flags, score
+            self._schema_id, self._prediction_sequence & 0xFFFFFFFF, sequence, label, flags, score
         )
         self._prediction_sequence += queued
         return queued

@@ -46,18 +46,18 @@ def open_link(
     mode : {"binary", "text"}
         CRC-checked frames, or lines of decimal numbers from any sketch.
     n_features : int, optional
-        Features a sample. Not given: the node's schema tells; on a text link without one, the first two lines that
-        agree (these two are not samples then).
+        Features a sample. Not given: the node's schema tells; on a text link without one, the
+        first two lines that agree (these two are not samples then).
     label : {"last", "none"}
-        Whether samples may carry a label: inline in a frame, the last column of a line. "none": labels in frames are
-        passed over, and lines have no such column.
+        Whether samples may carry a label: inline in a frame, the last column of a line. "none":
+        labels in frames are passed over, and lines have no such column.
     ring : int
         Samples held for the reader.
     policy : {"drop_oldest", "drop_newest"}
         What a sample does to a full ring.
     max_raw : int, optional
-        Longest binary frame taken, bytes before COBS. By default what `n_features` needs, and not below 254; 4100
-        (1,020 features) when that is not given.
+        Longest binary frame taken, bytes before COBS. By default what `n_features` needs, and not
+        below 254; 4100 (1,020 features) when that is not given.
     handshake_timeout : float
         Seconds to wait for the node's schema.
     outbox_bytes : int

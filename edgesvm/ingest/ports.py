@@ -1,7 +1,8 @@
 """Ports by URL, through pyserial: bytes in and out, and one way to die.
 
-pyserial has several (SerialException, a bare OSError, ``termios.error`` which is no OSError, TypeError after a close from
-another thread): here they all become `LinkDown`. Reads never wait for a buffer to fill, writes never wait at all.
+pyserial has several (SerialException, a bare OSError, ``termios.error`` which is no OSError,
+TypeError after a close from another thread): here they all become `LinkDown`. Reads never wait for
+a buffer to fill, writes never wait at all.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Port(Protocol):
     """What a link needs of a port. Each call may raise `LinkDown`."""
 
     def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
-        """Wait at most `timeout` seconds for a byte, then return what is there, at most `limit` bytes."""
+        """Wait at most `timeout` seconds for a byte; then what is there, at most `limit` bytes."""
 
     def write(self, data: bytes) -> int:
         """Hand over what the port takes at once; how many bytes that was."""
@@ -43,7 +44,7 @@ class Port(Protocol):
 
 
 class SerialPort:
-    """A port that pyserial opened: ``/dev/ttyUSB0``, a pseudo-terminal, ``rfc2217://``, ``loop://``."""
+    """A port that pyserial opened: ``/dev/ttyUSB0``, a pseudo-terminal, ``rfc2217://``."""
 
     def __init__(self, device: serial.SerialBase, url: str) -> None:
         self.url = url
@@ -84,7 +85,8 @@ class SerialPort:
     def _write(self, data: bytes) -> int:
         fd = self.fileno() if os.name == "posix" else None
         try:
-            # pyserial's own write spins on a full buffer where it must not wait; its descriptor does not block.
+            # pyserial's own write spins on a full buffer where it must not wait; its descriptor
+            # does not block.
             return self._device.write(data) or 0 if fd is None else os.write(fd, data)
         except (BlockingIOError, serial.SerialTimeoutException):
             return 0
@@ -140,8 +142,8 @@ def open_port(
     exclusive : bool
         Refuse a tty that another program holds this way (an advisory lock).
     low_latency : bool
-        Ask the driver to pass on bytes at once (USB converters gather them for up to 16 ms); where the port does not
-        know of that, nothing happens.
+        Ask the driver to pass on bytes at once (USB converters gather them for up to 16 ms); where
+        the port does not know of that, nothing happens.
 
     Raises
     ------
@@ -154,7 +156,9 @@ def open_port(
         raise ValueError(f"baud={baud!r} must be a positive integer")
     is_socket = url.startswith("socket://")
     # Where there are no locks, pyserial refuses to be told of them.
-    options = {"exclusive": True} if exclusive and os.name == "posix" and not is_socket else {}
+    options: dict[str, Any] = (
+        {"exclusive": True} if exclusive and os.name == "posix" and not is_socket else {}
+    )
     failures = tuple(kind for kind in DEATHS if kind is not ValueError)
     try:
         device = serial.serial_for_url(
@@ -168,7 +172,7 @@ def open_port(
 
 
 def try_low_latency(device: Any) -> bool:
-    """Ask for low latency; False where the port has no such thing (a pty, a socket, another system)."""
+    """Ask for low latency; False where there is no such thing (a pty, a socket)."""
     try:
         device.set_low_latency_mode(True)
     except (AttributeError, NotImplementedError, ValueError, OSError):

@@ -1,6 +1,7 @@
-"""A link to one node: a port, what reads its bytes, a ring of samples, and an outbox; binary or text.
+"""A link to one node: a port, what reads its bytes, a ring of samples, and an outbox.
 
-This is the part both kinds share: polling, writing without waiting, dying and coming back, counting.
+This is the part both kinds share: polling, writing without waiting, dying and coming back,
+counting.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ BITE = 4096
 class SampleSchema:
     """What a sample of this link looks like.
 
-    n_features : features a sample; label : "inline", "late" or "none"; n_classes : 0 when open; nominal_us : microseconds
-    between samples, 0 when irregular or not told; boot_id : None on a text link.
+    n_features : features a sample; label : "inline", "late" or "none"; n_classes : 0 when open;
+    nominal_us : microseconds between samples, 0 when irregular or not told; boot_id : None on a
+    text link.
     """
 
     n_features: int
@@ -131,8 +133,8 @@ class Link(ABC):
         LinkDown
             The port cannot be opened, or died.
         NoSchema, VersionMismatch, ValueError
-            It was closed again: the node did not say what its samples look like, speaks another version, or its samples
-            are not those asked for.
+            It was closed again: the node did not say what its samples look like, speaks another
+            version, or its samples are not those asked for.
         """
         if self._port is not None:
             return
@@ -156,10 +158,10 @@ class Link(ABC):
             self._port = None
 
     def reconnect(self, give_up: float | None = None) -> None:
-        """Open the port again, as often as it takes, waiting 0.1 s, 0.2 s, ... 5 s between attempts.
+        """Open the port again, as often as it takes, waiting 0.1 s, 0.2 s, ... 5 s in between.
 
-        The ring, the counters and the sequence window go on: what was sent meanwhile counts as missing, what is sent
-        twice is used once. A node that has restarted opens a new epoch.
+        The ring, the counters and the sequence window go on: what was sent meanwhile counts as
+        missing, what is sent twice is used once. A node that has restarted opens a new epoch.
 
         Parameters
         ----------
@@ -209,8 +211,8 @@ class Link(ABC):
     def poll(self, timeout: float = 0.1) -> int:
         """Write what waits, read once, and decode.
 
-        While the ring has room, no more is read than fits, so that a reader who takes all rows after each poll loses
-        none. When it is full already, the policy decides.
+        While the ring has room, no more is read than fits, so that a reader who takes all rows
+        after each poll loses none. When it is full already, the policy decides.
 
         Parameters
         ----------
@@ -230,18 +232,21 @@ class Link(ABC):
         port = self._live_port()
         try:
             self._tick(self._clock())
-            self._write_out(port)
-            chunk = port.read(timeout, self._room())
+            unwritable = self._write_or_reason(port)
+            # A peer that is gone may have left samples behind: only read decides.
+            chunk = port.read(timeout if unwritable is None else 0.0, self._room())
             if chunk:
                 self._take_in(chunk)
                 self._tell_refused()
+            elif unwritable is not None:
+                raise unwritable
         except LinkDown:
             self._died()
             raise
         return 0 if self._ring is None else len(self._ring)
 
     def take(self, max_rows: int | None = None) -> Batch:
-        """The next rows, as views of the ring: (X, y, has_label, weight, sequence). See `SampleRing.take`."""
+        """The next rows, as views: (X, y, has_label, weight, sequence). See `SampleRing.take`."""
         return self._rows().take(max_rows)
 
     def release(self, n: int) -> None:
@@ -259,7 +264,7 @@ class Link(ABC):
         return self._port
 
     def _room(self) -> int:
-        """Bytes that can be read now without any row being dropped; a bite when the ring is full."""
+        """Bytes that can be read without a row being dropped; a bite when the ring is full."""
         free = self._ring_rows if self._ring is None else self._ring_rows - len(self._ring)
         if free == 0:
             return BITE
@@ -290,7 +295,8 @@ class Link(ABC):
         Returns
         -------
         bool
-            False when it was dropped (and counted), because the node does not read or the port is gone.
+            False when it was dropped (and counted), because the node does not read or the port is
+            gone.
 
         Raises
         ------
@@ -327,6 +333,13 @@ class Link(ABC):
     def _write_out(self, port: Port) -> None:
         if len(self._outbox):
             self._outbox.consume(port.write(self._outbox.pending()))
+
+    def _write_or_reason(self, port: Port) -> LinkDown | None:
+        try:
+            self._write_out(port)
+        except LinkDown as reason:
+            return reason
+        return None
 
     def _tell_refused(self) -> None:
         for sequence in self._parser.take_refused():

@@ -1,4 +1,4 @@
-"""The text link: lines of decimal numbers, as any sketch prints them, and predictions back as lines."""
+"""The text link: lines of decimal numbers, as any sketch prints them; predictions as lines."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ SCHEMA_LINE = re.compile(rb"#esvm 1 d=([0-9]{1,5})(?: label=(last|none))?")
 class TextLink(Link):
     """A link in lines of text.
 
-    There is no handshake: with `n_features` the link is open at once, without it when an ``#esvm`` line or two lines
-    that agree have told. Without checksums (the counter `unprotected` is 1) a wrong digit passes for a right one.
+    There is no handshake: with `n_features` the link is open at once, without it when an ``#esvm``
+    line or two lines that agree have told. Without checksums (the counter `unprotected` is 1) a
+    wrong digit passes for a right one.
     """
 
     def __init__(

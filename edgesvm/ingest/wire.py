@@ -1,8 +1,9 @@
-"""What the bytes of a binary link mean: frame types, flags and bodies, and how a sender builds a frame.
+"""What the bytes of a binary link mean: frame types, flags, bodies; how a frame is built.
 
-A frame is ``COBS(header 8 B | body | CRC-32 of both) 0x00``, little-endian throughout; every byte is in FORMATS.md.
-This is the readable side, in plain Python, for a node, a control frame or a test. Frames are taken apart, and
-predictions built, by the compiled ``_frames``, which keeps in step with the numbers here.
+A frame is ``COBS(header 8 B | body | CRC-32 of both) 0x00``, little-endian throughout; every byte
+is in FORMATS.md. This is the readable side, in plain Python, for a node, a control frame or a
+test. Frames are taken apart, and predictions built, by the compiled ``_frames``, which keeps in
+step with the numbers here.
 """
 
 from __future__ import annotations
@@ -70,12 +71,12 @@ class Frame(NamedTuple):
 
 
 def max_encoded_length(n: int) -> int:
-    """The most bytes COBS makes of `n` raw bytes, the delimiter not counted: n + ceil(n / 254), at least 1."""
+    """The most bytes COBS makes of `n`, without the delimiter: n + ceil(n / 254), at least 1."""
     return n + max(1, -(-n // 254))
 
 
 def sample_raw_length(n_features: int, *, has_label: bool = True, has_time: bool = False) -> int:
-    """Raw bytes (before COBS) of a float32 sample frame: 12 + 4 d, and 4 each for a label and a device time."""
+    """Bytes before COBS of a float32 sample: 12 + 4 d, and 4 each for label and device time."""
     return MIN_RAW + 4 * (n_features + has_label + has_time)
 
 
@@ -85,7 +86,8 @@ def cobs_encode(raw: bytes) -> bytes:
     blocks = raw.split(b"\0")
     for last, block in enumerate(blocks, start=1 - len(blocks)):
         full, rest = divmod(len(block), 254)
-        # A final block of whole 254s needs no code byte after it; elsewhere that code stands for the zero.
+        # A final block of whole 254s needs no code byte after it; elsewhere that code stands for
+        # the zero.
         tail_is_silent = last == 0 and rest == 0 and full > 0
         for i in range(full):
             out.append(255)
@@ -120,7 +122,8 @@ def encode_frame(
     """
     if not (0 <= kind <= 0xFF and 0 <= flags <= 0xF and 0 <= schema_id <= 0xFFFF):
         raise ValueError(
-            f"frame type {kind} must be 0 to 255, flags {flags} 0 to 15, schema id {schema_id} 0 to 65535"
+            f"frame type {kind} must be 0 to 255, flags {flags} 0 to 15, "
+            f"schema id {schema_id} 0 to 65535"
         )
     head = _HEADER.pack(kind, PROTOCOL_VERSION << 4 | flags, schema_id, sequence & 0xFFFFFFFF)
     raw = head + body
@@ -187,11 +190,12 @@ class _Body:
 
     def pack(self) -> bytes:
         """The body's bytes; ValueError names a field that does not fit."""
-        return _pack(self._layout, astuple(self), type(self).__name__)  # type: ignore[call-overload]
+        values = astuple(self)  # type: ignore[call-overload]
+        return _pack(self._layout, values, type(self).__name__)
 
     @classmethod
     def unpack(cls: type[Body], body: bytes) -> Body:
-        """The fields of `body`; BadBody (a ValueError) when its length or a value is not allowed."""
+        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
         return cls._built(cls._fields(body))
 
     @classmethod
@@ -262,7 +266,7 @@ class Schema(_Body):
 
     @classmethod
     def unpack(cls, body: bytes) -> Schema:
-        """The fields of `body`; BadBody (a ValueError) when its length or a value is not allowed."""
+        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
         *first, reserved, nominal_us, scale_crc = cls._fields(body)
         if reserved:
             raise BadBody(f"Schema reserved bytes are {reserved:#06x}, not 0")
@@ -270,10 +274,11 @@ class Schema(_Body):
 
     @property
     def schema_id(self) -> int:
-        """The id its samples carry: low half of the CRC-32 of the body with the nonce as 0; 1 in place of 0.
+        """Id of its samples: low half of the CRC-32 of the body with nonce 0; 1 in place of 0.
 
-        The nonce is left out so that another handshake does not disown the samples on their way. The boot id stays
-        in: samples of a device that has restarted are then refused until its new SCHEMA has opened a new epoch.
+        The nonce is left out so that another handshake does not disown the samples on their way.
+        The boot id stays in: samples of a device that has restarted are then refused until its new
+        SCHEMA has opened a new epoch.
         """
         return zlib.crc32(replace(self, nonce=0).pack()) & 0xFFFF or 1
 

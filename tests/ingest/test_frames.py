@@ -1,6 +1,8 @@
 """Bytes to frames: hand-worked encodings, then properties over any input and any cutting."""
 
 import binascii
+import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -83,6 +85,12 @@ def test_frame_by_hand():
     frame = wire.encode_frame(wire.HELLO, body, sequence=5)
     assert frame == cobs.encode(raw) + b"\0"
     assert FrameDecoder().feed(frame) == [(wire.HELLO, 0, 0, 5, body, 1)]
+
+
+def test_the_example_of_the_format_document():
+    text = (Path(__file__).parents[2] / "FORMATS.md").read_text()
+    frame = wire.encode_frame(wire.HELLO, wire.Hello(0x01020304, host_ms=10000).pack(), sequence=5)
+    assert f"    {frame.hex(' ')}\n" in text
 
 
 def test_sizes_of_the_protocol():
@@ -239,7 +247,7 @@ PIECES = st.lists(
 
 def cut_at(stream, cuts):
     edges = [0, *sorted(c % (len(stream) + 1) for c in cuts), len(stream)]
-    return [stream[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [stream[a:b] for a, b in itertools.pairwise(edges)]
 
 
 @given(PIECES, st.lists(st.integers(0, 10**6), max_size=12), st.booleans())

@@ -1,5 +1,6 @@
 """Text lines to rows: decimals, separators, checksums, and each way a line can be bad."""
 
+import itertools
 from decimal import Decimal
 from fractions import Fraction
 
@@ -141,7 +142,8 @@ def checked(text):
 @pytest.mark.parametrize(
     "line",
     [
-        "0.5,-3,1", "0.5, -3, 1", "0.5\t-3\t1", "0.5;-3;1", "0.5 -3 1", "  0.5   -3  1  ", "a:0.5,b:-3,class:1",
+        "0.5,-3,1", "0.5, -3, 1", "0.5\t-3\t1", "0.5;-3;1", "0.5 -3 1", "  0.5   -3  1  ",
+        "a:0.5,b:-3,class:1",
         "x:0.5 y:-3 z:1", "x:0.5\ty:-3\tz:1", "@7 0.5,-3,1", "+0.5,-3.0,1.0", "@7  0.5 -3 1",
     ],
 )  # fmt: skip
@@ -318,9 +320,10 @@ def test_longest_line_and_most_columns():
 
 LINES = st.one_of(
     st.binary(max_size=60),
-    st.sampled_from([b"1,2,0", b"@3 1,2,0", b"# x", b"#esvm 1 d=2", b"1,2,0*1C", b"9" * 600, b"\t\t\t", b"1 2 3", b"nan,1,1"]),
+    st.sampled_from([b"1,2,0", b"@3 1,2,0", b"1,2,0*1C", b"1 2 3", b"nan,1,1", b"9" * 600]),
+    st.sampled_from([b"# x", b"#esvm 1 d=2", b"\t\t\t"]),
     st.text(alphabet="0123456789.,;:@*=#?- \te", max_size=40).map(str.encode),
-)  # fmt: skip
+)
 
 
 @given(st.lists(LINES, max_size=12), st.lists(st.integers(0, 10**6), max_size=10), st.booleans())
@@ -331,7 +334,7 @@ def test_any_cutting_of_anything_gives_the_same_and_identities_hold(lines, cuts,
     whole, parts = parser(label_column=label_column), parser(label_column=label_column)
     expected = feed(whole, stream)
     got = []
-    for a, b in zip(edges, edges[1:], strict=False):
+    for a, b in itertools.pairwise(edges):
         got += feed(parts, stream[a:b])
     assert got == expected
     assert parts.counters() == whole.counters()

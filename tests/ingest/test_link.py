@@ -134,6 +134,7 @@ def test_handshake_samples_and_answers(clock):
     answers = [wire.Prediction.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
     assert answers == [wire.Prediction(n, 1, wire.TRAINED, 0.25) for n in (0, 1)]
     assert [f.sequence for f in node.kinds(wire.PREDICTION)] == [0, 1]
+    assert {f.schema_id for f in node.kinds(wire.PREDICTION)} == {node.schema.schema_id}
     assert node.decoder.broken_identities() == []
     assert sound(link)["predictions_sent"] == 2
     link.close()
@@ -418,7 +419,7 @@ def test_a_write_cut_in_two_is_finished_before_anything_else(clock):
 
 def test_a_delimiter_goes_first_after_silence(clock):
     node = Node()
-    link, port = connect(clock, node)
+    link, _ = connect(clock, node)
     node.decoder.feed(b"\x42\x42")  # noise on the line
     clock.now += 0.2
     link.send_prediction(3, 1, 0.5)
@@ -446,6 +447,18 @@ def test_a_port_that_dies_is_link_down_and_rows_stay(clock):
     assert port.closed
     assert rows(link) == [0]
     assert not link.send_prediction(0, 1)
+    assert sound(link)["disconnects"] == 1
+
+
+def test_the_last_words_of_a_port_that_cannot_be_written_to_are_heard(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0) + node.sample(1)
+    port.dead = True
+    clock.now += 5  # a heartbeat is due, and writing it fails
+    assert link.poll() == 2
+    with pytest.raises(LinkDown):
+        link.poll()
     assert sound(link)["disconnects"] == 1
 
 

@@ -101,7 +101,7 @@ def test_unplugged_write_is_link_down(wire_and_port):
 
 
 def test_a_dead_pty_raises_each_of_the_kinds_we_catch(wire_and_port):
-    """What pyserial raises by itself: should a release change that, this table is where it shows."""
+    """What pyserial raises by itself: should a release change that, it shows here."""
     fds, port = wire_and_port
     unplug(fds)
     device = port._device

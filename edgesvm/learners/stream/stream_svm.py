@@ -98,8 +98,9 @@ class StreamSVM(Learner):
         self.dtype = dtype
 
     def _capacity_range(self) -> tuple[int, int]:
-        # More than 64 has not been seen to help; ask for it by name.
-        return (0, 64) if self.n_balls == 1 else (0, 0)
+        # More has not been seen to help; ask for it by name.
+        most = 64 if self.bound == "upper" else 8
+        return (0, most) if self.n_balls == 1 else (0, 0)
 
     def _check_params(self) -> None:
         if not (math.isfinite(self.C) and self.C > 0):

@@ -1,0 +1,68 @@
+"""The learner a command line asks for: options, and the learner of the largest capacity that fits."""
+
+from __future__ import annotations
+
+import argparse
+
+from edgesvm.learner import DTYPES, Learner
+from edgesvm.learners import KernelStreamSVM, Standardized, StreamSVM
+
+KINDS: dict[str, type[Learner]] = {"stream": StreamSVM, "kernel-stream": KernelStreamSVM}
+DEFAULT_MEMORY = "16KiB"
+
+
+def add_to(command: argparse.ArgumentParser, *, memory: bool = True) -> None:
+    """Add the options; those not given stay at the learner's own defaults."""
+    group = command.add_argument_group("the learner")
+    if memory:
+        group.add_argument(
+            "--memory", default=DEFAULT_MEMORY, metavar="BYTES", help=f"its budget, default {DEFAULT_MEMORY}"
+        )
+    group.add_argument(
+        "--learner",
+        choices=KINDS,
+        default="stream",
+        help="stream: linear, the default; kernel-stream: RBF unless --kernel says otherwise",
+    )
+    group.add_argument(
+        "--bound",
+        choices=("lower", "upper"),
+        default="lower",
+        help="of the ball's radius; upper: the paper's ball, which encloses all it saw; lower (default): more accurate",
+    )
+    group.add_argument("--C", type=float, default=1.0, help="penalty of slack, default 1")
+    group.add_argument("--lookahead", type=int, metavar="L", help="samples held beside the ball; default: what fits")
+    group.add_argument("--n-balls", type=int, metavar="K", help="balls kept, instead of --lookahead")
+    group.add_argument("--max-vectors", type=int, metavar="M", help="of kernel-stream; default: what fits")
+    group.add_argument("--kernel", choices=("rbf", "poly", "linear"), help="of kernel-stream")
+    group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
+    group.add_argument("--dtype", choices=DTYPES, default="float32")
+    group.add_argument("--raw", action="store_true", help="learn features as they come, without standardizing them")
+
+
+def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
+    """The learner asked for, and whether its capacity was given."""
+    names = {
+        "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
+        "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
+    }
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    own = names[options.learner]
+    for name in {n for other in names.values() for n in other} - set(own):
+        if name in given:
+            raise ValueError(f"--{name.replace('_', '-')} does not go with --learner {options.learner}")
+    inner = KINDS[options.learner](**{name: given[name] for name in own if name in given})
+    fixed = any(name in given for name in ("lookahead", "n_balls", "max_vectors"))
+    return inner if options.raw else Standardized(learner=inner), fixed
+
+
+def build(options: argparse.Namespace, n_features: int) -> Learner:
+    """The learner asked for, of the capacity given or the largest that fits ``--memory``.
+
+    Raises
+    ------
+    MemoryBudgetError
+        It does not fit.
+    """
+    learner, fixed = requested(options)
+    return learner.fitted_into(options.memory, n_features, fixed=fixed)

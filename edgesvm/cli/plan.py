@@ -1,0 +1,87 @@
+"""``edgesvm plan``: what fits in so many bytes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from edgesvm.budget import MemoryBudgetError, format_bytes, parse_bytes
+from edgesvm.cli import learner_options
+from edgesvm.learner import Learner
+from edgesvm.learners import Standardized
+
+HELP = """\
+What fits in so many bytes, for every learner: its capacity, its bytes, and what is left.
+Arithmetic only: nothing is allocated. With --learner, the list of arrays that one would live in.
+
+  edgesvm plan 64KiB --features 16
+  edgesvm plan 4KiB --features 3 --learner kernel-stream
+"""
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "plan",
+        help="what fits in N bytes",
+        description=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("memory", metavar="BYTES", help="the budget: 65536, 64KiB, 1MiB")
+    command.add_argument("--features", type=int, required=True, metavar="D", help="features a sample")
+    command.add_argument("--json", action="store_true", help="one JSON line")
+    learner_options.add_to(command, memory=False)
+    command.set_defaults(act=act, learner=None)
+
+
+def act(options: argparse.Namespace) -> int:
+    if options.learner is not None:
+        learner = learner_options.build(options, options.features)
+        print(f"{learner!r}, {options.features} features\n\n{learner.plan(options.features)}")
+        return 0
+    rows = [_row(options, name, kind) for name, kind in learner_options.KINDS.items()]
+    if options.json:
+        print(json.dumps({"budget": parse_bytes(options.memory), "features": options.features, "learners": rows}))
+        return 0
+    print(f"{format_bytes(parse_bytes(options.memory))}, {options.features} features a sample, {options.dtype}")
+    print(f"\n  {'learner':<15} {'capacity':<20} {'bytes':>10}  {'left':>10}  behind a standardizer")
+    for row in rows:
+        print(
+            f"  {row['learner']:<15} {_capacity(row, 'raw'):<20} {_bytes(row, 'raw'):>10}  {_left(row, options):>10}  "
+            f"{_capacity(row, 'standardized')}, {_bytes(row, 'standardized')} B"
+        )
+    print("\n  The list of arrays: edgesvm plan BYTES --features D --learner NAME")
+    return 0
+
+
+def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
+    """Capacity and bytes of one learner, raw and standardized."""
+    base = kind(C=options.C, bound=options.bound, dtype=options.dtype)  # type: ignore[call-arg]
+    row: dict = {"learner": name}
+    for how, learner in (("raw", base), ("standardized", Standardized(learner=base))):
+        try:
+            fitting = learner.fitted_into(options.memory, options.features)
+            inner = fitting.learner if isinstance(fitting, Standardized) else fitting
+            row[how] = {
+                "capacity": {kind._capacity: getattr(inner, kind._capacity)},
+                "bytes": fitting.plan(options.features).total,
+            }
+        except MemoryBudgetError as error:
+            row[how] = {"needs": error.required}
+    return row
+
+
+def _capacity(row: dict, how: str) -> str:
+    if "needs" in row[how]:
+        return "does not fit"
+    ((name, value),) = row[how]["capacity"].items()
+    return f"{name}={value}"
+
+
+def _bytes(row: dict, how: str) -> str:
+    cell = row[how]
+    return f"needs {cell['needs']:,}" if "needs" in cell else f"{cell['bytes']:,}"
+
+
+def _left(row: dict, options: argparse.Namespace) -> str:
+    cell = row["raw"]
+    return "-" if "needs" in cell else f"{parse_bytes(options.memory) - cell['bytes']:,}"

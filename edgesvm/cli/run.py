@@ -1,0 +1,213 @@
+"""``edgesvm run``: a sensor on a port teaches a learner; predictions go back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from edgesvm.budget import format_bytes
+from edgesvm.cli import learner_options
+from edgesvm.cli.status import StatusLine, percent
+from edgesvm.errors import LinkDown
+from edgesvm.ingest import Link, open_link
+from edgesvm.learner import Learner
+from edgesvm.persist import load
+from edgesvm.runner import Runner
+
+HELP = """\
+Learn from the sensor on PORT: each sample is predicted, the prediction goes back, then its label is learned.
+
+  edgesvm run /dev/ttyUSB0                         a node that speaks the binary protocol (FORMATS.md)
+  edgesvm run /dev/ttyACM0 --text --save m.esvm    any sketch that prints numbers, the label last
+  edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
+
+With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C and on SIGTERM.
+When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead.
+"""
+
+
+class Stop(Exception):
+    """SIGTERM or Ctrl-C came while waiting for a port."""
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "run",
+        help="learn from a sensor on a port",
+        description=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal, socket://host:port")
+    command.add_argument("--baud", type=int, default=115200, help="default 115200")
+    command.add_argument("--text", action="store_true", help="lines of numbers instead of frames")
+    command.add_argument("--features", type=int, metavar="D", help="expected; on a text link else found out")
+    command.add_argument("--unlabelled", action="store_true", help="samples carry no label: predict only")
+    command.add_argument("--ring", type=int, default=256, metavar="ROWS", help="samples held for the learner")
+    command.add_argument(
+        "--full",
+        choices=("drop_oldest", "drop_newest"),
+        default="drop_oldest",
+        help="what a sample does to a full ring; default drop_oldest",
+    )
+    command.add_argument("--samples", type=int, metavar="N", help="end after so many")
+    command.add_argument("--once", action="store_true", help="end when the port dies, do not open it again")
+    command.add_argument("--wait", type=float, default=10.0, metavar="S", help="for the node's schema, default 10 s")
+    command.add_argument("--save", metavar="FILE", help="snapshot: loaded if there, written at the end")
+    command.add_argument("--fresh", action="store_true", help="do not load --save's FILE, begin anew")
+    command.add_argument("--window", type=int, default=1000, metavar="N", help="samples of the rolling accuracy")
+    command.add_argument("--json", action="store_true", help="a JSON line on stdout at the end")
+    command.add_argument("--quiet", action="store_true", help="no status line")
+    learner_options.add_to(command)
+    command.set_defaults(act=act)
+
+
+def act(options: argparse.Namespace) -> int:
+    status = StatusLine(quiet=options.quiet)
+    with _stop_signals() as signals, _open(options, signals) as link:
+        learner, resumed = _learner(options, link)
+        planned = learner.plan(link.schema.n_features).total
+        status.say(
+            f"{learner!r}{' from ' + options.save if resumed else ''}: {format_bytes(learner.nbytes)} "
+            f"of {options.memory}, link {format_bytes(link.nbytes)}"
+        )
+        runner = Runner(link, learner, window=options.window)
+        started = time.monotonic()
+        try:
+            _serve(options, runner, signals, status, started)
+        finally:
+            status.end()
+            if options.save and learner.nbytes:
+                learner.save(options.save)
+    summary = _summary(runner, planned, time.monotonic() - started)
+    if options.json:
+        print(json.dumps(summary), flush=True)
+    else:
+        status.say(_closing_words(summary, options.save))
+    if summary["broken_identities"]:
+        print(f"edgesvm: counts do not add up: {'; '.join(summary['broken_identities'])}", file=sys.stderr)
+        return 1
+    return 0
+
+
+class _Signals:
+    """Set by SIGTERM and SIGINT. While waiting for a port they raise, since nothing is half done then."""
+
+    def __init__(self) -> None:
+        self.stopping = False
+        self.waiting = False
+
+    def __call__(self, *_: object) -> None:
+        self.stopping = True
+        if self.waiting:
+            raise Stop
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        self.waiting = True
+        try:
+            if self.stopping:
+                raise Stop
+            yield
+        finally:
+            self.waiting = False
+
+
+@contextmanager
+def _stop_signals() -> Iterator[_Signals]:
+    """Let SIGTERM and Ctrl-C end the run with its snapshot and its report."""
+    signals = _Signals()
+    before = {number: signal.signal(number, signals) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _open(options: argparse.Namespace, signals: _Signals) -> Link:
+    try:
+        with signals.interruptible():
+            return open_link(
+                options.port,
+                baud=options.baud,
+                mode="text" if options.text else "binary",
+                n_features=options.features,
+                label="none" if options.unlabelled else "last",
+                ring=options.ring,
+                policy=options.full,
+                handshake_timeout=options.wait,
+            )
+    except Stop:
+        raise KeyboardInterrupt from None
+
+
+def _learner(options: argparse.Namespace, link: Link) -> tuple[Learner, bool]:
+    """The learner saved, or a new one for this link's samples; whether it was saved."""
+    n_features = link.schema.n_features
+    if options.save and not options.fresh and os.path.exists(options.save):
+        learner = load(options.save)
+        if learner.n_features_in_ != n_features:
+            raise ValueError(
+                f"{options.save} was learned on {learner.n_features_in_} features, the link has {n_features}; "
+                "--fresh begins anew"
+            )
+        return learner, True
+    return learner_options.build(options, n_features).allocate(n_features), False
+
+
+def _serve(
+    options: argparse.Namespace, runner: Runner, signals: _Signals, status: StatusLine, started: float
+) -> None:
+    """Until the samples asked for are in, a signal comes, or, with --once, the port dies."""
+    while not signals.stopping and (options.samples is None or runner.taken < options.samples):
+        try:
+            runner.step()
+        except LinkDown as down:
+            if options.once:
+                return
+            status.say(f"{down}; opening it again")
+            try:
+                with signals.interruptible():
+                    runner.link.reconnect()
+            except Stop:
+                return
+        status.show(lambda: _status(runner, time.monotonic() - started))
+
+
+def _status(runner: Runner, seconds: float) -> str:
+    c = runner.link.counters
+    return (
+        f"{runner.taken:,} samples  {runner.taken / max(seconds, 1e-9):,.0f}/s  "
+        f"accuracy {percent(runner.score.rolling)}  learner {runner.learner.nbytes:,} B  "
+        f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  rejected {c['bytes_rejected']:,} B"
+    )
+
+
+def _summary(runner: Runner, planned: int, seconds: float) -> dict[str, Any]:
+    return {
+        "learner": repr(runner.learner),
+        "bytes_planned": planned,
+        "bytes_allocated": runner.learner.nbytes,
+        "link_bytes": runner.link.nbytes,
+        "seconds": round(seconds, 3),
+        "n_updates": runner.learner.n_updates_,
+        **runner.score.summary(),
+        "counters": runner.counters(),
+        "broken_identities": runner.check_identities(),
+    }
+
+
+def _closing_words(summary: dict[str, Any], saved: str | None) -> str:
+    c = summary["counters"]
+    return (
+        f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, {c['unlabelled']:,} unlabelled; "
+        f"accuracy {percent(summary['accuracy'])}, last {summary['window']:,} {percent(summary['rolling_accuracy'])}; "
+        f"{c['missing']:,} missing" + (f"; saved to {saved}" if saved else "")
+    )

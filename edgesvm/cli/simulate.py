@@ -1,0 +1,76 @@
+"""``edgesvm simulate``: a simulated sensor and ``edgesvm run``, started together under a device's limits."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Sequence
+
+from edgesvm.cli import learner_options
+from firmware_sim import options as sim_options
+from firmware_sim.harness import Report, simulate
+from firmware_sim.profiles import profile
+
+HELP = """\
+A simulated sensor at one end of a link, `edgesvm run` at the other, in a process of its own that is held to a
+device's memory. The report says what the sensor saw: accuracy of the answers, faults injected, memory.
+
+  edgesvm simulate                                      a rotating machine, 10,000 samples, a Pi Zero
+  edgesvm simulate --signal gas --faults field --samples 50000 --profile pico-class
+  edgesvm simulate --replay room.csv --link tcp --learner kernel-stream
+"""
+SAMPLES = 10_000
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "simulate",
+        help="a simulated sensor and `run` together",
+        description=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    sim_options.add_node_options(command)
+    sim_options.add_link_options(command)
+    command.add_argument("--save", metavar="FILE", help="snapshot, as for `run`")
+    command.add_argument("--timeout", type=float, default=600.0, metavar="S", help="longest run, default 600 s")
+    learner_options.add_to(command)
+    command.set_defaults(act=act, samples=SAMPLES, profile="pi-zero", memory=None)
+
+
+def act(options: argparse.Namespace) -> int:
+    device = profile(options.profile)
+    if options.memory is None:
+        options.memory = str(device.learner_bytes)
+    node = sim_options.make_node(options)
+    with sim_options.closing_source(node.source), contextlib.closing(sim_options.make_link(options)) as link:
+        line = sim_options.make_line(options, link)
+        status = sim_options.StatusLine()
+        report = simulate(
+            edge_command(options), node, line, profile=device, timeout_s=options.timeout, on_progress=status
+        )
+        status.end()
+    sim_options.finish(options, line, report)
+    return exit_code(report)
+
+
+def exit_code(report: Report) -> int:
+    """0 where every sample was answered; else 1, with the edge process's own words on stderr."""
+    if report.ended == "drained" and report.exit_code == 0:
+        return 0
+    if report.edge_errors:
+        print(report.edge_errors.rstrip(), file=sys.stderr)
+    print(f"edgesvm: the run ended by {report.ended}, `edgesvm run` with {report.exit_code}", file=sys.stderr)
+    return 1
+
+
+def edge_command(options: argparse.Namespace) -> list[str]:
+    """``edgesvm run`` with the learner options given here."""
+    command = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--quiet"]
+    names = ("memory", "learner", "bound", "C", "lookahead", "n_balls", "max_vectors", "kernel", "gamma", "dtype", "save")
+    for name in names:
+        value = getattr(options, name, None)
+        if value is not None:
+            command += [f"--{name.replace('_', '-')}", str(value)]
+    flags: Sequence[tuple[str, bool]] = (("--raw", options.raw), ("--text", options.text))
+    return command + [flag for flag, given in flags if given]

@@ -1,0 +1,46 @@
+"""One live line on a terminal; a line now and then where there is none."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+LIVE_EVERY_S = 0.2
+LOG_EVERY_S = 10.0
+
+
+class StatusLine:
+    """Shows what ``text()`` says on stderr: rewritten in place on a terminal, a log line every 10 s elsewhere."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._live = sys.stderr.isatty()
+        self._every = LIVE_EVERY_S if self._live else LOG_EVERY_S
+        self._next = time.monotonic() + (0.0 if self._live else LOG_EVERY_S)
+
+    def show(self, text: Callable[[], str]) -> None:
+        """Show it if it is time to."""
+        now = time.monotonic()
+        if self._quiet or now < self._next:
+            return
+        self._next = now + self._every
+        sys.stderr.write(f"\r\x1b[K{text()}" if self._live else text() + "\n")
+        sys.stderr.flush()
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        if not self._quiet:
+            sys.stderr.write(f"\r\x1b[K{text}\n" if self._live else text + "\n")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """Clear the live line."""
+        if self._live and not self._quiet:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def percent(share: float | None) -> str:
+    """A share for people; "-" where there is none yet."""
+    return "-" if share is None else f"{100 * share:.1f} %"

@@ -1,0 +1,166 @@
+"""Command-line options of a simulated node and its link, and the parts they ask for."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+import time
+
+from edgesvm.rows import CsvRows, RowSource, open_rows
+from firmware_sim.faults import FAULTS, MIXES, FaultInjector, fault_rates
+from firmware_sim.harness import Report
+from firmware_sim.line import Line
+from firmware_sim.links import Link, PtyLink, TcpLink
+from firmware_sim.node import LABEL_MODES, FrameNode, Node
+from firmware_sim.profiles import PROFILES, profile
+from firmware_sim.signals import SIGNALS
+from firmware_sim.text_node import CHECKSUMS, TextNode
+
+
+def add_node_options(command: argparse.ArgumentParser) -> None:
+    """What the node sends."""
+    group = command.add_argument_group("what is sent")
+    group.add_argument("--signal", choices=SIGNALS, default="rotating", help="synthetic sensor")
+    group.add_argument("--replay", metavar="FILE", help="rows of a .csv or .npz file instead")
+    group.add_argument(
+        "--label-column", metavar="NAME", help="of a CSV: name or index; none: no label"
+    )
+    group.add_argument(
+        "--drop-column", metavar="NAME", action="append", default=[], help="of a CSV: no feature"
+    )
+    group.add_argument("--labels", choices=LABEL_MODES, default="inline", help="told to the host")
+    group.add_argument("--samples", type=int, metavar="N", help="stop after so many")
+    group.add_argument(
+        "--rate", type=float, metavar="HZ", help="samples a second; else all the link takes"
+    )
+    group.add_argument("--text", action="store_true", help="print lines; no handshake, no answers")
+    group.add_argument(
+        "--checksum", choices=CHECKSUMS, default="none", help="of a line, with --text"
+    )
+    group.add_argument("--timestamps", action="store_true", help="send the device's clock too")
+    group.add_argument("--seed", type=int, default=0, help="of the signal and the faults")
+
+
+def add_link_options(command: argparse.ArgumentParser) -> None:
+    """The link, its speed, its faults."""
+    group = command.add_argument_group("how it gets there")
+    group.add_argument("--link", choices=("pty", "tcp"), default="pty")
+    group.add_argument("--symlink", metavar="NAME", help="a name for the pty that stays")
+    group.add_argument("--tcp-port", type=int, default=0, metavar="P", help="0 takes a free one")
+    group.add_argument(
+        "--baud", type=float, metavar="B", help="pace the link; default: as fast as it goes"
+    )
+    group.add_argument("--profile", choices=PROFILES, help="a device's baud, buffers and memory")
+    group.add_argument(
+        "--faults", choices=MIXES, default="none", metavar="MIX", help=", ".join(MIXES)
+    )
+    group.add_argument(
+        "--fault",
+        action="append",
+        default=[],
+        metavar="KIND=RATE",
+        help=f"chance per frame, over the mix: {', '.join(FAULTS)}",
+    )
+    group.add_argument(
+        "--ledger", metavar="FILE", help="write the injected faults, one JSON a line"
+    )
+    group.add_argument("--json", action="store_true", help="report as one JSON line on stdout")
+
+
+def make_source(options: argparse.Namespace) -> RowSource:
+    if options.replay is not None:
+        return open_rows(
+            options.replay,
+            label_column=options.label_column,
+            drop_columns=tuple(options.drop_column),
+        )
+    return SIGNALS[options.signal](options.seed)
+
+
+def make_node(options: argparse.Namespace) -> Node:
+    settings = {
+        "rate": options.rate,
+        "samples": options.samples,
+        "label_mode": options.labels,
+    }
+    source = make_source(options)
+    device = profile(options.profile) if options.profile else None
+    if options.text:
+        if device:
+            settings["tx_bytes"] = max(device.tx_bytes, 512)
+        return TextNode(source, checksum=options.checksum, **settings)
+    if device:
+        # A wide sample needs a wider buffer than the profile's own, or there is no node at all.
+        settings["tx_bytes"] = max(device.tx_bytes, 8 * source.n_features + 64)
+    return FrameNode(source, timestamps=options.timestamps, boot_id=options.seed + 1, **settings)
+
+
+def make_line(options: argparse.Namespace, link: Link) -> Line:
+    rates = fault_rates(options.faults, options.fault)
+    faults = None
+    if any(rates.values()):
+        delimiter = ord("\n") if options.text else 0
+        faults = FaultInjector(rates, seed=options.seed, delimiter=delimiter)
+    baud = options.baud
+    if options.profile is not None:
+        device = profile(options.profile)
+        if baud is not None and baud > device.max_baud:
+            raise ValueError(f"--baud {baud:g}: {device.name} goes up to {device.max_baud}")
+        # Named for its limits: a profile is paced unless the speed is said.
+        baud = device.baud if baud is None else baud
+    return Line(link, baud=baud, faults=faults)
+
+
+def make_link(options: argparse.Namespace) -> Link:
+    if options.link == "tcp":
+        return TcpLink(options.tcp_port)
+    may_unplug = fault_rates(options.faults, options.fault).get("disconnect", 0) > 0
+    name = options.symlink
+    if name is None and may_unplug:
+        # A terminal that comes back needs a name that stays.
+        name = f"{tempfile.gettempdir()}/firmware_sim.{os.getpid()}"
+    return PtyLink(name)
+
+
+class StatusLine:
+    """One line on a terminal, written over and over; nothing where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._next = 0.0
+        self._started = time.monotonic()
+
+    def __call__(self, node: Node, line: Line, *_: object) -> None:
+        now = time.monotonic()
+        if not self._shown or now < self._next:
+            return
+        self._next = now + 0.2
+        last = node.scorer.last_accuracy
+        text = (
+            f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
+            f"{node.scorer.received:,} answers  accuracy {'-' if last is None else f'{last:.3f}'}  "
+            f"faults {len(line.faults.ledger) if line.faults else 0}  "
+            f"{now - self._started:.0f} s"
+        )
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+
+
+def closing_source(source: RowSource) -> contextlib.AbstractContextManager:
+    """Closes the file of a recording at the end."""
+    return contextlib.closing(source) if isinstance(source, CsvRows) else contextlib.nullcontext()
+
+
+def finish(options: argparse.Namespace, line: Line, result: Report) -> None:
+    """Write the ledger where one was asked for, and print the report."""
+    if options.ledger and line.faults:
+        with open(options.ledger, "w", encoding="utf-8") as file:
+            line.faults.ledger.write(file)
+    print(result.json() if options.json else result.text(), flush=True)

@@ -1,0 +1,192 @@
+"""Device profiles, and the caps that hold a process of this machine to them.
+
+A profile limits three things, each where it can be held: the learner's arena (by the library, given
+the number), the link's speed (by `firmware_sim.line`) and the growth of the edge process (by the
+kernel, once the program is up). The process cap is an allowance above its size at that moment,
+since an interpreter with NumPy is larger than some of the devices: it shows that a running learner
+takes no more, not that Python fits.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+KiB, MiB = 1024, 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a device has, in bytes and bits a second.
+
+    ``arena_bytes`` is the most a learner may be given, ``learner_bytes`` what it is given by
+    default, ``allowance_bytes`` what the edge process may grow by once its port is open,
+    ``tx_bytes`` the node's transmit buffer, ``baud`` the default and ``max_baud`` the highest speed
+    of the UART.
+    """
+
+    name: str
+    summary: str
+    ram_bytes: int
+    arena_bytes: int
+    learner_bytes: int
+    allowance_bytes: int
+    baud: int
+    max_baud: int
+    tx_bytes: int
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "pi-zero",
+            "Raspberry Pi Zero: one ARMv6 core, 512 MiB shared with everything else",
+            ram_bytes=512 * MiB,
+            arena_bytes=1 * MiB,
+            learner_bytes=16 * KiB,
+            allowance_bytes=8 * MiB,
+            baud=115200,
+            max_baud=921600,
+            tx_bytes=1024,
+        ),
+        Profile(
+            "pi-3",
+            "Raspberry Pi 3: four ARMv8 cores, 1 GiB",
+            ram_bytes=1024 * MiB,
+            arena_bytes=16 * MiB,
+            learner_bytes=64 * KiB,
+            allowance_bytes=32 * MiB,
+            baud=115200,
+            max_baud=4_000_000,
+            tx_bytes=4096,
+        ),
+        Profile(
+            "esp32-class",
+            "ESP32 or alike: 520 KiB of SRAM, of which a radio's stack takes half",
+            ram_bytes=520 * KiB,
+            arena_bytes=128 * KiB,
+            learner_bytes=16 * KiB,
+            allowance_bytes=2 * MiB,
+            baud=115200,
+            max_baud=921600,
+            tx_bytes=512,
+        ),
+        Profile(
+            "pico-class",
+            "RP2040 or alike: two Cortex-M0+ cores without an FPU, 264 KiB of SRAM",
+            ram_bytes=264 * KiB,
+            arena_bytes=64 * KiB,
+            learner_bytes=4 * KiB,
+            allowance_bytes=2 * MiB,
+            baud=115200,
+            max_baud=921600,
+            tx_bytes=256,
+        ),
+    )
+}
+
+_VM_FIELDS = ("VmSize", "VmData", "VmRSS", "VmHWM")
+
+
+def profile(name: str) -> Profile:
+    """The profile of that name; ValueError lists those there are."""
+    if name not in PROFILES:
+        raise ValueError(f"no profile {name!r}; there are {', '.join(PROFILES)}")
+    return PROFILES[name]
+
+
+def _proc(pid: int | None, file: str) -> Path:
+    if not sys.platform.startswith("linux"):
+        raise OSError(f"the memory of a process is read from /proc, which {sys.platform} lacks")
+    return Path("/proc", "self" if pid is None else str(pid), file)
+
+
+def read_vm(pid: int | None = None) -> dict[str, int]:
+    """Memory of a process, this one by default.
+
+    Returns
+    -------
+    dict
+        ``VmSize`` (address space), ``VmData`` (private and writable), ``VmRSS`` (resident),
+        ``VmHWM`` (peak resident since the process began or `reset_peak`), in bytes. The kernel
+        batches its counts: they are good to some 100 to 250 kB.
+
+    Raises
+    ------
+    OSError
+        Not on Linux.
+    ProcessLookupError
+        The process has ended.
+    """
+    try:
+        text = _proc(pid, "status").read_text()
+    except FileNotFoundError:
+        raise ProcessLookupError(f"no process {pid}") from None
+    lines = (line.split() for line in text.splitlines())
+    found = {words[0][:-1]: int(words[1]) * KiB for words in lines if words[0][:-1] in _VM_FIELDS}
+    # A process that has ended and not been waited for has a status, and no memory in it.
+    if len(found) < len(_VM_FIELDS):
+        raise ProcessLookupError(f"process {pid} has ended")
+    return found
+
+
+def reset_peak(pid: int | None = None) -> None:
+    """Let ``VmHWM`` of a process (this one by default) begin anew at its present size."""
+    _proc(pid, "clear_refs").write_text("5")
+
+
+def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "data") -> int:
+    """Let a process grow by so many bytes from now on, and no more.
+
+    Works on a running process of the same user, so any program can be capped once it has imported
+    what it needs: it need not know.
+
+    Parameters
+    ----------
+    pid : int or None
+        None: this process.
+    allowance_bytes : int
+        On top of its present size. A further thread alone takes 8 MiB of stack.
+    kind : {"data", "as"}
+        What is capped: private writable memory (``RLIMIT_DATA``) or the whole address space
+        (``RLIMIT_AS``).
+
+    Returns
+    -------
+    int
+        The limit set, bytes. Beyond it an allocation fails: ``MemoryError`` in Python.
+
+    Raises
+    ------
+    ValueError
+        Unknown `kind`, or a negative allowance.
+    OSError
+        Not on Linux, or not allowed.
+    """
+    if kind not in ("data", "as"):
+        raise ValueError(f"kind must be 'data' or 'as', got {kind!r}")
+    if allowance_bytes < 0:
+        raise ValueError(f"allowance_bytes must not be negative, got {allowance_bytes}")
+    size = read_vm(pid)["VmData" if kind == "data" else "VmSize"]
+    import resource  # not there on Windows, where read_vm has said so
+
+    which = resource.RLIMIT_DATA if kind == "data" else resource.RLIMIT_AS
+    limit = size + allowance_bytes
+    resource.prlimit(0 if pid is None else pid, which, (limit, limit))
+    return limit
+
+
+def cap_this_process(allowance_bytes: int, *, kind: str = "data") -> int:
+    """`cap_process` for the caller itself, after its imports. See there."""
+    return cap_process(None, allowance_bytes, kind=kind)
+
+
+def one_thread_environment() -> dict[str, str]:
+    """This process's environment, with BLAS held to one thread.
+
+    Each further thread of OpenBLAS costs some 40 MB of address space, on every core there is.
+    """
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

@@ -1,0 +1,85 @@
+"""No allocator call between sample 1,000 and 1,001,000, Python's or the C library's."""
+
+import gc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from registry import REGISTERED
+
+from firmware_sim import _alloc_hooks
+from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
+
+HERE = Path(__file__).parent
+
+SETUP = """
+from registry import BY_NAME
+
+cases = {{}}
+for name in {names}:
+    for dtype in ("float32", "float64"):
+        entry = BY_NAME[name]
+        X, y = entry.stream(600, dtype)
+        rows, labels = list(X), y.tolist()
+        learned = entry.make(dtype).partial_fit(X, y)
+        words = ["cold" if label < 0 else "hot" for label in labels]
+        text = entry.make(dtype).partial_fit(X, words)
+        learning = entry.make(dtype).allocate(entry.n_features)
+        cases[f"{{name}} {{dtype}} learn_one"] = learning.learn_one, (rows, labels)
+        cases[f"{{name}} {{dtype}} decision_one"] = learned.decision_one, (rows,)
+        cases[f"{{name}} {{dtype}} predict_one"] = learned.predict_one, (rows,)
+        cases[f"{{name}} {{dtype}} predict_one, text labels"] = text.predict_one, (rows,)
+"""
+
+NAMES = [entry.name for entry in REGISTERED]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_python_allocator_call_per_sample(name):
+    measured = hook_calls(SETUP.format(names=[name]))
+    assert len(measured) == 8
+    assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
+
+
+@pytest.mark.parametrize(
+    "through_malloc",
+    [
+        pytest.param(True, id="all-of-python"),
+        pytest.param(
+            False, id="system-only", marks=pytest.mark.long
+        ),  # weaker: pymalloc hides most
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_c_allocator_call_per_sample(name, through_malloc, alloc_preload):
+    setup = SETUP.format(names=[name])
+    measured = preload_calls(setup, alloc_preload, through_malloc=through_malloc, path=[HERE])
+    assert len(measured) == 8
+    beyond = {c: calls for c, calls in measured.items() if max(calls.excess) > calls.control}
+    assert beyond == {}
+    assert all(calls.control < SAMPLES // 10_000 for calls in measured.values())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_partial_fit_makes_a_constant_few_calls(compiled, weighted):
+    X, y = compiled.stream(5000)
+    weights = np.ones(5000) if weighted else None
+    learner = compiled.make().partial_fit(X, y)
+
+    def calls(n):
+        batch = X[:n], y[:n], None, None if weights is None else weights[:n]
+        learner.partial_fit(*batch)
+        gc.disable()
+        try:
+            _alloc_hooks.start()
+            try:
+                learner.partial_fit(*batch)
+            finally:
+                taken, _ = _alloc_hooks.stop()
+        finally:
+            gc.enable()
+        return taken
+
+    few, many = calls(500), calls(5000)
+    # not exactly equal: Python's free lists and small ints serve one object or another
+    assert abs(many - few) <= 5 and few < 200

@@ -1,0 +1,120 @@
+"""Inputs are read and left alone; outputs are the caller's; other layouts mean the same."""
+
+import numpy as np
+import pytest
+from test_stream import state
+
+N = 120
+
+
+def test_inputs_are_untouched_and_may_be_read_only(subject):
+    X, y = subject.stream(N)
+    weights = np.linspace(0.5, 2.0, N)
+    kept = X.copy(), y.copy(), weights.copy()
+    for array in (X, y, weights):
+        array.flags.writeable = False
+    learner = subject.make().partial_fit(X, y, sample_weight=weights)
+    learner.learn_one(X[0], y[0])
+    learner.decision_one(X[0])
+    learner.predict_one(X[0])
+    learner.score(X, y, sample_weight=weights)
+    learner.fit(X, y, sample_weight=weights)
+    for array, copy in zip((X, y, weights), kept, strict=True):
+        assert array.tobytes() == copy.tobytes()
+
+
+def test_learned_samples_are_not_referred_to(subject):
+    X, y = subject.stream(N)
+    learner = subject.make().partial_fit(X, y)
+    for row, label in zip(X[:20], y, strict=False):
+        learner.learn_one(row, label)
+    before = state(learner)
+    X[:] = 1e6
+    y[:] = 7
+    assert state(learner) == before
+
+
+def test_outputs_are_the_callers(subject):
+    X, _ = subject.stream(N)
+    learner = subject.learned()
+    before = state(learner)
+    decisions, labels = learner.decision_function(X), learner.predict(X)
+    expected = decisions.copy(), labels.copy()
+    learner.classes_[:] = 9
+    learner.get_params()["C"] = -1.0
+    again = learner.decision_function(X)
+    assert not np.shares_memory(decisions, again)
+    assert not np.shares_memory(decisions, learner.arena.memory)
+    decisions[:], labels[:] = np.nan, 9
+    assert state(learner) == before
+    assert learner.decision_function(X).tolist() == expected[0].tolist()
+    assert learner.predict(X).tolist() == expected[1].tolist()
+
+
+def test_decisions_into_the_callers_array(subject):
+    X, _ = subject.stream(N)
+    learner = subject.learned()
+    out = np.full(N, np.nan)
+    assert learner.decision_function(X, out=out) is out
+    assert out.tolist() == learner.decision_function(X).tolist()
+
+
+@pytest.mark.parametrize(
+    "out",
+    [np.empty(N - 1), np.empty((N, 1)), np.empty(N, np.float32), np.empty(2 * N)[::2], [0.0] * N],
+    ids=["short", "two-dimensional", "float32", "strided", "list"],
+)
+def test_an_unfit_out_is_refused(subject, out):
+    with pytest.raises((ValueError, TypeError), match="out"):
+        subject.learned().decision_function(subject.stream(N)[0], out=out)
+
+
+def test_a_read_only_out_is_refused(subject):
+    out = np.zeros(N)
+    out.flags.writeable = False
+    with pytest.raises((ValueError, TypeError), match="out"):
+        subject.learned().decision_function(subject.stream(N)[0], out=out)
+    assert not out.any()
+
+
+def unaligned(X):
+    raw = np.zeros(X.nbytes + 1, np.uint8)
+    view = raw[1:].view(X.dtype).reshape(X.shape)
+    view[:] = X
+    return view
+
+
+LAYOUTS = {
+    "fortran": np.asfortranarray,
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "reversed": lambda X: X[:, ::-1].copy()[:, ::-1],
+    "big-endian": lambda X: X.astype(X.dtype.newbyteorder(">")),
+    "list": lambda X: X.tolist(),
+    "float64": lambda X: X.astype(np.float64),
+    "object": lambda X: X.astype(object),
+    "unaligned": unaligned,
+    "subclass": lambda X: X.view(type("Subclass", (np.ndarray,), {})),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layout_and_type_do_not_matter(subject, layout):
+    X, y = subject.stream(N)
+    other = LAYOUTS[layout](X)
+    plain = subject.make().partial_fit(X, y)
+    learner = subject.make().partial_fit(other, y)
+    assert state(learner) == state(plain)
+    assert learner.decision_function(other).tolist() == plain.decision_function(X).tolist()
+    single = subject.make()
+    for row, label in zip(other, y, strict=True):
+        single.learn_one(row, label)
+    assert state(single) == state(plain)
+    assert [single.decision_one(row) for row in other] == plain.decision_function(X).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.bool_, np.float16])
+def test_other_number_types_are_converted(subject, dtype):
+    X = np.random.default_rng(0).integers(0, 2, (N, subject.n_features)).astype(dtype)
+    y = subject.stream(N)[1]
+    learner = subject.make().partial_fit(X, y)
+    assert state(learner) == state(subject.make().partial_fit(X.astype(subject.dtype), y))

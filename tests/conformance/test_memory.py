@@ -1,0 +1,188 @@
+"""A learner is its arena: planned to the byte, taken once, and nothing outside it is written."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from edgesvm import MemoryBudgetError
+
+GUARD = 64
+FILL = 0xA5
+
+
+def aligned(n_bytes):
+    """An ndarray of n_bytes, uint8, at an address that is a multiple of 8."""
+    return np.zeros(n_bytes // 8 + 1, np.int64).view(np.uint8)[:n_bytes]
+
+
+def test_plan_is_a_layout(subject):
+    plan = subject.make().plan(subject.n_features)
+    end = 0
+    for array in plan.arrays:
+        assert array.offset >= end and array.offset % 8 == 0, array
+        assert array.dtype.str[0] in "<|" and array.dtype.kind in "iuf", array
+        assert array.nbytes == np.prod(array.shape, dtype=int) * array.dtype.itemsize
+        end = array.offset + array.nbytes
+    assert end <= plan.total < end + 8
+    assert len({array.name for array in plan.arrays}) == len(plan.arrays)
+    assert f"{plan.total:,}" in str(plan)
+
+
+def test_plan_takes_no_memory_for_what_it_plans(compiled):
+    learner = compiled.make()
+    learner.plan(1 << 20)
+    tracemalloc.start()
+    try:
+        total = learner.plan(1 << 20).total
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert total > 1 << 20 and peak < 1 << 16
+
+
+@pytest.mark.parametrize("n_features", [0, -1, 1 << 40])
+def test_a_width_that_cannot_be_is_refused(subject, n_features):
+    with pytest.raises(ValueError, match="n_features"):
+        subject.make().plan(n_features)
+
+
+def test_own_block_is_exactly_the_plan(compiled):
+    """Taken from NumPy's allocator, whose blocks tracemalloc tells apart from Python's objects."""
+    n_features = 5000
+    total = compiled.make().plan(n_features).total
+    learner = compiled.make().allocate(n_features)
+    assert learner.nbytes == total == len(bytes(learner.arena))
+    tracemalloc.start()
+    try:
+        learner = compiled.make().allocate(n_features)
+        arrays = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
+        taken = tracemalloc.take_snapshot().filter_traces([arrays]).traces
+    finally:
+        tracemalloc.stop()
+    assert sum(trace.size for trace in taken) == total
+
+
+def test_constructs_in_exactly_its_bytes_and_not_in_one_less(subject):
+    learner = subject.make()
+    total = learner.plan(subject.n_features).total
+    with pytest.raises(MemoryBudgetError) as caught:
+        learner.allocate(subject.n_features, buffer=aligned(total - 1))
+    assert (caught.value.required, caught.value.available) == (total, total - 1)
+    assert learner.nbytes == 0
+    learner.allocate(subject.n_features, buffer=aligned(total))
+    assert learner.nbytes == total
+
+
+def test_a_refused_buffer_leaves_what_was_learned(subject):
+    learner = subject.learned()
+    before = bytes(learner.arena)
+    for buffer in (
+        aligned(learner.nbytes - 1),
+        bytes(learner.nbytes),
+        aligned(2 * learner.nbytes)[::2],
+    ):
+        with pytest.raises((ValueError, BufferError)):
+            learner.allocate(subject.n_features, buffer=buffer)
+        assert bytes(learner.arena) == before
+
+
+@pytest.mark.parametrize("kind", [bytearray, lambda n: memoryview(bytearray(n)), aligned])
+def test_only_the_callers_buffer_is_written(subject, kind):
+    X, y = subject.stream(200)
+    total = subject.make().plan(subject.n_features).total
+    whole = kind(GUARD + total + GUARD)
+    every_byte = np.frombuffer(whole, np.uint8)
+    every_byte[:] = FILL
+    buffer = memoryview(whole)[GUARD : GUARD + total]
+    learner = subject.make().allocate(subject.n_features, buffer=buffer)
+    learner.partial_fit(X, y)
+    for row, label in zip(X[:50], y, strict=False):
+        learner.learn_one(row, label)
+        learner.predict_one(row)
+    learner.predict(X)
+    own = subject.make().partial_fit(X, y).partial_fit(X[:50], y[:50])
+    assert bytes(buffer) == bytes(learner.arena) == bytes(own.arena)
+    learner.reset()
+    assert bytes(buffer) == bytes(learner.arena)
+    assert (every_byte[:GUARD] == FILL).all() and (every_byte[-GUARD:] == FILL).all()
+
+
+def test_a_larger_buffer_is_used_up_to_the_plan(subject):
+    total = subject.make().plan(subject.n_features).total
+    buffer = aligned(total + 100)
+    buffer[:] = FILL
+    learner = subject.make().allocate(subject.n_features, buffer=buffer)
+    learner.partial_fit(*subject.stream(100))
+    assert learner.nbytes == total
+    assert (buffer[total:] == FILL).all()
+
+
+def test_misaligned_buffer_is_refused(compiled):
+    total = compiled.make().plan(compiled.n_features).total
+    with pytest.raises(ValueError, match="multiple of 8"):
+        compiled.make().allocate(compiled.n_features, buffer=aligned(total + 8)[1 : total + 1])
+
+
+def test_within_its_own_total_and_not_in_one_byte_less(compiled):
+    params = {"dtype": compiled.dtype, **compiled.entry.params}
+    total = compiled.make().plan(compiled.n_features).total
+    capacity = compiled.entry.kind._capacity
+    params.setdefault(capacity, getattr(compiled.make(), capacity))
+    learner = compiled.entry.kind.within(total, compiled.n_features, **params)
+    assert learner.allocate(compiled.n_features).nbytes == total
+    with pytest.raises(MemoryBudgetError) as caught:
+        compiled.entry.kind.within(total - 1, compiled.n_features, **params)
+    assert caught.value.required == total
+    assert caught.value.available == total - 1
+    assert f"{total:,}" in str(caught.value)
+
+
+def free_params(compiled):
+    kind, params = compiled.entry.kind, {"dtype": compiled.dtype, **compiled.entry.params}
+    params.pop(kind._capacity, None)
+    return kind, params
+
+
+@pytest.mark.parametrize("budget", [3000, "4KiB", "64KiB", "1MiB"])
+def test_within_is_maximal(compiled, budget):
+    kind, params = free_params(compiled)
+    n_bytes = {"4KiB": 4096, "64KiB": 65536, "1MiB": 1048576}.get(budget, budget)
+    learner = kind.within(budget, compiled.n_features, **params)
+    assert learner.plan(compiled.n_features).total <= n_bytes
+    larger = getattr(learner, kind._capacity) + 1
+    if larger > learner._capacity_range()[1]:
+        return  # all that is worth having fits
+    assert kind(**{**params, kind._capacity: larger}).plan(compiled.n_features).total > n_bytes
+
+
+def test_the_error_names_a_budget_that_does(compiled):
+    kind, params = free_params(compiled)
+    with pytest.raises(MemoryBudgetError) as caught:
+        kind.within(10, compiled.n_features, **params)
+    required = caught.value.required
+    assert (
+        kind.within(required, compiled.n_features, **params).plan(compiled.n_features).total
+        == required
+    )
+    with pytest.raises(MemoryBudgetError) as again:
+        kind.within(required - 1, compiled.n_features, **params)
+    assert again.value.required == required
+
+
+@pytest.mark.parametrize("budget", ["", "64 bananas", "-1KiB", -1, "1e3", None])
+def test_a_budget_that_is_no_size_is_refused(compiled, budget):
+    kind, params = free_params(compiled)
+    with pytest.raises((ValueError, TypeError), match="size"):
+        kind.within(budget, compiled.n_features, **params)
+
+
+def test_learning_keeps_the_block(subject):
+    learner = subject.make().allocate(subject.n_features)
+    X, y = subject.stream(300)
+    address = learner.arena.memory.ctypes.data
+    for begin in range(0, 300, 60):
+        learner.partial_fit(X[begin : begin + 60], y[begin : begin + 60])
+    learner.reset()
+    learner.fit(X, y)
+    assert learner.arena.memory.ctypes.data == address

@@ -1,0 +1,62 @@
+"""A net for leaks: from sample 10,000 to 1,000,000 the peak of the process does not grow."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from registry import REGISTERED
+
+HERE = Path(__file__).parent
+LIMIT_KIB = 256  # the kernel's counters are batched; this is their resolution, not a need
+
+CHILD = """
+import itertools, sys
+from collections import deque
+sys.path[:0] = [{here!r}]
+from registry import BY_NAME
+
+def peak_kib():
+    status = open("/proc/self/status").read()
+    return int(status.split("VmHWM:")[1].split()[0])
+
+entry = BY_NAME[{name!r}]
+X, y = entry.stream(600, "float32")
+learner = entry.make("float32").allocate(entry.n_features)
+step = {step}
+samples, labels = itertools.cycle(list(X)), itertools.cycle(y.tolist())
+
+def learn(n):
+    deque(map(step, itertools.islice(samples, n), labels), maxlen=0)
+
+learn(10_000)
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # VmHWM begins again at what is resident now
+before = peak_kib()
+learn(990_000)
+print(peak_kib() - before)
+"""
+
+
+def growth_kib(name, step="learner.learn_one"):
+    if not sys.platform.startswith("linux"):
+        pytest.skip("VmHWM is Linux's")
+    code = CHILD.format(here=str(HERE), name=name, step=step)
+    child = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False
+    )
+    if "clear_refs" in child.stderr:
+        pytest.skip("this system does not let a process reset its VmHWM")
+    assert child.returncode == 0, child.stderr
+    return int(child.stdout)
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in REGISTERED])
+def test_peak_does_not_grow(name):
+    assert growth_kib(name) <= LIMIT_KIB
+
+
+def test_a_leak_of_one_byte_a_sample_is_noticed():
+    """The control: a bytearray that keeps one byte of each sample."""
+    leak = "(lambda kept: lambda x, y: (learner.learn_one(x, y), kept.append(1)))(bytearray())"
+    assert growth_kib(REGISTERED[0].name, leak) > LIMIT_KIB

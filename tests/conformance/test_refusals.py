@@ -1,0 +1,263 @@
+"""A refused sample is named, not learned, and leaves every byte as it was."""
+
+import inspect
+
+import numpy as np
+import pytest
+from test_stream import state
+
+import edgesvm
+
+N = 90
+BAD_VALUES = [np.nan, np.inf, -np.inf, "overflow"]
+
+
+def spoil(row, bad):
+    """`row` with its last value replaced by one that must be refused."""
+    row = row.copy()
+    # finite, but its square is not
+    row[-1] = np.finfo(row.dtype).max / 2 if bad == "overflow" else bad
+    return row
+
+
+@pytest.fixture
+def learner(subject):
+    return subject.learned(N)
+
+
+def refuses(learner, call, *needles, error=ValueError):
+    """`call` raises, the text names what was wrong, and nothing has changed."""
+    before = state(learner)
+    with pytest.raises(error) as caught:
+        call()
+    assert state(learner) == before
+    for needle in needles:
+        assert needle in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", BAD_VALUES)
+def test_values_that_are_not_finite(subject, learner, bad):
+    row = spoil(subject.stream(1)[0][0], bad)
+    refuses(learner, lambda: learner.learn_one(row, 1), "NaN")
+    refuses(learner, lambda: learner.partial_fit([row], [1]), "row 0", "NaN")
+    refuses(learner, lambda: learner.decision_one(row), "NaN")
+    refuses(learner, lambda: learner.predict_one(row), "NaN")
+    refuses(learner, lambda: learner.decision_function([row]), "row 0", "NaN")
+    refuses(learner, lambda: learner.predict([row]), "row 0", "NaN")
+
+
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_nan_anywhere_in_the_row(subject, learner, place):
+    row = subject.stream(1)[0][0].copy()
+    row[place] = np.nan
+    refuses(learner, lambda: learner.learn_one(row, 1), "NaN")
+
+
+def test_a_float64_too_large_for_the_learner(subject, learner):
+    row = np.zeros(subject.n_features, np.float64)
+    row[0] = 1e300
+    refuses(learner, lambda: learner.learn_one(row, 1), subject.dtype)
+
+
+@pytest.mark.parametrize("change", [-1, 1, 100])
+def test_wrong_length(subject, learner, change):
+    wrong = subject.n_features + change
+    row = np.zeros(wrong, subject.dtype)
+    numbers = str(wrong), str(subject.n_features)
+    refuses(learner, lambda: learner.learn_one(row, 1), *numbers)
+    refuses(learner, lambda: learner.partial_fit([row], [1]), *numbers)
+    refuses(learner, lambda: learner.decision_one(row), *numbers)
+    refuses(learner, lambda: learner.predict_one(row), *numbers)
+    refuses(learner, lambda: learner.predict([row]), *numbers)
+
+
+def test_wrong_number_of_dimensions(subject, learner):
+    row = np.zeros(subject.n_features, subject.dtype)
+    for x in (row[0], 3.0, [row], np.zeros((1, 1, subject.n_features))):
+        refuses(learner, lambda x=x: learner.learn_one(x, 1), "1D")
+        refuses(learner, lambda x=x: learner.predict_one(x), "1D")
+    for X in (row, 3.0, [[row]]):
+        refuses(learner, lambda X=X: learner.partial_fit(X, [1]), "2D")
+        refuses(learner, lambda X=X: learner.predict(X), "2D")
+
+
+@pytest.mark.parametrize("kind", ["complex", "text", "words", "dates", "None"])
+def test_wrong_type(subject, learner, kind):
+    row = {
+        "complex": np.zeros(subject.n_features, complex),
+        "text": np.full(subject.n_features, "1.0"),
+        "words": np.full(subject.n_features, "warm", object),
+        "dates": np.zeros(subject.n_features, "M8[s]"),
+        "None": None,
+    }[kind]
+    wrong_use = (ValueError, TypeError)
+    refuses(learner, lambda: learner.learn_one(row, 1), error=wrong_use)
+    refuses(learner, lambda: learner.predict_one(row), error=wrong_use)
+    refuses(learner, lambda: learner.partial_fit([row], [1]), error=wrong_use)
+    refuses(learner, lambda: learner.predict([row]), error=wrong_use)
+
+
+@pytest.mark.parametrize("label", [0, 2, "1", None, float("nan"), (), [1], np.array([1, -1])])
+def test_unknown_label(subject, learner, label):
+    X, _ = subject.stream(1)
+    wrong_use = (ValueError, TypeError)
+    refuses(learner, lambda: learner.learn_one(X[0], label), error=wrong_use)
+    if not isinstance(label, (list, tuple, np.ndarray)):
+        refuses(learner, lambda: learner.partial_fit(X, [label]), "row 0", "-1", "1")
+        refuses(learner, lambda: learner.learn_one(X[0], label), "-1", "1")
+
+
+@pytest.mark.parametrize("label", [None, float("nan")])
+def test_what_is_no_label_is_refused_at_first_too(subject, label):
+    X, y = subject.stream(N)
+    learner = subject.make().allocate(subject.n_features)
+    refuses(learner, lambda: learner.learn_one(X[0], label))
+    column = np.empty(1, object)
+    column[0] = label
+    refuses(learner, lambda: learner.partial_fit(X[:1], column), "row 0")
+    assert state(learner.partial_fit(X, y)) == state(subject.make().partial_fit(X, y))
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, -np.inf])
+def test_bad_weight(subject, learner, weight):
+    X, y = subject.stream(1)
+    refuses(learner, lambda: learner.partial_fit(X, y, sample_weight=[weight]), "row 0", "weight")
+
+
+def test_columns_of_different_lengths(subject, learner):
+    X, y = subject.stream(4)
+    refuses(learner, lambda: learner.partial_fit(X, y[:3]), "y")
+    refuses(learner, lambda: learner.partial_fit(X[:3], y), "y")
+    refuses(learner, lambda: learner.partial_fit(X, y[:, None]), "y")
+    refuses(learner, lambda: learner.partial_fit(X, None), "y")
+    for weights in (np.ones(3), np.ones(5), 1.0, np.ones((4, 1))):
+        refuses(
+            learner, lambda w=weights: learner.partial_fit(X, y, sample_weight=w), "sample_weight"
+        )
+
+
+CULPRITS = ["nan", "overflow", "label", "weight", "nan and label", "label and weight"]
+
+
+@pytest.mark.parametrize("culprit", CULPRITS)
+@pytest.mark.parametrize("k", [0, 1, 2, 37, N - 1])
+def test_rows_before_the_refused_one_are_learned(subject, k, culprit):
+    X, y = subject.stream(N)
+    weights = np.ones(N)
+    if "nan" in culprit:
+        X[k, 0] = np.nan
+    if "overflow" in culprit:
+        X[k] = spoil(X[k], "overflow")
+    if "label" in culprit:
+        y[k] = 5
+    if "weight" in culprit:
+        weights[k] = -1.0
+    learner = subject.make().allocate(subject.n_features, classes=[-1, 1])
+    with pytest.raises(ValueError, match=rf"\brow {k}\b"):
+        learner.partial_fit(X, y, sample_weight=weights)
+    before = subject.make().allocate(subject.n_features, classes=[-1, 1])
+    before.partial_fit(X[:k], y[:k])
+    assert state(learner) == state(before)
+    assert learner.n_seen_ == k
+    rest = subject.stream(N)
+    learner.partial_fit(rest[0][k:], rest[1][k:])
+    whole = subject.make().partial_fit(*rest, classes=[-1, 1])
+    assert state(learner) == state(whole)
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_the_label_of_a_refused_sample_is_not_taken_up(subject, single):
+    X, _y = subject.stream(10)
+    X[3, 0] = np.nan
+    learner = subject.make().partial_fit(X[:3], ["a", "a", "a"])
+    with pytest.raises(ValueError, match="NaN"):
+        if single:
+            learner.learn_one(X[3], "b")
+        else:
+            learner.partial_fit(X[3:], ["b", "c", "c", "c", "c", "c", "c"])
+    assert learner.classes_.tolist() == ["a"]
+    learner.partial_fit(X[4:6], ["c", "a"])
+    assert learner.classes_.tolist() == ["a", "c"]
+
+
+def test_a_third_label_in_the_batch_that_brings_the_second(subject):
+    X, _y = subject.stream(5)
+    learner = subject.make()
+    with pytest.raises(ValueError, match=r"row 3 .*'c'"):
+        learner.partial_fit(X, ["a", "a", "b", "c", "a"])
+    assert state(learner) == state(subject.make().partial_fit(X[:3], ["a", "a", "b"]))
+
+
+FIRST_SAMPLES = {
+    "nan": lambda x: (np.full(len(x) + 2, np.nan), 1),
+    "no label": lambda x: (np.ones(len(x) + 2), None),
+    "text": lambda x: (np.full(len(x) + 2, "warm"), 1),
+    "empty": lambda x: (np.empty(0), 1),
+    "two-dimensional": lambda x: (np.ones((2, 2)), 1),
+}
+
+
+@pytest.mark.parametrize("first", FIRST_SAMPLES)
+@pytest.mark.parametrize("single", [True, False])
+def test_a_refused_first_sample_does_not_fix_the_width(subject, first, single):
+    """As if never called: the next sample may have another length and other labels."""
+    X, y = subject.stream(N)
+    x, label = FIRST_SAMPLES[first](X[0])
+    learner = subject.make()
+    with pytest.raises((ValueError, TypeError)):
+        if single:
+            learner.learn_one(x, label)
+        else:
+            learner.partial_fit([x], [label])
+    with pytest.raises(edgesvm.NotFittedError):
+        learner.predict(X)
+    assert state(learner.partial_fit(X, y)) == state(subject.make().partial_fit(X, y))
+
+
+def test_refused_predictions_leave_rows_before_in_out(subject, learner):
+    X, _ = subject.stream(10)
+    expected = learner.decision_function(X)
+    X[6, 0] = np.inf
+    out = np.zeros(10)
+    refuses(learner, lambda: learner.decision_function(X, out=out), "row 6")
+    assert out[:6].tolist() == expected[:6].tolist()
+
+
+def counts(entry):
+    """Names of the parameters that are whole numbers."""
+    parameters = inspect.signature(entry.kind.__init__).parameters.items()
+    whole = [name for name, parameter in parameters if type(parameter.default) is int]
+    return [name for name in whole if name not in entry.unread]
+
+
+@pytest.mark.parametrize("value", [-1, 2.5, np.nan, np.inf, "3", None, 2**40])
+def test_a_count_out_of_range_or_not_whole_is_named(subject, value):
+    names = counts(subject.entry)
+    assert subject.entry.kind._capacity in names
+    for name in names:
+        with pytest.raises((ValueError, TypeError), match=rf"{name}={value!r}"):
+            subject.make(**{name: value}).plan(3)
+
+
+def test_a_parameter_that_is_not_one(subject):
+    with pytest.raises(ValueError, match="no parameter 'sigma'"):
+        subject.make().set_params(sigma=1)
+    with pytest.raises(TypeError):
+        subject.make(sigma=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("dtype", "int32"), ("dtype", None), *(("C", C) for C in (0.0, -1.0, np.nan, np.inf, "1"))],
+)
+def test_a_parameter_out_of_range_is_named(subject, name, value):
+    X, y = subject.stream(4)
+    learner = subject.make(**{name: value})
+    for use in (
+        lambda: learner.plan(3),
+        lambda: learner.learn_one(X[0], 1),
+        lambda: learner.fit(X, y),
+    ):
+        with pytest.raises((ValueError, TypeError), match=rf"{name}={value!r}"):
+            use()
+    assert learner.nbytes == 0

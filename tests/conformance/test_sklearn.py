@@ -1,0 +1,86 @@
+"""scikit-learn's tools take every learner, though it is no dependency; its own checks pass."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from registry import REGISTERED
+
+sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+from sklearn.base import clone, is_classifier  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+
+# check -> why a learner of this library cannot pass it
+EXPECTED_FAILURES = {
+    "check_estimators_unfitted": "asks for scikit-learn's own class; ours has the same bases",
+    "check_supervised_y_2d": "asks for scikit-learn's own warning; a (n, 1) column is refused",
+    "check_sample_weight_equivalence_on_dense_data": (
+        "weight 2 is one sample of twice the cost, which in one pass is not two samples"
+    ),
+}
+
+
+with warnings.catch_warnings():
+    # scikit-learn is no dependency, so no learner inherits from its base class.
+    warnings.filterwarnings(
+        "ignore", message=".*does not inherit from `sklearn.base.BaseEstimator`"
+    )
+    every_check = parametrize_with_checks(
+        [entry.make(dtype) for entry in REGISTERED for dtype in ("float32", "float64")],
+        expected_failed_checks=lambda learner: EXPECTED_FAILURES,
+    )
+
+
+@every_check
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+def test_clone_is_equal_and_holds_nothing(compiled):
+    learner = compiled.learned()
+    copied = clone(learner)
+    assert copied.get_params() == learner.get_params()
+    assert copied.nbytes == 0 and type(copied) is type(learner)
+    for name, value in learner.get_params().items():
+        assert getattr(learner, name) is value
+
+
+def test_pipeline(compiled):
+    X, y = compiled.stream(200)
+    pipeline = make_pipeline(StandardScaler(), compiled.make()).fit(X, y)
+    scaled = StandardScaler().fit(X).transform(X)
+    expected = compiled.make().fit(scaled, y)
+    assert pipeline.predict(X).tolist() == expected.predict(scaled).tolist()
+    assert pipeline.decision_function(X).tolist() == expected.decision_function(scaled).tolist()
+
+
+def test_grid_search(compiled):
+    X, y = compiled.stream(150)
+    labels = np.where(y > 0, "hot", "cold")
+    search = GridSearchCV(compiled.make(), {"C": [0.1, 10.0]}, cv=3, scoring="balanced_accuracy")
+    search.fit(X, labels)
+    assert search.best_params_["C"] in (0.1, 10.0)
+    assert search.predict(X).dtype.kind == "U"
+    assert set(search.predict(X)) <= {"hot", "cold"}
+
+
+def test_cross_validation_scores(compiled):
+    X, y = compiled.stream(150)
+    for scoring in ("accuracy", "roc_auc"):
+        scores = cross_val_score(compiled.make(), X, y, cv=3, scoring=scoring)
+        assert scores.shape == (3,) and np.isfinite(scores).all()
+
+
+def test_it_is_a_classifier(compiled):
+    assert is_classifier(compiled.make())
+
+
+def test_the_package_does_not_import_scikit_learn():
+    code = "import sys, edgesvm; assert not [m for m in sys.modules if m.startswith('sklearn')]"
+    subprocess.run([sys.executable, "-I", "-c", code], check=True)

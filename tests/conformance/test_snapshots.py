@@ -1,0 +1,245 @@
+"""A snapshot is untrusted: whatever its bytes are, a sound learner or a typed error, nothing else.
+
+Damage is found by the CRC. The rest here has a right CRC, as a hostile writer's file would: what a
+snapshot says is then checked against its own length and against what a stream could have made.
+"""
+
+import contextlib
+import pickle
+import struct
+import tracemalloc
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import edgesvm
+from edgesvm import CorruptModelError, FormatVersionError
+from edgesvm.persist.format import pack, unpack
+
+CRC_BYTES = 4
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.esvm"
+
+
+@pytest.fixture
+def saved(compiled, path):
+    """The bytes of a small learned model."""
+    compiled.learned().save(path)
+    return path.read_bytes()
+
+
+def load_bytes(path, data):
+    path.write_bytes(data)
+    return edgesvm.load(path)
+
+
+def sealed(body):
+    """`body` with the CRC that belongs to it."""
+    return bytes(body) + struct.pack("<I", zlib.crc32(body))
+
+
+def is_refused_or_works(compiled, path, data):
+    """Whether `load` refuses; a learner it gives must predict and learn without harm."""
+    try:
+        learner = load_bytes(path, data)
+    except CorruptModelError:
+        return True
+    X, y = compiled.entry.stream(8, learner.dtype)
+    labels = learner.classes_.tolist() or [0, 1]
+    if learner.n_features_in_ == X.shape[1]:
+        for row, label in zip(X, y, strict=True):
+            try:
+                learner.learn_one(row, labels[int(label > 0) % len(labels)])
+                learner.predict_one(row)
+            except ValueError:  # numbers near the largest: refused by name, as ever
+                continue
+    return False
+
+
+@pytest.mark.parametrize("mask", [0x01, 0xFF])
+def test_every_byte_flipped(saved, path, mask):
+    for place in range(len(saved)):
+        damaged = bytearray(saved)
+        damaged[place] ^= mask
+        with pytest.raises(CorruptModelError):
+            load_bytes(path, damaged)
+
+
+def test_every_truncation(saved, path):
+    for length in range(len(saved)):
+        with pytest.raises(CorruptModelError):
+            load_bytes(path, saved[:length])
+
+
+def test_every_truncation_with_a_right_crc(saved, path):
+    for length in range(len(saved) - CRC_BYTES):
+        with pytest.raises(CorruptModelError):
+            load_bytes(path, sealed(saved[:length]))
+
+
+def test_bytes_behind_the_end(saved, path):
+    for data in (saved + b"\0", saved + saved, sealed(saved[:-CRC_BYTES] + b"\0" * 8)):
+        with pytest.raises(CorruptModelError):
+            load_bytes(path, data)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\0" * 500, b"PK\x03\x04" * 50, pickle.dumps(list(range(99)))]
+)
+def test_foreign_files(path, data):
+    with pytest.raises(CorruptModelError):
+        load_bytes(path, data)
+
+
+def test_a_missing_file_is_an_os_error(tmp_path):
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(OSError):
+            edgesvm.load(path)
+
+
+def test_every_byte_changed_with_a_right_crc(compiled, saved, path):
+    body = saved[:-CRC_BYTES]
+    refused = 0
+    for place in range(len(body)):
+        for value in {0x7F, 0x80, body[place] ^ 1} - {body[place]}:
+            hostile = bytearray(body)
+            hostile[place] = value
+            refused += is_refused_or_works(compiled, path, sealed(hostile))
+    assert refused > 100
+
+
+HOSTILE_INTS = [-1, -(2**63), 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 0, 1, 1000]
+HOSTILE_FLOATS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e300, -1e300, 5e-324]
+
+
+def test_every_count_and_number_of_the_arena_hostile(compiled, saved, path):
+    """Each entry of each planned array, with values that no stream makes."""
+    learner = load_bytes(path, saved)
+    plan = learner.plan(learner.n_features_in_)
+    begin = saved.index(bytes(learner.arena))
+    non_finite_accepted = []
+    for array in plan.arrays:
+        values = HOSTILE_INTS if array.dtype.kind in "iu" else HOSTILE_FLOATS
+        step = array.dtype.itemsize
+        for place in range(array.offset, array.offset + array.nbytes, step):
+            for value in values:
+                with np.errstate(over="ignore"):
+                    number = np.array(value).astype(array.dtype, casting="unsafe")
+                hostile = bytearray(saved[:-CRC_BYTES])
+                hostile[begin + place : begin + place + step] = number.tobytes()
+                refused = is_refused_or_works(compiled, path, sealed(hostile))
+                if array.dtype.kind == "f" and not np.isfinite(number) and not refused:
+                    non_finite_accepted.append((array.name, place - array.offset, value))
+    assert non_finite_accepted == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_changes_with_a_right_crc(compiled, saved, path, seed):
+    rng = np.random.default_rng(seed)
+    body = saved[:-CRC_BYTES]
+    refused = 0
+    for _ in range(300):
+        hostile = bytearray(body)
+        for _ in range(rng.integers(1, 6)):
+            width = int(rng.choice([1, 2, 4, 8]))
+            place = int(rng.integers(0, len(body) - width))
+            hostile[place : place + width] = rng.bytes(width)
+        refused += is_refused_or_works(compiled, path, sealed(hostile))
+    assert refused > 30
+
+
+ODD_VALUES = [
+    None,
+    True,
+    False,
+    -1,
+    0,
+    3,
+    2**62,
+    -(2**63),
+    0.0,
+    1.0,
+    4.0,
+    2.5,
+    np.nan,
+    np.inf,
+    -1e308,
+    "",
+    "1",
+    "x" * 900,
+]
+
+
+def test_every_parameter_hostile(compiled, saved, path):
+    """Written by our own writer, so that all but the value is in order."""
+    snapshot = unpack(saved)
+    refused = 0
+    for name in snapshot.params:
+        for value in ODD_VALUES:
+            hostile = replace(snapshot, params={**snapshot.params, name: value})
+            refused += is_refused_or_works(compiled, path, pack(hostile))
+    assert refused > len(ODD_VALUES)
+    for params in ({}, {**snapshot.params, "self": 1}, {**snapshot.params, "": 1}):
+        is_refused_or_works(compiled, path, pack(replace(snapshot, params=params)))
+
+
+def test_learner_labels_and_width_hostile(compiled, saved, path):
+    snapshot = unpack(saved)
+    changes = [
+        *({"learner": name} for name in ("", "Learner", "object", "os.system", "x" * 900)),
+        *(
+            {"labels": labels}
+            for labels in ((), (1,), (1, 1), (1, True), ("a", "a"), (np.nan, 1), (1, 2, 3))
+        ),
+        *({"n_features": n} for n in (0, 1, compiled.n_features + 8, 2**31, 2**32 - 1)),
+        {"labels": (1,), "closed": True},
+        {"arena": b""},
+        {"arena": snapshot.arena + b"\0" * 8},
+    ]
+    for change in changes:
+        with pytest.raises(CorruptModelError):
+            load_bytes(path, pack(replace(snapshot, **change)))
+
+
+def test_no_snapshot_takes_more_memory_than_its_length_allows(compiled, saved, path):
+    """Every field of header, parameters and labels claims the largest count it can hold."""
+    learner = load_bytes(path, saved)
+    head = saved.index(bytes(learner.arena))
+    limit = 16 * len(saved) + 64 * 1024
+    claims = [
+        claim for width in (2, 8) for claim in (b"\xff" * width, b"\0" * (width - 1) + b"\x10")
+    ]
+    tracemalloc.start()
+    try:
+        for claim in claims:
+            for place in range(head - len(claim)):
+                hostile = bytearray(saved[:-CRC_BYTES])
+                hostile[place : place + len(claim)] = claim
+                path.write_bytes(sealed(hostile))
+                tracemalloc.reset_peak()
+                before = tracemalloc.get_traced_memory()[0]
+                with contextlib.suppress(CorruptModelError):
+                    edgesvm.load(path)
+                assert tracemalloc.get_traced_memory()[1] - before < limit, (place, claim)
+    finally:
+        tracemalloc.stop()
+
+
+def test_another_version_is_told_apart(saved, path):
+    """The version is the u16 behind the eight bytes of magic (FORMATS.md)."""
+    assert issubclass(FormatVersionError, CorruptModelError)
+    for version in (0, 2, 0xFFFF):
+        body = bytearray(saved[:-CRC_BYTES])
+        body[8:10] = struct.pack("<H", version)
+        with pytest.raises(FormatVersionError, match=str(version)):
+            load_bytes(path, sealed(body))
+
+
+def test_a_snapshot_runs_no_code(saved):
+    with pytest.raises(pickle.UnpicklingError):
+        pickle.loads(saved)

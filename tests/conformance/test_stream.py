@@ -1,0 +1,210 @@
+"""One at a time, in a batch, cut anywhere, saved and continued: the same bytes, bit for bit."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import edgesvm
+
+N = 240
+
+
+def state(learner):
+    """All that was learned, as bytes, and the labels."""
+    return bytes(learner.arena), learner.classes_.tolist()
+
+
+def in_chunks(learner, X, y, cuts, weights=None):
+    for begin, end in zip([0, *cuts], [*cuts, len(X)], strict=True):
+        part = None if weights is None else weights[begin:end]
+        learner.partial_fit(X[begin:end], y[begin:end], sample_weight=part)
+    return learner
+
+
+def one_at_a_time(learner, X, y):
+    learner.allocate(X.shape[1])
+    for row, label in zip(X, y, strict=True):
+        learner.learn_one(row, label)
+    return learner
+
+
+def random_cuts(rng, n):
+    return sorted(rng.choice(np.arange(1, n), rng.integers(1, 12), replace=False).tolist())
+
+
+def test_one_at_a_time_equals_batch(subject):
+    X, y = subject.stream(N)
+    whole = subject.make().partial_fit(X, y)
+    assert state(one_at_a_time(subject.make(), X, y)) == state(whole)
+    assert whole.n_seen_ == N
+    assert 0 < whole.n_updates_ <= N
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_any_cutting_equals_batch(subject, seed, weighted):
+    rng = np.random.default_rng(seed)
+    X, y = subject.stream(N, seed)
+    weights = rng.choice([0.0, 0.25, 1.0, 3.0], N) if weighted else None
+    whole = subject.make().partial_fit(X, y, sample_weight=weights)
+    cut = in_chunks(subject.make(), X, y, random_cuts(rng, N), weights)
+    assert state(cut) == state(whole)
+
+
+def test_batch_with_single_samples_between(subject):
+    X, y = subject.stream(N)
+    mixed = subject.make().partial_fit(X[:100], y[:100])
+    for i in range(100, 140):
+        mixed.learn_one(X[i], y[i])
+    mixed.partial_fit(X[140:], y[140:])
+    assert state(mixed) == state(subject.make().partial_fit(X, y))
+
+
+def test_empty_batch_changes_nothing(subject):
+    learner = subject.learned()
+    before = state(learner)
+    learner.partial_fit(np.empty((0, subject.n_features), subject.dtype), [])
+    assert state(learner) == before
+
+
+def test_learn_one_tells_whether_the_model_moved(subject):
+    X, y = subject.stream(N)
+    learner = subject.make()
+    moved = [learner.learn_one(row, label) for row, label in zip(X, y, strict=True)]
+    assert all(type(answer) is bool for answer in moved)
+    assert sum(moved) == learner.n_updates_
+
+
+def test_predictions_one_at_a_time_equal_batch(subject):
+    X, _ = subject.stream(80, seed=9)
+    learner = subject.learned()
+    before = state(learner)
+    decisions = learner.decision_function(X)
+    assert decisions.dtype == np.float64 and decisions.shape == (80,)
+    assert np.isfinite(decisions).all() and len(set(decisions.tolist())) > 40
+    assert [learner.decision_one(row) for row in X] == decisions.tolist()
+    assert [learner.predict_one(row) for row in X] == learner.predict(X).tolist()
+    assert learner.predict(X).tolist() == learner.classes_[(decisions > 0).astype(int)].tolist()
+    assert type(learner.decision_one(X[0])) is float
+    assert state(learner) == before
+
+
+def test_it_learns(subject):
+    """Loose on purpose: a learner that learns nothing is at one half."""
+    X, y = subject.stream(600, seed=3)
+    learner = subject.make().partial_fit(X[:400], y[:400])
+    assert learner.score(X[400:], y[400:]) > 0.6
+    hits = learner.predict(X[400:]) == y[400:]
+    assert learner.score(X[400:], y[400:]) == hits.mean()
+    assert learner.score(X[400:], y[400:], sample_weight=hits) == 1.0
+
+
+def test_fit_is_reset_and_one_pass(subject):
+    X, y = subject.stream(N)
+    fitted = subject.make().fit(X, y)
+    assert state(fitted) == state(subject.make().partial_fit(X, y))
+    other = subject.learned(90).fit(X, y)
+    assert state(other) == state(fitted)
+
+
+def test_reset_is_as_new(subject):
+    X, y = subject.stream(N)
+    learner = subject.learned(190).reset()
+    new = subject.make().allocate(subject.n_features)
+    assert state(learner) == state(new)
+    assert learner.n_seen_ == learner.n_updates_ == 0
+    assert state(learner.partial_fit(X, y)) == state(new.partial_fit(X, y))
+
+
+def test_weight_one_is_no_weight_and_weight_zero_is_not_there(subject):
+    X, y = subject.stream(N)
+    plain = subject.make().partial_fit(X, y)
+    assert state(subject.make().partial_fit(X, y, sample_weight=np.ones(N))) == state(plain)
+    weights = np.tile([1.0, 0.0, 0.0], N // 3)
+    thinned = subject.make().partial_fit(X, y, sample_weight=weights)
+    kept = subject.make().partial_fit(X[::3], y[::3])
+    assert thinned.decision_function(X).tolist() == kept.decision_function(X).tolist()
+    assert thinned.n_updates_ == kept.n_updates_ and thinned.n_seen_ == N
+
+
+def test_set_params_forgets_and_is_as_constructed(subject):
+    X, y = subject.stream(N)
+    learner = subject.learned(50).set_params(C=0.37)
+    with pytest.raises(edgesvm.NotFittedError):
+        learner.predict(X)
+    assert state(learner.partial_fit(X, y)) == state(subject.make(C=0.37).partial_fit(X, y))
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 77, N])
+def test_saved_and_continued_equals_never_stopped(compiled, k, tmp_path):
+    X, y = compiled.stream(N)
+    learner = compiled.make().allocate(compiled.n_features).partial_fit(X[:k], y[:k])
+    path = tmp_path / "model.esvm"
+    learner.save(path)
+    loaded = edgesvm.load(path)
+    assert type(loaded) is type(learner)
+    assert loaded.get_params() == learner.get_params()
+    assert state(loaded) == state(learner)
+    assert (loaded.n_seen_, loaded.n_features_in_) == (k, compiled.n_features)
+    loaded.save(tmp_path / "again.esvm")
+    assert (tmp_path / "again.esvm").read_bytes() == path.read_bytes()
+    whole = compiled.make().partial_fit(X, y)
+    assert state(loaded.partial_fit(X[k:], y[k:])) == state(whole)
+    assert loaded.decision_function(X).tolist() == whole.decision_function(X).tolist()
+
+
+@pytest.mark.parametrize("copier", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("k", [None, 0, 1, 120])
+def test_pickled_and_continued_equals_never_stopped(compiled, k, copier):
+    X, y = compiled.stream(N)
+    learner = compiled.make()
+    if k is not None:
+        learner.allocate(compiled.n_features).partial_fit(X[:k], y[:k])
+    twin = copier(learner)
+    assert twin.get_params() == learner.get_params() and twin.nbytes == learner.nbytes
+    before = bytes(learner.arena) if k is not None else None
+    assert state(twin.partial_fit(X[k:], y[k:])) == state(compiled.make().partial_fit(X, y))
+    if before is not None:
+        assert bytes(learner.arena) == before, "the copy shares memory with the original"
+
+
+def test_a_refused_sample_does_not_spoil_what_is_saved_next(compiled, tmp_path):
+    X, y = compiled.stream(N)
+    learner = compiled.make().partial_fit(X[:99], y[:99])
+    for use in (lambda x: learner.learn_one(x, 1), learner.decision_one, learner.predict_one):
+        with pytest.raises(ValueError, match="NaN"):
+            use(np.full(compiled.n_features, np.nan, compiled.dtype))
+    learner.predict(X)
+    learner.save(tmp_path / "model.esvm")
+    loaded = edgesvm.load(tmp_path / "model.esvm")
+    assert state(loaded.partial_fit(X[99:], y[99:])) == state(compiled.make().partial_fit(X, y))
+
+
+def test_named_classes_are_saved_and_pickled(compiled, tmp_path):
+    learner = compiled.make().allocate(compiled.n_features, classes=["hot", "cold"])
+    learner.save(tmp_path / "model.esvm")
+    for copied in (edgesvm.load(tmp_path / "model.esvm"), pickle.loads(pickle.dumps(learner))):
+        assert copied.classes_.tolist() == ["cold", "hot"]
+        with pytest.raises(ValueError, match="cold"):
+            copied.learn_one(np.zeros(compiled.n_features, compiled.dtype), "warm")
+
+
+def test_save_before_memory_is_a_clear_error(compiled, tmp_path):
+    with pytest.raises((edgesvm.NotFittedError, AttributeError), match=r"allocate|learn"):
+        compiled.make().save(tmp_path / "model.esvm")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_save_leaves_the_old_file(compiled, tmp_path):
+    learner = compiled.learned()
+    path = tmp_path / "model.esvm"
+    learner.save(path)
+    before = path.read_bytes()
+    tuples = compiled.make().allocate(compiled.n_features, classes=[(1, 2), (3, 4)])
+    with pytest.raises(TypeError, match="label"):
+        tuples.save(path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(OSError):
+        learner.save(tmp_path / "no such folder" / "model.esvm")

@@ -1,0 +1,48 @@
+"""The compiled core against the same algorithm in plain NumPy: same decisions, same counters."""
+
+import numpy as np
+import pytest
+
+N = 200
+
+
+def whole_numbers(learner):
+    """Every counter and index of a learner's arena, by name."""
+    plan = learner.plan(learner.n_features_in_)
+    arrays = plan.cut(learner.arena.memory)
+    return {a.name: arrays[a.name].tolist() for a in plan.arrays if a.dtype.kind in "iu"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_twin_agrees(compiled, seed, weighted):
+    entry, dtype = compiled.entry, compiled.dtype
+    X, y = compiled.stream(N, seed)
+    weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 2.0], N) if weighted else None
+    fast, plain = entry.make(dtype), entry.make(dtype, "reference")
+    fast.allocate(entry.n_features, classes=[-1, 1])
+    plain.allocate(entry.n_features, classes=[-1, 1])
+    rtol = entry.twin_rtol[dtype]
+    for begin in range(0, N, 20):
+        part = slice(begin, begin + 20)
+        for learner in (fast, plain):
+            part_weights = None if weights is None else weights[part]
+            learner.partial_fit(X[part], y[part], sample_weight=part_weights)
+        expected, found = plain.decision_function(X), fast.decision_function(X)
+        np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
+        assert whole_numbers(fast) == whole_numbers(plain), f"after {begin + 20} samples"
+
+
+def test_both_engines_plan_the_same_bytes(compiled):
+    fast = compiled.make()
+    plain = compiled.entry.make(compiled.dtype, "reference")
+    assert fast.plan(9) == plain.plan(9)
+
+
+def test_the_engines_are_two(compiled):
+    """The control: the twin is not the compiled core under another name."""
+    X, y = compiled.stream(5)
+    fast = compiled.entry.make(compiled.dtype).partial_fit(X, y)
+    plain = compiled.entry.make(compiled.dtype, "reference").partial_fit(X, y)
+    modules = {type(learner._allocated).__module__ for learner in (fast, plain)}
+    assert len(modules) == 2 and sum(name.endswith("_ref") for name in modules) == 1

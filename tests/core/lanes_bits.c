@@ -1,0 +1,53 @@
+/* Prints the bits of every sum of lanes.h over fixed pseudo-random vectors of lengths 0 to 200 and 784. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lanes.h"
+
+#define LONGEST 784
+
+static uint64_t state = 20080710;
+
+static uint64_t next_bits(void)  /* splitmix64 */
+{
+    uint64_t z = (state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/* Exponents differ widely, so that another order of summation shows in the last bits. */
+static double next_number(void)
+{
+    double mantissa = (double)(int64_t)next_bits() * 0x1p-63;
+    return ldexp(mantissa, (int)(next_bits() % 17) - 8);
+}
+
+static void show_f32(float sum) { uint32_t bits; memcpy(&bits, &sum, 4); printf(" %08" PRIx32, bits); }
+static void show_f64(double sum) { uint64_t bits; memcpy(&bits, &sum, 8); printf(" %016" PRIx64, bits); }
+
+#define SHOW_ALL(T, NAME)                                       \
+    do {                                                        \
+        T x[LONGEST], z[LONGEST], dot, square;                  \
+        for (int i = 0; i < n; i++) {                           \
+            x[i] = (T)next_number();                            \
+            z[i] = (T)next_number();                            \
+        }                                                       \
+        show_##NAME(lanes_dot_##NAME(x, z, n));                 \
+        lanes_dot_square_##NAME(x, z, n, &dot, &square);        \
+        show_##NAME(dot);                                       \
+        show_##NAME(square);                                    \
+        show_##NAME(lanes_square_distance_##NAME(x, z, n));     \
+    } while (0)
+
+int main(void)
+{
+    for (int n = 0; n <= LONGEST; n += (n == 200 ? LONGEST - 200 : 1)) {
+        printf("%d:", n);
+        SHOW_ALL(float, f32);
+        SHOW_ALL(double, f64);
+        printf("\n");
+    }
+    return 0;
+}

@@ -1,0 +1,65 @@
+"""Kernel values against their definitions, and the exponential against correct rounding."""
+
+import math
+
+import numpy as np
+import pytest
+
+from edgesvm.core.kernels import KernelKind, exp_view, kernel_view
+
+ULP = 2.0**-52
+
+
+def test_exponential_is_within_two_units_in_the_last_place():
+    rng = np.random.default_rng(3)
+    tries = np.concatenate(
+        [-rng.uniform(0, 700, 3000), -rng.uniform(0, 1, 3000), -np.logspace(-17, 2, 500)]
+    )
+    worst = max(abs(exp_view(x) / math.exp(x) - 1) for x in tries.tolist())
+    assert worst <= 2 * ULP
+
+
+@pytest.mark.parametrize(
+    ("x", "value"), [(0.0, 1.0), (-0.0, 1.0), (-708.5, 0.0), (-1e308, 0.0), (-math.inf, 0.0)]
+)
+def test_exponential_at_its_edges(x, value):
+    assert exp_view(x) == value
+
+
+def test_exponential_is_monotone_around_the_seams_of_its_reduction():
+    """Where k in exp(x) = 2^k exp(r) changes, a bad reduction would make a step back."""
+    for k in range(1, 900):
+        seam = -(k - 0.5) * math.log(2)
+        near = [seam + i * 1e-12 * k for i in range(-3, 4)]
+        values = [exp_view(x) for x in near]
+        assert values == sorted(values)
+
+
+@pytest.mark.parametrize("n", [1, 5, 8, 33])
+def test_values(n):
+    x, z = np.random.default_rng(n).standard_normal((2, n))
+    linear = kernel_view(KernelKind.LINEAR, 0, 0, 1, x, z)
+    assert linear == pytest.approx(x @ z, rel=1e-12, abs=1e-12)
+    rbf = kernel_view(KernelKind.RBF, 0.3, 0, 1, x, z)
+    assert rbf == pytest.approx(math.exp(-0.3 * ((x - z) ** 2).sum()), rel=1e-13)
+    for degree in (1, 2, 3, 7, 64):
+        value = kernel_view(KernelKind.POLYNOMIAL, 0.5, 1.5, degree, x, z)
+        assert value == pytest.approx((0.5 * (x @ z) + 1.5) ** degree, rel=1e-11)
+
+
+def test_hand_worked_values():
+    x, z = np.array([1.0, 2.0]), np.array([3.0, -1.0])
+    assert kernel_view(KernelKind.LINEAR, 0, 0, 1, x, z) == 1.0
+    assert kernel_view(KernelKind.POLYNOMIAL, 2.0, 1.0, 3, x, z) == 27.0
+    assert kernel_view(KernelKind.RBF, 1.0, 0, 1, x, x) == 1.0
+
+
+@pytest.mark.parametrize("kind", list(KernelKind))
+def test_symmetric_bit_for_bit(kind):
+    x, z = np.random.default_rng(0).standard_normal((2, 19))
+    assert kernel_view(kind, 0.2, 1.0, 3, x, z) == kernel_view(kind, 0.2, 1.0, 3, z, x)
+
+
+def test_lengths_must_agree():
+    with pytest.raises(ValueError, match="lengths 3 and 4"):
+        kernel_view(KernelKind.LINEAR, 0, 0, 1, np.zeros(3), np.zeros(4))

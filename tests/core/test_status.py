@@ -1,0 +1,41 @@
+"""Every answer of a step that refuses a sample has a text, and each text says what was wrong."""
+
+import pickle
+
+import pytest
+
+from edgesvm import errors
+from edgesvm.core.status import Status
+
+LEARNED = {Status.UNCHANGED, Status.CHANGED}
+
+
+def test_every_refusal_has_a_text_and_no_other_status_has():
+    assert set(errors.REFUSALS) == set(Status) - LEARNED
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - LEARNED), ids=lambda s: Status(s).name)
+def test_refusal_names_the_sample(status):
+    error = errors.refusal(status, "row 7", "float32", ["cold", "hot"])
+    assert isinstance(error, ValueError)
+    assert str(error).startswith("row 7 has a ")
+    assert "{" not in str(error)
+
+
+def test_texts_fit_their_status():
+    said = {s: str(errors.refusal(s, "x", "float32", ["cold", "hot"])) for s in errors.REFUSALS}
+    assert "NaN" in said[Status.NOT_FINITE] and "float32" in said[Status.NOT_FINITE]
+    assert "weight" in said[Status.BAD_WEIGHT]
+    assert "['cold', 'hot']" in said[Status.UNKNOWN_LABEL]
+
+
+def test_budget_error_survives_pickling():
+    error = pickle.loads(pickle.dumps(errors.MemoryBudgetError("too small", 100, 99)))
+    assert (str(error), error.required, error.available) == ("too small", 100, 99)
+
+
+def test_one_except_clause_catches_every_bad_snapshot():
+    assert issubclass(errors.FormatVersionError, errors.CorruptModelError)
+    assert issubclass(errors.CorruptModelError, ValueError)
+    assert issubclass(errors.LinkDown, OSError)
+    assert issubclass(errors.NotFittedError, AttributeError)

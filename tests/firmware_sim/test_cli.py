@@ -1,0 +1,118 @@
+"""``python -m firmware_sim`` as a user runs it."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import serial
+
+from firmware_sim.__main__ import main
+
+EDGE = [sys.executable, str(Path(__file__).with_name("edge_script.py")), "{port}"]
+needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+
+
+def test_help_teaches(capsys):
+    with pytest.raises(SystemExit) as done:
+        main(["--help"])
+    assert done.value.code == 0
+    assert "serve" in (text := capsys.readouterr().out) and "edgesvm run {port}" in text
+
+
+def test_list(capsys):
+    assert main(["list"]) == 0
+    text = capsys.readouterr().out
+    for word in ("rotating", "truncate", "field", "pi-zero"):
+        assert word in text
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["serve", "--fault", "spam=0.1"], "no fault 'spam'"),
+        (["serve", "--fault", "flip=2"], "from 0 to 1"),
+        (["serve", "--rate", "-1"], "rate must be above 0"),
+        (["serve", "--baud", "-1"], "baud must be positive"),
+        (["serve", "--profile", "pi-zero", "--baud", "4000000"], "pi-zero goes up to 921600"),
+    ],
+)
+def test_wrong_use_is_one_line_and_code_2(argv, message, capsys):
+    assert main(argv) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err and captured.err.count("\n") == 1 and captured.out == ""
+
+
+def test_a_file_that_is_not_there_is_one_line_and_code_1(capsys):
+    assert main(["serve", "--replay", "/nonexistent.csv"]) == 1
+    assert "/nonexistent.csv" in capsys.readouterr().err
+
+
+@needs_pty
+def test_run_reports_and_writes_the_ledger(tmp_path, capsys):
+    ledger = tmp_path / "ledger.jsonl"
+    options = ["--samples", "2000", "--faults", "noisy", "--ledger", str(ledger), "--json"]
+    assert main(["run", *options, "--", *EDGE]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["edge"]["samples"] == 2000 - report["frames_lost"] < 2000
+    assert len(ledger.read_text().splitlines()) == sum(report["faults"].values())
+
+
+@needs_pty
+def test_run_tells_when_the_edge_process_fails(capsys):
+    argv = ["run", "--", sys.executable, "-c", "import sys; sys.exit('no sensor')"]
+    assert main(argv) == 1
+    assert "no sensor" in capsys.readouterr().err
+
+
+@contextlib.contextmanager
+def serving(*options):
+    with subprocess.Popen(
+        [sys.executable, "-m", "firmware_sim", "serve", *options],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd="/",
+    ) as node:
+        try:
+            yield node, node.stdout.readline().split()[-1]
+        finally:
+            node.kill()
+
+
+@needs_pty
+def test_serve_prints_lines_of_a_file(tmp_path):
+    rows = np.random.default_rng(0).standard_normal((500, 3)).astype(np.float32)
+    table = np.column_stack([rows, np.arange(500) % 2])
+    np.savetxt(tmp_path / "rows.csv", table, "%.9g", ",", header="a,b,c,label", comments="")
+    with serving("--text", "--replay", str(tmp_path / "rows.csv")) as (node, port):
+        with serial.serial_for_url(port, timeout=10) as host:
+            assert host.readline().strip() == b""
+            assert host.readline() == b"#esvm 1 d=3 label=last\n"
+            got = [host.readline().decode().split(",") for _ in range(500)]
+        summary = node.stdout.read()
+        assert node.wait() == 0
+    np.testing.assert_array_equal(np.array(got, np.float64).astype(np.float32), table)
+    assert "made 500  sent 500" in summary
+
+
+@needs_pty
+def test_serve_ends_with_its_report_on_sigterm(tmp_path):
+    name = tmp_path / "sensor"
+    with serving("--symlink", str(name), "--json") as (node, _):
+        assert name.is_symlink()
+        node.send_signal(signal.SIGTERM)
+        assert json.loads(node.stdout.read())["ended"] == "stopped"
+        assert node.wait() == 0
+    assert not name.exists()
+
+
+@needs_pty
+def test_a_symlink_that_would_hit_a_file(tmp_path, capsys):
+    (tmp_path / "file").write_text("precious")
+    assert main(["serve", "--symlink", str(tmp_path / "file")]) == 1
+    assert "is no symbolic link" in capsys.readouterr().err

@@ -1,0 +1,139 @@
+"""Recordings as samples: every row, in order, and errors that name the line."""
+
+import numpy as np
+import pytest
+
+from edgesvm.rows import CsvRows, NpzRows, RowsError, open_rows
+
+
+def csv_file(tmp_path, text):
+    path = tmp_path / "rows.csv"
+    path.write_text(text)
+    return path
+
+
+def all_rows(source, n=2):
+    blocks = []
+    while len((block := source.next_block(n))[0]):
+        blocks.append(block)
+    X = np.concatenate([X for X, _ in blocks])
+    return X, None if blocks[0][1] is None else np.concatenate([y for _, y in blocks])
+
+
+def test_csv_without_header_has_its_label_last(tmp_path):
+    X, y = all_rows(CsvRows(csv_file(tmp_path, "0.5,1,1\n-2,3e1,-1\n\n4,5,1\n")))
+    np.testing.assert_array_equal(X, np.array([[0.5, 1], [-2, 30], [4, 5]], np.float32))
+    np.testing.assert_array_equal(y, [1, -1, 1])
+
+
+def test_csv_label_is_found_by_name_and_other_columns_are_left_out(tmp_path):
+    path = csv_file(tmp_path, "when,Class,a,b\n8:00,1,2,3\n9:00,0,4,5\n")
+    X, y = all_rows(CsvRows(path, drop_columns=("when",)))
+    np.testing.assert_array_equal(X, [[2, 3], [4, 5]])
+    np.testing.assert_array_equal(y, [1, 0])
+
+
+@pytest.mark.parametrize("column", ["a", "0", -3, "-3"])
+def test_csv_label_column_by_name_or_index(tmp_path, column):
+    X, y = all_rows(CsvRows(csv_file(tmp_path, "a,b,c\n1,2,3\n"), label_column=column))
+    np.testing.assert_array_equal(X, [[2, 3]])
+    np.testing.assert_array_equal(y, [1])
+
+
+def test_csv_without_label(tmp_path):
+    source = CsvRows(csv_file(tmp_path, "1,2\n3,4\n"), label_column="none")
+    X, y = all_rows(source)
+    assert source.n_features == 2 and y is None
+    np.testing.assert_array_equal(X, [[1, 2], [3, 4]])
+
+
+def test_words_as_labels_are_numbered_as_they_appear(tmp_path):
+    source = CsvRows(csv_file(tmp_path, "1,wet\n2,dry\n3,wet\n"))
+    np.testing.assert_array_equal(all_rows(source)[1], [0, 1, 0])
+    assert source.class_names == ["wet", "dry"]
+
+
+def test_values_the_host_must_refuse_are_passed_on(tmp_path):
+    X, _ = all_rows(CsvRows(csv_file(tmp_path, "nan,1\ninf,1\n1e300,0\n")))
+    assert np.isnan(X[0, 0]) and np.isinf(X[1:, 0]).all()
+
+
+def test_csv_is_read_no_further_than_asked(tmp_path):
+    source = CsvRows(csv_file(tmp_path, "1,0\n2,0\nnot,a,row\n"))
+    assert len(source.next_block(2)[0]) == 2
+    with pytest.raises(RowsError, match="line 3: 3 columns"):
+        source.next_block(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no rows"),
+        ("\n\n", "has no rows"),
+        ("a,b,label\n", "header and no rows"),
+        ("1,2,0\n1,2\n", "line 2: 2 columns where the first row has 3"),
+        ("1,2,0\n1,x,0\n", "line 2: 'x' in column 1 is no number"),
+        ("a,b,label\n1,,0\n", "line 2: '' in column 'b' is no number"),
+        ("1,2,0\n1,2,spam\n", "line 2: label 'spam' is no whole number"),
+        ("1,2,40000\n", "line 1: label 40000 does not fit"),
+        ("5\n6\n", "no column left for features"),
+    ],
+)
+def test_csv_errors_name_the_place(tmp_path, text, message):
+    with pytest.raises(RowsError, match=message):
+        all_rows(CsvRows(csv_file(tmp_path, text)))
+
+
+def test_a_column_that_is_not_there(tmp_path):
+    path = csv_file(tmp_path, "a,b\n1,2\n")
+    with pytest.raises(RowsError, match=r"no column 'spam': it has a, b"):
+        CsvRows(path, label_column="spam")
+    with pytest.raises(RowsError, match="2 columns, none of index 2"):
+        CsvRows(path, label_column=2)
+
+
+def test_npz_prefers_whole_sets_and_takes_training_ones(tmp_path):
+    X = np.arange(6, dtype=np.uint8).reshape(3, 2)
+    np.savez(tmp_path / "a.npz", X_train=X, y_train=[1, -1, 1], X_test=X + 1, y_test=[0, 0, 0])
+    source = open_rows(tmp_path / "a.npz")
+    rows, y = all_rows(source)
+    assert rows.dtype == np.float32 and source.n_classes == 2
+    np.testing.assert_array_equal(rows, X)
+    np.testing.assert_array_equal(y, [1, -1, 1])
+
+
+def test_npz_with_words_or_without_labels(tmp_path):
+    np.savez(tmp_path / "words.npz", X=np.ones((3, 1)), y=np.array(["b", "a", "b"]))
+    source = NpzRows(tmp_path / "words.npz")
+    np.testing.assert_array_equal(all_rows(source)[1], [1, 0, 1])
+    assert source.class_names == ["a", "b"]
+    np.savez(tmp_path / "bare.npz", X=np.ones((3, 1)))
+    assert NpzRows(tmp_path / "bare.npz").next_block(5)[1] is None
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"Z": np.ones(3)}, "neither X nor X_train: Z"),
+        ({"X": np.ones(3)}, "must be numbers of shape"),
+        ({"X": np.ones((0, 3))}, "must be numbers of shape"),
+        ({"X": np.ones((2, 2)), "y": np.ones(3)}, r"y has shape \(3,\) for 2 rows"),
+        ({"X": np.ones((2, 2)), "y": np.array([0.5, 1])}, "whole numbers or text"),
+        ({"X": np.ones((2, 2)), "y": np.array([0, 70000])}, "do not fit"),
+        ({"X": np.array([[None, 1]])}, "no npz file of plain arrays"),
+    ],
+)
+def test_npz_errors(tmp_path, arrays, message):
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(RowsError, match=message):
+        NpzRows(tmp_path / "a.npz")
+
+
+def test_no_npz_at_all(tmp_path):
+    (tmp_path / "a.npz").write_bytes(b"not a zip file")
+    with pytest.raises(RowsError, match="no npz file"):
+        open_rows(tmp_path / "a.npz")
+    with pytest.raises(FileNotFoundError):
+        open_rows(tmp_path / "b.npz")
+    with pytest.raises(RowsError, match="for CSV files"):
+        open_rows(tmp_path / "a.npz", label_column="x")
