@@ -89,9 +89,10 @@ cdef class KernelStreamSVMCore(LearnerCore):
         z.square = k_xx + 1.0 / self.C
         z.xi2 = 1.0 / (self.C * weight)
         z.zz = k_xx + z.xi2
+        z.off = z.square - z.zz
         z.R = 0.0
         if self.n_held[0] == 0:
-            ball.R, ball.xi2, ball.q = 0.0, z.xi2, z.square
+            ball.R, ball.xi2, ball.q = sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
             gamma = advance(ball, &z, self.lower)
             if gamma == 0.0:
