@@ -54,18 +54,20 @@ cdef class KernelStreamSVMCore(LearnerCore):
         self.own = <double *> self.array("own")
         self.row = <double *> self.array("row")
 
-    cdef double project(self, const void *x) noexcept nogil:
-        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x)"""
+    cdef double project(self, const void *x, double *row=NULL) noexcept nogil:
+        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) where asked for: looking must leave no trace"""
         if self.is_float32:
-            return self.project_typed(<const float *> x, <const float *> self.vectors)
-        return self.project_typed(<const double *> x, <const double *> self.vectors)
+            return self.project_typed(<const float *> x, <const float *> self.vectors, row)
+        return self.project_typed(<const double *> x, <const double *> self.vectors, row)
 
-    cdef double project_typed(self, const real *x, const real *vectors) noexcept nogil:
+    cdef double project_typed(self, const real *x, const real *vectors, double *row) noexcept nogil:
         cdef int64_t i
-        cdef double f = 0.0
+        cdef double k, f = 0.0
         for i in range(self.n_held[0]):
-            self.row[i] = kernel_value(&self.kernel, x, vectors + i * self.n_features, self.n_features)
-            f += self.share[i] * self.sign[i] * self.row[i]
+            k = kernel_value(&self.kernel, x, vectors + i * self.n_features, self.n_features)
+            f += self.share[i] * self.sign[i] * k
+            if row != NULL:
+                row[i] = k
         return f
 
     cdef double norm_square(self, const void *x) noexcept nogil:
@@ -128,7 +130,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
         for k in range(1, last):
             if clearly_less(self.share[k], self.share[i]):
                 i = k
-        f_i = self.project(self.vectors + i * n_bytes)
+        f_i = self.project(self.vectors + i * n_bytes, self.row)
         for k in range(last + 1):
             d2 = self.distance_square(i, k, self.row[k]) + self.own[i] + self.own[k]
             if k != i and clearly_less(d2, apart):
