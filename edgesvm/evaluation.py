@@ -57,12 +57,18 @@ class Prequential:
             return None
         return float(np.mean([hits / samples for samples, hits in self._by_class.values()]))
 
+    @property
+    def majority(self) -> float | None:
+        """Share of the larger class: what always saying it would have scored."""
+        return max(samples for samples, _ in self._by_class.values()) / self.n if self.n else None
+
     def summary(self) -> dict[str, float | int | None]:
         """All of it, for a JSON line."""
         return {
             "predicted": self.n,
             "accuracy": self.accuracy,
             "balanced_accuracy": self.balanced,
+            "majority": self.majority,
             "rolling_accuracy": self.rolling,
             "first_accuracy": self.first if self.first is not None else self.rolling,
             "window": len(self._hits),

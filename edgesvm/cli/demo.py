@@ -32,7 +32,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--seed", type=int, default=1, help="of the machine")
     command.add_argument("--out", default="demo-out", metavar="FOLDER", help="for the picture and the snapshot")
     learner_options.add_to(command)
-    command.set_defaults(act=act)
+    command.set_defaults(act=act, learner="kernel-stream")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -101,6 +101,7 @@ def _report(report: Report, options: argparse.Namespace, n_features: int) -> str
         "3. What came of it",
         "",
         f"learner     {edge['learner']}",
+        f"before      always saying the larger class: {percent(edge['majority'])}",
         f"accuracy    first {edge['window']:,} samples {percent(edge['first_accuracy'])}, "
         f"last {edge['window']:,} {percent(edge['rolling_accuracy'])}, balanced {percent(edge['balanced_accuracy'])}; "
         "each predicted before its label was seen",

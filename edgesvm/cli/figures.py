@@ -26,15 +26,15 @@ def accuracy(curve: Sequence[tuple[int, float]], path: str, *, title: str) -> No
 def accuracy_and_memory(
     curve: Sequence[tuple[int, float]], memory: Sequence[tuple[int, float]], path: str, *, title: str
 ) -> None:
-    """Rolling accuracy, and the process's resident memory in MiB, over samples."""
+    """Rolling accuracy, and the process's peak resident memory in MiB, over samples."""
     figure, (above, below) = plt.subplots(
         2, 1, figsize=(8, 5.5), sharex=True, constrained_layout=True, height_ratios=(2, 1)
     )
     _draw_accuracy(above, curve)
     above.set_title(title, fontsize=9, wrap=True)
     below.plot([n for n, _ in memory], [mib for _, mib in memory], color="tab:orange", linewidth=1.5)
-    below.set_ylabel("process, MiB")
-    below.set_ylim(bottom=0)
+    below.set_ylabel("peak of the process, MiB")
+    below.set_ylim(0, 1.25 * max((mib for _, mib in memory), default=1.0))
     below.grid(alpha=0.3)
     below.set_xlabel("samples")
     figure.savefig(path, dpi=120)
