@@ -54,18 +54,20 @@ cdef class KernelStreamSVMCore(LearnerCore):
         self.own = <double *> self.array("own")
         self.row = <double *> self.array("row")
 
-    cdef double project(self, const void *x) noexcept nogil:
+    cdef double project(self, const void *x, double *row) noexcept nogil:
         """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x)"""
         if self.is_float32:
-            return self.project_typed(<const float *> x, <const float *> self.vectors)
-        return self.project_typed(<const double *> x, <const double *> self.vectors)
+            return self.project_typed(<const float *> x, <const float *> self.vectors, row)
+        return self.project_typed(<const double *> x, <const double *> self.vectors, row)
 
-    cdef double project_typed(self, const real *x, const real *vectors) noexcept nogil:
+    cdef double project_typed(self, const real *x, const real *vectors, double *row) noexcept nogil:
         cdef int64_t i
-        cdef double f = 0.0
+        cdef double k, f = 0.0
         for i in range(self.n_held[0]):
-            self.row[i] = kernel_value(&self.kernel, x, vectors + i * self.n_features, self.n_features)
-            f += self.share[i] * self.sign[i] * self.row[i]
+            k = kernel_value(&self.kernel, x, vectors + i * self.n_features, self.n_features)
+            f += self.share[i] * self.sign[i] * k
+            if row != NULL:
+                row[i] = k
         return f
 
     cdef double norm_square(self, const void *x) noexcept nogil:
@@ -82,7 +84,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef Ball *ball = self.ball
         cdef Point z
-        cdef double gamma = 1.0, f = self.project(x), k_xx = self.norm_square(x)
+        cdef double gamma = 1.0, f = self.project(x, NULL), k_xx = self.norm_square(x)
         if not isfinite(k_xx) or not isfinite(f):
             return NOT_FINITE
         z.wz = y * f
@@ -127,13 +129,13 @@ cdef class KernelStreamSVMCore(LearnerCore):
         for k in range(1, last):
             if clearly_less(self.share[k], self.share[i]):
                 i = k
-        f_i = self.project(self.vectors + i * n_bytes)
+        f_i = self.project(self.vectors + i * n_bytes, self.row)
         for k in range(last + 1):
             d2 = self.distance_square(i, k, self.row[k]) + self.own[i] + self.own[k]
             if k != i and clearly_less(d2, apart):
                 apart, j = d2, k
         d2 = self.distance_square(i, j, self.row[j])
-        f_j = self.project(self.vectors + j * n_bytes)
+        f_j = self.project(self.vectors + j * n_bytes, NULL)
         a = self.share[i]
         # c = c + a (z_j - z_i)
         ball.ww = fmax(ball.ww + 2.0 * a * (self.sign[j] * f_j - self.sign[i] * f_i) + a * a * d2, 0.0)
@@ -149,7 +151,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
         self.n_held[0] = last
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
-        value[0] = self.project(x)
+        value[0] = self.project(x, NULL)
         if not isfinite(self.norm_square(x)) or not isfinite(value[0]):
             return NOT_FINITE
         return UNCHANGED
