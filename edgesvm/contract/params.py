@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-import sys
+
+import numpy as np
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:
-    """`value` as an int from `least` to `most`; 2.0 is no whole number, np.int8(2) is one."""
-    if not isinstance(value, numbers.Integral) or not least <= value <= most:
+    """`value` as an int from `least` to `most`; np.int8(2) is a whole number, 2.0 is none."""
+    if not isinstance(value, (int, np.integer)) or not least <= int(value) <= most:
         raise ValueError(f"{name}={value!r}: give a whole number from {least} to {most:,}")
     return int(value)
 
 
 def positive(name: str, value: object) -> float:
     """`value` as a float, finite and > 0."""
-    if not _is_finite(value) or not value > 0:  # type: ignore[operator]
+    number = _as_float(value)
+    if not 0.0 < number < math.inf:
         raise ValueError(f"{name}={value!r}: give a finite number > 0")
-    return float(value)  # type: ignore[arg-type]
+    return number
 
 
 def not_negative(name: str, value: object) -> float:
     """`value` as a float, finite and >= 0."""
-    if not _is_finite(value) or not value >= 0:  # type: ignore[operator]
+    number = _as_float(value)
+    if not 0.0 <= number < math.inf:
         raise ValueError(f"{name}={value!r}: give a finite number >= 0")
-    return float(value)  # type: ignore[arg-type]
+    return number
 
 
 def one_of(name: str, value: object, *allowed: str) -> str:
@@ -34,6 +38,9 @@ def one_of(name: str, value: object, *allowed: str) -> str:
     return value
 
 
-def _is_finite(value: object) -> bool:
-    # Compared, not converted: an int of a thousand digits is larger than any float.
-    return isinstance(value, numbers.Real) and abs(value) <= sys.float_info.max
+def _as_float(value: object) -> float:
+    """NaN where `value` is no number, or one too large for a float."""
+    try:
+        return float(value) if isinstance(value, numbers.Real) else math.nan
+    except OverflowError:
+        return math.nan
