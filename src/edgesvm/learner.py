@@ -6,10 +6,10 @@ holds state and step. What a subclass adds is short: its parameters, `_check_par
 
 from __future__ import annotations
 
-import copy
+import contextlib
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -20,8 +20,9 @@ from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 from edgesvm.contract.core import COMMON_ARRAYS
-from edgesvm.contract.inputs import as_floats, as_labels, as_weights
-from edgesvm.contract.labels import Labels
+from edgesvm.contract.inputs import as_floats, as_labels, as_out, as_weights
+from edgesvm.contract.labels import Labels, check_binary
+from edgesvm.contract.params import one_of, whole
 
 Self = TypeVar("Self", bound="Learner")
 
@@ -101,12 +102,10 @@ class Learner:
         ValueError
             A parameter is out of range.
         """
-        if self.dtype not in DTYPES:
-            raise ValueError(f"dtype={self.dtype!r}: give 'float32' or 'float64'")
-        if not 1 <= n_features <= MAX_FEATURES:
-            raise ValueError(f"n_features={n_features!r}: give a whole number from 1 to {MAX_FEATURES:,}")
+        one_of("dtype", self.dtype, *DTYPES)
+        n_features = whole("n_features", n_features, 1, MAX_FEATURES)
         self._check_params()
-        return MemoryPlan.of([*COMMON_ARRAYS, *self._arrays(int(n_features))])
+        return MemoryPlan.of([*COMMON_ARRAYS, *self._arrays(n_features)])
 
     def allocate(
         self: Self, n_features: int, classes: Sequence[Any] | None = None, buffer: Any = None
@@ -141,7 +140,12 @@ class Learner:
 
     def _adopt(self, plan: MemoryPlan, arena: Arena, labels: Labels, n_features: int) -> None:
         core = self._core(plan, arena, labels, int(n_features), self.dtype, type(self).__name__)
-        self._state = (core, copy.deepcopy(self.get_params(deep=False)))  # as they were, for `save`
+        self._state = (core, self._like_new().get_params(deep=False))  # as they are now, for `save`
+
+    def _like_new(self: Self) -> Self:
+        """A learner of the same parameters, a wrapped learner's too, that has learned nothing."""
+        params = self.get_params(deep=False)
+        return type(self)(**{k: v._like_new() if isinstance(v, Learner) else v for k, v in params.items()})
 
     @classmethod
     def within(cls: type[Self], budget: int | str, n_features: int, **params: Any) -> Self:
@@ -218,9 +222,9 @@ class Learner:
         """Forget what was learned; the memory stays."""
         if "_state" in self.__dict__:
             core = self._state[0]
+            plan = self.plan(core.n_features)
             core.arena.memory[:] = 0
             labels = Labels(core.labels.in_slots if core.labels.closed else None)
-            plan = self.plan(core.n_features)
             if plan.total != core.arena.nbytes:
                 self.set_params()
             else:
@@ -244,9 +248,32 @@ class Learner:
             A feature is NaN or infinite, the length is wrong, or the label is a third one. The sample is not
             learned and the model is as it was.
         """
-        if "_state" not in self.__dict__:
-            self.allocate(as_floats(x, np.dtype(self.dtype), 1, None, type(self).__name__).shape[0])
-        return self._state[0].learn_one(x, y)
+        if "_state" in self.__dict__:
+            return self._state[0].learn_one(x, y)
+        with self._first_samples():
+            self.allocate(len(self._floats(x, 1)))
+            return self._state[0].learn_one(x, y)
+
+    @property
+    def _dtype(self) -> np.dtype:
+        return np.dtype(one_of("dtype", self.dtype, *DTYPES))
+
+    def _floats(self, x: ArrayLike, ndim: int) -> np.ndarray:
+        """Features in the dtype and width of the memory, or of the parameters while there is none."""
+        if "_state" in self.__dict__:
+            core = self._state[0]
+            return as_floats(x, core.dtype, ndim, core.n_features, core.owner)
+        return as_floats(x, self._dtype, ndim, None, type(self).__name__)
+
+    @contextlib.contextmanager
+    def _first_samples(self) -> Iterator[None]:
+        """Where the very first sample is refused, the memory taken for it goes back, and with it width and labels."""
+        try:
+            yield
+        except BaseException:
+            if "_state" in self.__dict__ and self.n_seen_ == 0:
+                del self._state
+            raise
 
     def partial_fit(
         self: Self,
@@ -273,12 +300,13 @@ class Learner:
         """
         owner = type(self).__name__
         known = self._state[0] if "_state" in self.__dict__ else None
-        X = as_floats(X, np.dtype(self.dtype), 2, known.n_features if known else None, owner)
+        X = self._floats(X, 2)
         y = as_labels(y, len(X), owner)
         weights = as_weights(sample_weight, len(X))
         if known is None:
-            self.allocate(X.shape[1], classes)
-        elif classes is not None and Labels(classes).in_slots != tuple(sorted(known.labels.in_slots)):
+            with self._first_samples():
+                return self.allocate(X.shape[1], classes).partial_fit(X, y, sample_weight=weights)
+        if classes is not None and Labels(classes).in_slots != tuple(sorted(known.labels.in_slots)):
             raise ValueError(f"classes={list(classes)!r} differ from the first call's {list(known.labels.in_slots)!r}")
         core = self._state[0]
         slots, n_known, newcomers = core.labels.encode(y)
@@ -294,17 +322,30 @@ class Learner:
         return self
 
     def fit(self: Self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget, then learn the rows in one pass."""
+        """Forget, then learn the rows in one pass.
+
+        Raises
+        ------
+        ValueError
+            There is no row, a label is missing or one too many, or every weight is zero: nothing is forgotten.
+            Else as ``partial_fit``.
+        """
         owner = type(self).__name__
-        X = as_floats(X, np.dtype(self.dtype), 2, None, owner)
+        X = as_floats(X, self._dtype, 2, None, owner)
         if len(X) == 0:
-            raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required."
+            )
         y = as_labels(y, len(X), owner)
+        check_binary(y, owner)
+        weights = as_weights(sample_weight, len(X))
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is zero for every row: there is nothing to learn")
         if "_state" in self.__dict__ and self._state[0].n_features == X.shape[1]:
             self.reset()
         else:
             self.set_params()
-        return self.partial_fit(X, y, sample_weight=sample_weight)
+        return self.partial_fit(X, y, sample_weight=weights)
 
     # -- predicting --------------------------------------------------------------------------------------
 
@@ -333,7 +374,7 @@ class Learner:
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
-        out : ndarray of shape (n_samples,), float64, C-contiguous, optional
+        out : ndarray of shape (n_samples,), float64, C-contiguous, writeable, optional
             Where to put them.
 
         Returns
@@ -344,14 +385,13 @@ class Learner:
         ------
         NotFittedError
         ValueError
-            Names the first row with a feature that is not finite.
+            Names the first row with a feature that is not finite, or says what `out` must be.
+        TypeError
+            `out` is no ndarray.
         """
         core = self._fitted
-        X = as_floats(X, np.dtype(self.dtype), 2, core.n_features, type(self).__name__)
-        if out is None:
-            out = np.empty(len(X))
-        elif out.shape != (len(X),) or out.dtype != np.float64 or not out.flags.c_contiguous:
-            raise ValueError(f"out must be float64, contiguous, of shape ({len(X)},)")
+        X = self._floats(X, 2)
+        out = np.empty(len(X)) if out is None else as_out(out, len(X))
         row, status = core.decide_many(X, out)
         if status > Status.CHANGED:
             raise refusal(status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots)
@@ -370,8 +410,9 @@ class Learner:
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows whose predicted label is right."""
-        hits = self.predict(X) == np.asarray(y)
-        return float(np.average(hits, weights=sample_weight))
+        predicted = self.predict(X)
+        hits = predicted == as_labels(y, len(predicted), type(self).__name__)
+        return float(np.average(hits, weights=as_weights(sample_weight, len(predicted))))
 
     # -- what was learned --------------------------------------------------------------------------------
 

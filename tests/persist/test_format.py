@@ -82,7 +82,7 @@ def test_every_byte_of_a_kernel(kernel, code):
         ("on",),
         (-1, 1),
         (False, True),
-        (0.5, math.inf),
+        (0.5, -1e308),
         ("", "é\n"),
         (-(2**63), 2**63 - 1),
         (1, "1"),
@@ -171,6 +171,7 @@ def file_of(params=PARAMS, labels=LABELS, arena=ARENA):
         b"\x02",
         b"\x00\x00",  # None is no label
         b"\x00\x03" + struct.pack("<d", math.nan),
+        b"\x00\x03" + struct.pack("<d", math.inf),
         b"\x00" + 2 * b"\x01\x01",  # twice the same
         b"\x00\x01\x01\x02" + struct.pack("<q", 1),  # True and 1 are the same
         b"\x00\x01\x00\x01\x01\x02" + struct.pack("<q", 5),  # three

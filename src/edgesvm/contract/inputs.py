@@ -39,10 +39,27 @@ def as_weights(sample_weight: object, n_rows: int) -> np.ndarray | None:
     """Weights as float64 of shape (n_rows,); their values are checked row by row as they are learned."""
     if sample_weight is None:
         return None
-    weights = np.ascontiguousarray(sample_weight, np.float64)
+    weights = np.asarray(sample_weight, np.float64, order="C")
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n_rows},)")
     return weights
+
+
+def as_out(out: object, n_rows: int) -> np.ndarray:
+    """`out` where decision values can be put straight into it.
+
+    Raises
+    ------
+    TypeError
+        It is no ndarray.
+    ValueError
+        It is read-only, not float64, not contiguous, or of another shape than (n_rows,).
+    """
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an ndarray, not {type(out).__name__}")
+    if out.dtype != np.float64 or not out.flags.carray or out.shape != (n_rows,):
+        raise ValueError(f"out must be float64, contiguous, writeable, of shape ({n_rows},)")
+    return out
 
 
 def as_labels(y: object, n_rows: int, owner: str) -> np.ndarray:

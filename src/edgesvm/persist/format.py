@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.contract.labels import is_label
 from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 
@@ -113,7 +114,7 @@ def _read_params(section: bytes, nested: bool = False) -> Wrapped:
 
 def _read_labels(section: bytes) -> tuple[bool, tuple[Any, ...]]:
     labels = tuple(_values(section[1:]))
-    allowed = all(isinstance(y, (bool, int, float, str)) and y == y for y in labels)
+    allowed = all(isinstance(y, (bool, int, float, str)) and is_label(y) for y in labels)
     distinct = len(labels) < 2 or labels[0] != labels[1]
     if section[:1] not in (b"\0", b"\1") or len(labels) > 2 or not allowed or not distinct:
         raise CorruptModelError("the snapshot's labels are not zero to two different labels")

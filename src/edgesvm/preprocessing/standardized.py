@@ -67,10 +67,14 @@ class Standardized(Learner):
 
     def set_params(self, **params: Any) -> Standardized:
         """Change constructor arguments, ``learner__C`` for the learner's; what was learned is dropped."""
-        nested = {name.removeprefix("learner__"): params.pop(name) for name in list(params) if "__" in name}
+        nested = {name: params.pop(name) for name in list(params) if name.startswith("learner__")}
         super().set_params(**params)
+        if nested and self.learner is None:
+            raise ValueError(f"{', '.join(nested)}: give learner=StreamSVM(...) first, it is None")
         if nested:
-            self._inner.set_params(**nested)
+            self._inner.set_params(
+                **{name.removeprefix("learner__"): value for name, value in nested.items()}
+            )
         return self
 
     def _of_capacity(self, capacity: int) -> Standardized:
@@ -87,11 +91,10 @@ class Standardized(Learner):
         return [*own, *self._inner._arrays(n_features)]
 
     def _core(self, *common: Any) -> Any:
-        inner = self._inner
-        inner_core = type(inner)(**inner.get_params(deep=False))
-        inner_core._engine = self._engine  # type: ignore[misc]
+        inner = self._inner._like_new()
+        inner._engine = self._engine  # type: ignore[misc]
         core = StandardizedCore if self._engine == "compiled" else StandardizedCoreRef
-        return core(*common, inner=inner_core._core(*common))
+        return core(*common, inner=inner._core(*common))
 
     @property
     def mean_(self) -> np.ndarray:

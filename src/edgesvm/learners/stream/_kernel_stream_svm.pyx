@@ -9,6 +9,7 @@ the shares still summing to one, stays at most R*^2.
 Bytes, M = max_vectors: 72 + (M + 1) (D s + 40). Time: M kernel values a sample, 3 M for one that is taken in.
 """
 
+cimport cython
 from libc.math cimport INFINITY, fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -24,6 +25,7 @@ import numpy as np
 from edgesvm.errors import CorruptModelError
 
 
+@cython.final
 cdef class KernelStreamSVMCore(LearnerCore):
     """State and step; parameters as the public class has checked them."""
     cdef double C
@@ -84,7 +86,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef Ball *ball = self.ball
         cdef Point z
-        cdef double gamma = 1.0, f = self.project(x), k_xx = self.norm_square(x)
+        cdef double gamma = 1.0, f = self.project(x, NULL), k_xx = self.norm_square(x)
         if not isfinite(k_xx) or not isfinite(f):
             return NOT_FINITE
         z.wz = y * f
@@ -136,7 +138,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
             if k != i and clearly_less(d2, apart):
                 apart, j = d2, k
         d2 = self.distance_square(i, j, self.row[j])
-        f_j = self.project(self.vectors + j * n_bytes)
+        f_j = self.project(self.vectors + j * n_bytes, NULL)
         a = self.share[i]
         # c = c + a (z_j - z_i)
         ball.ww = fmax(ball.ww + 2.0 * a * (self.sign[j] * f_j - self.sign[i] * f_i) + a * a * d2, 0.0)
@@ -152,7 +154,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
         self.n_held[0] = last
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
-        value[0] = self.project(x)
+        value[0] = self.project(x, NULL)
         if not isfinite(self.norm_square(x)) or not isfinite(value[0]):
             return NOT_FINITE
         return UNCHANGED

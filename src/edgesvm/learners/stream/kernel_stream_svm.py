@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.kernels import Kernel, resolve_kernel
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.stream._kernel_stream_svm import KernelStreamSVMCore
@@ -83,12 +83,9 @@ class KernelStreamSVM(Learner):
         self.dtype = dtype
 
     def _check_params(self) -> None:
-        if not 1 <= self.max_vectors <= MAX_CAPACITY or self.max_vectors % 1:
-            raise ValueError(f"max_vectors={self.max_vectors!r}: give a whole number from 1 to {MAX_CAPACITY:,}")
-        if not (math.isfinite(self.C) and self.C > 0):
-            raise ValueError(f"C={self.C!r}: give a finite number > 0")
-        if self.bound not in ("upper", "lower"):
-            raise ValueError(f"bound={self.bound!r}: give 'upper' or 'lower'")
+        whole("max_vectors", self.max_vectors, 1, MAX_CAPACITY)
+        positive("C", self.C)
+        one_of("bound", self.bound, "upper", "lower")
         self._kernel(1)
 
     def _kernel(self, n_features: int) -> Kernel:

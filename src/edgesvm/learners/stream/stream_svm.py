@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import Learner
 from edgesvm.learners.stream._stream_svm import StreamSVMCore
 from edgesvm.learners.stream._stream_svm_ref import StreamSVMCoreRef
@@ -104,16 +104,11 @@ class StreamSVM(Learner):
         return (0, most) if self.n_balls == 1 else (0, 0)
 
     def _check_params(self) -> None:
-        if not (math.isfinite(self.C) and self.C > 0):
-            raise ValueError(f"C={self.C!r}: give a finite number > 0")
-        if self.bound not in ("upper", "lower"):
-            raise ValueError(f"bound={self.bound!r}: give 'upper' or 'lower'")
-        if self.slack not in ("exact", "paper"):
-            raise ValueError(f"slack={self.slack!r}: give 'exact' or 'paper'")
-        if not 1 <= self.n_balls <= MAX_BALLS or self.n_balls % 1:
-            raise ValueError(f"n_balls={self.n_balls!r}: give a whole number from 1 to {MAX_BALLS}")
-        if not 0 <= self.lookahead <= MAX_BALLS or self.lookahead % 1:
-            raise ValueError(f"lookahead={self.lookahead!r}: give a whole number from 0 to {MAX_BALLS}")
+        positive("C", self.C)
+        one_of("bound", self.bound, "upper", "lower")
+        one_of("slack", self.slack, "exact", "paper")
+        whole("n_balls", self.n_balls, 1, MAX_BALLS)
+        whole("lookahead", self.lookahead, 0, MAX_BALLS)
         if self.n_balls > 1 and self.lookahead > 0:
             raise ValueError(f"n_balls={self.n_balls} and lookahead={self.lookahead}: give one of the two")
 
