@@ -17,7 +17,10 @@ MAX_FILE_BYTES = 1 << 32
 
 
 def save(learner: Learner, path: str | os.PathLike[str]) -> None:
-    """Write `learner` to `path`: a new file, synced, then renamed over the old one, then the folder synced."""
+    """Write `learner` to `path`: a new file, synced, then renamed over the old one, then the folder synced.
+
+    Where only the last fails, the new file is in place and whole, but a power cut may yet bring the old one back.
+    """
     core, params = learner._allocated, learner._state[1]
     labels = core.labels
     claimed = _claim(learner, params)
@@ -31,6 +34,8 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+            if os.name == "posix":
+                os.fchmod(file.fileno(), _mode(path))
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -45,6 +50,16 @@ def _claim(learner: Learner, params: dict[str, Any]) -> Wrapped:
         type(learner).__name__,
         {k: _claim(v, v.get_params(deep=False)) if isinstance(v, Learner) else v for k, v in params.items()},
     )
+
+
+def _mode(path: Path) -> int:
+    """Permissions as the old file has them, or as any new file would; those of a temporary file are the owner's only."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
 
 
 def _sync_folder(folder: Path) -> None:
