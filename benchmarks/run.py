@@ -14,6 +14,7 @@ from time import perf_counter
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
+MODES = {"bench_decoder": [[], ["--damage"]]}  # argument lists, where one run does not show all
 FOREWORD = """\
 # Measured
 
@@ -29,16 +30,24 @@ def scripts(only: list[str]) -> list[Path]:
 
 
 def run(script: Path, quick: bool) -> bool:
-    """Run one; its report to stdout and to out/. Whether it went well."""
+    """Run one, in all its modes; its report to stdout and to out/. Whether it went well."""
     report = OUT / f"{script.stem}.md"
     report.unlink(missing_ok=True)
-    command = [sys.executable, str(script), *(["--quick"] if quick else [])]
-    done = subprocess.run(command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True, check=False)
-    print(done.stdout, flush=True)
-    if done.returncode == 0 and not report.exists():  # skipped, or writes no report of its own
-        text = f"```\n{done.stdout.strip()}\n```"
-        report.write_text(f"## {script.stem}\n\n`python benchmarks/{script.name}`\n\n{text}\n")
-    return done.returncode == 0
+    sections = []
+    for mode in MODES.get(script.stem, [[]]):
+        arguments = [*mode, *(["--quick"] if quick else [])]
+        command = [sys.executable, str(script), *arguments]
+        done = subprocess.run(
+            command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True, check=False
+        )
+        print(done.stdout, flush=True)
+        if done.returncode:
+            return False
+        shown = " ".join(["python", f"benchmarks/{script.name}", *arguments])
+        sections.append(f"`{shown}`\n\n```\n{done.stdout.strip()}\n```\n")
+    if not report.exists():  # it was skipped, or writes no report of its own
+        report.write_text("\n".join([f"## {script.stem}\n", *sections]))
+    return True
 
 
 def main() -> int:

@@ -176,10 +176,11 @@ def main() -> None:
                 print(f"{task.name}: skipped, no {error.filename}")
     tasks = {task.name: task for task in TABLE_1}
     text = [
-        f"Mean and deviation over {args.orders} random orders; the parameter chosen on {args.splits} "
-        "held-out fifths of the training rows. Always saying the larger class gives 90.5 % on IJCNN "
-        "and 97.1 % on w3a: the paper's figures there are below that, so read the balanced accuracy "
-        "beside it. The paper does not say how it chose C.",
+        f"Mean and deviation over {args.orders} random orders; the parameter chosen on "
+        f"{args.splits} held-out fifths of the training rows. "
+        "Always saying the larger class gives 90.5 % on IJCNN and 97.1 % on w3a: "
+        "the paper's figures there are below that, so read the balanced accuracy beside it. "
+        "The paper does not say how it chose C.",
         summary(results),
         "(The best rows are picked by what is printed below, that is after the fact.)",
         *(f"### {name}\n\n{table(tasks[name], outcomes)}" for name, outcomes in results.items()),

@@ -177,6 +177,21 @@ def test_cache_with_weights(bound, engine):
 
 
 @engines
+@pytest.mark.parametrize("max_vectors", [1, 4, 60])
+def test_ball_encloses_heavier_samples(max_vectors, engine):
+    rng = np.random.default_rng(5)
+    for C in (0.1, 10.0):
+        X, y = gaussian(rng, 60, 3)
+        weights = rng.choice([1.0, 1.5, 10.0, 1e6], 60)
+        model = learner(engine, max_vectors=max_vectors, kernel=RBF(1.0), C=C)
+        model.partial_fit(tagged(X), y, classes=[-1, 1], sample_weight=weights)
+        a = check_cache(model, X, y, weights)
+        K = RBF(1.0)(X, X) * np.outer(y, y) + np.diag(1 / (C * weights))
+        farthest = np.sqrt(a @ K @ a - 2 * K @ a + 1.0 + 1 / C).max()
+        assert farthest <= model.radius_ * (1 + 1e-9)
+
+
+@engines
 def test_weight_zero_is_as_if_absent(engine):
     X, y = gaussian(np.random.default_rng(5), 60, 3)
     weights = np.random.default_rng(6).choice([0.0, 2.0], 60)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from geometry import look, marked
-from streams import ENGINES, gaussian, make, zero_rows
+from streams import ENGINES, STREAMS, gaussian, make, zero_rows
 
 from edgesvm import KernelStreamSVM, StreamSVM
 
@@ -102,6 +102,35 @@ def test_own_axes_of_weighted_samples(kept, bound, engine):
     if bound == "lower":
         q = ball.a @ (X**2).sum(axis=1) + 0.5
         np.testing.assert_allclose(float(model._state[0].views["q"]), q, rtol=1e-9)
+
+
+@engines
+@kept_ones
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_ball_encloses_heavier_samples(stream, C, kept, engine):
+    """A weight s >= 1 is one more coordinate, sqrt(1/C - 1/(C s)), which the centre has none of."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = stream(rng, 30, 4)
+        weights = rng.choice([1.0, 1.5, 10.0, 1e6], 30)
+        model = make(StreamSVM, engine, C=C, **PLAIN, **kept)
+        model.partial_fit(marked(X), y, classes=[-1, 1], sample_weight=weights)
+        ball = look(model, X, y, weights)
+        farthest = np.sqrt(ball.distances() ** 2 + 1 / C - ball.own).max()
+        assert farthest <= ball.R * (1 + 1e-9)
+
+
+@engines
+def test_a_heavy_newcomer_is_enclosed_by_hand(engine):
+    """C = 1. The centre moves in the plane of the features and own axes; weight 1e300 has no own
+    axis there.
+    """
+    model = make(StreamSVM, engine, C=1.0, **PLAIN).allocate(1, classes=[-1, 1])
+    model.partial_fit([[0.0], [0.0]], [1, 1], sample_weight=[1e300, 1e300])
+    # Both points are the origin of the plane, 1 above it: R is 1 from the very centre. The paper's
+    # step gives 1/2.
+    assert model.radius_ == 1.0
 
 
 @engines

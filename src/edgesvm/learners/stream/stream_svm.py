@@ -62,7 +62,8 @@ class StreamSVM(Learner):
     learner (MNIST 8 against 9: about 60 %); take ``bound="lower"`` or ``lookahead=32`` there.
 
     A weight s makes the sample's penalty C s: its own axis counts 1/(C s) in the centre, 1/C in distances, so that
-    weights do not move the margin (the centre-constrained ball of Tsang et al. 2007). Enclosure is then of these.
+    weights do not move the margin (the centre-constrained ball of Tsang et al. 2007). Enclosure is then of these; it
+    is proved for weights of at least 1.
 
     Examples
     --------

@@ -102,7 +102,9 @@ cdef class Labels:
         values, newcomers = list(self.values), []
         while True:
             matches = [equal(y, value) for value in values]
-            strange = ~np.logical_or.reduce(matches) if matches else np.ones(len(y), bool)
+            strange = np.ones(len(y), bool)
+            for match in matches:
+                strange &= ~match
             row = int(strange.argmax()) if strange.any() else len(y)
             if row == len(y) or self.closed or len(values) == 2 or not is_label(as_object(y[row])):
                 break

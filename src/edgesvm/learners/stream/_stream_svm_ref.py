@@ -14,6 +14,14 @@ def first_least(values):
     return int(np.argmax(values <= values.min() * (1 + 1e-9)))
 
 
+def grown(R, R_z, d, gamma, off):
+    """The radius after a step; a weighted point lies `off` (squared) off the space the centre moves in."""
+    if off == 0:
+        return 0.5 * (R + R_z + d)
+    way = np.sqrt(max(d**2 - off, 0.0))
+    return max(R + gamma * way, np.sqrt(max(((1 - gamma) * way) ** 2 + off, 0.0)))
+
+
 class StreamSVMCoreRef(ReferenceCore):
     """The arena's arrays by name: R, xi2, ww, q, w; and the balls held: centres, gram, square, radius, share."""
 
@@ -46,8 +54,9 @@ class StreamSVMCoreRef(ReferenceCore):
     def take(self, z, zz, square, xi2_z, R_z):
         v = self.views
         w, R, xi2, q = v["w"], float(v["R"]), float(v["xi2"]), float(v["q"])
+        off = 0.0 if self.paper_slack else square - zz
         if v["n_per_class"].sum() == 0:
-            gamma, R, xi2, q = 1.0, R_z, xi2_z, square
+            gamma, R, xi2, q = 1.0, R_z + np.sqrt(max(off, 0.0)), xi2_z, square
         else:
             cc = float(v["ww"]) + xi2
             d2 = cc - 2 * float(w @ z) + square
@@ -62,7 +71,8 @@ class StreamSVMCoreRef(ReferenceCore):
                 if d + R <= R_z:
                     gamma, R = 1.0, R_z
                 else:
-                    gamma, R = 0.5 * (1 - (R - R_z) / d), 0.5 * (R + R_z + d)
+                    gamma = 0.5 * (1 - (R - R_z) / d)
+                    R = grown(R, R_z, d, gamma, off)
             q += gamma * (square - q)
             xi2 = (1 - gamma) ** 2 * xi2 + gamma**2 * xi2_z
         w[:] = (1 - gamma) * w + gamma * z

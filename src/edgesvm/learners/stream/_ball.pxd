@@ -16,6 +16,7 @@ cdef struct Point:   # what has to be known of a new point, or of another learne
     double wz        # w.z
     double zz        # z.z, own axis included, as it weighs in the centre
     double square    # z.z, own axis included, as it counts in distances
+    double off       # square - zz: a weighted point lies so far off the space the centre moves in; 0 with paper slack
     double xi2       # the own axis's part of zz
     double R         # 0 for a point
 
@@ -39,7 +40,11 @@ cdef inline double advance(Ball *ball, const Point *z, bint lower) noexcept nogi
             ball.R = z.R
         else:
             gamma = 0.5 * (1.0 - (ball.R - z.R) / d)
-            ball.R = 0.5 * (ball.R + z.R + d)
+            if z.off == 0.0:
+                ball.R = 0.5 * (ball.R + z.R + d)
+            else:
+                d = sqrt(fmax(d2 - z.off, 0.0))  # what the centre moves by, and what is then left of the way to z
+                ball.R = fmax(ball.R + gamma * d, sqrt(fmax((1.0 - gamma) * d * (1.0 - gamma) * d + z.off, 0.0)))
     ball.q += gamma * (z.square - ball.q)
     ball.xi2 = (1.0 - gamma) * (1.0 - gamma) * ball.xi2 + gamma * gamma * z.xi2
     return gamma

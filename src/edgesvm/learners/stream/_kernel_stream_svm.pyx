@@ -54,8 +54,8 @@ cdef class KernelStreamSVMCore(LearnerCore):
         self.own = <double *> self.array("own")
         self.row = <double *> self.array("row")
 
-    cdef double project(self, const void *x, double *row) noexcept nogil:
-        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x)"""
+    cdef double project(self, const void *x, double *row=NULL) noexcept nogil:
+        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) where asked for: looking must leave no trace"""
         if self.is_float32:
             return self.project_typed(<const float *> x, <const float *> self.vectors, row)
         return self.project_typed(<const double *> x, <const double *> self.vectors, row)
@@ -84,16 +84,17 @@ cdef class KernelStreamSVMCore(LearnerCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef Ball *ball = self.ball
         cdef Point z
-        cdef double gamma = 1.0, f = self.project(x, NULL), k_xx = self.norm_square(x)
+        cdef double gamma = 1.0, f = self.project(x), k_xx = self.norm_square(x)
         if not isfinite(k_xx) or not isfinite(f):
             return NOT_FINITE
         z.wz = y * f
         z.square = k_xx + 1.0 / self.C
         z.xi2 = 1.0 / (self.C * weight)
         z.zz = k_xx + z.xi2
+        z.off = z.square - z.zz
         z.R = 0.0
         if self.n_held[0] == 0:
-            ball.R, ball.xi2, ball.q = 0.0, z.xi2, z.square
+            ball.R, ball.xi2, ball.q = sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
             gamma = advance(ball, &z, self.lower)
             if gamma == 0.0:
@@ -135,7 +136,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
             if k != i and clearly_less(d2, apart):
                 apart, j = d2, k
         d2 = self.distance_square(i, j, self.row[j])
-        f_j = self.project(self.vectors + j * n_bytes, NULL)
+        f_j = self.project(self.vectors + j * n_bytes)
         a = self.share[i]
         # c = c + a (z_j - z_i)
         ball.ww = fmax(ball.ww + 2.0 * a * (self.sign[j] * f_j - self.sign[i] * f_i) + a * a * d2, 0.0)
@@ -151,7 +152,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
         self.n_held[0] = last
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
-        value[0] = self.project(x, NULL)
+        value[0] = self.project(x)
         if not isfinite(self.norm_square(x)) or not isfinite(value[0]):
             return NOT_FINITE
         return UNCHANGED

@@ -110,6 +110,7 @@ cdef class StreamSVMCore(LearnerCore):
         z.square = norm_square + 1.0 / self.C
         z.xi2 = 1.0 / weight if self.paper_slack else 1.0 / (self.C * weight)
         z.zz = norm_square + z.xi2
+        z.off = 0.0 if self.paper_slack else z.square - z.zz
         z.R = 0.0
         return True
 
@@ -120,7 +121,7 @@ cdef class StreamSVMCore(LearnerCore):
         """The one ball moves to take z in."""
         cdef double gamma = 1.0
         if self.is_empty():
-            self.ball.R, self.ball.xi2, self.ball.q = z.R, z.xi2, z.square
+            self.ball.R, self.ball.xi2, self.ball.q = z.R + sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
             gamma = advance(self.ball, z, self.lower)
             if gamma == 0.0:
@@ -246,6 +247,7 @@ cdef class StreamSVMCore(LearnerCore):
         z.zz = other.ball.ww + other.ball.xi2
         z.square = other.ball.q if self.lower else z.zz
         z.R = 0.0 if self.lower else other.ball.R
+        z.off = 0.0
         if self.balls.capacity == 0:
             self.take(v, w, &z)
         else:
