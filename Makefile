@@ -8,7 +8,7 @@ BIN     = $(abspath $(VENV))/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-SOURCES := $(shell find edgesvm firmware_sim tests/support \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' \
+SOURCES := $(shell find src \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' \
              -o -name '*.h' -o -name '*.c' -o -name 'meson.build' \) 2>/dev/null) meson.build meson.options pyproject.toml
 
 .PHONY: help build demo test test-bounds lint conformance bench clean
@@ -45,7 +45,7 @@ test-bounds:  ## the same suite on a build that checks every index
 lint: $(VENV)/.built $(VENV)/.extra-lint  ## ruff, cython-lint, mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/cython-lint edgesvm firmware_sim tests
+	$(BIN)/cython-lint src tests
 	$(BIN)/mypy
 
 conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: every learner, every limit

@@ -17,7 +17,7 @@ from firmware_sim import _alloc_hooks
 import edgesvm
 
 PACKAGE = Path(edgesvm.__file__).parent
-SOURCES = Path(__file__).parents[2] / "edgesvm"
+SOURCES = Path(__file__).parents[2] / "src" / "edgesvm"
 
 ALLOCATORS = {
     *("malloc", "calloc", "realloc", "reallocarray", "strdup", "strndup", "mmap", "brk", "sbrk"),

@@ -1,0 +1,42 @@
+"""The README's Python runs, and its commands exist."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[1] / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+
+
+def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    assert len(blocks) == 2
+    namespace: dict = {}
+    for block in blocks:
+        exec(compile(block, str(README), "exec"), namespace)
+    planned, predicted = capsys.readouterr().out.splitlines()
+    assert planned == re.search(r"print\(model.plan\(8\).total\)  # (\d+)", TEXT)[1]
+    label, accuracy = predicted.split()
+    assert label in ("worn", "fine")
+    assert float(accuracy) > 0.8
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"^edgesvm (\w+)", TEXT, re.MULTILINE))))
+def test_commands_named_exist(command):
+    run = subprocess.run(
+        [sys.executable, "-m", "edgesvm.cli", command, "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_make_targets_named_exist():
+    makefile = (README.parent / "Makefile").read_text()
+    for target in ("demo", "test", "lint", "test-bounds", "conformance", "bench"):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
