@@ -287,7 +287,7 @@ def open_rows(
     *,
     label_column: str | int | None = None,
     drop_columns: tuple[str | int, ...] = (),
-) -> RowSource:
+) -> CsvRows | NpzRows:
     """The rows at `path`, by its ending: ``.npz``, or anything else as CSV."""
     if Path(path).suffix.lower() != ".npz":
         return CsvRows(path, label_column=label_column, drop_columns=drop_columns)

@@ -38,7 +38,9 @@ class Runner:
         Samples, by what became of them.
     """
 
-    def __init__(self, link: Link, learner: Learner, *, window: int = 1000, answers: bool = True) -> None:
+    def __init__(
+        self, link: Link, learner: Learner, *, window: int = 1000, answers: bool = True
+    ) -> None:
         self.link = link
         self.learner = learner
         self.answers = answers
@@ -47,8 +49,15 @@ class Runner:
         self._dtype = np.dtype(learner.dtype)
         self._fitted = learner.is_fitted
 
-    def step(self, timeout: float = 0.1) -> int:
-        """Read once, handle every sample that is there, and write the answers; how many there were.
+    def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
+        """Read once, handle the samples that are there, and write the answers; how many there were.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds to wait for a byte when there is none.
+        at_most : int, optional
+            Samples to handle; the others stay in the link's ring.
 
         Raises
         ------
@@ -58,15 +67,18 @@ class Runner:
         try:
             self.link.poll(timeout)
         finally:
-            n = self.handle_waiting()
+            n = self.handle_waiting(at_most)
         if n and self.answers:
             self.link.flush()
         return n
 
-    def handle_waiting(self) -> int:
-        """Handle the samples in the link's ring; how many there were."""
+    def handle_waiting(self, at_most: int | None = None) -> int:
+        """Handle the samples in the link's ring, `at_most` of them; how many there were."""
         n_total = 0
-        while self.link.schema is not None and (n := len((batch := self.link.take()).y)):
+        while self.link.schema is not None and n_total != at_most:
+            batch = self.link.take(None if at_most is None else at_most - n_total)
+            if not (n := len(batch.y)):
+                break
             X = batch.X.astype(self._dtype, copy=False)
             labels, sequences = batch.y.tolist(), batch.sequence.tolist()
             plain = bool((batch.weight == 1.0).all())
@@ -77,7 +89,9 @@ class Runner:
             n_total += n
         return n_total
 
-    def handle(self, x: np.ndarray, label: int | None, sequence: int, weight: float | None = None) -> None:
+    def handle(
+        self, x: np.ndarray, label: int | None, sequence: int, weight: float | None = None
+    ) -> None:
         """Predict, then learn one sample, and answer it.
 
         Parameters
@@ -94,7 +108,11 @@ class Runner:
         predicted, value, flags = None, 0.0, ABSTAIN
         try:
             if self._fitted:
-                predicted, value, flags = self.learner.predict_one(x), self.learner.decision_one(x), 0
+                predicted, value, flags = (
+                    self.learner.predict_one(x),
+                    self.learner.decision_one(x),
+                    0,
+                )
             if label is None:
                 self.unlabelled += 1
             else:
@@ -135,5 +153,7 @@ class Runner:
         broken = list(self.link.check_identities())
         accounted = self.learned + self.unlabelled + self.bad_value + self.unknown_label
         if self.taken != accounted:
-            broken.append(f"samples taken {self.taken} = learned + unlabelled + refused {accounted}")
+            broken.append(
+                f"samples taken {self.taken} = learned + unlabelled + refused {accounted}"
+            )
         return broken

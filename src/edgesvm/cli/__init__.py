@@ -40,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = options.act(options)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # the reader of our output has had enough; Python would complain once more at exit
+    except (
+        BrokenPipeError
+    ):  # the reader of our output has had enough; Python would complain once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (CorruptModelError, SampleRefused, RowsError, OSError, RuntimeError) as error:
@@ -56,7 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     """Only the command asked for is imported: a small board pays for every import, in time and in memory."""
     parser = argparse.ArgumentParser(
-        prog="edgesvm", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="edgesvm",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():

@@ -34,3 +34,11 @@ def new_file(text: str) -> str:
     if not os.access(folder, os.W_OK):
         raise argparse.ArgumentTypeError(f"{text}: nothing can be written in {folder.resolve()}")
     return text
+
+
+def seed(text: str) -> int:
+    """Of a random order: a whole number, at least 0."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text}: give a whole number >= 0")
+    return number
