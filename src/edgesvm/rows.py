@@ -33,7 +33,8 @@ class RowSource(Protocol):
         ...
 
     def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
-        """The next ``n`` rows (fewer at the end of a file, none after it), and labels if there are any."""
+        """The next ``n`` rows (fewer at the end of a file, none after it), and labels if there are
+        any."""
         ...
 
 

@@ -15,7 +15,6 @@ from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.learner import Learner
 
 
-
 class Runner:
     """Carries samples from a link to a learner and predictions back.
 
@@ -69,7 +68,9 @@ class Runner:
             n_total += n
         return n_total
 
-    def handle(self, x: np.ndarray, label: int | None, sequence: int, weight: float | None = None) -> None:
+    def handle(
+        self, x: np.ndarray, label: int | None, sequence: int, weight: float | None = None
+    ) -> None:
         """Predict, answer, then learn one sample."""
         self.taken += 1
         try:
@@ -110,7 +111,9 @@ class Runner:
         self._fitted = True
         return True
 
-    def run(self, stopping: Callable[[], bool], on_step: Callable[[Runner], None], timeout: float = 0.1) -> None:
+    def run(
+        self, stopping: Callable[[], bool], on_step: Callable[[Runner], None], timeout: float = 0.1
+    ) -> None:
         """Step until `stopping` says so; raises as `step` does."""
         while not stopping():
             self.step(timeout)
@@ -132,5 +135,7 @@ class Runner:
         broken = list(self.link.check_identities())
         accounted = self.learned + self.unlabelled + self.bad_value + self.unknown_label
         if self.taken != accounted:
-            broken.append(f"samples taken {self.taken} = learned + unlabelled + refused {accounted}")
+            broken.append(
+                f"samples taken {self.taken} = learned + unlabelled + refused {accounted}"
+            )
         return broken
