@@ -225,3 +225,14 @@ def test_inspect_tells_without_learning_state(old):
     assert plan.total == len(snapshot.arena) == learned(1).nbytes
     assert learner.nbytes == 0
     assert repr(learner) == "StreamSVM(bound='lower')"
+
+
+def test_permissions_are_those_of_the_old_file_or_of_any_new_one(tmp_path):
+    learner = StreamSVM().partial_fit([[0.0], [1.0]], [0, 1])
+    plain, path = tmp_path / "plain", tmp_path / "model.esvm"
+    plain.write_bytes(b"")
+    learner.save(path)
+    assert path.stat().st_mode == plain.stat().st_mode
+    path.chmod(0o640)
+    learner.save(path)
+    assert path.stat().st_mode & 0o777 == 0o640

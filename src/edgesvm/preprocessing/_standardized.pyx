@@ -13,6 +13,7 @@ Bytes: 16 D + D s beside the learner's own, s the dtype's size. The D s are scra
 samples: neither a prediction nor a refused sample leaves a trace.
 """
 
+cimport cython
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memset
@@ -40,6 +41,7 @@ cdef inline double standard(double x, double mean, double variance) noexcept nog
     return (x - mean) / sqrt(variance) if variance > 0.0 else 0.0
 
 
+@cython.final
 cdef class StandardizedCore(LearnerCore):
     cdef LearnerCore inner      # on the same arena, the same counters
     cdef double *mean           # (n_features,)

@@ -12,6 +12,7 @@ Bytes, M = max_vectors: 72 + (M + 1) (D s + 40). Time: M kernel values a sample,
 taken in.
 """
 
+cimport cython
 from libc.math cimport INFINITY, fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -27,6 +28,7 @@ import numpy as np
 from edgesvm.errors import CorruptModelError
 
 
+@cython.final
 cdef class KernelStreamSVMCore(LearnerCore):
     """State and step; parameters as the public class has checked them."""
     cdef double C

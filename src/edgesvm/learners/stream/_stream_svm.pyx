@@ -21,6 +21,7 @@ them. Bytes: 64 + D s, s the dtype's size; with M = K+1 or L+1 slots, 8 + M D s 
 O(D) a sample that lies inside, O(M D + M^2) and a few dozen steps of O(M) for one that does not.
 """
 
+cimport cython
 from libc.math cimport fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
@@ -36,6 +37,7 @@ import numpy as np
 from edgesvm.errors import CorruptModelError
 
 
+@cython.final
 cdef class StreamSVMCore(LearnerCore):
     """State and step; parameters as the public class has checked them."""
     cdef double C
