@@ -108,7 +108,8 @@ def test_parameters_out_of_range(arguments):
 
 
 @pytest.mark.parametrize(
-    "x", [np.zeros(3, np.float32), np.zeros(2), np.zeros((1, 2), np.float32), np.zeros(4, "f4")[::2]]
+    "x",
+    [np.zeros(3, np.float32), np.zeros(2), np.zeros((1, 2), np.float32), np.zeros(4, "f4")[::2]],
 )
 def test_only_rows_of_its_own_kind_wait(x):
     with pytest.raises(ValueError, match="2 contiguous float32"):
