@@ -76,7 +76,8 @@ def learned(X, y):
 def run(node, *options, link=None, faults=None, save=None, **settings):
     """`edgesvm run` and the node, until all is answered and SIGTERM has ended it."""
     argv = command(*options, *(["--save", str(save)] if save else []))
-    with closing(PtyLink() if link is None else link) as link:
+    link = PtyLink() if link is None else link
+    with closing(link):
         line = Line(link, faults=faults)
         report = simulate(argv, node, line, timeout_s=PATIENCE_S * 4, **settings)
     assert report.exit_code == 0, report.edge_errors

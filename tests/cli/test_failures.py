@@ -40,7 +40,9 @@ def complaint(capsys, code, *argv):
     captured = capsys.readouterr()
     assert got == code, captured.err
     assert captured.out == "" and "Traceback" not in captured.err
-    lines = [line for line in captured.err.splitlines() if "error:" in line or line[:9] == "edgesvm: "]
+    lines = [
+        line for line in captured.err.splitlines() if "error:" in line or line[:9] == "edgesvm: "
+    ]
     assert len(lines) == 1, captured.err
     return lines[0]
 
@@ -127,7 +129,10 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
         (["plan", "1KiB", "--features", "3", "--learner", "stream", "--gamma", "1"], "--gamma"),
         (["plan", "1KiB", "--features", "3", "--C", "-1"], "C=-1"),
         (["plan", "1KiB", "--features", "3", "--dtype", "float16"], "float16"),
-        (["plan", "64KiB", "--features", "3", "--learner", "stream", "--lookahead", "0"], "lookahead"),
+        (
+            ["plan", "64KiB", "--features", "3", "--learner", "stream", "--lookahead", "0"],
+            "lookahead",
+        ),
         (["run"], "PORT"),
         (["run", "/dev/null", "--baud", "0"], "--baud"),
         (["run", "/dev/null", "--baud", "fast"], "--baud"),
