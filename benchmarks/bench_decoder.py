@@ -16,11 +16,11 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+
+from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
 from edgesvm.ingest._ring import SampleRing
 from edgesvm.ingest._samples import SampleReceiver
-
-from edgesvm.ingest import wire
 
 SCHEMA_ID = 0x1234
 KINDS = ("flip", "drop", "insert", "truncate")
@@ -173,8 +173,9 @@ def main() -> int:
     )
     parser.add_argument("--fraction", type=float, default=0.01, help="of frames damaged (0.01)")
     parser.add_argument("--json", action="store_true", help="one JSON line instead of a list")
+    parser.add_argument("--quick", action="store_true", help="20,000 frames")
     args = parser.parse_args()
-    args.frames = args.frames or (1_000_000 if args.damage else 200_000)
+    args.frames = args.frames or 20_000 * args.quick or (1_000_000 if args.damage else 200_000)
     result = measure_damage(args) if args.damage else measure_speed(args)
     result["versions"] = (
         f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}"

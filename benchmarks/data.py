@@ -1,4 +1,6 @@
-"""The real data sets of the tables, from the folder EDGESVM_DATA (default: ../shared/data beside the repository)."""
+"""The real data sets of the tables, from the folder EDGESVM_DATA (default: ../shared/data beside
+the repository).
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # X_train, y_train, X_test, y_test; y is bool
+Split = tuple[
+    np.ndarray, np.ndarray, np.ndarray, np.ndarray
+]  # X_train, y_train, X_test, y_test; y is bool
 
 
 def folder() -> Path:
-    return Path(os.environ.get("EDGESVM_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+    return Path(
+        os.environ.get("EDGESVM_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
+    )
 
 
 def read(name: str) -> dict[str, np.ndarray]:
@@ -41,7 +47,9 @@ def standardised(X: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndar
     """By the training rows' mean and deviation."""
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     deviation[deviation == 0] = 1.0
-    return ((X - mean) / deviation).astype(np.float32), ((X_test - mean) / deviation).astype(np.float32)
+    return ((X - mean) / deviation).astype(np.float32), ((X_test - mean) / deviation).astype(
+        np.float32
+    )
 
 
 def mnist(negative: int, positive: int) -> Task:
@@ -52,7 +60,8 @@ def mnist(negative: int, positive: int) -> Task:
             labels = file[f"y_{part}"]
             keep = (labels == negative) | (labels == positive)
             parts += [
-                file[f"X_{part}"][keep].reshape(keep.sum(), -1).astype(np.float32) / np.float32(255),
+                file[f"X_{part}"][keep].reshape(keep.sum(), -1).astype(np.float32)
+                / np.float32(255),
                 labels[keep] == positive,
             ]
         return parts[0], parts[1], parts[2], parts[3]
@@ -62,12 +71,16 @@ def mnist(negative: int, positive: int) -> Task:
 
 def load_ijcnn(rng: np.random.Generator) -> Split:
     file = read("ijcnn1")
-    X, X_test = standardised(file["X_train"][:35_000].astype(np.float64), file["X_test"].astype(np.float64))
+    X, X_test = standardised(
+        file["X_train"][:35_000].astype(np.float64), file["X_test"].astype(np.float64)
+    )
     return X, file["y_train"][:35_000] > 0, X_test, file["y_test"] > 0
 
 
 def load_w3a(rng: np.random.Generator) -> Split:
-    """Trained on the file's larger, "test", part, as the paper's row counts (44,837 and 4,912) have it."""
+    """Trained on the file's larger, "test", part, as the paper's row counts (44,837 and 4,912) have
+    it.
+    """
     file = read("w3a")
     return (
         file["X_test"].astype(np.float32),

@@ -1,4 +1,6 @@
-"""How accuracy is measured: one pass over a random order, the penalty chosen on held-out training rows only."""
+"""How accuracy is measured: one pass over a random order, the penalty chosen on held-out training
+rows only.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,13 @@ def one_pass(learner: Any, X: np.ndarray, y: np.ndarray) -> Any:
 
 
 def measure(
-    make: Make, grid: Sequence[Any], task: Task, splits: Sequence[Split], n_splits: int, describe: Callable[[Any], tuple]
+    make: Make,
+    grid: Sequence[Any],
+    task: Task,
+    splits: Sequence[Split],
+    *,
+    n_splits: int,
+    describe: Callable[[Any], tuple[int, int]],
 ) -> Outcome:
     """`describe(learner)` gives (updates, bytes)."""
     accuracy, balanced, updates, seconds, chosen = [], [], [], [], []

@@ -1,4 +1,6 @@
-"""What every benchmark prints about itself: versions, machine, command; and tables as text, markdown and JSON."""
+"""What every benchmark prints about itself: versions, machine, command; and tables as text,
+markdown and JSON.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def use_one_thread() -> None:
-    """Start again with BLAS held to one thread: it reads these only when NumPy is first imported."""
+    """Start again with BLAS held to one thread: it reads these only when NumPy is first
+    imported.
+    """
     if any(os.environ.get(name) != "1" for name in ONE_THREAD):
         os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
         os.execv(sys.executable, [sys.executable, *sys.argv])
@@ -34,9 +38,14 @@ def environment() -> dict[str, str]:
         "edgesvm": edgesvm.__version__,
         "NumPy": np.__version__,
         "Python": platform.python_version(),
-        "machine": f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
+        "machine": f"{cpu_name()}, {os.cpu_count()} cores, {sys.platform} {platform.machine()}",
         "threads": "1",
-        "command": " ".join(["python", *(os.path.relpath(a, HERE.parent) if a == sys.argv[0] else a for a in sys.argv)]),
+        "command": " ".join(
+            [
+                "python",
+                *(os.path.relpath(a, HERE.parent) if a == sys.argv[0] else a for a in sys.argv),
+            ]
+        ),
     }
     if "sklearn" in sys.modules:
         facts["scikit-learn"] = sys.modules["sklearn"].__version__
@@ -59,11 +68,18 @@ def progress(text: str) -> None:
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table, its columns padded so that it reads as plain text too; all but the first to the right."""
+    """A table, its columns padded so that it reads as plain text too; all but the first to the
+    right.
+    """
     cells = [[str(cell) for cell in row] for row in [header, *rows]]
     widths = [max(len(row[k]) for row in cells) for k in range(len(header))]
     lines = [
-        "| " + " | ".join(c.rjust(w) if k else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))) + " |"
+        "| "
+        + " | ".join(
+            c.rjust(w) if k else c.ljust(w)
+            for k, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
+        + " |"
         for row in cells
     ]
     rule = "|" + "|".join("-" * (w + 1) + (":" if k else "-") for k, w in enumerate(widths)) + "|"
@@ -79,11 +95,15 @@ def publish(name: str, title: str, text: str, figures: Any) -> None:
     print(report, flush=True)
     OUT.mkdir(exist_ok=True)
     (OUT / f"{name}.md").write_text(report)
-    (OUT / f"{name}.json").write_text(json.dumps({"environment": facts, "figures": figures}, indent=1) + "\n")
+    (OUT / f"{name}.json").write_text(
+        json.dumps({"environment": facts, "figures": figures}, indent=1) + "\n"
+    )
 
 
 def race(rounds: int, **contestants: Callable[[], object]) -> dict[str, float]:
-    """Median seconds of each, all run once in every round, so that a busy moment strikes all alike."""
+    """Median seconds of each, all run once in every round, so that a busy moment strikes all
+    alike.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     for run in contestants.values():
         run()

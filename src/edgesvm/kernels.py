@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from edgesvm.contract.params import not_negative, positive, whole
 from edgesvm.core.kernels import KernelKind
 
 MAX_DEGREE = 64  # a larger power overflows for any product that is not close to one
@@ -32,7 +32,7 @@ class RBF:
     gamma: float
 
     def __post_init__(self) -> None:
-        _check_positive("gamma", self.gamma)
+        positive("gamma", self.gamma)
 
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Kernel values of rows, ndarray of shape (n, m)."""
@@ -52,11 +52,9 @@ class Polynomial:
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 1 <= self.degree <= MAX_DEGREE or self.degree != int(self.degree):
-            raise ValueError(f"degree={self.degree!r}: give a whole number from 1 to {MAX_DEGREE}")
-        _check_positive("gamma", self.gamma)
-        if not (math.isfinite(self.coef0) and self.coef0 >= 0):
-            raise ValueError(f"coef0={self.coef0!r}: give a finite number >= 0")
+        whole("degree", self.degree, 1, MAX_DEGREE)
+        positive("gamma", self.gamma)
+        not_negative("coef0", self.coef0)
 
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Kernel values of rows, ndarray of shape (n, m)."""
@@ -68,11 +66,6 @@ class Polynomial:
 
 
 Kernel = Linear | RBF | Polynomial
-
-
-def _check_positive(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name}={value!r}: give a finite number > 0")
 
 
 def resolve_kernel(
@@ -95,5 +88,6 @@ def resolve_kernel(
     if kernel == "poly":
         return Polynomial(degree, width, coef0)
     raise ValueError(
-        f"kernel={kernel!r}: give 'linear', 'rbf', 'poly', or Linear(), RBF(gamma), Polynomial(degree)"
+        f"kernel={kernel!r}: give 'linear', 'rbf', 'poly', or Linear(), RBF(gamma),"
+        " Polynomial(degree)"
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm import RBF, KernelStreamSVM, Linear, StreamSVM
+from edgesvm import RBF, KernelStreamSVM, Linear, Standardized, StreamSVM
 from edgesvm.learner import Learner
 
 
@@ -24,6 +24,7 @@ class Registered:
     kind: type[Learner]
     params: Mapping[str, Any] = field(default_factory=dict)
     n_features: int = 5
+    standardized: bool = False  # behind a running standardizer
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
     # relative, of decision values; the twin sums in another order
     twin_rtol: Mapping[str, float] = field(
@@ -32,10 +33,33 @@ class Registered:
 
     def make(self, dtype: str = "float32", engine: str = "compiled", **changes: Any) -> Any:
         """A new learner that holds nothing yet."""
-        kind = self.kind
-        if engine != "compiled":
-            kind = type(kind.__name__, (kind,), {"_engine": engine})
-        return kind(**{"dtype": dtype, **self.params, **changes})
+        params = {"dtype": dtype, **self.params, **changes}
+        if self.standardized:
+            return on(engine, Standardized)(learner=self.kind(**params))
+        return on(engine, self.kind)(**params)
+
+    def within(self, budget: Any, dtype: str, **changes: Any) -> Any:
+        """The learner of the largest capacity that fits; of the entry's capacity where named."""
+        params = {"dtype": dtype, **self.params, **changes}
+        fixed = self.capacity in changes
+        if not fixed:
+            params.pop(self.capacity, None)
+        if not self.standardized:
+            return self.kind.within(budget, self.n_features, **params)
+        learner = Standardized(learner=self.kind(**params))
+        return learner.fitted_into(budget, self.n_features, fixed=fixed)
+
+    @property
+    def capacity(self) -> str:
+        """The parameter that is made as large as fits."""
+        return self.kind._capacity
+
+    def capacity_of(self, learner: Any) -> int:
+        return getattr(learner.learner if self.standardized else learner, self.capacity)
+
+    def named(self, **params: Any) -> dict[str, Any]:
+        """Parameters of `kind` by the names under which the whole learner has them."""
+        return {f"learner__{k}": v for k, v in params.items()} if self.standardized else params
 
     def stream(self, n: int, dtype: str = "float32", seed: int = 1) -> tuple[np.ndarray, Any]:
         """n samples in order: two overlapping clouds whose means drift, labels -1 and 1."""
@@ -45,6 +69,16 @@ class Registered:
         drift = np.sin(np.arange(n) / 40.0)[:, None]
         X = rng.standard_normal((n, self.n_features)) + y[:, None] * centre + 0.5 * drift
         return X.astype(dtype), y
+
+
+def on(engine: str, kind: type[Learner]) -> type[Learner]:
+    """`kind` on the compiled core, or on its NumPy twin."""
+    return kind if engine == "compiled" else type(kind.__name__, (kind,), {"_engine": engine})
+
+
+def settings(learner: Learner) -> dict[str, Any]:
+    """All parameters that are values, those of a wrapped learner among them."""
+    return {k: v for k, v in learner.get_params().items() if not isinstance(v, Learner)}
 
 
 REGISTERED = [
@@ -72,6 +106,15 @@ REGISTERED = [
         "KernelStreamSVM-linear",
         KernelStreamSVM,
         {"max_vectors": 4, "kernel": Linear()},
+        unread=("degree",),
+    ),
+    Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),
+    Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, standardized=True),
+    Registered(
+        "Standardized-KernelStreamSVM",
+        KernelStreamSVM,
+        {"max_vectors": 12, "gamma": 0.1, "bound": "lower"},
+        standardized=True,
         unread=("degree",),
     ),
 ]

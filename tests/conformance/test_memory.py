@@ -125,56 +125,46 @@ def test_misaligned_buffer_is_refused(compiled):
 
 
 def test_within_its_own_total_and_not_in_one_byte_less(compiled):
-    params = {"dtype": compiled.dtype, **compiled.entry.params}
+    entry = compiled.entry
     total = compiled.make().plan(compiled.n_features).total
-    capacity = compiled.entry.kind._capacity
-    params.setdefault(capacity, getattr(compiled.make(), capacity))
-    learner = compiled.entry.kind.within(total, compiled.n_features, **params)
+    fixed = {entry.capacity: entry.capacity_of(compiled.make())}
+    learner = entry.within(total, compiled.dtype, **fixed)
     assert learner.allocate(compiled.n_features).nbytes == total
     with pytest.raises(MemoryBudgetError) as caught:
-        compiled.entry.kind.within(total - 1, compiled.n_features, **params)
+        entry.within(total - 1, compiled.dtype, **fixed)
     assert caught.value.required == total
     assert caught.value.available == total - 1
     assert f"{total:,}" in str(caught.value)
 
 
-def free_params(compiled):
-    kind, params = compiled.entry.kind, {"dtype": compiled.dtype, **compiled.entry.params}
-    params.pop(kind._capacity, None)
-    return kind, params
-
-
 @pytest.mark.parametrize("budget", [3000, "4KiB", "64KiB", "1MiB"])
 def test_within_is_maximal(compiled, budget):
-    kind, params = free_params(compiled)
+    entry = compiled.entry
     n_bytes = {"4KiB": 4096, "64KiB": 65536, "1MiB": 1048576}.get(budget, budget)
-    learner = kind.within(budget, compiled.n_features, **params)
+    learner = entry.within(budget, compiled.dtype)
     assert learner.plan(compiled.n_features).total <= n_bytes
-    larger = getattr(learner, kind._capacity) + 1
+    larger = entry.capacity_of(learner) + 1
     if larger > learner._capacity_range()[1]:
         return  # all that is worth having fits
-    assert kind(**{**params, kind._capacity: larger}).plan(compiled.n_features).total > n_bytes
+    assert compiled.make(**{entry.capacity: larger}).plan(compiled.n_features).total > n_bytes
 
 
 def test_the_error_names_a_budget_that_does(compiled):
-    kind, params = free_params(compiled)
+    entry = compiled.entry
     with pytest.raises(MemoryBudgetError) as caught:
-        kind.within(10, compiled.n_features, **params)
+        entry.within(10, compiled.dtype)
     required = caught.value.required
-    assert (
-        kind.within(required, compiled.n_features, **params).plan(compiled.n_features).total
-        == required
-    )
+    learner = entry.within(required, compiled.dtype)
+    assert learner.plan(compiled.n_features).total == required
     with pytest.raises(MemoryBudgetError) as again:
-        kind.within(required - 1, compiled.n_features, **params)
+        entry.within(required - 1, compiled.dtype)
     assert again.value.required == required
 
 
 @pytest.mark.parametrize("budget", ["", "64 bananas", "-1KiB", -1, "1e3", None])
 def test_a_budget_that_is_no_size_is_refused(compiled, budget):
-    kind, params = free_params(compiled)
     with pytest.raises((ValueError, TypeError), match="size"):
-        kind.within(budget, compiled.n_features, **params)
+        compiled.entry.within(budget, compiled.dtype)
 
 
 def test_learning_keeps_the_block(subject):

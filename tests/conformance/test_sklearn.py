@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from registry import REGISTERED
+from registry import REGISTERED, settings
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
@@ -45,9 +45,9 @@ def test_estimator_check(estimator, check):
 def test_clone_is_equal_and_holds_nothing(compiled):
     learner = compiled.learned()
     copied = clone(learner)
-    assert copied.get_params() == learner.get_params()
+    assert settings(copied) == settings(learner)
     assert copied.nbytes == 0 and type(copied) is type(learner)
-    for name, value in learner.get_params().items():
+    for name, value in learner.get_params(deep=False).items():
         assert getattr(learner, name) is value
 
 
@@ -63,9 +63,11 @@ def test_pipeline(compiled):
 def test_grid_search(compiled):
     X, y = compiled.stream(150)
     labels = np.where(y > 0, "hot", "cold")
-    search = GridSearchCV(compiled.make(), {"C": [0.1, 10.0]}, cv=3, scoring="balanced_accuracy")
+    grid = compiled.entry.named(C=[0.1, 10.0])
+    search = GridSearchCV(compiled.make(), grid, cv=3, scoring="balanced_accuracy")
     search.fit(X, labels)
-    assert search.best_params_["C"] in (0.1, 10.0)
+    assert list(search.best_params_) == list(grid)
+    assert search.best_params_[next(iter(grid))] in (0.1, 10.0)
     assert search.predict(X).dtype.kind == "U"
     assert set(search.predict(X)) <= {"hot", "cold"}
 

@@ -16,7 +16,7 @@ import pytest
 
 import edgesvm
 from edgesvm import CorruptModelError, FormatVersionError
-from edgesvm.persist.format import pack, unpack
+from edgesvm.persist.format import Wrapped, pack, unpack
 
 CRC_BYTES = 4
 
@@ -175,14 +175,22 @@ ODD_VALUES = [
 ]
 
 
+def with_each_set(params, value):
+    """`params` with one after the other set to `value`, those of a wrapped learner too."""
+    for name, old in params.items():
+        yield {**params, name: value}
+        if isinstance(old, Wrapped):
+            for inner in with_each_set(old.params, value):
+                yield {**params, name: replace(old, params=inner)}
+
+
 def test_every_parameter_hostile(compiled, saved, path):
     """Written by our own writer, so that all but the value is in order."""
     snapshot = unpack(saved)
     refused = 0
-    for name in snapshot.params:
-        for value in ODD_VALUES:
-            hostile = replace(snapshot, params={**snapshot.params, name: value})
-            refused += is_refused_or_works(compiled, path, pack(hostile))
+    for value in ODD_VALUES:
+        for params in with_each_set(snapshot.params, value):
+            refused += is_refused_or_works(compiled, path, pack(replace(snapshot, params=params)))
     assert refused > len(ODD_VALUES)
     for params in ({}, {**snapshot.params, "self": 1}, {**snapshot.params, "": 1}):
         is_refused_or_works(compiled, path, pack(replace(snapshot, params=params)))

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from registry import settings
 
 import edgesvm
 
@@ -131,7 +132,7 @@ def test_weight_one_is_no_weight_and_weight_zero_is_not_there(subject):
 
 def test_set_params_forgets_and_is_as_constructed(subject):
     X, y = subject.stream(N)
-    learner = subject.learned(50).set_params(C=0.37)
+    learner = subject.learned(50).set_params(**subject.entry.named(C=0.37))
     with pytest.raises(edgesvm.NotFittedError):
         learner.predict(X)
     assert state(learner.partial_fit(X, y)) == state(subject.make(C=0.37).partial_fit(X, y))
@@ -145,7 +146,7 @@ def test_saved_and_continued_equals_never_stopped(compiled, k, tmp_path):
     learner.save(path)
     loaded = edgesvm.load(path)
     assert type(loaded) is type(learner)
-    assert loaded.get_params() == learner.get_params()
+    assert settings(loaded) == settings(learner)
     assert state(loaded) == state(learner)
     assert (loaded.n_seen_, loaded.n_features_in_) == (k, compiled.n_features)
     loaded.save(tmp_path / "again.esvm")
@@ -163,7 +164,7 @@ def test_pickled_and_continued_equals_never_stopped(compiled, k, copier):
     if k is not None:
         learner.allocate(compiled.n_features).partial_fit(X[:k], y[:k])
     twin = copier(learner)
-    assert twin.get_params() == learner.get_params() and twin.nbytes == learner.nbytes
+    assert settings(twin) == settings(learner) and twin.nbytes == learner.nbytes
     before = bytes(learner.arena) if k is not None else None
     assert state(twin.partial_fit(X[k:], y[k:])) == state(compiled.make().partial_fit(X, y))
     if before is not None:

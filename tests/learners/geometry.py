@@ -1,15 +1,16 @@
 """The learner's ball in the explicit augmented space, and the exact smallest ball.
 
-The learner keeps of the own axes only the centre's squared length xi2 in them, so its ball cannot be looked at
-from outside. A passenger shows it: sample i carries one more feature of value MARK, a power of two so small that
-its square, 2^-1000, vanishes in every sum. The learner's numbers stay what they are (tests assert: the same bits),
-while its weight on that feature is y_i a_i MARK, exactly a_i in units of y_i MARK, where
+The learner keeps of the own axes only the centre's squared length xi2 in them, so its ball cannot
+be looked at from outside. A passenger shows it: sample i carries one more feature of value MARK, a
+power of two so small that its square, 2^-1000, vanishes in every sum. The learner's numbers stay
+what they are (tests assert: the same bits), while its weight on that feature is y_i a_i MARK,
+exactly a_i in units of y_i MARK, where
 
     c = sum_i a_i z_i,   z_i = (y_i x_i, e_i sqrt(own_i)),   own_i = 1 / (C weight_i)
 
-because all the learner ever does to a centre is to mix it linearly with others. So the centre is known in every
-coordinate, own axes included, after any number of updates, flushes and merges, and the distance to each sample can
-be computed from its definition.
+because all the learner ever does to a centre is to mix it linearly with others. So the centre is
+known in every coordinate, own axes included, after any number of updates, flushes and merges, and
+the distance to each sample can be computed from its definition.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class ExplicitBall:
     def distances(self):
         """|c - z_i|, summed from squares, so without cancellation."""
         elsewhere = self.xi2 - self.a**2 * self.own
-        square = ((self.a @ self.Z - self.Z) ** 2).sum(axis=1) + elsewhere + (1 - self.a) ** 2 * self.own
+        square = (
+            ((self.a @ self.Z - self.Z) ** 2).sum(axis=1) + elsewhere + (1 - self.a) ** 2 * self.own
+        )
         return np.sqrt(square)
 
 
@@ -77,10 +80,12 @@ def gram_of(X, y, C):
 
 
 def smallest_ball(K, gap=1e-11):
-    """Bounds (below, above) on the radius of the smallest ball around points of Gram matrix K, equal but for `gap`.
+    """Bounds (below, above) on the radius of the smallest ball around points of Gram matrix K,
+    equal but for `gap`.
 
-    Any shares a >= 0, sum a = 1, prove sqrt(V(a)) <= R* <= farthest point from their mean; pairwise steps on
-    V(a) = a.diag(K) - a.K.a are taken until the two meet. So the answer carries its own proof.
+    Any shares a >= 0, sum a = 1, prove sqrt(V(a)) <= R* <= farthest point from their mean; pairwise
+    steps on V(a) = a.diag(K) - a.K.a are taken until the two meet. So the answer carries its own
+    proof.
     """
     n, square = len(K), np.diag(K)
     a = np.full(n, 1.0 / n)

@@ -1,8 +1,9 @@
-"""KernelStreamSVM: the ball in feature space, by brute force from the Gram matrix of all that was seen.
+"""KernelStreamSVM: the ball in feature space, by brute force from the Gram matrix of all that was
+seen.
 
-One feature more, of value (i + 1) 2^-500, says which sample a held vector is: too small to be felt by any kernel
-value, and so the centre c = sum a_i z_i is known in every coordinate, own axes included, without a look at what the
-learner caches.
+One feature more, of value (i + 1) 2^-500, says which sample a held vector is: too small to be felt
+by any kernel value, and so the centre c = sum a_i z_i is known in every coordinate, own axes
+included, without a look at what the learner caches.
 """
 
 import numpy as np
@@ -46,9 +47,9 @@ def gram(kernel, X, y, C):
     return kernel(X, X) * np.outer(y, y) + np.eye(len(X)) / C
 
 
-def check_cache(model, kernel, X, y, C, weights=None, rtol=1e-9):
+def check_cache(model, X, y, weights=None, rtol=1e-9):
     """ww, xi2, q, and V where it is the radius, from their definitions."""
-    views = model._state[0].views
+    views, C, kernel = model._state[0].views, model.C, model._kernel(X.shape[1])
     a = shares_of_samples(model, len(X))
     assert a.min() >= 0.0
     np.testing.assert_allclose(a.sum(), 1.0, rtol=1e-9)
@@ -57,7 +58,9 @@ def check_cache(model, kernel, X, y, C, weights=None, rtol=1e-9):
     own = 1 / (C * (np.ones(len(X)) if weights is None else weights))
     expected = {"ww": a @ K @ a, "xi2": a**2 @ own, "q": a @ np.diag(K) + 1 / C}
     for name, value in expected.items():
-        np.testing.assert_allclose(float(views[name]), value, rtol=rtol, atol=rtol * scale, err_msg=name)
+        np.testing.assert_allclose(
+            float(views[name]), value, rtol=rtol, atol=rtol * scale, err_msg=name
+        )
     return a
 
 
@@ -70,15 +73,26 @@ def distances(a, K):
 def test_linear_kernel_with_room_for_all_is_stream_svm(bound, engine):
     for C in (0.1, 1.0, 30.0):
         X, y = gaussian(np.random.default_rng(1), 150, 4)
-        kernel = learner(engine, max_vectors=150, kernel="linear", bound=bound, C=C).partial_fit(X, y)
-        linear = StreamSVM(bound=bound, C=C, normalize=False, fit_intercept=False, dtype="float64").partial_fit(X, y)
+        kernel = learner(engine, max_vectors=150, kernel="linear", bound=bound, C=C).partial_fit(
+            X, y
+        )
+        linear = StreamSVM(
+            bound=bound, C=C, normalize=False, fit_intercept=False, dtype="float64"
+        ).partial_fit(X, y)
         assert kernel.n_updates_ == linear.n_updates_
         np.testing.assert_allclose(kernel.radius_, linear.radius_, rtol=1e-9)
-        np.testing.assert_allclose(kernel.dual_coef_ @ kernel.support_vectors_, linear.coef_, rtol=1e-8, atol=1e-10)
-        np.testing.assert_allclose(kernel.decision_function(X), linear.decision_function(X), rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(
+            kernel.dual_coef_ @ kernel.support_vectors_, linear.coef_, rtol=1e-8, atol=1e-10
+        )
+        np.testing.assert_allclose(
+            kernel.decision_function(X), linear.decision_function(X), rtol=1e-7, atol=1e-9
+        )
         for name in ("xi2", "ww", "q"):
             np.testing.assert_allclose(
-                float(kernel._state[0].views[name]), float(linear._state[0].views[name]), rtol=1e-8, err_msg=name
+                float(kernel._state[0].views[name]),
+                float(linear._state[0].views[name]),
+                rtol=1e-8,
+                err_msg=name,
             )
 
 
@@ -88,7 +102,9 @@ def test_the_tag_is_not_felt():
         bare = learner(max_vectors=6, kernel=kernel, C=5.0).partial_fit(X, y)
         seen = learner(max_vectors=6, kernel=kernel, C=5.0).partial_fit(tagged(X), y)
         for name in ("share", "sign", "norm", "own", "R", "ww", "xi2", "q"):
-            assert bare._state[0].views[name].tobytes() == seen._state[0].views[name].tobytes(), name
+            assert bare._state[0].views[name].tobytes() == seen._state[0].views[name].tobytes(), (
+                name
+            )
 
 
 @engines
@@ -101,8 +117,10 @@ def test_ball_encloses_after_giving_up_vectors(max_vectors, stream, kernel, engi
         X = X[:25] / X[24].max()  # squares and fourth powers of 1.3^60 drown all else
         y = y[:25]
     C = 4.0
-    model = learner(engine, max_vectors=max_vectors, kernel=kernel, C=C).partial_fit(tagged(X), y, classes=[-1, 1])
-    a = check_cache(model, kernel, X, y, C, rtol=1e-8)
+    model = learner(engine, max_vectors=max_vectors, kernel=kernel, C=C).partial_fit(
+        tagged(X), y, classes=[-1, 1]
+    )
+    a = check_cache(model, X, y, rtol=1e-8)
     K = gram(kernel, X, y, C)
     assert distances(a, K).max() <= model.radius_ * (1 + 1e-9) + 1e-7 * np.sqrt(np.diag(K).max())
 
@@ -118,7 +136,7 @@ def test_lower_radius_is_the_dual_value(max_vectors, stream, kernel, engine):
     C = 2.0
     model = learner(engine, max_vectors=max_vectors, kernel=kernel, C=C, bound="lower")
     model.partial_fit(tagged(X), y, classes=[-1, 1])
-    a = check_cache(model, kernel, X, y, C, rtol=1e-8)
+    a = check_cache(model, X, y, rtol=1e-8)
     K = gram(kernel, X, y, C)
     V = a @ np.diag(K) - a @ K @ a
     scale = np.diag(K).max()
@@ -132,12 +150,14 @@ def test_lower_radius_is_the_dual_value(max_vectors, stream, kernel, engine):
 def test_cache_is_right_after_every_sample(bound, engine):
     X, y = gaussian(np.random.default_rng(5), 80, 3)
     kernel, C = RBF(1.0), 10.0
-    model = learner(engine, max_vectors=7, kernel=kernel, C=C, bound=bound).allocate(4, classes=[-1, 1])
+    model = learner(engine, max_vectors=7, kernel=kernel, C=C, bound=bound).allocate(
+        4, classes=[-1, 1]
+    )
     K = gram(kernel, X, y, C)
     given_up = 0
     for n, row in enumerate(tagged(X), start=1):
         given_up += model.learn_one(row, y[n - 1]) and n > 7
-        a = check_cache(model, kernel, X, y, C)
+        a = check_cache(model, X, y)
         if bound == "upper":
             assert distances(a, K)[:n].max() <= model.radius_ * (1 + 1e-9) + 1e-7
         else:
@@ -153,7 +173,22 @@ def test_cache_with_weights(bound, engine):
     weights = rng.uniform(0.2, 5.0, 80)
     model = learner(engine, max_vectors=7, kernel=RBF(1.0), C=10.0, bound=bound)
     model.partial_fit(tagged(X), y, classes=[-1, 1], sample_weight=weights)
-    check_cache(model, RBF(1.0), X, y, 10.0, weights)
+    check_cache(model, X, y, weights)
+
+
+@engines
+@pytest.mark.parametrize("max_vectors", [1, 4, 60])
+def test_ball_encloses_heavier_samples(max_vectors, engine):
+    rng = np.random.default_rng(5)
+    for C in (0.1, 10.0):
+        X, y = gaussian(rng, 60, 3)
+        weights = rng.choice([1.0, 1.5, 10.0, 1e6], 60)
+        model = learner(engine, max_vectors=max_vectors, kernel=RBF(1.0), C=C)
+        model.partial_fit(tagged(X), y, classes=[-1, 1], sample_weight=weights)
+        a = check_cache(model, X, y, weights)
+        K = RBF(1.0)(X, X) * np.outer(y, y) + np.diag(1 / (C * weights))
+        farthest = np.sqrt(a @ K @ a - 2 * K @ a + 1.0 + 1 / C).max()
+        assert farthest <= model.radius_ * (1 + 1e-9)
 
 
 @engines
@@ -162,7 +197,9 @@ def test_weight_zero_is_as_if_absent(engine):
     weights = np.random.default_rng(6).choice([0.0, 2.0], 60)
     every, present = (learner(engine, max_vectors=5, kernel=RBF(1.0)) for _ in range(2))
     every.partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
-    present.partial_fit(X[weights > 0], y[weights > 0], classes=[-1, 1], sample_weight=weights[weights > 0])
+    present.partial_fit(
+        X[weights > 0], y[weights > 0], classes=[-1, 1], sample_weight=weights[weights > 0]
+    )
     for name, array in every._state[0].views.items():
         if name not in ("n_seen", "row"):  # row is scratch
             assert array.tobytes() == present._state[0].views[name].tobytes(), name
@@ -180,7 +217,11 @@ def test_one_ball_is_at_most_three_halves_of_the_smallest(kernel, engine):
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(
-    st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([-1, 1])), min_size=1, max_size=30),
+    st.lists(
+        st.tuples(st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([-1, 1])),
+        min_size=1,
+        max_size=30,
+    ),
     st.integers(1, 6),
     st.sampled_from([0.01, 1.0, 100.0]),
     st.sampled_from(KERNELS),
@@ -190,7 +231,7 @@ def test_invariants_on_any_grid_stream(samples, max_vectors, C, kernel, bound):
     X, y = np.array([s[:2] for s in samples], float), np.array([s[2] for s in samples])
     model = learner(max_vectors=max_vectors, kernel=kernel, C=C, bound=bound)
     model.partial_fit(tagged(X), y, classes=[-1, 1])
-    a = check_cache(model, kernel, X, y, C, rtol=1e-8)
+    a = check_cache(model, X, y, rtol=1e-8)
     K = gram(kernel, X, y, C)
     farthest, slack = distances(a, K).max(), 1e-7 * np.sqrt(np.diag(K).max())
     if bound == "upper":
@@ -203,10 +244,12 @@ def test_the_nearest_takes_the_share():
     """Room for two: the third update's loser is the smallest share, its heir the nearest vector."""
     X = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 20.0]])
     model = learner(max_vectors=2, kernel="linear", C=1e6).partial_fit(X, [1, 1, 1], classes=[0, 1])
-    # R = 5, centre (5, 0); d = |(5, -20)| = 20.6155, gamma = (1 - 5/d)/2; shares (1-gamma)/2, twice, and gamma.
+    # R = 5, centre (5, 0); d = |(5, -20)| = 20.6155, gamma = (1 - 5/d)/2; shares (1-gamma)/2,
+    # twice, and gamma.
     gamma = 0.5 * (1 - 5 / np.sqrt(425.0))
     np.testing.assert_allclose(np.sort(model.dual_coef_[0]), sorted([gamma, 1 - gamma]), rtol=1e-5)
-    # The first of the two level shares goes, (0, 0), to (10, 0), which is nearer to it than (0, 20).
+    # The first of the two level shares goes, (0, 0), to (10, 0), which is nearer to it than (0,
+    # 20).
     assert {tuple(v) for v in model.support_vectors_} == {(10.0, 0.0), (0.0, 20.0)}
     moved = 10.0 * (1 - gamma) / 2
     np.testing.assert_allclose(model.radius_, (5 + np.sqrt(425.0)) / 2 + moved, rtol=1e-5)
@@ -218,7 +261,9 @@ def test_any_stream_gives_a_snapshot_that_loads(bound, tmp_path):
     rng = np.random.default_rng(0)
     for _ in range(20):
         X, y = rng.standard_normal((60, 2)) * rng.lognormal(0, 2, (60, 1)), rng.choice([0, 1], 60)
-        model = KernelStreamSVM(max_vectors=4, kernel="linear", bound=bound, dtype="float64").partial_fit(X, y)
+        model = KernelStreamSVM(
+            max_vectors=4, kernel="linear", bound=bound, dtype="float64"
+        ).partial_fit(X, y)
         model.save(tmp_path / "model")
         assert bytes(load(tmp_path / "model").arena) == bytes(model.arena)
 

@@ -1,7 +1,7 @@
 """The paper's three updates, of w, R and xi^2, to the last bit on cases worked by hand.
 
-All numbers are multiples of 1/64 or the like and all roots are whole or half numbers, so float64 holds each
-intermediate exactly and the hand's result must come out bit for bit.
+All numbers are multiples of 1/64 or the like and all roots are whole or half numbers, so float64
+holds each intermediate exactly and the hand's result must come out bit for bit.
 """
 
 import numpy as np
@@ -33,8 +33,8 @@ def test_enclosing_ball_exact_slack(engine):
     # xi2 = (1/2)^2 2 + (1/2)^2 2 = 1.
     assert model.learn_one(np.array([2.0, 3.0, 0.0]), 1)
     assert state(model) == ([1.5, 2.0, 0.0], 1.5, 1.0)
-    # y x = (2.5, 3, 2).  d^2 = |(1, 1, 2)|^2 + 1 + 2 = 9.  gamma = (1 - 1.5/3)/2 = 1/4.  R = (1.5 + 3)/2.
-    # w = 3/4 (1.5, 2, 0) + 1/4 (2.5, 3, 2).  xi2 = 9/16 1 + 1/16 2 = 11/16.
+    # y x = (2.5, 3, 2).  d^2 = |(1, 1, 2)|^2 + 1 + 2 = 9.  gamma = (1 - 1.5/3)/2 = 1/4.  R = (1.5 +
+    # 3)/2. w = 3/4 (1.5, 2, 0) + 1/4 (2.5, 3, 2).  xi2 = 9/16 1 + 1/16 2 = 11/16.
     assert model.learn_one(np.array([-2.5, -3.0, -2.0]), -1)
     assert state(model) == ([1.75, 2.25, 0.5], 2.25, 0.6875)
     # A point at the centre's own features: d^2 = 0 + 11/16 + 2 < R^2 = 81/16. Ignored.
@@ -57,10 +57,10 @@ def test_enclosing_ball_paper_slack(engine):
 
 
 def test_a_point_on_the_boundary_is_inside(engine):
-    # C = 1/2 as above: after two points w = (1.5, 2, 0), R = 1.5, xi2 = 1; d^2 = 0 + 1 + 2 = 3 > 2.25 is outside,
-    # so a boundary needs 1/C <= R^2 - xi2. C = 2: 1/C = 1/2, z1 = 0, z2 = (0, 0, sqrt(15)) is not exact;
-    # z2 = (2, 2, 0): d^2 = 8 + 1 = 9, R = 3/2, w = (1, 1, 0), xi2 = 1/4. On the boundary: |w - z|^2 = 9/4 - 1/4 - 1/2
-    # = 3/2 = 1 + 1/4 + 1/4.
+    # C = 1/2 as above: after two points w = (1.5, 2, 0), R = 1.5, xi2 = 1; d^2 = 0 + 1 + 2 = 3 >
+    # 2.25 is outside, so a boundary needs 1/C <= R^2 - xi2. C = 2: 1/C = 1/2, z1 = 0, z2 = (0, 0,
+    # sqrt(15)) is not exact; z2 = (2, 2, 0): d^2 = 8 + 1 = 9, R = 3/2, w = (1, 1, 0), xi2 = 1/4. On
+    # the boundary: |w - z|^2 = 9/4 - 1/4 - 1/2 = 3/2 = 1 + 1/4 + 1/4.
     model = learner(engine, C=2.0)
     model.learn_one(np.array([0.0, 0.0, 0.0]), 1)
     model.learn_one(np.array([2.0, 2.0, 0.0]), 1)
@@ -77,20 +77,20 @@ def test_dual_step(engine):
     # d^2 = 9, gamma = (1 - 0/9)/2 = 1/2; q = (4 + 15)/2 = 9.5; V = 9.5 - 6.25 - 1 = 2.25.
     model.learn_one(np.array([2.0, 3.0, 0.0]), 1)
     assert state(model) == ([1.5, 2.0, 0.0], 1.5, 1.0)
-    # d^2 = 9, gamma = (1 - 2.25/9)/2 = 3/8; xi2 = 25/64 1 + 9/64 2; q = 9.5 + 3/8 (21.25 - 9.5) = 13.90625;
-    # V = 13.90625 - 9.71875 - 0.671875 = 3.515625 = 1.875^2.
+    # d^2 = 9, gamma = (1 - 2.25/9)/2 = 3/8; xi2 = 25/64 1 + 9/64 2; q = 9.5 + 3/8 (21.25 - 9.5) =
+    # 13.90625; V = 13.90625 - 9.71875 - 0.671875 = 3.515625 = 1.875^2.
     model.learn_one(np.array([-2.5, -3.0, -2.0]), -1)
     assert state(model) == ([1.875, 2.375, 0.75], 1.875, 0.671875)
     assert float(model._state[0].views["q"]) == 13.90625
 
 
 def test_two_balls_join_in_closed_form(engine):
-    # Two balls of R = 1.5 and xi2 = 1 whose centres are (1, 1, 0) apart: d^2 = 2 + 1 + 1 = 4, gamma = (1 - 0/2)/2,
-    # R = (1.5 + 1.5 + 2)/2, xi2 = 1/4 + 1/4.
+    # Two balls of R = 1.5 and xi2 = 1 whose centres are (1, 1, 0) apart: d^2 = 2 + 1 + 1 = 4, gamma
+    # = (1 - 0/2)/2, R = (1.5 + 1.5 + 2)/2, xi2 = 1/4 + 1/4.
     here, there = learner(engine, C=0.5), learner(engine, C=0.5)
     for x in ([1.0, 1.0, 0.0], [2.0, 3.0, 0.0]):
         here.learn_one(np.array(x), 1)
-        there.learn_one(np.array(x) + [1.0, 1.0, 0.0], 1)
+        there.learn_one(np.add(x, [1.0, 1.0, 0.0]), 1)
     here.merge(there)
     assert state(here) == ([2.0, 2.5, 0.0], 2.5, 0.5)
 
@@ -102,7 +102,9 @@ def test_at_C_one_the_text_is_the_geometry(engine, dtype, bound, kept):
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((300, 4)).astype(dtype), rng.choice([-1, 1], 300)
     exact, paper = (
-        make(StreamSVM, engine, C=1.0, slack=slack, bound=bound, dtype=dtype, **kept).partial_fit(X, y)
+        make(StreamSVM, engine, C=1.0, slack=slack, bound=bound, dtype=dtype, **kept).partial_fit(
+            X, y
+        )
         for slack in ("exact", "paper")
     )
     assert bytes(exact.arena) == bytes(paper.arena)
@@ -112,6 +114,7 @@ def test_away_from_C_one_it_is_not(engine):
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((50, 4)), rng.choice([-1, 1], 50)
     exact, paper = (
-        make(StreamSVM, engine, C=4.0, slack=slack, dtype="float64").partial_fit(X, y) for slack in ("exact", "paper")
+        make(StreamSVM, engine, C=4.0, slack=slack, dtype="float64").partial_fit(X, y)
+        for slack in ("exact", "paper")
     )
     assert exact.radius_ != paper.radius_

@@ -1,4 +1,6 @@
-"""What the ball promises, seen in the explicit augmented space (geometry.py says how and why that is sound)."""
+"""What the ball promises, seen in the explicit augmented space (geometry.py says how and why that
+is sound).
+"""
 
 import numpy as np
 import pytest
@@ -22,7 +24,9 @@ PLAIN = {"normalize": False, "fit_intercept": False}
 SCALED = {"normalize": True, "fit_intercept": True}
 
 engines = pytest.mark.parametrize("engine", ENGINES)
-kept_ones = pytest.mark.parametrize("kept", KEPT, ids=lambda kept: "-".join(f"{k}={v}" for k, v in kept.items()) or "one")
+kept_ones = pytest.mark.parametrize(
+    "kept", KEPT, ids=lambda kept: "-".join(f"{k}={v}" for k, v in kept.items()) or "one"
+)
 bounds = pytest.mark.parametrize("bound", ["upper", "lower"])
 
 
@@ -45,10 +49,12 @@ def check_ball(ball, model, rtol=1e-9):
     np.testing.assert_allclose(ball.w, ball.a @ ball.Z, rtol=rtol, atol=rtol * scale)
     views = model._state[0].views
     np.testing.assert_allclose(views["ww"], ball.w @ ball.w, rtol=10 * rtol, atol=1e-30)
-    np.testing.assert_allclose(views["xi2"], ball.xi2, rtol=10 * rtol, atol=10 * rtol * float(views["ww"]))
+    np.testing.assert_allclose(
+        views["xi2"], ball.xi2, rtol=10 * rtol, atol=10 * rtol * float(views["ww"])
+    )
 
 
-# -- the markers are not felt ------------------------------------------------------------------------------
+# -- the markers are not felt ----------------------------------------------------------------------
 
 
 @bounds
@@ -56,13 +62,16 @@ def check_ball(ball, model, rtol=1e-9):
 @pytest.mark.parametrize("stream", STREAMS)
 def test_markers_change_no_bit(stream, kept, bound):
     X, y = stream(np.random.default_rng(1), 40, WIDTH)
-    bare, seen = learned(X, y, bound=bound, C=2.0, **kept), learned_marked(X, y, bound=bound, C=2.0, **kept)
+    bare, seen = (
+        learned(X, y, bound=bound, C=2.0, **kept),
+        learned_marked(X, y, bound=bound, C=2.0, **kept),
+    )
     for name in ("R", "xi2", "q", "n_updates", *(("share", "radius") if kept else ())):
         assert bare._state[0].views[name].tobytes() == seen._state[0].views[name].tobytes(), name
     np.testing.assert_array_equal(bare.coef_, seen.coef_[:, :WIDTH])
 
 
-# -- the enclosing ball ------------------------------------------------------------------------------------
+# -- the enclosing ball ----------------------------------------------------------------------------
 
 
 @engines
@@ -101,7 +110,9 @@ def test_every_sample_lies_in_the_ball_in_float32(stream, kept, engine):
 @kept_ones
 def test_the_ball_encloses_at_every_moment(kept):
     X, y = gaussian(np.random.default_rng(7), 40, WIDTH)
-    model = make(StreamSVM, dtype="float64", C=5.0, **PLAIN, **kept).allocate(WIDTH + len(X), classes=[-1, 1])
+    model = make(StreamSVM, dtype="float64", C=5.0, **PLAIN, **kept).allocate(
+        WIDTH + len(X), classes=[-1, 1]
+    )
     for n, row in enumerate(marked(X), start=1):
         model.learn_one(row, y[n - 1])
         ball = look(model, X, y)
@@ -136,7 +147,7 @@ def test_all_in_store_is_the_smallest_ball(kept):
     assert below * (1 - 1e-9) <= R <= above * (1 + 2e-3)
 
 
-# -- the dual ----------------------------------------------------------------------------------------------
+# -- the dual --------------------------------------------------------------------------------------
 
 
 @engines
@@ -164,11 +175,13 @@ def test_lower_radius_is_the_dual_value_of_the_shares(kept, engine):
     model = learned_marked(X, y, engine, bound="lower", C=3.0, **kept)
     ball = look(model, X, y)
     K = gram_of(X, y, 3.0)
-    np.testing.assert_allclose(model.radius_**2, ball.a @ np.diag(K) - ball.a @ K @ ball.a, rtol=1e-9)
+    np.testing.assert_allclose(
+        model.radius_**2, ball.a @ np.diag(K) - ball.a @ K @ ball.a, rtol=1e-9
+    )
     np.testing.assert_allclose(float(model._state[0].views["q"]), ball.a @ np.diag(K), rtol=1e-9)
 
 
-# -- what is kept beside -----------------------------------------------------------------------------------
+# -- what is kept beside ---------------------------------------------------------------------------
 
 
 @engines
@@ -176,7 +189,9 @@ def test_lower_radius_is_the_dual_value_of_the_shares(kept, engine):
 @pytest.mark.parametrize("kept", [kept for kept in KEPT if kept])
 @pytest.mark.parametrize("stream", STREAMS)
 def test_store_agrees_with_its_definition_after_every_sample(stream, kept, bound, engine):
-    """Shares >= 0 that sum to one; Gram matrix, centre and norms as computed from the balls' own centres."""
+    """Shares >= 0 that sum to one; Gram matrix, centre and norms as computed from the balls' own
+    centres.
+    """
     X, y = stream(np.random.default_rng(9), 30, WIDTH)
     model = make(StreamSVM, engine, bound=bound, C=2.0, dtype="float64", **PLAIN, **kept)
     model.allocate(WIDTH + len(X), classes=[-1, 1])
@@ -199,14 +214,16 @@ def test_store_agrees_with_its_definition_after_every_sample(stream, kept, bound
             np.testing.assert_allclose(views["square"][:m], squares, rtol=1e-9)
 
 
-# -- streams nobody thought of -----------------------------------------------------------------------------
+# -- streams nobody thought of ---------------------------------------------------------------------
 
 
 @st.composite
 def awkward_streams(draw):
     """Rows of few values and of any, repeated at will; both labels or one; C over six decades."""
     width = draw(st.integers(1, 4))
-    number = st.one_of(st.integers(-2, 2).map(float), st.floats(-50, 50, width=32).filter(lambda v: abs(v) > 1e-6))
+    number = st.one_of(
+        st.integers(-2, 2).map(float), st.floats(-50, 50, width=32).filter(lambda v: abs(v) > 1e-6)
+    )
     rows = draw(st.lists(st.lists(number, min_size=width, max_size=width), min_size=1, max_size=8))
     order = draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=24))
     labels = draw(st.lists(st.sampled_from([-1, 1]), min_size=len(order), max_size=len(order)))
@@ -234,4 +251,5 @@ def test_lower_ball_is_below_on_any_stream(stream, kept):
     # Any centre's farthest point is at least R* away: the mean's, and the found centre's own.
     centres = ball.a, np.full(len(X), 1 / len(X))
     farthest = min((a @ K @ a - 2 * K @ a + np.diag(K)).max() for a in centres)
-    assert ball.R**2 <= farthest * (1 + 1e-9) + 1e-14 * np.diag(K).max()  # V is a difference of such squares
+    rounding = 1e-14 * np.diag(K).max()  # V is a difference of such squares
+    assert farthest * (1 + 1e-9) + rounding >= ball.R**2

@@ -1,4 +1,6 @@
-"""merge(): two balls become one, labels find each other, and what cannot be merged is refused whole."""
+"""merge(): two balls become one, labels find each other, and what cannot be merged is refused
+whole.
+"""
 
 import numpy as np
 import pytest
@@ -51,7 +53,9 @@ def test_and_goes_on_enclosing(kept, engine):
 def test_of_one_ball_is_the_closed_form(engine):
     here, there, X, y = halves(engine, C=4.0)
     a, b = look(here, X, y), look(there, X, y)
-    d = np.sqrt(((a.a @ a.Z - b.a @ b.Z) ** 2).sum() + a.xi2 + b.xi2)  # no sample, so no own axis, in common
+    d = np.sqrt(
+        ((a.a @ a.Z - b.a @ b.Z) ** 2).sum() + a.xi2 + b.xi2
+    )  # no sample, so no own axis, in common
     gamma = 0.5 * (1 - (a.R - b.R) / d)
     expected = ExplicitBall(a.Z, a.own, (1 - gamma) * a.a + gamma * b.a, a.w, (a.R + b.R + d) / 2)
     merged = look(here.merge(there), X, y)
@@ -66,7 +70,9 @@ def test_a_ball_inside_the_other_adds_nothing(engine, other):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 3)), rng.choice([-1, 1], 30)
     here = make(StreamSVM, engine, C=1e6, **PLAIN).partial_fit(X, y, classes=[-1, 1])
-    there = make(StreamSVM, engine, C=1e6, **PLAIN).partial_fit(X * (other or 1.0), y, classes=[-1, 1])
+    there = make(StreamSVM, engine, C=1e6, **PLAIN).partial_fit(
+        X * (other or 1.0), y, classes=[-1, 1]
+    )
     mine, theirs = here.radius_, there.radius_
     here.merge(there)
     if other is None:
@@ -81,7 +87,9 @@ def test_a_ball_inside_the_other_adds_nothing(engine, other):
 def test_of_a_single_sample_is_learning_it(kept, engine, bound):
     X, y = gaussian(np.random.default_rng(3), 30, 4)
     outside = 5.0 * X[0]
-    model, learned, single = (make(StreamSVM, engine, C=2.0, bound=bound, **PLAIN, **kept) for _ in range(3))
+    model, learned, single = (
+        make(StreamSVM, engine, C=2.0, bound=bound, **PLAIN, **kept) for _ in range(3)
+    )
     for learner in (model, learned):
         learner.partial_fit(X, y, classes=[-1, 1])
     single.allocate(4, classes=[-1, 1]).learn_one(outside, -1)
@@ -100,7 +108,9 @@ def test_twin_merges_alike(kept, bound, dtype):
     X = X.astype(dtype)
     merged = []
     for engine in ENGINES:
-        here, there = (make(StreamSVM, engine, C=2.0, bound=bound, dtype=dtype, **kept) for _ in range(2))
+        here, there = (
+            make(StreamSVM, engine, C=2.0, bound=bound, dtype=dtype, **kept) for _ in range(2)
+        )
         here.partial_fit(X[:30], y[:30], classes=[-1, 1])
         there.partial_fit(X[30:60], y[30:60], classes=[-1, 1])
         merged.append(here.merge(there).partial_fit(X[60:], y[60:]))
@@ -137,20 +147,27 @@ def test_the_other_is_untouched(engine):
     assert bytes(there.arena) == before
 
 
-# -- labels ------------------------------------------------------------------------------------------------
+# -- labels ----------------------------------------------------------------------------------------
 
 
 @engines
 @pytest.mark.parametrize("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)
 @pytest.mark.parametrize("words", [("cold", "hot"), ("hot", "cold")])
 def test_labels_met_in_another_order(words, kept, engine):
-    """Slots are given as labels come; a learner that met them the other way round holds the mirrored ball."""
+    """Slots are given as labels come; a learner that met them the other way round holds the
+    mirrored ball.
+    """
     X, y = gaussian(np.random.default_rng(5), 60, 4)
     y = np.where(y > 0, *words)
     others = np.arange(30, 60)
-    others = others[np.argsort(y[others] == y[0], kind="stable")]  # begins with the label that `here` met second
+    others = others[
+        np.argsort(y[others] == y[0], kind="stable")
+    ]  # begins with the label that `here` met second
     merged = []
-    for known in (None, list(dict.fromkeys(y))):  # slots as labels come to each, or the same in both
+    for known in (
+        None,
+        list(dict.fromkeys(y)),
+    ):  # slots as labels come to each, or the same in both
         here, there = (make(StreamSVM, engine, C=2.0, **PLAIN, **kept) for _ in range(2))
         here.allocate(4, classes=known).partial_fit(X[:30], y[:30])
         there.allocate(4, classes=known).partial_fit(X[others], y[others])
@@ -178,15 +195,19 @@ def test_into_a_learner_that_knows_nothing(engine):
     np.testing.assert_allclose(empty.coef_, there.coef_, rtol=1e-12)
     np.testing.assert_allclose(empty.radius_, there.radius_, rtol=1e-9)
     np.testing.assert_array_equal(empty.predict(marked(X)), there.predict(marked(X)))
-    allocated = make(StreamSVM, engine, bound="lower", **PLAIN).allocate(there.n_features_in_).merge(there)
+    allocated = (
+        make(StreamSVM, engine, bound="lower", **PLAIN).allocate(there.n_features_in_).merge(there)
+    )
     assert allocated.n_seen_ == there.n_seen_
 
 
-# -- refusals ----------------------------------------------------------------------------------------------
+# -- refusals --------------------------------------------------------------------------------------
 
 
 @engines
-@pytest.mark.parametrize("different", [{"C": 2.0}, {"bound": "lower"}, {"dtype": "float32"}, {"lookahead": 3}], ids=str)
+@pytest.mark.parametrize(
+    "different", [{"C": 2.0}, {"bound": "lower"}, {"dtype": "float32"}, {"lookahead": 3}], ids=str
+)
 def test_other_parameters_are_refused(different, engine):
     X, y = gaussian(np.random.default_rng(3), 30, 4)
     here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
@@ -198,12 +219,23 @@ def test_other_parameters_are_refused(different, engine):
 def test_other_width_is_refused(engine):
     X, y = gaussian(np.random.default_rng(3), 30, 4)
     here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
-    refused(here, make(StreamSVM, engine, **PLAIN).partial_fit(X[:, :3], y), ValueError, "3 features, this one 4")
+    refused(
+        here,
+        make(StreamSVM, engine, **PLAIN).partial_fit(X[:, :3], y),
+        ValueError,
+        "3 features, this one 4",
+    )
 
 
 @engines
 @pytest.mark.parametrize(
-    "mine, theirs", [(("a", "b"), ("a", "c")), (("a", "b"), ("c", "d")), (("a",), ("b", "c")), (("a", "b"), ("c",))]
+    "mine, theirs",
+    [
+        (("a", "b"), ("a", "c")),
+        (("a", "b"), ("c", "d")),
+        (("a",), ("b", "c")),
+        (("a", "b"), ("c",)),
+    ],
 )
 def test_a_third_label_is_refused(mine, theirs, engine):
     X, _ = gaussian(np.random.default_rng(3), 12, 4)

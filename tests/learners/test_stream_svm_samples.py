@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from geometry import look, marked
-from streams import ENGINES, gaussian, make, zero_rows
+from streams import ENGINES, STREAMS, gaussian, make, zero_rows
 
 from edgesvm import KernelStreamSVM, StreamSVM
 
@@ -15,10 +15,12 @@ kept_ones = pytest.mark.parametrize("kept", KEPT, ids=str)
 bounds = pytest.mark.parametrize("bound", ["upper", "lower"])
 
 
-# -- parameters --------------------------------------------------------------------------------------------
+# -- parameters ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, value", [("n_balls", 2.5), ("n_balls", 0), ("lookahead", -1), ("lookahead", 2.5)])
+@pytest.mark.parametrize(
+    "name, value", [("n_balls", 2.5), ("n_balls", 0), ("lookahead", -1), ("lookahead", 2.5)]
+)
 def test_counts_are_whole_numbers(name, value):
     with pytest.raises(ValueError, match=f"{name}={value}: give a whole number"):
         StreamSVM(**{name: value}).plan(3)
@@ -32,10 +34,12 @@ def test_max_vectors_is_a_whole_number():
 def test_a_narrow_integer_plans_as_any_other():
     """np.int8(100) squared is 16 in its own arithmetic; the plan must not be."""
     assert StreamSVM(lookahead=np.int8(100)).plan(3) == StreamSVM(lookahead=100).plan(3)
-    assert KernelStreamSVM(max_vectors=np.int8(127)).plan(3) == KernelStreamSVM(max_vectors=127).plan(3)
+    assert KernelStreamSVM(max_vectors=np.int8(127)).plan(3) == KernelStreamSVM(
+        max_vectors=127
+    ).plan(3)
 
 
-# -- weights -----------------------------------------------------------------------------------------------
+# -- weights ---------------------------------------------------------------------------------------
 
 
 @engines
@@ -46,7 +50,9 @@ def test_weight_zero_is_as_if_absent(kept, bound, engine):
     weights = np.random.default_rng(2).choice([0.0, 1.0, 2.5], 60)
     every, present = (make(StreamSVM, engine, bound=bound, **PLAIN, **kept) for _ in range(2))
     every.partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
-    present.partial_fit(X[weights > 0], y[weights > 0], classes=[-1, 1], sample_weight=weights[weights > 0])
+    present.partial_fit(
+        X[weights > 0], y[weights > 0], classes=[-1, 1], sample_weight=weights[weights > 0]
+    )
     for name, array in every._state[0].views.items():
         if name != "n_seen":
             assert array.tobytes() == present._state[0].views[name].tobytes(), name
@@ -59,7 +65,9 @@ def test_weight_zero_is_as_if_absent(kept, bound, engine):
 @pytest.mark.parametrize("slack", ["exact", "paper"])
 def test_weight_one_is_no_weight(slack, kept, bound, engine):
     X, y = gaussian(np.random.default_rng(1), 60, 4)
-    a, b = (make(StreamSVM, engine, bound=bound, slack=slack, C=3.0, **PLAIN, **kept) for _ in range(2))
+    a, b = (
+        make(StreamSVM, engine, bound=bound, slack=slack, C=3.0, **PLAIN, **kept) for _ in range(2)
+    )
     a.partial_fit(X, y, sample_weight=np.ones(60))
     b.partial_fit(X, y)
     assert bytes(a.arena) == bytes(b.arena)
@@ -80,7 +88,9 @@ def test_heavier_weight_shorter_own_axis(engine):
 @bounds
 @kept_ones
 def test_own_axes_of_weighted_samples(kept, bound, engine):
-    """xi2 is the centre's squared length in own axes of length 1/sqrt(C weight), whatever was merged."""
+    """xi2 is the centre's squared length in own axes of length 1/sqrt(C weight), whatever was
+    merged.
+    """
     rng = np.random.default_rng(6)
     X, y = gaussian(rng, 60, 4)
     weights = rng.uniform(0.2, 5.0, 60)
@@ -95,8 +105,39 @@ def test_own_axes_of_weighted_samples(kept, bound, engine):
 
 
 @engines
+@kept_ones
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_ball_encloses_heavier_samples(stream, C, kept, engine):
+    """A weight s >= 1 is one more coordinate, sqrt(1/C - 1/(C s)), which the centre has none of."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = stream(rng, 30, 4)
+        weights = rng.choice([1.0, 1.5, 10.0, 1e6], 30)
+        model = make(StreamSVM, engine, C=C, **PLAIN, **kept)
+        model.partial_fit(marked(X), y, classes=[-1, 1], sample_weight=weights)
+        ball = look(model, X, y, weights)
+        farthest = np.sqrt(ball.distances() ** 2 + 1 / C - ball.own).max()
+        assert farthest <= ball.R * (1 + 1e-9)
+
+
+@engines
+def test_a_heavy_newcomer_is_enclosed_by_hand(engine):
+    """C = 1. The centre moves in the plane of the features and own axes; weight 1e300 has no own
+    axis there.
+    """
+    model = make(StreamSVM, engine, C=1.0, **PLAIN).allocate(1, classes=[-1, 1])
+    model.partial_fit([[0.0], [0.0]], [1, 1], sample_weight=[1e300, 1e300])
+    # Both points are the origin of the plane, 1 above it: R is 1 from the very centre. The paper's
+    # step gives 1/2.
+    assert model.radius_ == 1.0
+
+
+@engines
 def test_weight_pulls_the_decision(engine):
-    """Two samples that contradict one another: the heavier is believed, after enough of the dual's steps."""
+    """Two samples that contradict one another: the heavier is believed, after enough of the dual's
+    steps.
+    """
     X = np.tile([[1.0, 0.0]], (400, 1)) + 1e-3 * np.random.default_rng(0).standard_normal((400, 2))
     y = np.tile([1, -1], 200)
     for heavy in (1, -1):
@@ -105,15 +146,17 @@ def test_weight_pulls_the_decision(engine):
         assert model.predict_one(np.array([1.0, 0.0])) == heavy
 
 
-# -- unit norm and the constant feature --------------------------------------------------------------------
+# -- unit norm and the constant feature ------------------------------------------------------------
 
 
 @engines
 @bounds
 @kept_ones
-@pytest.mark.parametrize("normalize, fit_intercept", [(True, False), (False, True), (True, True)])
-@pytest.mark.parametrize("dtype, rtol", [("float64", 1e-9), ("float32", 2e-3)])
-def test_equal_to_doing_it_outside(dtype, rtol, normalize, fit_intercept, kept, bound, engine):
+@pytest.mark.parametrize("scaling", [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_equal_to_doing_it_outside(dtype, scaling, kept, bound, engine):
+    rtol = {"float64": 1e-9, "float32": 2e-3}[dtype]
+    normalize, fit_intercept = scaling
     X, y = zero_rows(np.random.default_rng(4), 80, 4)
     X = (3.0 * X).astype(dtype)
     outside = np.hstack([X, np.ones((80, 1))]) if fit_intercept else X.astype(np.float64)
@@ -121,15 +164,27 @@ def test_equal_to_doing_it_outside(dtype, rtol, normalize, fit_intercept, kept, 
         norms = np.linalg.norm(outside, axis=1, keepdims=True)
         outside = outside / np.where(norms > 0, norms, 1.0)
     model = make(
-        StreamSVM, engine, normalize=normalize, fit_intercept=fit_intercept, bound=bound, C=2.0, dtype=dtype, **kept
+        StreamSVM,
+        engine,
+        normalize=normalize,
+        fit_intercept=fit_intercept,
+        bound=bound,
+        C=2.0,
+        dtype=dtype,
+        **kept,
     ).partial_fit(X, y)
     by_hand = make(StreamSVM, engine, bound=bound, C=2.0, **{**PLAIN, "dtype": dtype}, **kept)
     by_hand.partial_fit(outside.astype(dtype), y)
     np.testing.assert_allclose(model.radius_, by_hand.radius_, rtol=rtol)
     np.testing.assert_allclose(model.coef_, by_hand.coef_[:, :4], rtol=rtol, atol=rtol)
-    np.testing.assert_allclose(model.intercept_, by_hand.coef_[0, 4:] if fit_intercept else [0.0], rtol=rtol, atol=rtol)
     np.testing.assert_allclose(
-        model.decision_function(X), by_hand.decision_function(outside.astype(dtype)), rtol=rtol, atol=rtol
+        model.intercept_, by_hand.coef_[0, 4:] if fit_intercept else [0.0], rtol=rtol, atol=rtol
+    )
+    np.testing.assert_allclose(
+        model.decision_function(X),
+        by_hand.decision_function(outside.astype(dtype)),
+        rtol=rtol,
+        atol=rtol,
     )
 
 
@@ -137,16 +192,26 @@ def test_equal_to_doing_it_outside(dtype, rtol, normalize, fit_intercept, kept, 
 def test_unit_norm_forgets_length(engine):
     X, y = gaussian(np.random.default_rng(4), 80, 4)
     lengths = 2.0 ** np.random.default_rng(5).integers(-20, 20, (80, 1))  # exact in binary
-    a, b = (make(StreamSVM, engine, normalize=True, fit_intercept=False, dtype="float64") for _ in range(2))
-    np.testing.assert_allclose(a.partial_fit(X, y).coef_, b.partial_fit(X * lengths, y).coef_, rtol=1e-12)
+    a, b = (
+        make(StreamSVM, engine, normalize=True, fit_intercept=False, dtype="float64")
+        for _ in range(2)
+    )
+    np.testing.assert_allclose(
+        a.partial_fit(X, y).coef_, b.partial_fit(X * lengths, y).coef_, rtol=1e-12
+    )
 
 
 @engines
 def test_a_threshold_is_learnable(engine):
-    """One positive feature: without the constant no plane through the origin can tell high from low."""
+    """One positive feature: without the constant no plane through the origin can tell high from
+    low.
+    """
     X = np.random.default_rng(0).uniform(0.5, 2.0, (2000, 1))
     X = X[np.abs(X[:, 0] - 1.2) > 0.2]
     y = np.where(X[:, 0] > 1.2, 1, -1)
     with_one = make(StreamSVM, engine, C=100.0, bound="lower", dtype="float64").partial_fit(X, y)
-    without = make(StreamSVM, engine, C=100.0, bound="lower", fit_intercept=False, dtype="float64").partial_fit(X, y)
-    assert with_one.score(X, y) > 0.95 > 0.7 > without.score(X, y)
+    without = make(
+        StreamSVM, engine, C=100.0, bound="lower", fit_intercept=False, dtype="float64"
+    ).partial_fit(X, y)
+    assert with_one.score(X, y) > 0.95
+    assert without.score(X, y) < 0.7

@@ -1,6 +1,7 @@
-"""Writes the golden snapshots beside it; run it only when the format version changes, never to make a test pass.
+"""Writes the golden snapshots beside it; run it only when the format version changes, never to make
+a test pass.
 
-    python tests/persist/make_golden.py
+python tests/persist/make_golden.py
 """
 
 from pathlib import Path
@@ -30,9 +31,13 @@ GOLDEN: dict[str, Learner] = {
     "stream_upper_f32": StreamSVM(C=10.0),
     "stream_lower_f64": StreamSVM(C=10.0, bound="lower", dtype="float64", fit_intercept=False),
     "stream_lookahead_f32": StreamSVM(C=10.0, lookahead=6),
-    "stream_balls_f64": StreamSVM(C=0.5, n_balls=4, bound="lower", slack="paper", dtype="float64", normalize=False),
+    "stream_balls_f64": StreamSVM(
+        C=0.5, n_balls=4, bound="lower", slack="paper", dtype="float64", normalize=False
+    ),
     "kernel_rbf_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0),
-    "kernel_poly_f64": KernelStreamSVM(max_vectors=5, kernel="poly", degree=2, bound="lower", dtype="float64"),
+    "kernel_poly_f64": KernelStreamSVM(
+        max_vectors=5, kernel="poly", degree=2, bound="lower", dtype="float64"
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""The snapshot format: every byte of a small one written out by hand, and files that must stay readable for ever."""
+"""The snapshot format: every byte of a small one written out by hand, and files that must stay
+readable for ever.
+"""
 
 import math
 import struct
@@ -8,15 +10,24 @@ import numpy as np
 import pytest
 from make_golden import GOLDEN, HERE, learned, stream
 
-from edgesvm import RBF, CorruptModelError, FormatVersionError, KernelStreamSVM, Linear, Polynomial, StreamSVM, load
+from edgesvm import (
+    RBF,
+    CorruptModelError,
+    FormatVersionError,
+    KernelStreamSVM,
+    Linear,
+    Polynomial,
+    StreamSVM,
+    load,
+)
 from edgesvm.persist import Snapshot, pack, restore, unpack
 
-# -- by hand -----------------------------------------------------------------------------------------------
+# -- by hand ---------------------------------------------------------------------------------------
 
 PARAMS = (
     b"\x04\x09\x00StreamSVM"  # kind 4, a string; its length; its bytes
     b"\x04\x01\x00C" + b"\x03" + struct.pack("<d", 2.0)  # kind 3, a float
-    + b"\x04\x07\x00n_balls" + b"\x02\x07\x00\x00\x00\x00\x00\x00\x00"  # kind 2, an integer of 8 bytes
+    + b"\x04\x07\x00n_balls" + b"\x02\x07\x00\x00\x00\x00\x00\x00\x00"  # kind 2, an 8-byte integer
     + b"\x04\x09\x00normalize" + b"\x01\x01"  # kind 1, a boolean
     + b"\x04\x05\x00gamma" + b"\x00"  # kind 0, None
 )  # fmt: skip
@@ -36,7 +47,12 @@ HEADER = (
 BODY = HEADER + PARAMS + LABELS + ARENA
 FILE = BODY + struct.pack("<I", zlib.crc32(BODY))
 SNAPSHOT = Snapshot(
-    "StreamSVM", {"C": 2.0, "n_balls": 7, "normalize": True, "gamma": None}, 5, ("off", "on"), True, ARENA
+    "StreamSVM",
+    {"C": 2.0, "n_balls": 7, "normalize": True, "gamma": None},
+    5,
+    ("off", "on"),
+    True,
+    ARENA,
 )
 
 
@@ -61,7 +77,17 @@ def test_every_byte_of_a_kernel(kernel, code):
 
 @pytest.mark.parametrize(
     "labels",
-    [(), ("on",), (-1, 1), (False, True), (0.5, math.inf), ("", "é\n"), (-(2**63), 2**63 - 1), (1, "1"), ("x" * 1024, "y")],
+    [
+        (),
+        ("on",),
+        (-1, 1),
+        (False, True),
+        (0.5, -1e308),
+        ("", "é\n"),
+        (-(2**63), 2**63 - 1),
+        (1, "1"),
+        ("x" * 1024, "y"),
+    ],
 )
 def test_labels_come_back(labels):
     read = unpack(pack(Snapshot("StreamSVM", {}, 1, labels, False, b""))).labels
@@ -75,7 +101,7 @@ def test_labels_the_format_has_no_place_for(label):
         pack(Snapshot("StreamSVM", {}, 1, (label,), False, b""))
 
 
-# -- golden files ------------------------------------------------------------------------------------------
+# -- golden files ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", GOLDEN)
@@ -97,7 +123,7 @@ def test_golden_file_is_read_and_goes_on(name):
     assert bytes(model.arena) == bytes(never_stopped.arena)
 
 
-# -- sound in its CRC, wrong in what it says ---------------------------------------------------------------
+# -- sound in its CRC, wrong in what it says -------------------------------------------------------
 
 
 def sealed(body):
@@ -132,7 +158,9 @@ def test_header_length_and_reserved_bytes_are_fixed(offset):
 
 def file_of(params=PARAMS, labels=LABELS, arena=ARENA):
     n_bytes = 56 + len(params) + len(labels) + len(arena) + 4
-    header = struct.pack("<8sHHIQQII16x", b"ESVMSNAP", 1, 56, 5, n_bytes, len(arena), len(params), len(labels))
+    header = struct.pack(
+        "<8sHHIQQII16x", b"ESVMSNAP", 1, 56, 5, n_bytes, len(arena), len(params), len(labels)
+    )
     return sealed(header + params + labels + arena)
 
 
@@ -143,6 +171,7 @@ def file_of(params=PARAMS, labels=LABELS, arena=ARENA):
         b"\x02",
         b"\x00\x00",  # None is no label
         b"\x00\x03" + struct.pack("<d", math.nan),
+        b"\x00\x03" + struct.pack("<d", math.inf),
         b"\x00" + 2 * b"\x01\x01",  # twice the same
         b"\x00\x01\x01\x02" + struct.pack("<q", 1),  # True and 1 are the same
         b"\x00\x01\x00\x01\x01\x02" + struct.pack("<q", 5),  # three
@@ -204,7 +233,7 @@ def test_as_many_features_as_the_header_can_say():
         restore(pack(Snapshot("StreamSVM", {}, 2**32 - 1, (), False, bytes(200))))
 
 
-# -- parameters as a search hands them over ----------------------------------------------------------------
+# -- parameters as a search hands them over --------------------------------------------------------
 
 
 @pytest.mark.parametrize(

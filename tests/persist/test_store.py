@@ -17,7 +17,9 @@ from edgesvm.persist import inspect
 
 def learned(seed, n_features=50):
     rng = np.random.default_rng(seed)
-    return StreamSVM(bound="lower").partial_fit(rng.standard_normal((20, n_features)), rng.choice(["a", "b"], 20))
+    return StreamSVM(bound="lower").partial_fit(
+        rng.standard_normal((20, n_features)), rng.choice(["a", "b"], 20)
+    )
 
 
 @pytest.fixture
@@ -49,7 +51,9 @@ class Fails:
 @pytest.mark.parametrize("for_ever", [False, True], ids=["once", "for ever"])
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT])
 @pytest.mark.parametrize("function", ["open", "fsync", "replace"])
-def test_each_call_that_can_fail_before_the_new_file_is_in_place(function, error, for_ever, old, monkeypatch):
+def test_each_call_that_can_fail_before_the_new_file_is_in_place(
+    function, error, for_ever, old, monkeypatch
+):
     monkeypatch.setattr(os, function, Fails(getattr(os, function), 1, error, for_ever))
     with pytest.raises(OSError) as caught:
         learned(2).save(old[0])
@@ -61,7 +65,9 @@ def test_each_call_that_can_fail_before_the_new_file_is_in_place(function, error
 
 
 def test_folder_cannot_be_synced(old, monkeypatch):
-    """The rename is done and cannot be taken back: the caller hears of it, the new file is whole."""
+    """The rename is done and cannot be taken back: the caller hears of it, the new file is
+    whole.
+    """
     failing = Fails(os.fsync, 2, errno.EIO)
     monkeypatch.setattr(os, "fsync", failing)
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
@@ -72,7 +78,9 @@ def test_folder_cannot_be_synced(old, monkeypatch):
 
 
 def test_order_of_calls(old, monkeypatch):
-    """Synced before it is renamed, the folder after: else a power cut could leave an empty file by that name."""
+    """Synced before it is renamed, the folder after: else a power cut could leave an empty file by
+    that name.
+    """
     calls = []
     real = {name: getattr(os, name) for name in ("fsync", "replace")}
 
@@ -94,7 +102,9 @@ def test_order_of_calls(old, monkeypatch):
 
 @pytest.mark.parametrize("room", [0, 1, 100, 399])
 def test_disk_full(room, old):
-    """A real write that really stops short: the kernel lets this process write files of `room` bytes only."""
+    """A real write that really stops short: the kernel lets this process write files of `room`
+    bytes only.
+    """
     assert len(old[1]) > 400
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
@@ -120,7 +130,9 @@ def test_interrupted_while_writing(old, monkeypatch):
 
 
 def test_killed_while_writing(old):
-    """A process that is killed at any moment of a save leaves the old file or the new one, whole."""
+    """A process that is killed at any moment of a save leaves the old file or the new one,
+    whole.
+    """
     script = textwrap.dedent("""
         import os, signal, sys
         from edgesvm import load
@@ -134,7 +146,9 @@ def test_killed_while_writing(old):
         model.save(sys.argv[1])
     """)
     for function in ("fsync", "replace"):
-        run = subprocess.run([sys.executable, "-c", script, str(old[0]), function], cwd=old[0].parent, check=False)
+        run = subprocess.run(
+            [sys.executable, "-c", script, str(old[0]), function], cwd=old[0].parent, check=False
+        )
         assert run.returncode == -9
         assert old[0].read_bytes() == old[1]
     assert bytes(load(old[0]).arena) == bytes(learned(1).arena)
@@ -203,7 +217,22 @@ def test_a_sparse_file_larger_than_any_snapshot(tmp_path):
 
 def test_inspect_tells_without_learning_state(old):
     snapshot, learner, plan = inspect(old[0])
-    assert (snapshot.learner, snapshot.n_features, snapshot.labels) == ("StreamSVM", 50, learned(1)._state[0].labels.in_slots)
+    assert (snapshot.learner, snapshot.n_features, snapshot.labels) == (
+        "StreamSVM",
+        50,
+        learned(1)._state[0].labels.in_slots,
+    )
     assert plan.total == len(snapshot.arena) == learned(1).nbytes
     assert learner.nbytes == 0
     assert repr(learner) == "StreamSVM(bound='lower')"
+
+
+def test_permissions_are_those_of_the_old_file_or_of_any_new_one(tmp_path):
+    learner = StreamSVM().partial_fit([[0.0], [1.0]], [0, 1])
+    plain, path = tmp_path / "plain", tmp_path / "model.esvm"
+    plain.write_bytes(b"")
+    learner.save(path)
+    assert path.stat().st_mode == plain.stat().st_mode
+    path.chmod(0o640)
+    learner.save(path)
+    assert path.stat().st_mode & 0o777 == 0o640

@@ -29,10 +29,10 @@ Learn from the sensor on PORT: each sample is predicted, then learned, and the p
   edgesvm run /dev/ttyACM0 --text --save m.esvm    any sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
 
-With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C and
-on SIGTERM. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A sketch
-that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS SCORE" for
-each of its lines.
+With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C
+and on SIGTERM. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead.
+A sketch that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS
+SCORE" for each of its lines.
 """
 
 
@@ -198,8 +198,6 @@ def _open(options: argparse.Namespace, signals: _Signals) -> Link:
                 policy=options.full,
                 handshake_timeout=options.wait,
             )
-    except NoSchema as error:
-        raise NoSchema(f"{error} See --baud and --text.") from error
     except NoSchema as error:
         raise NoSchema(f"{error} See --baud and --text.") from error
     except Stop:

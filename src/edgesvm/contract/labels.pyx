@@ -1,6 +1,8 @@
-"""The two labels of a learner: any objects that can be compared, mapped to slot 0 (-1) and slot 1 (+1)."""
+"""The two labels of a learner: any objects that can be compared, mapped to slot 0 (-1) and slot 1
+(+1)."""
 
 from cpython.object cimport Py_EQ, PyObject_RichCompareBool
+from libc.math cimport isinf
 
 import numpy as np
 
@@ -10,7 +12,8 @@ cdef int UNKNOWN = -1
 cdef class Labels:
     """Labels take slots in the order they come, so a stream may be cut anywhere.
 
-    Users see them sorted, as scikit-learn has it; where the two orders differ, `sign` turns the decision value.
+    Users see them sorted, as scikit-learn has it; where the two orders differ, `sign` turns the
+    decision value.
 
     Parameters
     ----------
@@ -24,7 +27,7 @@ cdef class Labels:
         self.closed = classes is not None
         if self.closed:
             self.values = sort_labels([as_object(y) for y in classes])
-            if len(self.values) != 2 or self.values[0] == self.values[1]:
+            if not are_two_labels(self.values):
                 raise ValueError(f"classes={list(classes)!r}: give two different labels")
 
     @classmethod
@@ -45,9 +48,9 @@ cdef class Labels:
     def classes(self):
         """The labels so far, sorted, ndarray of shape (0 to 2,)."""
         ordered = sort_labels(self.values)
-        if len({type(y) for y in ordered}) > 1:
-            return np.array(ordered, dtype=object)
-        return np.array(ordered) if np.ndim(ordered) == 1 else as_object_array(ordered)
+        if len({type(y) for y in ordered}) > 1 or not all(map(is_scalar, ordered)):
+            return as_object_array(ordered)
+        return np.array(ordered)
 
     def of_slots(self, slots):
         """Labels of an ndarray of slots."""
@@ -56,7 +59,8 @@ cdef class Labels:
         return values[positions if len(self.values) == 2 else 0 * positions]
 
     cdef int find(self, y) except -2:
-        """The slot of `y`: a known one, the next free one, or UNKNOWN. Takes no memory for ints, bools, strings."""
+        """The slot of `y`: a known one, the next free one, or UNKNOWN. Takes no memory for ints,
+        bools, strings."""
         cdef Py_ssize_t slot, n = len(self.values)
         for slot in range(n):
             if y is self.values[slot]:
@@ -100,8 +104,10 @@ cdef class Labels:
         """
         values, newcomers = list(self.values), []
         while True:
-            matches = [np.asarray(y == value, dtype=bool) & np.ones(len(y), bool) for value in values]
-            strange = ~np.logical_or.reduce(matches) if matches else np.ones(len(y), bool)
+            matches = [equal(y, value) for value in values]
+            strange = np.ones(len(y), bool)
+            for match in matches:
+                strange &= ~match
             row = int(strange.argmax()) if strange.any() else len(y)
             if row == len(y) or self.closed or len(values) == 2 or not is_label(as_object(y[row])):
                 break
@@ -109,6 +115,28 @@ cdef class Labels:
             values.append(as_object(y[row]))
         slots = matches[1].astype(np.int8) if len(matches) == 2 else np.zeros(len(y), np.int8)
         return slots, row, newcomers
+
+
+def check_binary(y, owner):
+    """Refuse a whole column of labels that no learner of two classes can learn.
+
+    Raises
+    ------
+    ValueError
+        A label is None, NaN or infinite, or there are more than two.
+    """
+    _, row, newcomers = Labels().encode(y)
+    if row == len(y):
+        return
+    if not is_label(as_object(y[row])):
+        raise ValueError(
+            f"{owner}: row {row} (label {y[row]!r}) has no label: None, NaN or infinite")
+    if y.dtype.kind == "f" and (y != np.trunc(y)).any():
+        raise ValueError(f"{owner}: Unknown label type: continuous (row {row} has a third value)")
+    known = [label for _, _, label in newcomers]
+    raise ValueError(
+        f"{owner}: Only binary classification is supported. The type of the target is multiclass:"
+        f" row {row} has {y[row]!r} beside {known}")
 
 
 def as_object(y):
@@ -122,9 +150,28 @@ def as_object_array(values):
     return array
 
 
+def is_scalar(y):
+    return isinstance(y, (bool, int, float, str, bytes))
+
+
+def equal(y, value):
+    """y == value, ndarray of shape (n,), bool; a value that is a sequence is one label, not
+    many."""
+    if y.dtype == object or not is_scalar(value):
+        value = as_object_array([value])
+    return np.asarray(y == value, dtype=bool) & np.ones(len(y), bool)
+
+
 def is_label(y):
-    """None stands for no label, and NaN equals nothing, itself included."""
-    return y is not None and bool(y == y)
+    """None stands for no label, NaN equals not even itself, infinity is a measurement gone
+    wrong."""
+    if isinstance(y, np.inexact):
+        y = y.item()
+    return y is not None and bool(y == y) and not (isinstance(y, float) and isinf(y))
+
+
+def are_two_labels(values):
+    return len(values) == 2 and all(map(is_label, values)) and bool(values[0] != values[1])
 
 
 def sort_labels(values):

@@ -1,32 +1,52 @@
 """A learner behind a running standardizer, compiled: one arena, one set of counters, one step.
 
-Mean and spread of each feature are kept by Welford's recurrence (Technometrics 1962), n the samples learned:
+Mean and spread of each feature are kept by Welford's recurrence (Technometrics 1962), n the samples
+learned:
 
     delta = x - mean,  mean += delta / n,  spread += delta (x - mean)
 
-and the learner is given (x - mean) / sqrt(spread / n), the sample itself counted first. Each number is then at most
-sqrt(n) in size, so what is finite before is finite after, and the learner has nothing left to refuse.
+and the learner is given (x - mean) / sqrt(spread / n), the sample itself counted first. It may
+still refuse it (a polynomial of many features), so mean and spread are written only after it has
+not.
 
-Bytes: 16 D + D s beside the learner's own, s the dtype's size.
+Bytes: 16 D + D s beside the learner's own, s the dtype's size. The D s are scratch, zero between
+samples: neither a prediction nor a refused sample leaves a trace.
 """
 
+cimport cython
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.linalg cimport dot, real
-from edgesvm.core.status cimport NOT_FINITE, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, Status
 
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
 
 
+cdef inline void welford(
+    double x, double share, double old_mean, double old_spread, double *mean, double *spread
+) noexcept nogil:
+    """delta = x - mean,  mean += delta / n,  spread += delta (x - mean);  share = 1 / n"""
+    cdef double delta = x - old_mean
+    mean[0] = old_mean + delta * share
+    spread[0] = old_spread + delta * (x - mean[0])
+
+
+cdef inline double standard(double x, double mean, double variance) noexcept nogil:
+    """(x - mean) / sqrt(variance), 0 for a feature that has not varied"""
+    return (x - mean) / sqrt(variance) if variance > 0.0 else 0.0
+
+
+@cython.final
 cdef class StandardizedCore(LearnerCore):
     cdef LearnerCore inner      # on the same arena, the same counters
     cdef double *mean           # (n_features,)
     cdef double *spread         # (n_features,): sum of squared deviations
-    cdef char *scaled           # (n_features,): TMP, the sample as the learner sees it
+    cdef char *scaled           # (n_features,): TMP, the sample as the learner sees it; else zero
 
     def __init__(self, *common, inner):
         super().__init__(*common)
@@ -36,42 +56,56 @@ cdef class StandardizedCore(LearnerCore):
         self.scaled = self.array("scaled")
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef Status status
         if self.is_float32:
-            return self.step_typed(<const float *> x, <float *> self.scaled, y, weight)
-        return self.step_typed(<const double *> x, <double *> self.scaled, y, weight)
+            status = self.step_typed(<const float *> x, <float *> self.scaled, y, weight)
+        else:
+            status = self.step_typed(<const double *> x, <double *> self.scaled, y, weight)
+        self.wipe()
+        return status
 
-    cdef Status step_typed(self, const real *x, real *scaled, double y, double weight) noexcept nogil:
+    cdef Status step_typed(
+        self, const real *x, real *scaled, double y, double weight
+    ) noexcept nogil:
         cdef int64_t j, n = self.learned() + 1
-        cdef double delta, share = 1.0 / n
+        cdef double mean, spread, share = 1.0 / n
+        cdef Status status
         if not isfinite(dot(x, x, self.n_features)):
             return NOT_FINITE
         for j in range(self.n_features):
-            delta = x[j] - self.mean[j]
-            self.mean[j] += delta * share
-            self.spread[j] += delta * (x[j] - self.mean[j])
-        self.scale(x, scaled, n)
-        return self.inner.step(scaled, y, weight)
+            welford(x[j], share, self.mean[j], self.spread[j], &mean, &spread)
+            if not isfinite(spread):
+                return NOT_FINITE
+            scaled[j] = <real> standard(x[j], mean, spread * share)
+        status = self.inner.step(scaled, y, weight)
+        if status <= CHANGED:
+            for j in range(self.n_features):
+                welford(x[j], share, self.mean[j], self.spread[j], &self.mean[j], &self.spread[j])
+        return status
 
     cdef int64_t learned(self) noexcept nogil:
         return self.common.n_per_class[0] + self.common.n_per_class[1]
 
-    cdef void scale(self, const real *x, real *scaled, int64_t n) noexcept nogil:
-        """scaled = (x - mean) / sqrt(spread / n), 0 for a feature that has not varied"""
-        cdef int64_t j
-        cdef double deviation
-        for j in range(self.n_features):
-            deviation = sqrt(self.spread[j] / n)
-            scaled[j] = <real> ((x[j] - self.mean[j]) / deviation) if deviation > 0.0 else <real> 0.0
+    cdef void wipe(self) noexcept nogil:
+        cdef int64_t size = sizeof(float) if self.is_float32 else sizeof(double)
+        memset(self.scaled, 0, self.n_features * size)
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        cdef Status status
         if self.is_float32:
-            return self.decide_typed(<const float *> x, <float *> self.scaled, value)
-        return self.decide_typed(<const double *> x, <double *> self.scaled, value)
+            status = self.decide_typed(<const float *> x, <float *> self.scaled, value)
+        else:
+            status = self.decide_typed(<const double *> x, <double *> self.scaled, value)
+        self.wipe()
+        return status
 
     cdef Status decide_typed(self, const real *x, real *scaled, double *value) noexcept nogil:
+        cdef int64_t j
+        cdef double share = 1.0 / self.learned()
         if not isfinite(dot(x, x, self.n_features)):
             return NOT_FINITE
-        self.scale(x, scaled, self.learned())
+        for j in range(self.n_features):
+            scaled[j] = <real> standard(x[j], self.mean[j], self.spread[j] * share)
         return self.inner.decide(scaled, value)
 
     def check(self):
@@ -80,3 +114,5 @@ cdef class StandardizedCore(LearnerCore):
             raise CorruptModelError("a sum of squared deviations is negative")
         if not (np.isfinite(self.views["mean"]).all() and np.isfinite(self.views["spread"]).all()):
             raise CorruptModelError("a feature's mean or spread is not finite")
+        if self.views["scaled"].any():
+            raise CorruptModelError("a scaled sample was left behind")

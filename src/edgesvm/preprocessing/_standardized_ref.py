@@ -19,16 +19,22 @@ class StandardizedCoreRef(ReferenceCore):
         v = self.views
         n = int(v["n_per_class"].sum()) + 1
         delta = x - v["mean"]
-        v["mean"] += delta / n
-        v["spread"] += delta * (x - v["mean"])
-        return self.inner.step(self.scale(x, n), y, weight)
+        mean = v["mean"] + delta / n
+        spread = v["spread"] + delta * (x - mean)
+        if not np.isfinite(spread).all():
+            return Status.NOT_FINITE
+        status = self.inner.step(self.scale(x, mean, spread / n), y, weight)
+        if status <= Status.CHANGED:
+            v["mean"][:], v["spread"][:] = mean, spread
+        return status
 
-    def scale(self, x, n):
-        deviation = np.sqrt(self.views["spread"] / n)
-        centred = x - self.views["mean"]
-        return np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0).astype(self.dtype)
+    def scale(self, x, mean, variance):
+        deviation = np.sqrt(variance)
+        scaled = np.divide(x - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
+        return scaled.astype(self.dtype)
 
     def decide(self, x):
         if not np.isfinite(x @ x):
             return np.nan
-        return self.inner.decide(self.scale(x, int(self.views["n_per_class"].sum())))
+        v = self.views
+        return self.inner.decide(self.scale(x, v["mean"], v["spread"] / v["n_per_class"].sum()))

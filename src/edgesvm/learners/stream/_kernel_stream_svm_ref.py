@@ -1,4 +1,5 @@
-"""KernelStreamSVM in plain NumPy: every squared length from the definition, none kept up step by step."""
+"""KernelStreamSVM in plain NumPy: every squared length from the definition, none kept up step by
+step."""
 
 from __future__ import annotations
 
@@ -6,11 +7,12 @@ import numpy as np
 
 from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
-from edgesvm.learners.stream._stream_svm_ref import first_least
+from edgesvm.learners.stream._stream_svm_ref import first_least, grown
 
 
 class KernelStreamSVMCoreRef(ReferenceCore):
-    """The arena's arrays by name: R, xi2, ww, q; and of the vectors held: vectors, share, sign, norm, own."""
+    """The arena's arrays by name: R, xi2, ww, q; and of the vectors held: vectors, share, sign,
+    norm, own."""
 
     def __init__(self, *common, C, bound, kernel):
         super().__init__(*common)
@@ -34,16 +36,22 @@ class KernelStreamSVMCoreRef(ReferenceCore):
             return Status.NOT_FINITE
         square, own = k_xx + 1 / self.C, 1 / (self.C * weight)
         m, R, gamma = int(v["n_held"]), float(v["R"]), 1.0
-        if m:
+        off = square - (k_xx + own)
+        if m == 0:
+            R = np.sqrt(max(off, 0.0))
+        else:
             cc = float(v["ww"] + v["xi2"])
             d2 = cc - 2 * y * f + square
             if d2 <= R**2:
                 return Status.UNCHANGED
             if self.lower:
-                gamma = min(0.5 * (d2 - R**2) / max(d2 - square + k_xx + own, 0.5 * (d2 - R**2)), 1.0)
+                gamma = min(
+                    0.5 * (d2 - R**2) / max(d2 - square + k_xx + own, 0.5 * (d2 - R**2)), 1.0
+                )
             else:
                 d = np.sqrt(d2)
-                gamma, R = 0.5 * (1 - R / d), 0.5 * (R + d)
+                gamma = 0.5 * (1 - R / d)
+                R = grown(R, 0.0, d, gamma, off)
         v["share"][:m] *= 1 - gamma
         v["vectors"][m] = x
         v["share"][m], v["sign"][m], v["norm"][m], v["own"][m] = gamma, y, k_xx, own
@@ -58,7 +66,8 @@ class KernelStreamSVMCoreRef(ReferenceCore):
         return Status.CHANGED
 
     def give_up_one(self):
-        """How far the centre moves when the older vector of the smallest share gives it to its nearest."""
+        """How far the centre moves when the older vector of the smallest share gives it to its
+        nearest."""
         vectors, share, sign, norm, own = self.held()
         i = first_least(share[:-1])
         d2 = norm[i] + norm - 2 * sign[i] * sign * self.k(vectors[i], vectors)[0]

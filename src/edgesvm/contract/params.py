@@ -1,0 +1,46 @@
+"""The door for parameters: each check names the parameter, what was given, and what was allowed."""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+import numpy as np
+
+
+def whole(name: str, value: object, least: int, most: int) -> int:
+    """`value` as an int from `least` to `most`; np.int8(2) is a whole number, 2.0 is none."""
+    if not isinstance(value, (int, np.integer)) or not least <= int(value) <= most:
+        raise ValueError(f"{name}={value!r}: give a whole number from {least} to {most:,}")
+    return int(value)
+
+
+def positive(name: str, value: object) -> float:
+    """`value` as a float, finite and > 0."""
+    number = _as_float(value)
+    if not 0.0 < number < math.inf:
+        raise ValueError(f"{name}={value!r}: give a finite number > 0")
+    return number
+
+
+def not_negative(name: str, value: object) -> float:
+    """`value` as a float, finite and >= 0."""
+    number = _as_float(value)
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"{name}={value!r}: give a finite number >= 0")
+    return number
+
+
+def one_of(name: str, value: object, *allowed: str) -> str:
+    """`value`, one of the names `allowed`."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}={value!r}: give {' or '.join(map(repr, allowed))}")
+    return value
+
+
+def _as_float(value: object) -> float:
+    """NaN where `value` is no number, or one too large for a float."""
+    try:
+        return float(value) if isinstance(value, numbers.Real) else math.nan
+    except OverflowError:
+        return math.nan
