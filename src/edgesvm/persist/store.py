@@ -38,6 +38,9 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
         )
     )
     path = Path(path)
+    if path.exists() and not path.is_file():
+        # The rename would put a file in the place of a device or a pipe.
+        raise FileExistsError(f"{path} is no plain file: a snapshot would take its place")
     descriptor, temporary = tempfile.mkstemp(
         prefix=path.name + ".", suffix=".tmp", dir=path.parent or "."
     )
