@@ -1,4 +1,4 @@
-"""Labels that come after their samples: cases by hand, then against a model that forgets nothing."""
+"""Labels that come after their samples: by hand, then against a model that forgets nothing."""
 
 import numpy as np
 import pytest

@@ -862,8 +862,9 @@ def test_however_the_bytes_are_cut_the_reader_gets_the_same(cuts, seed):
 
 
 def test_late_labels_in_lines(clock):
-    lines = b"\n#esvm 1 d=2 label=late\n@0 1,2\n@1 3,4\n=0 7\n=0 1\n=9 1\n=1 x\n=x 1\n=1\n=1 ?\n5,6\n=2 -1\n"
-    link, port = text_link(clock, lines, late_labels=8)
+    lines = b"\n#esvm 1 d=2 label=late\n@0 1,2\n@1 3,4\n=0 7\n=0 1\n=9 1\n"
+    lines += b"=1 x\n=x 1\n=1\n=1 ?\n5,6\n=2 -1\n"
+    link, _ = text_link(clock, lines, late_labels=8)
     link.poll()
     assert link.schema.label == "late"
     assert wire_order(link) == [
@@ -910,7 +911,7 @@ class Commanded(Node):
 
 def test_a_command_is_sent_and_acknowledged(clock):
     node = Commanded()
-    link, port = connect(clock, node, allow_commands=True)
+    link, _ = connect(clock, node, allow_commands=True)
     told = link.command(wire.PING, b"hello")
     assert link.commands.pending
     link.poll(0.01)
@@ -926,7 +927,7 @@ def test_a_command_is_sent_and_acknowledged(clock):
 @pytest.mark.parametrize(("deaf_to", "done", "lost"), [(0, 1, 0), (3, 1, 0), (4, 0, 1)])
 def test_a_command_is_sent_three_times_more_with_the_same_id(clock, deaf_to, done, lost):
     node = Commanded(deaf_to)
-    link, port = connect(clock, node, allow_commands=True)
+    link, _ = connect(clock, node, allow_commands=True)
     started = clock.now
     link.command(wire.START)
     while link.commands.pending:

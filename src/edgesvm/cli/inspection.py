@@ -11,8 +11,9 @@ from edgesvm.cli.snapshots import of_file
 from edgesvm.persist import inspect, load
 
 HELP = """\
-What a snapshot says: learner, parameters, labels, counts, and the arrays it holds. Its length, CRC and every
-count are checked first, and no code in it is run: there is none. Exit code 1 where it is damaged or no snapshot.
+What a snapshot says: learner, parameters, labels, counts, and the arrays it holds. Its length, CRC
+and every count are checked first, and no code in it is run: there is none. Exit code 1 where it is
+damaged or no snapshot.
 
   edgesvm inspect model.esvm
   edgesvm inspect model.esvm --json
@@ -50,7 +51,8 @@ def act(options: argparse.Namespace) -> int:
     print(f"labels     {labels}{' (named up front)' if snapshot.closed else ''}")
     print(f"samples    {counts['n_seen']:,} seen, {counts['n_updates']:,} moved the model")
     print(
-        f"bytes      {format_bytes(plan.total)} of state, {format_bytes(os.path.getsize(options.file))} on disk"
+        f"bytes      {format_bytes(plan.total)} of state, "
+        f"{format_bytes(os.path.getsize(options.file))} on disk"
     )
     print(f"\n{plan}")
     return 0

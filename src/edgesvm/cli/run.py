@@ -17,7 +17,7 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, learner_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
-from edgesvm.errors import LinkDown
+from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.ingest import Link, open_link, wire
 from edgesvm.ingest.link import BinaryLink
 from edgesvm.learner import Learner
@@ -25,15 +25,16 @@ from edgesvm.persist import load
 from edgesvm.runner import Runner
 
 HELP = """\
-Learn from the sensor on PORT: each sample is predicted, the prediction goes back, then its label is learned.
+Learn from the sensor on PORT: each sample is predicted, then learned, and the prediction goes back.
 
-  edgesvm run /dev/ttyUSB0                         a node that speaks the binary protocol (FORMATS.md)
+  edgesvm run /dev/ttyUSB0                         a node that speaks frames (FORMATS.md)
   edgesvm run /dev/ttyACM0 --text --save m.esvm    any sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
 
-With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C and on SIGTERM.
-When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A sketch that prints lines and
-reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS SCORE" for each of its lines.
+With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C
+and on SIGTERM. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead.
+A sketch that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS
+SCORE" for each of its lines.
 """
 
 
@@ -87,7 +88,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--late-labels",
         type=arguments.count,
         metavar="W",
-        help="samples that wait for a label sent on its own; default 256 on a binary link whose node says so",
+        help="samples that wait for a label sent on its own; default 256 where frames say so",
     )
     command.add_argument(
         "--range",
@@ -153,7 +154,8 @@ def act(options: argparse.Namespace) -> int:
         assert link.schema is not None  # open
         origin = f", {learner.n_seen_:,} samples old, from {options.save}" if resumed else ""
         status.say(
-            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; {link.schema.n_features} features a sample; "
+            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; "
+            f"{link.schema.n_features} features a sample; "
             f"link {format_bytes(link.nbytes)}"
         )
         runner = Runner(
@@ -191,7 +193,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 class _Signals:
-    """Set by SIGTERM and SIGINT. While waiting for a port they raise, since nothing is half done then."""
+    """Set by SIGTERM and SIGINT. While waiting for a port they raise: nothing is half done then."""
 
     def __init__(self) -> None:
         self.stopping = False
@@ -242,6 +244,8 @@ def _open(options: argparse.Namespace, signals: _Signals) -> Link:
                 clip=options.clip,
                 allow_commands=options.allow_commands,
             )
+    except NoSchema as error:
+        raise NoSchema(f"{error} See --baud and --text.") from error
     except Stop:
         raise KeyboardInterrupt from None
 
@@ -256,12 +260,13 @@ def _learner(options: argparse.Namespace, link: Link) -> tuple[Learner, bool]:
         labels = learner.classes_.tolist()
         if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
             raise ValueError(
-                f"{options.save} was learned with the labels {labels}, a link has whole numbers; --fresh begins anew"
+                f"{options.save} was learned with the labels {labels}, a link has whole numbers; "
+                "--fresh begins anew"
             )
         if learner.n_features_in_ != n_features:
             raise ValueError(
-                f"{options.save} was learned on {learner.n_features_in_} features, the link has {n_features}; "
-                "--fresh begins anew"
+                f"{options.save} was learned on {learner.n_features_in_} features, "
+                f"the link has {n_features}; --fresh begins anew"
             )
         return learner, True
     return learner_options.build(options, n_features).allocate(n_features), False
@@ -352,9 +357,12 @@ def _closing_words(summary: dict[str, Any]) -> str:
     lines = [
         f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
         f"{c['unlabelled']:,} unlabelled, {c['refused_value'] + c['unknown_label']:,} refused",
-        f"accuracy {percent(summary['accuracy'])} (saying the larger class: {percent(summary['majority'])}), "
-        f"last {min(summary['window'], summary['predicted']):,} {percent(summary['rolling_accuracy'])}",
-        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, {c['duplicate'] + c['too_old']:,} sent again, "
+        f"accuracy {percent(summary['accuracy'])}, "
+        f"last {min(summary['window'], summary['predicted']):,} "
+        f"{percent(summary['rolling_accuracy'])} "
+        f"(saying the larger class: {percent(summary['majority'])})",
+        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
+        f"{c['duplicate'] + c['too_old']:,} sent again, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
     ]
     if n_late := c["waiting"] + c["expired"]:
