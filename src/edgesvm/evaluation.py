@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 
 class Prequential:
     """Accuracy over all samples, over the last ``window``, and balanced over the two classes.
@@ -14,30 +12,38 @@ class Prequential:
     ----------
     window : int
         Samples of the rolling accuracy; ``window`` bytes are held.
+
+    Attributes
+    ----------
+    n : int
+        Samples entered.
+    first : float or None
+        Accuracy of the first ``window`` of them, None until they are complete.
     """
 
     def __init__(self, window: int = 1000) -> None:
         if window < 1:
             raise ValueError(f"window={window}: give a whole number >= 1")
+        self.window = window
         self.n = 0
-        self.first: float | None = None  # accuracy of the first `window` samples
-        self._hits = np.zeros(window, np.int8)
+        self.first: float | None = None
+        self._hits = bytearray(window)
         self._recent = 0  # hits among the last `window`
         self._total = 0
         self._by_class: dict[Any, list[int]] = {}  # label -> [samples, hits]; two labels at most
 
     def add(self, truth: Any, predicted: Any) -> None:
         """Enter one prediction and the label that came after it."""
-        hit = truth == predicted
-        at = self.n % len(self._hits)
-        self._recent += hit - int(self._hits[at])
+        hit = bool(truth == predicted)
+        at = self.n % self.window
+        self._recent += hit - self._hits[at]
         self._hits[at] = hit
         self._total += hit
         self.n += 1
         counts = self._by_class.setdefault(truth, [0, 0])
         counts[0] += 1
         counts[1] += hit
-        if self.n == len(self._hits):
+        if self.n == self.window:
             self.first = self.rolling
 
     @property
@@ -48,14 +54,15 @@ class Prequential:
     @property
     def rolling(self) -> float | None:
         """Share of hits among the last `window`."""
-        return self._recent / min(self.n, len(self._hits)) if self.n else None
+        return self._recent / min(self.n, self.window) if self.n else None
 
     @property
     def balanced(self) -> float | None:
         """Mean over the classes of the share of hits in each."""
         if not self._by_class:
             return None
-        return float(np.mean([hits / samples for samples, hits in self._by_class.values()]))
+        shares = [hits / samples for samples, hits in self._by_class.values()]
+        return sum(shares) / len(shares)
 
     @property
     def majority(self) -> float | None:
@@ -71,5 +78,5 @@ class Prequential:
             "majority": self.majority,
             "rolling_accuracy": self.rolling,
             "first_accuracy": self.first if self.first is not None else self.rolling,
-            "window": len(self._hits),
+            "window": self.window,
         }

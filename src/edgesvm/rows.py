@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
+import zipfile
+import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -118,14 +120,15 @@ class CsvRows:
         self._file = self._path.open(newline="", encoding="utf-8", errors="replace")
         try:
             self._reader = csv.reader(self._file)
-            first = next((row for row in self._reader if row), None)
+            self._cells = self._filled_rows()
+            first = next(self._cells, None)
             if first is None:
                 raise RowsError(f"{self._path} has no rows")
             self._header = None if all(map(_is_number, first)) else [c.strip() for c in first]
             self._width = len(first)
             if self._header and all(map(_is_number, first[:-1])) and len(first) > 1:
                 self._header = None  # only the label is a word: a row, not a header
-            self._pending = first if self._header is None else next(self._reader, None)
+            self._pending = first if self._header is None else next(self._cells, None)
             if self._pending is None:
                 raise RowsError(f"{self._path} has a header and no rows")
             self._label_at = self._find_label(label_column)
@@ -170,9 +173,14 @@ class CsvRows:
         with self._file:
             if self._pending:
                 yield self._parse(self._pending)
-            for row in self._reader:
-                if row:
-                    yield self._parse(row)
+            for row in self._cells:
+                yield self._parse(row)
+
+    def _filled_rows(self) -> Iterator[list[str]]:
+        try:
+            yield from (row for row in self._reader if row)
+        except csv.Error as error:
+            raise RowsError(f"{self._path}, line {self._reader.line_num}: {error}") from error
 
     def _parse(self, row: list[str]) -> tuple[list[float], int]:
         where = f"{self._path}, line {self._reader.line_num}"
@@ -240,8 +248,8 @@ class NpzRows:
                 y = arrays.get(y_name)
         except RowsError:
             raise
-        except (ValueError, AttributeError) as error:
-            raise RowsError(f"{path} is no npz file of plain arrays: {error}") from error
+        except (ValueError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise RowsError(f"{path} is no npz file of plain arrays, or is damaged") from error
         if self._X.ndim != 2 or 0 in self._X.shape or self._X.dtype.kind not in "fiub":
             raise RowsError(
                 f"{path}: {name} must be numbers of shape (rows, features), "
@@ -279,7 +287,7 @@ def open_rows(
     *,
     label_column: str | int | None = None,
     drop_columns: tuple[str | int, ...] = (),
-) -> RowSource:
+) -> CsvRows | NpzRows:
     """The rows at `path`, by its ending: ``.npz``, or anything else as CSV."""
     if Path(path).suffix.lower() != ".npz":
         return CsvRows(path, label_column=label_column, drop_columns=drop_columns)

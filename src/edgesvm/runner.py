@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from edgesvm.evaluation import Prequential
 from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.learner import Learner
-
 
 
 class Runner:
@@ -29,18 +27,37 @@ class Runner:
         Allocated or not; its labels are the integers of the link.
     window : int
         Samples of the rolling accuracy.
+    answers : bool
+        Whether predictions go back to the node.
+
+    Attributes
+    ----------
+    score : Prequential
+        Of the samples that were learned; each was predicted before.
+    taken, learned, unlabelled, bad_value, unknown_label : int
+        Samples, by what became of them.
     """
 
-    def __init__(self, link: Link, learner: Learner, *, window: int = 1000) -> None:
+    def __init__(
+        self, link: Link, learner: Learner, *, window: int = 1000, answers: bool = True
+    ) -> None:
         self.link = link
         self.learner = learner
+        self.answers = answers
         self.score = Prequential(window)
         self.taken = self.learned = self.unlabelled = self.bad_value = self.unknown_label = 0
         self._dtype = np.dtype(learner.dtype)
         self._fitted = learner.is_fitted
 
-    def step(self, timeout: float = 0.1) -> int:
-        """Read once, handle every sample that is there, and write the answers; how many there were.
+    def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
+        """Read once, handle the samples that are there, and write the answers; how many there were.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds to wait for a byte when there is none.
+        at_most : int, optional
+            Samples to handle; the others stay in the link's ring.
 
         Raises
         ------
@@ -50,15 +67,18 @@ class Runner:
         try:
             self.link.poll(timeout)
         finally:
-            n = self.handle_waiting()
-        if n:
+            n = self.handle_waiting(at_most)
+        if n and self.answers:
             self.link.flush()
         return n
 
-    def handle_waiting(self) -> int:
-        """Handle the samples in the link's ring; how many there were."""
+    def handle_waiting(self, at_most: int | None = None) -> int:
+        """Handle the samples in the link's ring, `at_most` of them; how many there were."""
         n_total = 0
-        while self.link.schema is not None and (n := len((batch := self.link.take()).y)):
+        while self.link.schema is not None and n_total != at_most:
+            batch = self.link.take(None if at_most is None else at_most - n_total)
+            if not (n := len(batch.y)):
+                break
             X = batch.X.astype(self._dtype, copy=False)
             labels, sequences = batch.y.tolist(), batch.sequence.tolist()
             plain = bool((batch.weight == 1.0).all())
@@ -69,52 +89,53 @@ class Runner:
             n_total += n
         return n_total
 
-    def handle(self, x: np.ndarray, label: int | None, sequence: int, weight: float | None = None) -> None:
-        """Predict, answer, then learn one sample."""
+    def handle(
+        self, x: np.ndarray, label: int | None, sequence: int, weight: float | None = None
+    ) -> None:
+        """Predict, then learn one sample, and answer it.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), of the learner's dtype
+        label : int or None
+            None: it has none, and is predicted only.
+        sequence : int
+            The node's number of it.
+        weight : float, optional
+            One by default.
+        """
         self.taken += 1
+        predicted, value, flags = None, 0.0, ABSTAIN
         try:
-            predicted, value = self._predict(x)
-        except SampleRefused:
-            self.bad_value += 1
-            self.link.send_prediction(sequence, 0, 0.0, REJECTED)
-            return
-        flags = TRAINED if self._learn(x, label, weight) else 0
-        if predicted is None:
-            flags |= ABSTAIN
-        elif label is not None:
-            self.score.add(label, predicted)
-        self.link.send_prediction(sequence, predicted or 0, value, flags)
-
-    def _predict(self, x: np.ndarray) -> tuple[int | None, float]:
-        """None where nothing was learned yet."""
-        if not self._fitted:
-            return None, 0.0
-        return self.learner.predict_one(x), self.learner.decision_one(x)
-
-    def _learn(self, x: np.ndarray, label: int | None, weight: float | None) -> bool:
-        if label is None:
-            self.unlabelled += 1
-            return False
-        try:
-            if weight is None:
-                self.learner.learn_one(x, label)
+            if self._fitted:
+                predicted, value, flags = (
+                    self.learner.predict_one(x),
+                    self.learner.decision_one(x),
+                    0,
+                )
+            if label is None:
+                self.unlabelled += 1
             else:
-                self.learner.partial_fit(x[None, :], [label], sample_weight=[weight])
+                self._learn(x, label, weight)
+                flags |= TRAINED
+                if predicted is not None:
+                    self.score.add(label, predicted)
         except SampleRefused as refused:
             if refused.status == Status.UNKNOWN_LABEL:
                 self.unknown_label += 1
             else:
                 self.bad_value += 1
-            return False
-        self.learned += 1
-        self._fitted = True
-        return True
+                predicted, value, flags = None, 0.0, REJECTED
+        if self.answers:
+            self.link.send_prediction(sequence, 0 if predicted is None else predicted, value, flags)
 
-    def run(self, stopping: Callable[[], bool], on_step: Callable[[Runner], None], timeout: float = 0.1) -> None:
-        """Step until `stopping` says so; raises as `step` does."""
-        while not stopping():
-            self.step(timeout)
-            on_step(self)
+    def _learn(self, x: np.ndarray, label: int, weight: float | None) -> None:
+        if weight is None:
+            self.learner.learn_one(x, label)
+        else:
+            self.learner.partial_fit(x[None, :], [label], sample_weight=[weight])
+        self.learned += 1
+        self._fitted = self._fitted or self.learner.is_fitted  # a weight of zero teaches nothing
 
     def counters(self) -> dict[str, Any]:
         """Counts of samples here and of the link's, flat."""
@@ -132,5 +153,7 @@ class Runner:
         broken = list(self.link.check_identities())
         accounted = self.learned + self.unlabelled + self.bad_value + self.unknown_label
         if self.taken != accounted:
-            broken.append(f"samples taken {self.taken} = learned + unlabelled + refused {accounted}")
+            broken.append(
+                f"samples taken {self.taken} = learned + unlabelled + refused {accounted}"
+            )
         return broken

@@ -132,7 +132,6 @@ def preload_calls(
         [sys.executable, "-m", "firmware_sim.allocations"],
         input=request,
         env=environment,
-        cwd=library.parent,  # first on the child's path, so not the folder of a source tree
         capture_output=True,
         text=True,
         check=False,

@@ -60,6 +60,19 @@ def test_labels_of_any_kind(subject, pair):
         assert list(map(tuple_or_self, learner.predict(X).tolist())) == predicted
 
 
+def test_a_tuple_is_one_label_among_others(subject):
+    """Compared with an array it would be a row of labels."""
+    X, _ = subject.stream(3)
+    learner = subject.make().partial_fit(X, as_column([(0, 1, 0), "a", (0, 1, 0)]))
+    assert set(learner.classes_.tolist()) == {(0, 1, 0), "a"}
+    assert learner.score(X, as_column(["a", "a", (0, 1, 0)])) in (0.0, 1 / 3, 2 / 3, 1.0)
+    before = state(learner)
+    for labels in ([0, 1, 0], as_column([0, 1, 0]), np.array(["0", "1", "0"])):
+        with pytest.raises(ValueError, match="row 0"):
+            learner.partial_fit(X, labels)
+    assert state(learner) == before
+
+
 def as_python(label):
     return label.item() if isinstance(label, np.generic) else label
 
@@ -146,7 +159,8 @@ def test_named_classes(subject):
 
 
 @pytest.mark.parametrize(
-    "classes", [[], [1], [1, 1], [1, 2, 3], [1, 1.0], [None, 1], [float("nan"), 1]]
+    "classes",
+    [[], [1], [1, 1], [1, 2, 3], [1, 1.0], [None, 1], [float("nan"), 1], [0.0, float("inf")]],
 )
 def test_classes_must_be_two_labels(subject, classes):
     X, y = subject.stream(10)

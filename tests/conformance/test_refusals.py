@@ -107,7 +107,7 @@ def test_unknown_label(subject, learner, label):
         refuses(learner, lambda: learner.learn_one(X[0], label), "-1", "1")
 
 
-@pytest.mark.parametrize("label", [None, float("nan")])
+@pytest.mark.parametrize("label", [None, float("nan"), float("inf"), np.float32("-inf")])
 def test_what_is_no_label_is_refused_at_first_too(subject, label):
     X, y = subject.stream(N)
     learner = subject.make().allocate(subject.n_features)
@@ -178,6 +178,43 @@ def test_the_label_of_a_refused_sample_is_not_taken_up(subject, single):
     assert learner.classes_.tolist() == ["a"]
     learner.partial_fit(X[4:6], ["c", "a"])
     assert learner.classes_.tolist() == ["a", "c"]
+
+
+UNFIT = {
+    "three classes": ([0, 1, 2, 0], None, "Only binary classification is supported"),
+    "three words": (["a", "b", "b", "c"], None, "Only binary classification is supported"),
+    "measurements": ([0.5, 1.5, 0.25, 0.5], None, "Unknown label type: continuous"),
+    "no label": ([0.0, 1.0, np.nan, 0.0], None, "row 2 .*NaN"),
+    "infinite": ([0.0, np.inf, 1.0, 0.0], None, "row 1 .*infinite"),
+    "None": ([0, 1, 1, None], None, "row 3 .*None"),
+    "no weight": ([0, 1, 1, 0], [0.0] * 4, "weight.*zero"),
+    "weights too few": ([0, 1, 1, 0], [1.0] * 3, "sample_weight"),
+    "no row": ([], None, "0 sample"),
+}
+
+
+@pytest.mark.parametrize("case", UNFIT)
+def test_fit_refuses_before_it_forgets(subject, learner, case):
+    y, weights, text = UNFIT[case]
+    X, _ = subject.stream(4)
+    before = state(learner)
+    with pytest.raises(ValueError, match=text):
+        learner.fit(X[: len(y)], y, sample_weight=weights)
+    assert state(learner) == before
+
+
+def test_a_dtype_changed_since_does_not_change_what_is_read(subject):
+    """The memory is of the old dtype until the learner is fitted anew."""
+    X, y = subject.stream(N)
+    learner = subject.learned(N)
+    inner = learner.learner if subject.entry.standardized else learner
+    expected = learner.decision_function(X).tolist()
+    inner.dtype = "float64" if subject.dtype == "float32" else "float32"
+    assert learner.decision_function(X).tolist() == expected
+    assert [learner.decision_one(row) for row in X] == expected
+    learner.partial_fit(X, y)
+    assert state(learner) == state(subject.make().partial_fit(X, y).partial_fit(X, y))
+    assert learner.fit(X, y).arena.nbytes == learner.plan(subject.n_features).total
 
 
 def test_a_third_label_in_the_batch_that_brings_the_second(subject):

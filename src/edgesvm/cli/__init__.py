@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 
-from edgesvm.cli import demo, evaluate, inspection, plan, run, simulate
-from edgesvm.errors import CorruptModelError, MemoryBudgetError, SampleRefused
+from edgesvm.errors import CorruptModelError, SampleRefused
+from edgesvm.rows import RowsError
 
 DESCRIPTION = """\
 Support vector machines that learn on the device, from a stream seen once, in a fixed number of bytes.
@@ -19,31 +20,57 @@ Support vector machines that learn on the device, from a stream seen once, in a 
   edgesvm inspect m.esvm                   what a snapshot says, before it is trusted
   edgesvm simulate --signal rotating       a simulated sensor and `run` together, under a board's limits
   edgesvm demo                             all of it in under a minute
+
+Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted before there was anything to keep.
 """
+COMMANDS = {
+    "plan": ("edgesvm.cli.plan", "what fits in N bytes"),
+    "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
+    "simulate": ("edgesvm.cli.simulate", "a simulated sensor and `run` together"),
+    "eval": ("edgesvm.cli.evaluate", "test-then-train over a file"),
+    "inspect": ("edgesvm.cli.inspection", "what a snapshot says"),
+    "demo": ("edgesvm.cli.demo", "the main job in under a minute"),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse, act, and turn what can go wrong into one line and an exit code: 2 for use, 1 for failure."""
-    parser = argparse.ArgumentParser(
-        prog="edgesvm", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (plan, run, simulate, evaluate, inspection, demo):
-        module.add_to(commands)
-    options = parser.parse_args(argv)
+    options = _parse(sys.argv[1:] if argv is None else argv)
     try:
-        return options.act(options)
-    except BrokenPipeError:  # the reader of our output has had enough; Python would complain once more at exit
+        code = options.act(options)
+        sys.stdout.flush()
+        return code
+    except (
+        BrokenPipeError
+    ):  # the reader of our output has had enough; Python would complain once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (CorruptModelError, SampleRefused, OSError, RuntimeError) as error:
-        return _fail(error, 1)
-    except (MemoryBudgetError, ValueError, TypeError) as error:
-        return _fail(error, 2)
+    except (CorruptModelError, SampleRefused, RowsError, OSError, RuntimeError) as error:
+        return _fail(str(error), 1)
+    except MemoryError:
+        return _fail("this machine, or its limit for this process, has not that much memory", 1)
+    except (ValueError, TypeError) as error:
+        return _fail(str(error), 2)
     except KeyboardInterrupt:
         return 130
 
 
-def _fail(error: BaseException, code: int) -> int:
-    print(f"edgesvm: {error}", file=sys.stderr)
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Only the command asked for is imported: a small board pays for every import, in time and in memory."""
+    parser = argparse.ArgumentParser(
+        prog="edgesvm",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (module, summary) in COMMANDS.items():
+        if name in argv[:1]:
+            importlib.import_module(module).add_to(commands)
+        else:
+            commands.add_parser(name, help=summary)
+    return parser.parse_args(argv)
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"edgesvm: {message}", file=sys.stderr)
     return code

@@ -6,16 +6,19 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import learner_options
+from edgesvm.cli import arguments, learner_options
 from edgesvm.cli.status import StatusLine, percent
+from edgesvm.core.status import Status
+from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import Prequential
 from edgesvm.learner import Learner
-from edgesvm.rows import RowSource, open_rows
+from edgesvm.rows import CsvRows, NpzRows, open_rows
 
 HELP = """\
 Test-then-train over the rows of a CSV or npz file, in their order: each row is predicted, then learned.
@@ -30,19 +33,44 @@ CURVE_POINTS = 400
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "eval",
-        help="test-then-train over a file",
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("file", metavar="FILE", help=".csv, or .npz with X and y")
-    command.add_argument("--label-column", metavar="NAME", help="of a CSV; default: label, class, target, y, or the last")
-    command.add_argument("--drop-column", metavar="NAME", action="append", default=[], help="of a CSV: no feature")
-    command.add_argument("--positive", type=int, metavar="LABEL", help="this label against all others")
-    command.add_argument("--shuffle", type=int, metavar="SEED", help="rows in random order (reads the whole file first)")
-    command.add_argument("--samples", type=int, metavar="N", help="end after so many")
-    command.add_argument("--window", type=int, default=1000, metavar="N", help="rows of the rolling accuracy")
-    command.add_argument("--save", metavar="FILE", help="write a snapshot at the end")
-    command.add_argument("--plot", metavar="PNG", help="draw the rolling accuracy (needs matplotlib)")
+    command.add_argument(
+        "--label-column",
+        metavar="NAME",
+        help="of a CSV; default: label, class, target, y, or the last",
+    )
+    command.add_argument(
+        "--drop-column", metavar="NAME", action="append", default=[], help="of a CSV: no feature"
+    )
+    command.add_argument(
+        "--positive", metavar="LABEL", help="this label, a number or a word, against all others"
+    )
+    command.add_argument(
+        "--shuffle",
+        type=arguments.seed,
+        metavar="SEED",
+        help="rows in random order (reads the whole file first)",
+    )
+    command.add_argument("--samples", type=arguments.count, metavar="N", help="end after so many")
+    command.add_argument(
+        "--window",
+        type=arguments.count,
+        default=1000,
+        metavar="N",
+        help="rows of the rolling accuracy",
+    )
+    command.add_argument(
+        "--save", type=arguments.new_file, metavar="FILE", help="write a snapshot at the end"
+    )
+    command.add_argument(
+        "--plot",
+        type=arguments.new_file,
+        metavar="PNG",
+        help="draw the rolling accuracy (needs matplotlib)",
+    )
     command.add_argument("--json", action="store_true", help="one JSON line")
     learner_options.add_to(command)
     command.set_defaults(act=act)
@@ -51,23 +79,33 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def act(options: argparse.Namespace) -> int:
     if options.plot:
         from edgesvm.cli import figures  # says at once that matplotlib is missing
-    rows = open_rows(options.file, label_column=options.label_column, drop_columns=tuple(options.drop_column))
+    rows = open_rows(
+        options.file, label_column=options.label_column, drop_columns=tuple(options.drop_column)
+    )
     learner = learner_options.build(options, rows.n_features).allocate(rows.n_features)
     score = Prequential(options.window)
     status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
+    refused = 0
     started = time.perf_counter()
     try:
         for x, label in _samples(options, rows):
-            if score.n or learner.is_fitted:
-                score.add(label, learner.predict_one(x))
-            learner.learn_one(x, label)
+            try:
+                predicted = learner.predict_one(x) if learner.is_fitted else None
+                learner.learn_one(x, label)
+            except SampleRefused as why:
+                if why.status == Status.UNKNOWN_LABEL:
+                    raise ValueError(_third_label(options, rows, learner, label)) from why
+                refused += 1
+                continue
+            if predicted is not None:
+                score.add(label, predicted)
             if options.plot and score.n and score.n % 50 == 0:
                 _extend(curve, score.n, score.rolling or 0.0)
             status.show(lambda: _progress(learner, score, time.perf_counter() - started))
     finally:
         status.end()
-    summary = _summary(learner, score, time.perf_counter() - started)
+    summary = _summary(learner, score, refused, time.perf_counter() - started)
     if options.save:
         learner.save(options.save)
     if options.plot:
@@ -76,38 +114,70 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
-def _samples(options: argparse.Namespace, rows: RowSource) -> Iterator[tuple[np.ndarray, int]]:
-    n = 0
+def _third_label(
+    options: argparse.Namespace, rows: CsvRows | NpzRows, learner: Learner, label: int
+) -> str:
+    names = rows.class_names
+    first, second, third = (names[y] if names else y for y in (*learner.classes_.tolist(), label))
+    return (
+        f"{options.file} has a third label, {third!r} after {first!r} and {second!r}: "
+        f"--positive LABEL learns one against all others"
+    )
+
+
+def _samples(
+    options: argparse.Namespace, rows: CsvRows | NpzRows
+) -> Iterator[tuple[np.ndarray, int]]:
+    """Rows of the learner's dtype and their labels; 1 and 0 where one is set against all others."""
+    n = n_positive = 0
     for X, y in _blocks(options, rows):
         if y is None:
             raise ValueError(f"{options.file} has no labels: there is nothing to learn")
-        labels = y if options.positive is None else (y == options.positive).astype(np.int32)
+        labels = y if options.positive is None else (y == _class_of(options, rows)).astype(np.int32)
         for x, label in zip(X, labels.tolist(), strict=True):
             if n == options.samples:
-                return
-            yield x, label
+                break
             n += 1
+            n_positive += label == 1
+            yield x, label
+        if n == options.samples:
+            break
     if n == 0:
         raise ValueError(f"{options.file} has no rows")
+    if options.positive is not None and n_positive == 0:
+        raise ValueError(
+            f"--positive {options.positive}: none of the {n:,} rows read has this label"
+        )
 
 
-def _blocks(options: argparse.Namespace, rows: RowSource) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-    blocks = iter(lambda: rows.next_block(BLOCK), None)
+def _class_of(options: argparse.Namespace, rows: CsvRows | NpzRows) -> int:
+    """The class that --positive names; -1, no class of words, while none of that name has come."""
+    if rows.class_names:
+        return (
+            rows.class_names.index(options.positive) if options.positive in rows.class_names else -1
+        )
+    try:
+        return int(options.positive)
+    except ValueError:
+        raise ValueError(
+            f"--positive {options.positive}: the labels of {options.file} are whole numbers"
+        ) from None
+
+
+def _blocks(
+    options: argparse.Namespace, rows: CsvRows | NpzRows
+) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    blocks = takewhile(lambda block: len(block[0]), iter(lambda: rows.next_block(BLOCK), None))
     dtype = np.dtype(options.dtype)
     if options.shuffle is None:
         for X, y in blocks:
-            if not len(X):
-                return
             yield X.astype(dtype, copy=False), y
         return
-    whole = []
-    for X, y in blocks:
-        if not len(X):
-            break
-        whole.append((X, y))
-    X = np.concatenate([X for X, _ in whole]).astype(dtype)
+    whole = list(blocks)
+    X = np.concatenate([X for X, _ in whole]).astype(dtype, copy=False)
     order = np.random.default_rng(options.shuffle).permutation(len(X))
-    yield X[order], None if whole[0][1] is None else np.concatenate([y for _, y in whole])[order]
+    labels = [y for _, y in whole if y is not None]
+    yield X[order], np.concatenate(labels)[order] if labels else None
 
 
 def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
@@ -120,25 +190,30 @@ def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
 def _progress(learner: Learner, score: Prequential, seconds: float) -> str:
     return (
         f"{score.n:,} rows  {score.n / max(seconds, 1e-9):,.0f}/s  "
-        f"accuracy {percent(score.accuracy)}, last {len(score._hits):,} {percent(score.rolling)}  "
+        f"accuracy {percent(score.accuracy)}, last {min(score.n, score.window):,} {percent(score.rolling)}  "
         f"{learner.n_updates_:,} updates  {learner.nbytes:,} B"
     )
 
 
-def _summary(learner: Learner, score: Prequential, seconds: float) -> dict[str, Any]:
+def _summary(learner: Learner, score: Prequential, refused: int, seconds: float) -> dict[str, Any]:
     return {
         "learner": repr(learner),
         "bytes": learner.nbytes,
+        "n_seen": learner.n_seen_,
         "n_updates": learner.n_updates_,
+        "refused": refused,
         "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
         **score.summary(),
     }
 
 
 def _closing_words(s: dict[str, Any]) -> str:
+    n = min(s["window"], s["predicted"])
     return (
         f"{s['learner']}, {format_bytes(s['bytes'])}\n"
-        f"{s['predicted']:,} rows predicted before they were learned: accuracy {percent(s['accuracy'])}, balanced "
-        f"{percent(s['balanced_accuracy'])}; first {s['window']:,} {percent(s['first_accuracy'])}, last {s['window']:,} "
+        f"{s['predicted']:,} rows predicted before they were learned: accuracy {percent(s['accuracy'])} (saying the "
+        f"larger class: {percent(s['majority'])}), balanced {percent(s['balanced_accuracy'])}; first {n:,} {percent(s['first_accuracy'])}, last {n:,} "
         f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} moved the model; {s['us_per_sample']:.1f} us a row"
+    ) + (
+        f"\n{s['refused']:,} rows refused: a value not finite, or too large" if s["refused"] else ""
     )

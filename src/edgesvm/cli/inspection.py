@@ -12,12 +12,17 @@ from edgesvm.persist import inspect, load
 HELP = """\
 What a snapshot says: learner, parameters, labels, counts, and the arrays it holds. Its length, CRC and every
 count are checked first, and no code in it is run: there is none. Exit code 1 where it is damaged or no snapshot.
+
+  edgesvm inspect model.esvm
+  edgesvm inspect model.esvm --json
 """
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("inspect", help="what a snapshot says", description=HELP)
-    command.add_argument("file", metavar="FILE")
+    command = commands.add_parser(
+        "inspect", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    command.add_argument("file", metavar="FILE", help="a snapshot")
     command.add_argument("--json", action="store_true", help="one JSON line")
     command.set_defaults(act=act)
 
@@ -42,6 +47,8 @@ def act(options: argparse.Namespace) -> int:
     print(f"features   {snapshot.n_features}")
     print(f"labels     {labels}{' (named up front)' if snapshot.closed else ''}")
     print(f"samples    {counts['n_seen']:,} seen, {counts['n_updates']:,} moved the model")
-    print(f"bytes      {format_bytes(plan.total)} of state, {format_bytes(os.path.getsize(options.file))} on disk")
+    print(
+        f"bytes      {format_bytes(plan.total)} of state, {format_bytes(os.path.getsize(options.file))} on disk"
+    )
     print(f"\n{plan}")
     return 0

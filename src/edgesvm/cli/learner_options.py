@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from edgesvm.cli import arguments
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import KernelStreamSVM, Standardized, StreamSVM
 
@@ -11,12 +12,17 @@ KINDS: dict[str, type[Learner]] = {"stream": StreamSVM, "kernel-stream": KernelS
 DEFAULT_MEMORY = "16KiB"
 
 
-def add_to(command: argparse.ArgumentParser, *, memory: bool = True) -> None:
+def add_to(
+    command: argparse.ArgumentParser, *, memory: bool = True, memory_default: str = DEFAULT_MEMORY
+) -> None:
     """Add the options; those not given stay at the learner's own defaults."""
     group = command.add_argument_group("the learner")
     if memory:
         group.add_argument(
-            "--memory", default=DEFAULT_MEMORY, metavar="BYTES", help=f"its budget, default {DEFAULT_MEMORY}"
+            "--memory",
+            default=DEFAULT_MEMORY,
+            metavar="BYTES",
+            help=f"its budget, default {memory_default}",
         )
     group.add_argument(
         "--learner",
@@ -31,13 +37,27 @@ def add_to(command: argparse.ArgumentParser, *, memory: bool = True) -> None:
         help="of the ball's radius; upper: the paper's ball, which encloses all it saw; lower (default): more accurate",
     )
     group.add_argument("--C", type=float, default=1.0, help="penalty of slack, default 1")
-    group.add_argument("--lookahead", type=int, metavar="L", help="samples held beside the ball; default: what fits")
-    group.add_argument("--n-balls", type=int, metavar="K", help="balls kept, instead of --lookahead")
-    group.add_argument("--max-vectors", type=int, metavar="M", help="of kernel-stream; default: what fits")
+    group.add_argument(
+        "--lookahead",
+        type=arguments.count,
+        metavar="L",
+        help="samples held beside the ball; default: what fits",
+    )
+    group.add_argument(
+        "--n-balls", type=arguments.count, metavar="K", help="balls kept, instead of --lookahead"
+    )
+    group.add_argument(
+        "--max-vectors",
+        type=arguments.count,
+        metavar="M",
+        help="of kernel-stream; default: what fits",
+    )
     group.add_argument("--kernel", choices=("rbf", "poly", "linear"), help="of kernel-stream")
     group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
     group.add_argument("--dtype", choices=DTYPES, default="float32")
-    group.add_argument("--raw", action="store_true", help="learn features as they come, without standardizing them")
+    group.add_argument(
+        "--raw", action="store_true", help="learn features as they come, without standardizing them"
+    )
 
 
 def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
@@ -50,7 +70,9 @@ def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
     own = names[options.learner]
     for name in {n for other in names.values() for n in other} - set(own):
         if name in given:
-            raise ValueError(f"--{name.replace('_', '-')} does not go with --learner {options.learner}")
+            raise ValueError(
+                f"--{name.replace('_', '-')} does not go with --learner {options.learner}"
+            )
     inner = KINDS[options.learner](**{name: given[name] for name in own if name in given})
     fixed = any(name in given for name in ("lookahead", "n_balls", "max_vectors"))
     return inner if options.raw else Standardized(learner=inner), fixed

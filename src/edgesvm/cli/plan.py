@@ -6,7 +6,7 @@ import argparse
 import json
 
 from edgesvm.budget import MemoryBudgetError, format_bytes, parse_bytes
-from edgesvm.cli import learner_options
+from edgesvm.cli import arguments, learner_options
 from edgesvm.learner import Learner
 from edgesvm.learners import Standardized
 
@@ -17,17 +17,20 @@ Arithmetic only: nothing is allocated. With --learner, the list of arrays that o
   edgesvm plan 64KiB --features 16
   edgesvm plan 4KiB --features 3 --learner kernel-stream
 """
+# Options that make sense for one learner only.
+CAPACITIES = ("lookahead", "n_balls", "max_vectors", "kernel", "gamma")
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "plan",
-        help="what fits in N bytes",
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("memory", metavar="BYTES", help="the budget: 65536, 64KiB, 1MiB")
-    command.add_argument("--features", type=int, required=True, metavar="D", help="features a sample")
+    command.add_argument(
+        "--features", type=arguments.count, required=True, metavar="D", help="features a sample"
+    )
     command.add_argument("--json", action="store_true", help="one JSON line")
     learner_options.add_to(command, memory=False)
     command.set_defaults(act=act, learner=None)
@@ -35,21 +38,52 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     if options.learner is not None:
-        learner = learner_options.build(options, options.features)
-        print(f"{learner!r}, {options.features} features\n\n{learner.plan(options.features)}")
-        return 0
+        return _one(options)
+    if given := [name for name in CAPACITIES if getattr(options, name) is not None]:
+        raise ValueError(
+            f"--{given[0].replace('_', '-')} is one learner's own: name it with --learner"
+        )
     rows = [_row(options, name, kind) for name, kind in learner_options.KINDS.items()]
     if options.json:
-        print(json.dumps({"budget": parse_bytes(options.memory), "features": options.features, "learners": rows}))
+        print(
+            json.dumps(
+                {
+                    "budget": parse_bytes(options.memory),
+                    "features": options.features,
+                    "learners": rows,
+                }
+            )
+        )
         return 0
-    print(f"{format_bytes(parse_bytes(options.memory))}, {options.features} features a sample, {options.dtype}")
-    print(f"\n  {'learner':<15} {'capacity':<20} {'bytes':>10}  {'left':>10}  behind a standardizer")
+    print(
+        f"{format_bytes(parse_bytes(options.memory))}, {options.features} features a sample, {options.dtype}"
+    )
+    print(
+        f"\n  {'learner':<15} {'capacity':<20} {'bytes':>10}  {'left':>10}  behind a standardizer"
+    )
     for row in rows:
         print(
             f"  {row['learner']:<15} {_capacity(row, 'raw'):<20} {_bytes(row, 'raw'):>10}  {_left(row, options):>10}  "
             f"{_capacity(row, 'standardized')}, {_bytes(row, 'standardized')} B"
         )
     print("\n  The list of arrays: edgesvm plan BYTES --features D --learner NAME")
+    return 0
+
+
+def _one(options: argparse.Namespace) -> int:
+    """The arrays of one learner."""
+    learner = learner_options.build(options, options.features)
+    plan = learner.plan(options.features)
+    if options.json:
+        arrays = [
+            {"name": a.name, "dtype": a.dtype.name, "shape": a.shape, "bytes": a.nbytes}
+            for a in plan.arrays
+        ]
+        budget = parse_bytes(options.memory)
+        said = {"budget": budget, "features": options.features, "learner": repr(learner)}
+        print(json.dumps({**said, "arrays": arrays, "bytes": plan.total}))
+    else:
+        print(f"{learner!r}, {options.features} features\n\n{plan}")
     return 0
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import learner_options
+from edgesvm.cli import arguments, learner_options
 from edgesvm.cli.status import StatusLine, percent
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link, open_link
@@ -29,7 +29,8 @@ Learn from the sensor on PORT: each sample is predicted, the prediction goes bac
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
 
 With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C and on SIGTERM.
-When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead.
+When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A sketch that prints lines and
+reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS SCORE" for each of its lines.
 """
 
 
@@ -40,28 +41,68 @@ class Stop(Exception):
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "run",
-        help="learn from a sensor on a port",
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal, socket://host:port")
-    command.add_argument("--baud", type=int, default=115200, help="default 115200")
+    command.add_argument(
+        "port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal, socket://host:port"
+    )
+    command.add_argument(
+        "--baud", type=arguments.count, default=115200, metavar="B", help="default 115200"
+    )
     command.add_argument("--text", action="store_true", help="lines of numbers instead of frames")
-    command.add_argument("--features", type=int, metavar="D", help="expected; on a text link else found out")
-    command.add_argument("--unlabelled", action="store_true", help="samples carry no label: predict only")
-    command.add_argument("--ring", type=int, default=256, metavar="ROWS", help="samples held for the learner")
+    command.add_argument(
+        "--answers", action="store_true", help="send predictions back on a text link too"
+    )
+    command.add_argument(
+        "--features",
+        type=arguments.count,
+        metavar="D",
+        help="expected; on a text link else found out",
+    )
+    command.add_argument(
+        "--unlabelled", action="store_true", help="samples carry no label: predict only"
+    )
+    command.add_argument(
+        "--ring",
+        type=arguments.count,
+        default=256,
+        metavar="ROWS",
+        help="samples held for the learner",
+    )
     command.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),
         default="drop_oldest",
         help="what a sample does to a full ring; default drop_oldest",
     )
-    command.add_argument("--samples", type=int, metavar="N", help="end after so many")
-    command.add_argument("--once", action="store_true", help="end when the port dies, do not open it again")
-    command.add_argument("--wait", type=float, default=10.0, metavar="S", help="for the node's schema, default 10 s")
-    command.add_argument("--save", metavar="FILE", help="snapshot: loaded if there, written at the end")
-    command.add_argument("--fresh", action="store_true", help="do not load --save's FILE, begin anew")
-    command.add_argument("--window", type=int, default=1000, metavar="N", help="samples of the rolling accuracy")
+    command.add_argument("--samples", type=arguments.count, metavar="N", help="end after so many")
+    command.add_argument(
+        "--once", action="store_true", help="end when the port dies, do not open it again"
+    )
+    command.add_argument(
+        "--wait",
+        type=arguments.seconds,
+        default=10.0,
+        metavar="S",
+        help="for the node's schema, default 10 s",
+    )
+    command.add_argument(
+        "--save",
+        type=arguments.new_file,
+        metavar="FILE",
+        help="snapshot: loaded if there, written at the end",
+    )
+    command.add_argument(
+        "--fresh", action="store_true", help="do not load --save's FILE, begin anew"
+    )
+    command.add_argument(
+        "--window",
+        type=arguments.count,
+        default=1000,
+        metavar="N",
+        help="samples of the rolling accuracy",
+    )
     command.add_argument("--json", action="store_true", help="a JSON line on stdout at the end")
     command.add_argument("--quiet", action="store_true", help="no status line")
     learner_options.add_to(command)
@@ -73,25 +114,35 @@ def act(options: argparse.Namespace) -> int:
     with _stop_signals() as signals, _open(options, signals) as link:
         learner, resumed = _learner(options, link)
         planned = learner.plan(link.schema.n_features).total
+        origin = f", {learner.n_seen_:,} samples old, from {options.save}" if resumed else ""
         status.say(
-            f"{learner!r}{' from ' + options.save if resumed else ''}: {format_bytes(learner.nbytes)} "
-            f"of {options.memory}, link {format_bytes(link.nbytes)}"
+            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; {link.schema.n_features} features a sample; "
+            f"link {format_bytes(link.nbytes)}"
         )
-        runner = Runner(link, learner, window=options.window)
+        runner = Runner(
+            link, learner, window=options.window, answers=options.answers or not options.text
+        )
         started = time.monotonic()
         try:
             _serve(options, runner, signals, status, started)
-        finally:
+        finally:  # whatever ended it, what was learned is kept, and told
             status.end()
-            if options.save and learner.nbytes:
-                learner.save(options.save)
-    summary = _summary(runner, planned, time.monotonic() - started)
-    if options.json:
-        print(json.dumps(summary), flush=True)
-    else:
-        status.say(_closing_words(summary, options.save))
+            try:
+                if options.save:
+                    learner.save(options.save)
+            finally:
+                summary = _summary(runner, planned, time.monotonic() - started)
+                if options.json:
+                    print(json.dumps(summary), flush=True)
+                else:
+                    status.say(_closing_words(summary))
+    if options.save:
+        status.say(f"saved to {options.save}")
     if summary["broken_identities"]:
-        print(f"edgesvm: counts do not add up: {'; '.join(summary['broken_identities'])}", file=sys.stderr)
+        print(
+            f"edgesvm: counts do not add up: {'; '.join(summary['broken_identities'])}",
+            file=sys.stderr,
+        )
         return 1
     return 0
 
@@ -153,6 +204,11 @@ def _learner(options: argparse.Namespace, link: Link) -> tuple[Learner, bool]:
     n_features = link.schema.n_features
     if options.save and not options.fresh and os.path.exists(options.save):
         learner = load(options.save)
+        labels = learner.classes_.tolist()
+        if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
+            raise ValueError(
+                f"{options.save} was learned with the labels {labels}, a link has whole numbers; --fresh begins anew"
+            )
         if learner.n_features_in_ != n_features:
             raise ValueError(
                 f"{options.save} was learned on {learner.n_features_in_} features, the link has {n_features}; "
@@ -163,12 +219,16 @@ def _learner(options: argparse.Namespace, link: Link) -> tuple[Learner, bool]:
 
 
 def _serve(
-    options: argparse.Namespace, runner: Runner, signals: _Signals, status: StatusLine, started: float
+    options: argparse.Namespace,
+    runner: Runner,
+    signals: _Signals,
+    status: StatusLine,
+    started: float,
 ) -> None:
     """Until the samples asked for are in, a signal comes, or, with --once, the port dies."""
     while not signals.stopping and (options.samples is None or runner.taken < options.samples):
         try:
-            runner.step()
+            runner.step(at_most=None if options.samples is None else options.samples - runner.taken)
         except LinkDown as down:
             if options.once:
                 return
@@ -178,6 +238,7 @@ def _serve(
                     runner.link.reconnect()
             except Stop:
                 return
+            status.say(f"{runner.link.name} is back")
         status.show(lambda: _status(runner, time.monotonic() - started))
 
 
@@ -185,8 +246,8 @@ def _status(runner: Runner, seconds: float) -> str:
     c = runner.link.counters
     return (
         f"{runner.taken:,} samples  {runner.taken / max(seconds, 1e-9):,.0f}/s  "
-        f"accuracy {percent(runner.score.rolling)}  learner {runner.learner.nbytes:,} B  "
-        f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  rejected {c['bytes_rejected']:,} B"
+        f"accuracy {percent(runner.score.rolling)}  {runner.learner.nbytes:,} B  "
+        f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B"
     )
 
 
@@ -204,10 +265,16 @@ def _summary(runner: Runner, planned: int, seconds: float) -> dict[str, Any]:
     }
 
 
-def _closing_words(summary: dict[str, Any], saved: str | None) -> str:
+def _closing_words(summary: dict[str, Any]) -> str:
     c = summary["counters"]
-    return (
-        f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, {c['unlabelled']:,} unlabelled; "
-        f"accuracy {percent(summary['accuracy'])}, last {summary['window']:,} {percent(summary['rolling_accuracy'])}; "
-        f"{c['missing']:,} missing" + (f"; saved to {saved}" if saved else "")
-    )
+    lines = [
+        f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
+        f"{c['unlabelled']:,} unlabelled, {c['refused_value'] + c['unknown_label']:,} refused",
+        f"accuracy {percent(summary['accuracy'])} (saying the larger class: {percent(summary['majority'])}), "
+        f"last {min(summary['window'], summary['predicted']):,} {percent(summary['rolling_accuracy'])}",
+        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, {c['duplicate']:,} twice, "
+        f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
+    ]
+    if c["unknown_label"]:
+        lines.append(f"{c['unknown_label']:,} samples had a third label: a learner tells two apart")
+    return "\n".join(lines)

@@ -6,8 +6,10 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from edgesvm.cli import learner_options
+from edgesvm.cli import arguments, learner_options
+from edgesvm.cli.status import percent
 from firmware_sim import options as sim_options
 from firmware_sim.harness import Report, simulate
 from firmware_sim.profiles import profile
@@ -26,15 +28,22 @@ SAMPLES = 10_000
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "simulate",
-        help="a simulated sensor and `run` together",
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     sim_options.add_node_options(command)
     sim_options.add_link_options(command)
-    command.add_argument("--save", metavar="FILE", help="snapshot, as for `run`")
-    command.add_argument("--timeout", type=float, default=600.0, metavar="S", help="longest run, default 600 s")
-    learner_options.add_to(command)
+    command.add_argument(
+        "--save", type=arguments.new_file, metavar="FILE", help="snapshot, as for `run`"
+    )
+    command.add_argument(
+        "--timeout",
+        type=arguments.seconds,
+        default=600.0,
+        metavar="S",
+        help="longest run, default 600 s",
+    )
+    learner_options.add_to(command, memory_default="what the profile gives it")
     command.set_defaults(act=act, samples=SAMPLES, profile="pi-zero", memory=None)
 
 
@@ -43,15 +52,37 @@ def act(options: argparse.Namespace) -> int:
     if options.memory is None:
         options.memory = str(device.learner_bytes)
     node = sim_options.make_node(options)
-    with sim_options.closing_source(node.source), contextlib.closing(sim_options.make_link(options)) as link:
+    with (
+        sim_options.closing_source(node.source),
+        contextlib.closing(sim_options.make_link(options)) as link,
+    ):
         line = sim_options.make_line(options, link)
         status = sim_options.StatusLine()
         report = simulate(
-            edge_command(options), node, line, profile=device, timeout_s=options.timeout, on_progress=status
+            edge_command(options),
+            node,
+            line,
+            profile=device,
+            timeout_s=options.timeout,
+            on_progress=status,
         )
         status.end()
     sim_options.finish(options, line, report)
+    if not options.json and report.edge is not None:
+        print(_edge_words(report.edge))
     return exit_code(report)
+
+
+def _edge_words(edge: dict[str, Any]) -> str:
+    """What `edgesvm run` said of itself."""
+    c = edge["counters"]
+    return (
+        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: accuracy {percent(edge['accuracy'])} "
+        f"(saying the larger class: {percent(edge['majority'])})\n"
+        f"counted   {c['taken']:,} in, {c['learned']:,} learned, {c['missing']:,} missing, {c['duplicate']:,} twice, "
+        f"{c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects; "
+        f"counts add up: {'no' if edge['broken_identities'] else 'yes'}"
+    )
 
 
 def exit_code(report: Report) -> int:
@@ -60,14 +91,29 @@ def exit_code(report: Report) -> int:
         return 0
     if report.edge_errors:
         print(report.edge_errors.rstrip(), file=sys.stderr)
-    print(f"edgesvm: the run ended by {report.ended}, `edgesvm run` with {report.exit_code}", file=sys.stderr)
+    print(
+        f"edgesvm: the run ended by {report.ended}, `edgesvm run` with {report.exit_code}",
+        file=sys.stderr,
+    )
     return 1
 
 
 def edge_command(options: argparse.Namespace) -> list[str]:
     """``edgesvm run`` with the learner options given here."""
     command = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--quiet"]
-    names = ("memory", "learner", "bound", "C", "lookahead", "n_balls", "max_vectors", "kernel", "gamma", "dtype", "save")
+    names = (
+        "memory",
+        "learner",
+        "bound",
+        "C",
+        "lookahead",
+        "n_balls",
+        "max_vectors",
+        "kernel",
+        "gamma",
+        "dtype",
+        "save",
+    )
     for name in names:
         value = getattr(options, name, None)
         if value is not None:

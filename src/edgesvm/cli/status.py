@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
 
 LIVE_EVERY_S = 0.2
 LOG_EVERY_S = 10.0
+CLEAR = "\r\x1b[K"
 
 
 class StatusLine:
@@ -20,25 +22,35 @@ class StatusLine:
         self._next = time.monotonic() + (0.0 if self._live else LOG_EVERY_S)
 
     def show(self, text: Callable[[], str]) -> None:
-        """Show it if it is time to."""
+        """Show it if it is time to; on a terminal cut to its width, since a wrapped line is not rewritten."""
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
         self._next = now + self._every
-        sys.stderr.write(f"\r\x1b[K{text()}" if self._live else text() + "\n")
-        sys.stderr.flush()
+        self._write(CLEAR + text()[: _columns() - 1] if self._live else text() + "\n")
 
     def say(self, text: str) -> None:
         """A line that stays."""
         if not self._quiet:
-            sys.stderr.write(f"\r\x1b[K{text}\n" if self._live else text + "\n")
-            sys.stderr.flush()
+            self._write((CLEAR if self._live else "") + text + "\n")
 
     def end(self) -> None:
         """Clear the live line."""
         if self._live and not self._quiet:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            self._write(CLEAR)
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _columns() -> int:
+    """Width of the terminal now: it may be resized at any time."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except OSError:
+        return 80
 
 
 def percent(share: float | None) -> str:

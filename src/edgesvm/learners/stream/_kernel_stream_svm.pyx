@@ -86,7 +86,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef Ball *ball = self.ball
         cdef Point z
-        cdef double gamma = 1.0, f = self.project(x, NULL), k_xx = self.norm_square(x)
+        cdef double gamma = 1.0, f = self.project(x), k_xx = self.norm_square(x)
         if not isfinite(k_xx) or not isfinite(f):
             return NOT_FINITE
         z.wz = y * f
@@ -138,7 +138,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
             if k != i and clearly_less(d2, apart):
                 apart, j = d2, k
         d2 = self.distance_square(i, j, self.row[j])
-        f_j = self.project(self.vectors + j * n_bytes, NULL)
+        f_j = self.project(self.vectors + j * n_bytes)
         a = self.share[i]
         # c = c + a (z_j - z_i)
         ball.ww = fmax(ball.ww + 2.0 * a * (self.sign[j] * f_j - self.sign[i] * f_i) + a * a * d2, 0.0)
@@ -154,7 +154,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
         self.n_held[0] = last
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
-        value[0] = self.project(x, NULL)
+        value[0] = self.project(x)
         if not isfinite(self.norm_square(x)) or not isfinite(value[0]):
             return NOT_FINITE
         return UNCHANGED

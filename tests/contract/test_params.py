@@ -1,0 +1,70 @@
+"""Parameters at the door: what each check takes, and that it names what it refuses."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from edgesvm import RBF, Polynomial
+from edgesvm.contract.params import not_negative, one_of, positive, whole
+
+
+@pytest.mark.parametrize("value", [1, 64, np.int8(7), np.uint64(9)])
+def test_whole_numbers(value):
+    assert whole("n", value, 1, 64) == value
+    assert type(whole("n", value, 1, 64)) is int
+
+
+@pytest.mark.parametrize(
+    "value", [0, 65, -1, 2.0, 2.5, np.float32(2), np.nan, np.inf, "3", None, 2**70, [1], 1j]
+)
+def test_what_is_no_whole_number_in_range(value):
+    with pytest.raises(ValueError) as caught:
+        whole("n", value, 1, 64)
+    assert str(caught.value) == f"n={value!r}: give a whole number from 1 to 64"
+
+
+@pytest.mark.parametrize("value", [1, 5e-324, 1e308, np.float32(0.5), np.int16(3), Fraction(1, 3)])
+def test_numbers(value):
+    assert positive("C", value) == not_negative("C", value) == float(value)
+    assert type(positive("C", value)) is float
+
+
+@pytest.mark.parametrize(
+    "value",
+    [-1, -5e-324, np.nan, np.inf, -np.inf, np.float32("inf"), 10**400, "1", None, 1j, [1.0]],
+)
+def test_what_is_no_finite_number(value):
+    for check in (positive, not_negative):
+        with pytest.raises(ValueError, match="C=.*: give a finite number >"):
+            check("C", value)
+
+
+def test_zero_is_not_positive():
+    assert not_negative("coef0", 0) == not_negative("coef0", -0.0) == 0.0
+    for zero in (0, 0.0, -0.0):
+        with pytest.raises(ValueError, match="gamma=.*> 0"):
+            positive("gamma", zero)
+
+
+@pytest.mark.parametrize("value", ["c", "", None, 1, ["a"], np.array(["a", "b"]), np.dtype("f4")])
+def test_names(value):
+    assert one_of("kind", "b", "a", "b") == "b"
+    with pytest.raises(ValueError, match=r"kind=.*give 'a' or 'b'"):
+        one_of("kind", value, "a", "b")
+
+
+@pytest.mark.parametrize(
+    "kernel, name",
+    [
+        (lambda: RBF("1"), "gamma='1'"),
+        (lambda: Polynomial(2.5), "degree=2.5"),
+        (lambda: Polynomial("3"), "degree='3'"),
+        (lambda: Polynomial(65), "degree=65"),
+        (lambda: Polynomial(2, None), "gamma=None"),
+        (lambda: Polynomial(2, 1.0, -1.0), "coef0=-1.0"),
+    ],
+)
+def test_kernels_name_their_parameters(kernel, name):
+    with pytest.raises(ValueError, match=name):
+        kernel()

@@ -1,0 +1,214 @@
+"""Standardized: running statistics against NumPy's, and the learner behind it sees what they say."""
+
+import numpy as np
+import pytest
+
+import edgesvm
+from edgesvm import KernelStreamSVM, MemoryBudgetError, Polynomial, Standardized, StreamSVM
+
+N, WIDTH = 500, 6
+INNER = [
+    StreamSVM(C=10.0, bound="lower", dtype="float64"),
+    StreamSVM(lookahead=5, dtype="float64"),
+    KernelStreamSVM(max_vectors=9, gamma=0.3, dtype="float64"),
+]
+
+
+def raw(n=N, dtype="float64", seed=1):
+    """Features as different in scale as a sensor board's."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1, 1], n)
+    X = rng.standard_normal((n, WIDTH)) + 0.7 * y[:, None]
+    return (X * 10.0 ** np.arange(-3, WIDTH - 3) + np.arange(WIDTH) * 50.0).astype(dtype), y
+
+
+def on_twin(learner):
+    return type("Standardized", (Standardized,), {"_engine": "reference"})(learner=learner)
+
+
+def scaled_by_hand(X):
+    """Each row by NumPy's mean and deviation of the rows up to and including itself."""
+    rows = [(X[i] - X[: i + 1].mean(axis=0)) for i in range(len(X))]
+    deviations = np.array([X[: i + 1].std(axis=0) for i in range(len(X))])
+    return np.divide(rows, deviations, out=np.zeros_like(X), where=deviations > 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_mean_and_scale_are_numpys(dtype):
+    X, y = raw(dtype=dtype)
+    learner = Standardized(learner=StreamSVM(dtype=dtype)).partial_fit(X, y)
+    exact = X.astype(np.float64)
+    np.testing.assert_allclose(learner.mean_, exact.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(learner.scale_, exact.std(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [1e6, -1e6])
+def test_a_huge_offset_leaves_the_deviation(offset):
+    """E[x^2] - E[x]^2 would be left with nothing of it: 1e12 beside 1."""
+    rng = np.random.default_rng(0)
+    X = (offset + rng.standard_normal((4000, 2)) * [1.0, 8.0]).astype(np.float32)
+    y = np.where(X[:, 1] > offset, 1, 0)
+    learner = Standardized().partial_fit(X, y)
+    exact = X.astype(np.float64)
+    np.testing.assert_allclose(learner.scale_, exact.std(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(learner.mean_, exact.mean(axis=0), rtol=1e-12)
+    assert learner.score(X, y) > 0.9
+    assert StreamSVM().partial_fit(X, y).score(X, y) < 0.7  # the control
+
+
+def test_a_constant_feature_is_zero_and_stays_harmless():
+    X, y = raw()
+    X[:, 2] = 3.7
+    learner = Standardized(learner=INNER[0]).partial_fit(X, y)
+    assert learner.scale_[2] == 0.0 and learner.mean_[2] == 3.7
+    without = Standardized(learner=INNER[0]).partial_fit(np.delete(X, 2, axis=1), y)
+    expected = without.decision_function(np.delete(X, 2, axis=1))
+    np.testing.assert_allclose(learner.decision_function(X), expected, rtol=1e-12)
+    X[:, 2] = 1e6  # never seen to vary, so there is no scale to say how far this is
+    np.testing.assert_allclose(learner.decision_function(X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("inner", INNER, ids=repr)
+def test_equals_the_learner_on_rows_scaled_by_hand(inner):
+    X, y = raw()
+    learner = Standardized(learner=inner).partial_fit(X, y)
+    by_hand = type(inner)(**inner.get_params()).partial_fit(scaled_by_hand(X), y)
+    assert learner.n_updates_ == by_hand.n_updates_
+    final = (X - X.mean(axis=0)) / X.std(axis=0)
+    found, expected = learner.decision_function(X), by_hand.decision_function(final)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+    assert inner.nbytes == 0, "the learner given is a pattern and stays as it is"
+
+
+@pytest.mark.parametrize("inner", INNER, ids=repr)
+def test_twin_agrees(inner):
+    X, y = raw()
+    fast, plain = Standardized(learner=inner), on_twin(inner)
+    for begin in range(0, N, 50):
+        part = slice(begin, begin + 50)
+        for learner in (fast, plain):
+            learner.partial_fit(X[part], y[part], classes=[-1, 1])
+        np.testing.assert_allclose(fast.mean_, plain.mean_, rtol=1e-12)
+        np.testing.assert_allclose(fast.scale_, plain.scale_, rtol=1e-12)
+        expected = plain.decision_function(X)
+        np.testing.assert_allclose(fast.decision_function(X), expected, rtol=1e-8, atol=1e-10)
+    assert (fast.n_seen_, fast.n_updates_) == (plain.n_seen_, plain.n_updates_)
+
+
+def test_a_weight_of_zero_does_not_move_the_statistics():
+    X, y = raw()
+    weights = np.tile([1.0, 0.0], N // 2)
+    learner = Standardized().partial_fit(X, y, sample_weight=weights)
+    halved = Standardized().partial_fit(X[::2], y[::2])
+    assert learner.mean_.tolist() == halved.mean_.tolist()
+    assert learner.scale_.tolist() == halved.scale_.tolist()
+
+
+@pytest.mark.parametrize("make", [lambda inner: Standardized(learner=inner), on_twin])
+def test_what_the_learner_behind_refuses_leaves_the_statistics(make):
+    """(1.5e4 x.x + 1)^64 is beyond float64 for some samples and not for others."""
+    inner = KernelStreamSVM(max_vectors=4, kernel=Polynomial(64, gamma=1.5e4))
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((20, 3)).astype(np.float32)
+    learner, refused = make(inner), 0
+    for row in X:
+        before = bytes(learner.arena) if learner.nbytes else None
+        try:
+            learner.learn_one(row, 1)
+        except ValueError as error:
+            assert "too large" in str(error)
+            assert bytes(learner.arena) == before
+            refused += 1
+    assert 0 < refused < 19 and learner.n_seen_ == 20 - refused
+
+
+@pytest.mark.parametrize("make", [lambda inner: Standardized(learner=inner), on_twin])
+def test_a_deviation_beyond_float64_is_refused(make):
+    far = np.full(3, 1e153)
+    far[1:] = 0.0
+    learner = make(StreamSVM(dtype="float64")).partial_fit([far] * 9, [1] * 9)
+    before = bytes(learner.arena)
+    with pytest.raises(ValueError, match="too large"):
+        for _ in range(10_000):
+            far = -far
+            before = bytes(learner.arena)
+            learner.learn_one(far * 13, 1)
+    assert bytes(learner.arena) == before
+    assert np.isfinite(learner.scale_).all()
+
+
+def test_parameters_are_nested_as_in_scikit_learn():
+    learner = Standardized(learner=StreamSVM(C=3.0))
+    assert learner.get_params(deep=False) == {"learner": learner.learner}
+    assert learner.get_params()["learner__C"] == 3.0
+    assert set(learner.get_params()) == {"learner"} | {
+        f"learner__{name}" for name in StreamSVM().get_params()
+    }
+    assert learner.set_params(learner__C=5.0, learner__lookahead=2) is learner
+    assert (learner.learner.C, learner.learner.lookahead) == (5.0, 2)
+    learner.set_params(learner=KernelStreamSVM(), learner__max_vectors=7)
+    assert learner.learner.max_vectors == 7
+    for name in ("learner__sigma", "C", "other__C"):
+        with pytest.raises(ValueError, match="no parameter"):
+            learner.set_params(**{name: 1})
+    with pytest.raises(ValueError, match="learner__C.*None"):
+        Standardized().set_params(learner__C=2.0)
+
+
+def test_changed_parameters_forget():
+    X, y = raw(dtype="float32")
+    learner = Standardized(learner=StreamSVM()).partial_fit(X, y)
+    with pytest.raises(edgesvm.NotFittedError):
+        learner.set_params(learner__C=2.0).predict(X)
+
+
+@pytest.mark.parametrize("wrong", [3, "StreamSVM", StreamSVM, Standardized()])
+def test_what_is_no_learner_is_named(wrong):
+    with pytest.raises(ValueError, match="learner="):
+        Standardized(learner=wrong).plan(3)
+
+
+def test_a_learned_learner_gives_its_parameters_and_nothing_else():
+    X, y = raw(dtype="float32")
+    inner = StreamSVM().partial_fit(X, y)
+    before = bytes(inner.arena)
+    learner = Standardized(learner=inner).partial_fit(X, y)
+    assert bytes(learner.arena) == bytes(Standardized().partial_fit(X, y).arena)
+    assert bytes(inner.arena) == before
+
+
+@pytest.mark.parametrize("inner", INNER, ids=repr)
+def test_within_takes_the_largest_learner_that_fits_beside_the_statistics(inner):
+    own = WIDTH * (8 + 8 + 8)
+    for n_bytes in (1000, 4096, 65536):
+        learner = Standardized.within(n_bytes, n_features=WIDTH, learner=inner)
+        alone = inner.fitted_into(n_bytes - own, WIDTH)
+        assert learner.learner.get_params() == alone.get_params()
+        assert learner.allocate(WIDTH).nbytes == alone.plan(WIDTH).total + own <= n_bytes
+    with pytest.raises(MemoryBudgetError) as caught:
+        Standardized.within(100, n_features=WIDTH, learner=inner)
+    assert Standardized.within(caught.value.required, n_features=WIDTH, learner=inner)
+
+
+@pytest.mark.parametrize("inner", INNER, ids=repr)
+def test_saved_with_the_learner_behind_it(inner, tmp_path):
+    X, y = raw()
+    learner = Standardized(learner=inner).partial_fit(X[:200], y[:200])
+    learner.save(tmp_path / "model.esvm")
+    loaded = edgesvm.load(tmp_path / "model.esvm")
+    assert type(loaded) is Standardized and type(loaded.learner) is type(inner)
+    assert loaded.learner.get_params() == inner.get_params()
+    assert loaded.scale_.tolist() == learner.scale_.tolist()
+    for each in (loaded, learner):
+        each.partial_fit(X[200:], y[200:])
+    assert bytes(loaded.arena) == bytes(learner.arena)
+
+
+@pytest.mark.parametrize("name, value", [("spread", -1.0), ("mean", np.nan), ("scaled", 1.0)])
+def test_a_snapshot_no_stream_can_have_made(name, value, tmp_path):
+    X, y = raw()
+    learner = Standardized(learner=INNER[0]).partial_fit(X, y)
+    learner._allocated.views[name][3] = value
+    learner.save(tmp_path / "model.esvm")
+    with pytest.raises(edgesvm.CorruptModelError):
+        edgesvm.load(tmp_path / "model.esvm")

@@ -1,0 +1,235 @@
+"""The main job over a fake port: what is predicted, learned, answered and counted, in which order."""
+
+import numpy as np
+import pytest
+
+from edgesvm import LinkDown, Standardized, StreamSVM
+from edgesvm.ingest import FrameDecoder, open_link, wire
+from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
+from edgesvm.runner import Runner
+
+D = 3
+
+
+class FakeNode:
+    """A port with a node behind it: answers HELLO, keeps the predictions, sends what it is given."""
+
+    def __init__(self):
+        self.schema = wire.Schema(0, 5, D, label_mode=wire.LABEL_INLINE)
+        self.decoder = FrameDecoder()
+        self.inbox = bytearray()
+        self.held = bytearray()  # samples until the host has said HELLO
+        self.hears = False
+        self.predictions = []
+        self.dead = False
+        self._sequence = 0
+
+    def read(self, timeout, limit=65536):
+        if self.dead and not self.inbox:
+            raise LinkDown("unplugged")
+        chunk = bytes(self.inbox[:limit])
+        del self.inbox[:limit]
+        return chunk
+
+    def write(self, data):
+        for frame in self.decoder.feed(bytes(data)):
+            if frame.kind == wire.HELLO:
+                fields = {**self.schema.__dict__, "nonce": wire.Hello.unpack(frame.body).nonce}
+                self.inbox += b"\0" + wire.encode_frame(wire.SCHEMA, wire.Schema(**fields).pack())
+                self.inbox += self.held
+                self.held.clear()
+                self.hears = True
+            elif frame.kind == wire.PREDICTION:
+                self.predictions.append(wire.Prediction.unpack(frame.body))
+        return len(data)
+
+    def close(self):
+        """A port that is closed may be opened again."""
+
+    def send(self, x, **options):
+        frame = wire.encode_sample(self.schema.schema_id, self._sequence, x, **options)
+        (self.inbox if self.hears else self.held).extend(frame)
+        self._sequence += 1
+
+    def flags(self):
+        return [prediction.flags for prediction in self.predictions]
+
+    def labels(self):
+        return [prediction.label for prediction in self.predictions]
+
+
+@pytest.fixture
+def node():
+    return FakeNode()
+
+
+def runner_on(node, learner=None, **options):
+    link = open_link("fake", opener=lambda: node)
+    return Runner(link, StreamSVM() if learner is None else learner, **options)
+
+
+def drain(runner):
+    while runner.step(0.0):
+        pass
+    assert runner.check_identities() == []
+    return runner
+
+
+def rows(n, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, D)).astype(np.float32)
+    return X, (X[:, 0] + 0.3 * X[:, 1] > 0).astype(int) * 3 - 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", [StreamSVM, lambda **k: Standardized(learner=StreamSVM(**k))])
+def test_each_sample_is_predicted_before_it_is_learned(node, kind, dtype):
+    X, y = rows(600)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    runner = drain(runner_on(node, kind(dtype=dtype), window=50))
+
+    plain = kind(dtype=dtype)
+    expected = []
+    for x, label in zip(X.astype(dtype), y.tolist(), strict=True):
+        if plain.is_fitted:
+            expected.append((plain.predict_one(x), np.float32(plain.decision_one(x))))
+        plain.learn_one(x, label)
+    assert [(p.label, np.float32(p.score)) for p in node.predictions[1:]] == expected
+    assert bytes(runner.learner.arena) == bytes(plain.arena)
+    assert [p.sequence for p in node.predictions] == list(range(600))
+    assert node.flags() == [ABSTAIN | TRAINED] + [TRAINED] * 599
+    assert (runner.taken, runner.learned, runner.score.n) == (600, 600, 599)
+    hits = [label == p for label, (p, _) in zip(y[1:].tolist(), expected, strict=True)]
+    assert runner.score.accuracy == pytest.approx(np.mean(hits))
+
+
+def test_without_labels_nothing_is_learned(node):
+    for x in rows(5)[0].tolist():
+        node.send(x)
+    runner = drain(runner_on(node))
+    assert (runner.unlabelled, runner.learned) == (5, 0)
+    assert node.flags() == [ABSTAIN] * 5 and not runner.learner.is_fitted
+
+
+def test_a_sample_without_a_label_is_predicted_by_what_was_learned(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([-1.0, 0.0, 0.0], label=-1)
+    node.send([2.0, 0.0, 0.0])
+    node.send([-2.0, 0.0, 0.0])
+    runner = drain(runner_on(node))
+    assert node.labels()[2:] == [1, -1] and node.flags()[2:] == [0, 0]
+    assert (runner.learned, runner.unlabelled, runner.score.n) == (2, 2, 1)
+
+
+def test_a_third_label_is_predicted_not_learned_and_not_scored(node):
+    X, y = rows(50)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    runner = drain(runner_on(node))
+    before = bytes(runner.learner.arena), runner.score.summary()
+    for label in range(100, 140):
+        node.send([1.0, 0.0, 0.0], label=label)
+    drain(runner)
+    assert runner.unknown_label == 40
+    assert node.flags()[-40:] == [0] * 40 and set(node.labels()[-40:]) == {2}
+    assert (bytes(runner.learner.arena), runner.score.summary()) == before
+
+
+def test_a_weight_is_learned_with(node):
+    X, y = rows(200)
+    weights = np.random.default_rng(1).integers(0, 512, 200) / 256
+    for x, label, weight in zip(X.tolist(), y.tolist(), weights.tolist(), strict=True):
+        node.send(x, label=label, weight=weight)
+    runner = drain(runner_on(node))
+    plain = StreamSVM().partial_fit(X, y, sample_weight=weights)
+    assert bytes(runner.learner.arena) == bytes(plain.arena)
+    assert bytes(plain.arena) != bytes(StreamSVM().partial_fit(X, y).arena)
+
+
+def test_a_weight_of_zero_first_leaves_the_learner_abstaining(node):
+    node.send([1.0, 0.0, 0.0], label=1, weight=0.0)
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([1.0, 0.0, 0.0], label=1)
+    runner = drain(runner_on(node))
+    assert [flag & ABSTAIN for flag in node.flags()] == [ABSTAIN, ABSTAIN, 0]
+    assert runner.learned == 3
+
+
+@pytest.mark.parametrize("known", [0, 20])
+def test_a_value_too_large_to_square_is_refused_and_changes_nothing(node, known):
+    X, y = rows(20)
+    for x, label in zip(X[:known].tolist(), y.tolist(), strict=False):
+        node.send(x, label=label)
+    runner = drain(runner_on(node, StreamSVM().allocate(D)))
+    before = bytes(runner.learner.arena)
+    node.send([1e30, 0.0, 0.0], label=2)
+    node.send([1e30, 0.0, 0.0])
+    drain(runner)
+    assert bytes(runner.learner.arena) == before
+    learner_refused = [REJECTED, REJECTED] if known else [REJECTED, ABSTAIN]
+    assert node.flags()[known:] == learner_refused
+    assert runner.bad_value + runner.unlabelled == 2 and runner.learned == known
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_value_that_is_not_finite_is_refused_by_the_link_and_told(node, value):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([1.0, value, 0.0], label=1)
+    runner = drain(runner_on(node))
+    assert runner.taken == 1
+    assert {p.sequence: p.flags for p in node.predictions}[1] == REJECTED
+
+
+def test_what_came_in_before_the_port_died_is_handled(node):
+    X, y = rows(30)
+    runner = runner_on(node)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    node.dead = True
+    with pytest.raises(LinkDown):
+        for _ in range(100):
+            runner.step(0.0)
+    assert runner.learned == 30 and runner.check_identities() == []
+    assert bytes(runner.learner.arena) == bytes(StreamSVM().partial_fit(X, y).arena)
+
+
+def test_after_a_reconnect_it_goes_on_and_learns_nothing_twice(node):
+    X, y = rows(60)
+    runner = runner_on(node)
+    for x, label in zip(X[:40].tolist(), y.tolist(), strict=False):
+        node.send(x, label=label)
+    drain(runner)
+    node.dead = True
+    with pytest.raises(LinkDown):
+        runner.step(0.0)
+    node.dead = False
+    runner.link.reconnect()
+    node._sequence = 30  # the node sends its last ten again
+    for x, label in zip(X[30:].tolist(), y[30:].tolist(), strict=True):
+        node.send(x, label=label)
+    drain(runner)
+    assert runner.learned == 60 and runner.counters()["duplicate"] == 10
+    assert bytes(runner.learner.arena) == bytes(StreamSVM().partial_fit(X, y).arena)
+
+
+def test_no_more_than_asked_for_and_the_rest_stays(node):
+    for x in rows(30)[0].tolist():
+        node.send(x, label=1)
+    runner = runner_on(node)
+    for _ in range(10):
+        runner.step(0.0, at_most=7 - runner.taken)
+    assert runner.taken == 7
+    assert drain(runner).taken == 30
+
+
+def test_without_answers_nothing_is_written(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    runner = drain(runner_on(node, answers=False))
+    assert runner.learned == 1 and node.predictions == []
+    assert runner.counters()["predictions_sent"] == 0
+
+
+def test_counts_that_do_not_add_up_are_told(node):
+    runner = drain(runner_on(node))
+    runner.learned += 1
+    assert any("samples taken 0" in broken for broken in runner.check_identities())
