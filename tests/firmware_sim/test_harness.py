@@ -83,8 +83,8 @@ def test_a_profile_caps_the_edge_process(link, cap):
 @pytest.mark.skipif(sys.platform != "linux", reason="caps are Linux's")
 def test_an_edge_process_that_wants_more_is_refused_it(link):
     grows = [*EDGE, "--grow", str(64 << 20)]
-    free = run(link, argv=grows, samples=1000)[0]
-    capped = run(link, argv=grows, samples=1000, profile=PROFILES["pi-zero"])[0]
+    free = run(link, argv=grows, samples=3000)[0]
+    capped = run(link, argv=grows, samples=3000, profile=PROFILES["pi-zero"])[0]
     assert (free.edge["memory_error"], capped.edge["memory_error"]) == (0, 1)
     assert free.memory.peak - capped.memory.peak > 32 << 20
 
