@@ -496,7 +496,7 @@ class FaultInjector:
             return [piece for frame, n in frames for piece in self._intact(frame, n, False)]
         pieces, at, size = hit
         unplug = next((piece for piece in pieces if isinstance(piece, Unplug)), None)
-        outcome = _Outcome(frames, pieces, self._recent, self.end)
+        outcome = _Outcome(frames, pieces, self._recent, self.end, at)
         self._enter(
             kind,
             (self._stretch_at[0], self._stretch_at[1] + at),
@@ -544,6 +544,7 @@ class _Outcome:
         pieces: list[Piece],
         recent: Iterable[bytes],
         end: bytes,
+        at: int,
     ) -> None:
         self.n_frames = len(frames)
         self.arrived: list[tuple[bytes, int]] = []
@@ -560,7 +561,11 @@ class _Outcome:
                 stream = b"".join(run + end for run in [*runs, *stale[:-1]])
             else:
                 stream += piece
+        start, sound_from = 0, -1  # where a run begins; and the first sound one behind the fault
         for run in stream.split(end)[:-1]:
+            sound = run in waiting or run in seen
+            if sound and start >= at and sound_from < 0:
+                sound_from = start
             if not run:
                 self.empties += 1
             elif run in waiting:
@@ -570,6 +575,8 @@ class _Outcome:
                 self.copies += 1
             else:
                 self.bad += 1
+            start += len(run) + 1
+        self.resync = (start if sound_from < 0 else sound_from) - at if self.bad else 0
 
     def effects(self) -> dict[str, int]:
         return {
@@ -578,5 +585,6 @@ class _Outcome:
             "copies": self.copies,
             "empties": self.empties,
             "discarded": self.discarded,
+            "resync": max(0, self.resync),
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import signal
 import subprocess
 import tempfile
@@ -91,6 +92,10 @@ class Report:
     """The edge process's last line on stdout, parsed; None when it was no JSON."""
     edge_errors: str = ""
     """The end of its stderr."""
+    detect_s: list[float] = field(default_factory=list)
+    """After each unplugging, seconds until the edge process said so on stderr."""
+    recover_s: list[float] = field(default_factory=list)
+    """After each plugging in, seconds until the node heard from it again."""
 
     def json(self) -> str:
         """One line."""
@@ -164,16 +169,25 @@ class EdgeProcess:
         Whose allowance caps it.
     cap : {"data", "as"}
         See `cap_process`.
+    warm_allowance : int or None
+        Bytes its address space may grow by once it is warm.
     """
 
     def __init__(
-        self, argv: Sequence[str], url: str, *, profile: Profile | None = None, cap: str = "data"
+        self,
+        argv: Sequence[str],
+        url: str,
+        *,
+        profile: Profile | None = None,
+        cap: str = "data",
+        warm_allowance: int | None = None,
     ) -> None:
         if not argv:
             raise ValueError("argv of the edge process is empty")
         self.memory = Memory()
         self._profile = profile
         self._cap = cap
+        self._warm_allowance = warm_allowance
         self._begun = False
         with ExitStack() as stack:
             # Files, not pipes: nobody has to read along for the process to go on.
@@ -224,6 +238,15 @@ class EdgeProcess:
             return
         if warm and self.memory.warm is None:
             self.memory.warm = self.memory.peak
+            if self._warm_allowance is not None:
+                self.memory.allowance = self._warm_allowance
+                self.memory.limit = cap_process(
+                    self._process.pid, self._warm_allowance, kind="as"
+                )
+
+    def said_bytes(self) -> int:
+        """Bytes it has written to stderr."""
+        return os.fstat(self._err.fileno()).st_size
 
     def ask_to_stop(self) -> None:
         """SIGTERM: save and end."""
@@ -260,6 +283,7 @@ def simulate(
     *,
     profile: Profile | None = None,
     cap: str = "data",
+    warm_allowance: int | None = None,
     timeout_s: float = math.inf,
     drain_s: float = 2.0,
     start_s: float = 60.0,
@@ -277,6 +301,8 @@ def simulate(
     profile : Profile or None
         Caps the edge process by the profile's allowance as soon as the handshake shows that it is
         up.
+    warm_allowance : int or None
+        Caps the growth of its address space after 10,000 samples, bytes.
     timeout_s : float
         Longest run, seconds from here.
     drain_s : float
@@ -295,7 +321,9 @@ def simulate(
     OSError
         `argv` cannot be started, or a cap cannot be set on this system.
     """
-    edge = EdgeProcess(argv, line.link.url, profile=profile, cap=cap)
+    edge = EdgeProcess(
+        argv, line.link.url, profile=profile, cap=cap, warm_allowance=warm_allowance
+    )
     try:
         pump = Pump(node, line)
         started = clock()
@@ -315,6 +343,8 @@ def simulate(
         edge.kill()
         result = report(node, line, ended=watch.ended, wall_s=ended_at - started)
         result.memory = edge.memory
+        result.detect_s = watch.detect_s
+        result.recover_s = [b - a for a, b in zip(line.plugged_at, line.heard_at, strict=False)]
         result.exit_code = edge.exit_code
         result.edge, result.edge_errors = edge.output()
         return result
@@ -330,6 +360,9 @@ class _Watch:
         self.timeout_s, self.drain_s, self.start_s = timeout_s, drain_s, start_s
         self.on_progress = on_progress
         self.ended = ""
+        self.detect_s: list[float] = []
+        self._said = 0  # bytes on its stderr at the last unplugging
+        self._unplugged = 0
         self._look_at = started
         self._drain = Drain(pump)
 
@@ -337,6 +370,7 @@ class _Watch:
         node = self.pump.node
         if node.streaming and self.pump.powered:
             self.edge.begin()
+        self._listen_for_loss(now)
         if now >= self._look_at:
             self._look_at = now + _LOOK_EVERY_S
             self._look()
@@ -344,6 +378,15 @@ class _Watch:
         if self.ended:
             self._look()
         return bool(self.ended)
+
+    def _listen_for_loss(self, now: float) -> None:
+        unplugged_at = self.pump.line.unplugged_at
+        if self._unplugged == len(unplugged_at):
+            self._said = self.edge.said_bytes()
+        elif self.edge.said_bytes() > self._said:
+            self.detect_s.append(now - unplugged_at[self._unplugged])
+            self._unplugged += 1
+            self._said = self.edge.said_bytes()
 
     def _look(self) -> None:
         node = self.pump.node

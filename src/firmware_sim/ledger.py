@@ -18,7 +18,8 @@ class Entry:
 
     Its effects on a receiver: ``lost`` frames that are not used, ``bad`` runs of bytes between
     delimiters that must be refused, ``copies`` of frames that had arrived, ``empties`` (delimiters
-    that end nothing), ``discarded`` bytes before the first delimiter of a link opened anew.
+    that end nothing), ``discarded`` bytes before the first delimiter of a link opened anew, and
+    ``resync`` bytes from the fault to where the next frame begins that is used.
     """
 
     index: int
@@ -32,6 +33,7 @@ class Entry:
     copies: int = 0
     empties: int = 0
     discarded: int = 0
+    resync: int = 0
 
 
 EFFECTS = ("lost", "bad", "copies", "empties", "discarded")

@@ -24,7 +24,8 @@ _SAMPLES = (wire.SAMPLE_F32, wire.SAMPLE_I16)
 UNKNOWN_CLASS = 999
 # Numbers no sample of a test reaches.
 FAR_AHEAD = 1 << 30
-LONG_AGO_SAMPLES = 5000
+# Behind the samples a host lets wait for their label, and not beyond those it remembers.
+LONG_AGO_SAMPLES = 900
 
 # (node, now, sequence, features, label, rng) -> what goes on the wire; None: it cannot happen here.
 Strike = Callable[
@@ -146,7 +147,7 @@ MISHAPS: dict[str, Mishap] = {
     "clock": Mishap("the device's clock jumps", _clock),
     "hostile": Mishap("a sound frame of random content first", _hostile),
     "schema": Mishap("another schema, and no word of it until asked", _schema, False, False),
-    "label-expired": Mishap("the label comes 5,000 samples late", _late_only(_label_expired)),
+    "label-expired": Mishap("the label comes 900 samples late", _late_only(_label_expired)),
     "label-never": Mishap("the label never comes", _late_only(_label_never)),
     "label-stray": Mishap("a label for a sample never sent", _late_only(_label_stray)),
     "label-repeated": Mishap("the label comes twice", _late_only(_label_repeated)),

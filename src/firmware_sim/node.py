@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.rows import RowSource
-from edgesvm.ingest._frames import FrameDecoder
-
 from edgesvm.ingest import wire
 from firmware_sim._codec import NO_LABEL, PredictionReader, encode_samples
 from firmware_sim.ledger import Ledger
+from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.rows import RowSource
 from firmware_sim.scoring import Scorer
 
 if TYPE_CHECKING:
@@ -369,6 +368,10 @@ class FrameNode(Node):
         answered by a SCHEMA, which says why, but starts nothing.
     unknown_frames : int
         Sound frames of a type this node has no use for.
+    answered : ndarray of bool or None
+        Which samples have had a prediction, where their number was given.
+    answers_astray : int
+        Predictions for samples not made.
     """
 
     def __init__(
@@ -393,7 +396,9 @@ class FrameNode(Node):
         self.dtype = dtype
         self.label_delay = label_delay
         self.version = version
-        self.schema_changes = self.commands = 0
+        self.schema_changes = self.commands = self.answers_astray = 0
+        limit = settings.get("samples")
+        self.answered = None if limit is None or limit < 0 else np.zeros(limit, bool)
         self.clock_offset_us = 0
         self._last_command: tuple[int, wire.Ack] | None = None
         self.hellos = self.hellos_refused = self.heartbeats_in = self.unknown_frames = 0
@@ -479,7 +484,12 @@ class FrameNode(Node):
                 self._take(now, frame)
             except ValueError:  # a sound frame with a body that is not allowed
                 self.unknown_frames += 1
-        self.scorer.answered(*self._reader.take(), now)
+        sequence, label, flags = self._reader.take()
+        self.scorer.answered(sequence, label, flags, now)
+        if self.answered is not None and len(sequence):
+            rows = sequence.astype(np.int64) + self.boot_rows[-1]
+            self.answers_astray += int(np.count_nonzero(rows >= self.samples_made))
+            self.answered[rows[rows < self.samples_made]] = True
 
     def _announce(self, now: float) -> None:
         if now >= self._next_schema:

@@ -12,6 +12,7 @@ from edgesvm.ingest._sequence import SequenceWindow
 
 from edgesvm.ingest import wire
 from firmware_sim.checks import MATRIX
+
 from firmware_sim.faults import FAULTS, MIXES, FaultInjector, Unplug, fault_rates
 
 

@@ -7,6 +7,7 @@ import json
 import os
 
 from edgesvm.budget import format_bytes
+from edgesvm.cli.snapshots import of_file
 from edgesvm.persist import inspect, load
 
 HELP = """\
@@ -28,8 +29,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    snapshot, empty, plan = inspect(options.file)
-    learner = load(options.file)  # its own checks of what was learned
+    with of_file(options.file):
+        snapshot, empty, plan = inspect(options.file)
+        learner = load(options.file)  # its own checks of what was learned
     counts = {"n_seen": learner.n_seen_, "n_updates": learner.n_updates_}
     if options.json:
         said = {

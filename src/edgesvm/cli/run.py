@@ -14,6 +14,7 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, learner_options
+from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link, open_link
@@ -113,7 +114,7 @@ def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
     with _stop_signals() as signals, _open(options, signals) as link:
         learner, resumed = _learner(options, link)
-        planned = learner.plan(link.schema.n_features).total
+        assert link.schema is not None  # open
         origin = f", {learner.n_seen_:,} samples old, from {options.save}" if resumed else ""
         status.say(
             f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; {link.schema.n_features} features a sample; "
@@ -131,7 +132,7 @@ def act(options: argparse.Namespace) -> int:
                 if options.save:
                     learner.save(options.save)
             finally:
-                summary = _summary(runner, planned, time.monotonic() - started)
+                summary = _summary(runner, time.monotonic() - started)
                 if options.json:
                     print(json.dumps(summary), flush=True)
                 else:
@@ -201,9 +202,11 @@ def _open(options: argparse.Namespace, signals: _Signals) -> Link:
 
 def _learner(options: argparse.Namespace, link: Link) -> tuple[Learner, bool]:
     """The learner saved, or a new one for this link's samples; whether it was saved."""
+    assert link.schema is not None  # open
     n_features = link.schema.n_features
     if options.save and not options.fresh and os.path.exists(options.save):
-        learner = load(options.save)
+        with of_file(options.save):
+            learner = load(options.save)
         labels = learner.classes_.tolist()
         if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
             raise ValueError(
@@ -251,10 +254,10 @@ def _status(runner: Runner, seconds: float) -> str:
     )
 
 
-def _summary(runner: Runner, planned: int, seconds: float) -> dict[str, Any]:
+def _summary(runner: Runner, seconds: float) -> dict[str, Any]:
     return {
         "learner": repr(runner.learner),
-        "bytes_planned": planned,
+        "bytes_planned": runner.learner.plan(runner.learner.n_features_in_).total,
         "bytes_allocated": runner.learner.nbytes,
         "link_bytes": runner.link.nbytes,
         "seconds": round(seconds, 3),
@@ -272,7 +275,7 @@ def _closing_words(summary: dict[str, Any]) -> str:
         f"{c['unlabelled']:,} unlabelled, {c['refused_value'] + c['unknown_label']:,} refused",
         f"accuracy {percent(summary['accuracy'])} (saying the larger class: {percent(summary['majority'])}), "
         f"last {min(summary['window'], summary['predicted']):,} {percent(summary['rolling_accuracy'])}",
-        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, {c['duplicate']:,} twice, "
+        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, {c['duplicate'] + c['too_old']:,} sent again, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
     ]
     if c["unknown_label"]:

@@ -79,7 +79,7 @@ def _edge_words(edge: dict[str, Any]) -> str:
     return (
         f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: accuracy {percent(edge['accuracy'])} "
         f"(saying the larger class: {percent(edge['majority'])})\n"
-        f"counted   {c['taken']:,} in, {c['learned']:,} learned, {c['missing']:,} missing, {c['duplicate']:,} twice, "
+        f"counted   {c['taken']:,} in, {c['learned']:,} learned, {c['missing']:,} missing, {c['duplicate'] + c['too_old']:,} sent again, "
         f"{c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects; "
         f"counts add up: {'no' if edge['broken_identities'] else 'yes'}"
     )

@@ -25,8 +25,8 @@ cdef class LearnerCore:
     cdef bint is_float32
     cdef Common *common
 
-    # What a learner adds. `x` has n_features numbers of the learner's dtype; `y` is -1 or +1; `weight` > 0.
-    # A refused sample must leave the arena as it was.
+    # What a learner adds. `x` has n_features numbers of the learner's dtype; `y` is -1 or +1;
+    # `weight` > 0. A refused sample must leave the arena as it was.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
     @cython.final
