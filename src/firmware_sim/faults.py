@@ -587,4 +587,3 @@ class _Outcome:
             "discarded": self.discarded,
             "resync": max(0, self.resync),
         }
-

@@ -240,9 +240,7 @@ class EdgeProcess:
             self.memory.warm = self.memory.peak
             if self._warm_allowance is not None:
                 self.memory.allowance = self._warm_allowance
-                self.memory.limit = cap_process(
-                    self._process.pid, self._warm_allowance, kind="as"
-                )
+                self.memory.limit = cap_process(self._process.pid, self._warm_allowance, kind="as")
 
     def said_bytes(self) -> int:
         """Bytes it has written to stderr."""
@@ -321,9 +319,7 @@ def simulate(
     OSError
         `argv` cannot be started, or a cap cannot be set on this system.
     """
-    edge = EdgeProcess(
-        argv, line.link.url, profile=profile, cap=cap, warm_allowance=warm_allowance
-    )
+    edge = EdgeProcess(argv, line.link.url, profile=profile, cap=cap, warm_allowance=warm_allowance)
     try:
         pump = Pump(node, line)
         started = clock()

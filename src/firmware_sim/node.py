@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.ingest import wire
-from firmware_sim._codec import NO_LABEL, PredictionReader, encode_samples
-from firmware_sim.ledger import Ledger
 from edgesvm.ingest._frames import FrameDecoder
 from edgesvm.rows import RowSource
+from firmware_sim._codec import NO_LABEL, PredictionReader, encode_samples
+from firmware_sim.ledger import Ledger
 from firmware_sim.scoring import Scorer
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from edgesvm.ingest._frames import FrameDecoder
-from edgesvm.ingest._sequence import SequenceWindow
 
 from edgesvm.ingest import wire
+from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.ingest._sequence import SequenceWindow
 from firmware_sim.checks import MATRIX
-
 from firmware_sim.faults import FAULTS, MIXES, FaultInjector, Unplug, fault_rates
 
 
