@@ -216,8 +216,9 @@ FAULTS: dict[str, Fault] = {
     "reboot": Fault("unplugged, and the board restarted", _reboot),
 }
 
-# Those that take the link away.
+# Those that take the link away, and the least samples from one to the next.
 UNPLUGGING = ("disconnect", "stale", "reboot")
+UNPLUGGED_APART = 500
 
 # Chance per frame of each kind. "field": about 1 % of frames lost, as on a long cable beside a
 # motor.
@@ -375,6 +376,7 @@ class FaultInjector:
         self._held: list[_Held] = []
         self._recent: deque[bytes] = deque(maxlen=8)
         self._dead = False
+        self._unplugged_at = -UNPLUGGED_APART  # ordinal
         self.may_unplug = any(self._rates.get(kind, 0) > 0 for kind in UNPLUGGING)
 
     def feed(self, data: bytes) -> list[Piece]:
@@ -492,6 +494,12 @@ class FaultInjector:
         apply = FAULTS[kind].apply
         assert apply is not None
         hit = apply(stretch, self._rng)
+        if kind in UNPLUGGING:
+            # A host is to have found the link again before it loses it once more.
+            if frames[0][1] - self._unplugged_at < UNPLUGGED_APART:
+                hit = None
+            else:
+                self._unplugged_at = frames[0][1]
         if hit is None:  # this stretch cannot suffer it
             return [piece for frame, n in frames for piece in self._intact(frame, n, False)]
         pieces, at, size = hit

@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgesvm.ingest import wire
 from firmware_sim._codec import NO_LABEL
 from firmware_sim.faults import Gaps, checked_rates
 from firmware_sim.ledger import Entry
-from firmware_sim.node import FrameNode, Node
+from firmware_sim.node import FrameNode, Node, Sample
 
 # A learner that has not met both classes yet would take a strange one for its second.
 _SETTLED_SAMPLES = 500
@@ -27,58 +26,58 @@ FAR_AHEAD = 1 << 30
 # Behind the samples a host lets wait for their label, and not beyond those it remembers.
 LONG_AGO_SAMPLES = 900
 
-# (node, now, sequence, features, label, rng) -> what goes on the wire; None: it cannot happen here.
-Strike = Callable[
-    [FrameNode, float, int, NDArray[np.float32], int, np.random.Generator], "bytes | None"
-]
+
+# What goes on the wire in its place; None: it cannot happen here.
+Strike = Callable[[FrameNode, float, Sample, np.random.Generator], "bytes | None"]
 
 
-def _one(node: FrameNode, now: float, sequence: int, x: NDArray[np.float32], label: int) -> bytes:
-    told = node.told(np.array([label], np.int32))
-    return node.encode(now, sequence, x[None], told)[0]
+def _encode(node: FrameNode, now: float, sample: Sample) -> bytes:
+    told = node.told(np.array([sample.label], np.int32))
+    return node.encode(now, sample.sequence, sample.x[None], told)[0]
 
 
 def _broken_value(value: float) -> Strike:
-    def strike(node, now, sequence, x, label, rng):
+    def strike(node, now, sample, rng):
         if node.dtype != "float32":
             return None
-        x = x.copy()
+        x = sample.x.copy()
         x[rng.integers(len(x))] = value
-        return _one(node, now, sequence, x, label)
+        return _encode(node, now, sample._replace(x=x))
 
     return strike
 
 
-def _dimension(node, now, sequence, x, label, rng):
+def _dimension(node, now, sample, rng):
+    x = sample.x
     wrong = x[:-1] if len(x) > 1 and rng.random() < 0.5 else np.append(x, np.float32(0))
-    return _one(node, now, sequence, wrong, label)
+    return _encode(node, now, sample._replace(x=wrong))
 
 
-def _unknown_label(node, now, sequence, x, label, rng):
+def _unknown_label(node, now, sample, rng):
     if node.label_mode != "inline" or node.samples_made < _SETTLED_SAMPLES:
         return None
-    return _one(node, now, sequence, x, UNKNOWN_CLASS)
+    return _encode(node, now, sample._replace(label=UNKNOWN_CLASS))
 
 
-def _overrun(node, now, sequence, x, label, rng):
-    node.drop(sequence)
+def _overrun(node, now, sample, rng):
+    node.drop(sample.sequence)
     return b""
 
 
-def _clock(node, now, sequence, x, label, rng):
+def _clock(node, now, sample, rng):
     if not node.timestamps:
         return None
     # Half the range of the clock ahead: however it is read, no clock does that.
     node.clock_offset_us += 1 << 31
-    return _ordinary(node, now, sequence, x, label)
+    return _ordinary(node, now, sample)
 
 
-def _ordinary(node, now, sequence, x, label):
-    node._tell_later(sequence, np.array([label], np.int32))
-    return _one(node, now, sequence, x, label)
+def _ordinary(node, now, sample):
+    node.tell_later(sample.sequence, np.array([sample.label], np.int32))
+    return _encode(node, now, sample)
 
 
-def _hostile(node, now, sequence, x, label, rng):
+def _hostile(node, now, sample, rng):
     # Not a sample of the right schema: that could not be told from an honest one.
     kind = int(rng.choice([k for k in range(1, 256) if k not in _SAMPLES]))
     length = int(rng.integers(0, wire.MAX_RAW - wire.MIN_RAW + 1))
@@ -86,43 +85,43 @@ def _hostile(node, now, sequence, x, label, rng):
     schema_id, number = int(rng.integers(1 << 16)), int(rng.integers(1 << 32))
     flags = int(rng.integers(16))
     frame = wire.encode_frame(kind, body, schema_id=schema_id, sequence=number, flags=flags)
-    return frame + _ordinary(node, now, sequence, x, label)
+    return frame + _ordinary(node, now, sample)
 
 
-def _schema(node, now, sequence, x, label, rng):
+def _schema(node, now, sample, rng):
     if node.schema_told:
         node.change_schema()
-    return _one(node, now, sequence, x, label)
+    return _encode(node, now, sample)
 
 
 def _late_only(strike: Strike) -> Strike:
-    def guarded(node, now, sequence, x, label, rng):
-        if node.label_mode != "late" or label == NO_LABEL:
+    def guarded(node, now, sample, rng):
+        if node.label_mode != "late" or sample.label == NO_LABEL:
             return None
-        return strike(node, now, sequence, x, label, rng)
+        return strike(node, now, sample, rng)
 
     return guarded
 
 
-def _label_expired(node, now, sequence, x, label, rng):
-    node.tell_late(sequence, label, LONG_AGO_SAMPLES)
-    return _one(node, now, sequence, x, label)
+def _label_expired(node, now, sample, rng):
+    node.tell_late(sample.sequence, sample.label, LONG_AGO_SAMPLES)
+    return _encode(node, now, sample)
 
 
-def _label_never(node, now, sequence, x, label, rng):
-    return _one(node, now, sequence, x, label)
+def _label_never(node, now, sample, rng):
+    return _encode(node, now, sample)
 
 
-def _label_stray(node, now, sequence, x, label, rng):
-    node.tell_late(sequence, label, node.label_delay)
-    stray = wire.Label(sequence + FAR_AHEAD & 0xFFFFFFFF, label).pack()
-    return node._control(wire.LABEL, stray) + _one(node, now, sequence, x, label)
+def _label_stray(node, now, sample, rng):
+    node.tell_late(sample.sequence, sample.label, node.label_delay)
+    stray = wire.Label(sample.sequence + FAR_AHEAD & 0xFFFFFFFF, sample.label).pack()
+    return node.control(wire.LABEL, stray) + _encode(node, now, sample)
 
 
-def _label_repeated(node, now, sequence, x, label, rng):
-    node.tell_late(sequence, label, node.label_delay)
-    node.tell_late(sequence, label, node.label_delay)
-    return _one(node, now, sequence, x, label)
+def _label_repeated(node, now, sample, rng):
+    node.tell_late(sample.sequence, sample.label, node.label_delay)
+    node.tell_late(sample.sequence, sample.label, node.label_delay)
+    return _encode(node, now, sample)
 
 
 @dataclass(frozen=True)
@@ -184,9 +183,7 @@ class Mishaps:
         self._left -= n
         return n
 
-    def strike(
-        self, node: Node, now: float, sequence: int, x: NDArray[np.float32], label: int
-    ) -> bytes | None:
+    def strike(self, node: Node, now: float, sample: Sample) -> bytes | None:
         """The bytes of a sample that something happens to; None: it is never sent."""
         assert isinstance(node, FrameNode)
         if node.schema_changes and not node.schema_told:
@@ -194,9 +191,9 @@ class Mishaps:
         else:
             kind = self._gaps.kind()
             self._left = self._gaps.next()
-        data = MISHAPS[kind].strike(node, now, sequence, x, label, self._rng)
+        data = MISHAPS[kind].strike(node, now, sample, self._rng)
         if data is None:
-            return _ordinary(node, now, sequence, x, label)
+            return _ordinary(node, now, sample)
         if kind == "overrun":
             node.ledger.enter(Entry(len(node.ledger), kind, node.frames_out, 0, 0, 0))
             return None

@@ -15,6 +15,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -51,11 +52,19 @@ class Block(NamedTuple):
 
     def split(self) -> list[Block]:
         """One for each sample."""
-        edges = [0, *self.ends.tolist()]
+        edges = pairwise([0, *self.ends.tolist()])
         return [
-            Block(self.first + i, self.labels[i : i + 1], self.data[a:b], self.ends[:1] * 0 + b - a)
-            for i, (a, b) in enumerate(zip(edges, edges[1:], strict=False))
+            Block(self.first + i, self.labels[i : i + 1], self.data[a:b], np.array([b - a]))
+            for i, (a, b) in enumerate(edges)
         ]
+
+
+class Sample(NamedTuple):
+    """One that is about to be sent."""
+
+    sequence: int
+    x: NDArray[np.float32]
+    label: int
 
 
 class Node(ABC):
@@ -260,13 +269,13 @@ class Node(ABC):
         self.samples_made += n
         if struck:
             assert self.mishaps is not None
-            data = self.mishaps.strike(self, now, first, X[0], int(y[0]))
+            data = self.mishaps.strike(self, now, Sample(first, X[0], int(y[0])))
             if data is None:
                 return None
             ends = np.array([len(data)])
         else:
             data, ends = self.encode(now, first, X, self.told(y))
-            self._tell_later(first, y)
+            self.tell_later(first, y)
         self.frames_out += n
         return Block(first, y, data, ends)
 
@@ -274,7 +283,8 @@ class Node(ABC):
         """What a sample says of its label."""
         return labels if self.label_mode == "inline" else np.full_like(labels, NO_LABEL)
 
-    def _tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
+    @abstractmethod
+    def tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
         """Queue the labels of these samples, where they come in frames of their own."""
 
     def drop(self, sequence: int) -> None:
@@ -529,7 +539,7 @@ class FrameNode(Node):
             status, answer = self._carry_out(now, command)
             ack = wire.Ack(command.command_id, command.opcode, status, answer)
             self._last_command = command.command_id, ack
-        self._urgent["ack"] = self._control(wire.ACK, self._last_command[1].pack())
+        self._urgent["ack"] = self.control(wire.ACK, self._last_command[1].pack())
 
     def _carry_out(self, now: float, command: wire.Command) -> tuple[int, bytes]:
         if command.opcode == wire.PING:
@@ -553,7 +563,7 @@ class FrameNode(Node):
     def log(self, text: str) -> None:
         """Say something to whoever reads the host's log: ASCII, up to what a frame holds."""
         body = text.encode("ascii", "replace")[: wire.MAX_RAW - wire.MIN_RAW]
-        self._urgent["log"] = self._control(wire.LOG, body)
+        self._urgent["log"] = self.control(wire.LOG, body)
 
     def change_schema(self) -> None:
         """Samples from here on belong to another schema, of which the host is not told until it
@@ -567,12 +577,12 @@ class FrameNode(Node):
         self.schema_told = True
         return b"".join(
             [
-                self._control(wire.SCHEMA, schema.pack()),
-                *(self._control(wire.SCALES, page) for page in self._pages),
+                self.control(wire.SCHEMA, schema.pack()),
+                *(self.control(wire.SCALES, page) for page in self._pages),
             ]
         )
 
-    def _control(self, kind: int, body: bytes) -> bytes:
+    def control(self, kind: int, body: bytes) -> bytes:
         """A frame that is no sample."""
         sequence = self._control_sequence
         self._control_sequence = sequence + 1 & 0xFFFFFFFF
@@ -604,7 +614,7 @@ class FrameNode(Node):
             frames_bad=self._frames_bad,
             free_bytes=self.tx_bytes - self._queued_bytes,
         )
-        frame = self._control(wire.HEARTBEAT, beat.pack())
+        frame = self.control(wire.HEARTBEAT, beat.pack())
         return frame if now - self._last_out < _IDLE_S else b"\0" + frame
 
     @property
@@ -627,7 +637,7 @@ class FrameNode(Node):
         time_us = self.device_us(now) if self.timestamps else -1
         return encode_samples(kind, self._schema_id, first & 0xFFFFFFFF, rows, labels, time_us)
 
-    def _tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
+    def tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
         if self.label_mode == "late":
             for sequence, label in enumerate(labels.tolist(), first):
                 if label != NO_LABEL:
@@ -649,7 +659,7 @@ class FrameNode(Node):
         if due >= out and not (self._taken_all and not self._queue):
             return None
         self._late.popleft()
-        return self._control(wire.LABEL, wire.Label(sequence & 0xFFFFFFFF, label).pack())
+        return self.control(wire.LABEL, wire.Label(sequence & 0xFFFFFFFF, label).pack())
 
     def _make(self, now: float, n: int) -> Block | None:
         # A label can be told no earlier than behind the block of its sample.

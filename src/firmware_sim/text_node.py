@@ -96,7 +96,7 @@ class TextNode(Node):
             )
         return line + b"\n"
 
-    def _tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
+    def tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
         if self.label_mode == "late":
             entries = enumerate(labels.tolist(), first)
             self._late.extend((n, n, label) for n, label in entries if label != NO_LABEL)

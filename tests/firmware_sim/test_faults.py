@@ -115,9 +115,9 @@ def test_the_noisy_mix_adds_up_exactly():
 
 
 def test_disconnecting_loses_the_cut_frame_only():
-    injector, pieces = damage({"disconnect": 0.02})
+    injector, pieces = damage({"disconnect": 0.5})
     unplugs = [p for p in pieces if isinstance(p, Unplug)]
-    assert len(unplugs) == len(injector.ledger) > 20
+    assert len(unplugs) == len(injector.ledger) == 6
     _, sequences = received(pieces)
     assert set(range(3000)) - set(sequences) == {e.frame for e in injector.ledger.entries}
 

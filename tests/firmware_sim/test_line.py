@@ -122,9 +122,9 @@ def test_unplugged_within_a_frame_and_plugged_in_again():
     assert not link.plugged
     line.step(0.3)
     assert link.plugged and line.lost_bytes == 0
-    # A delimiter first, then what was behind: here cut as well.
+    # A delimiter first, then what was behind.
     heard(link, line, 0.31)
-    assert link.host.read() == b"\nnext"[: 1 + line.faults.ledger.entries[1].offset - 11]
+    assert link.host.read() == b"\nnext\n" and line.quiet
 
 
 def test_a_board_that_restarts_forgets_what_it_had_not_sent():
