@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
+from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
 from edgesvm.ingest import FrameDecoder, open_link, wire
 
 
@@ -231,7 +231,7 @@ def test_only_frames_of_another_version_is_a_mismatch_in_the_end(clock):
         ({"n_features": 3}, {"n_features": 2}, ValueError, "3 features, n_features=2"),
         ({"n_features": 2000}, {}, ValueError, "n_features=2000"),
         ({"n_features": 60}, {"max_raw": 100}, ValueError, "max_raw=256"),
-        ({"dtype": wire.DTYPE_I16}, {}, NoSchema, "int16"),
+        ({"dtype": wire.DTYPE_I16, "scale_crc": 5}, {}, NoSchema, "scale table of its int16"),
     ],
 )
 def test_a_schema_that_cannot_be_used(clock, node, options, error, message):
@@ -242,7 +242,11 @@ def test_a_schema_that_cannot_be_used(clock, node, options, error, message):
 @pytest.mark.parametrize(
     "options",
     [
-        {"mode": "auto"},
+        {"mode": "guess"},
+        {"late_labels": -1},
+        {"value_range": (1, 1)},
+        {"value_range": (0, float("inf"))},
+        {"clip": True},
         {"label": "first"},
         {"policy": "x"},
         {"ring": 0},
@@ -314,13 +318,96 @@ def test_another_schema_is_refused_until_it_is_told(clock):
     assert (sound(link)["missing"], link.counters["epochs"]) == (2, 1)
 
 
-def test_a_schema_that_does_not_fit_later_changes_nothing(clock):
+def test_other_features_end_the_link_and_what_came_before_stays(clock):
     node = Node()
     link, port = connect(clock, node)
-    port.inbox += Node(n_features=3).schema_frame() + Node(dtype=2).schema_frame() + node.sample(0)
-    link.poll()
-    assert sound(link)["schema_refused"] == 2
+    port.inbox += node.sample(0) + Node(n_features=3).schema_frame() + node.sample(1)
+    with pytest.raises(SchemaChanged, match="now sends 3 features, 2 were learned"):
+        link.poll()
+    assert sound(link)["schema_refused"] == 1
     assert rows(link) == [0]
+
+
+def test_other_features_after_a_reconnect_end_it_too(clock):
+    second = FakePort(clock, Node(n_features=3))
+    link, port = connect(clock, Node(), [second])
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    with pytest.raises(SchemaChanged, match="3 features"):
+        link.reconnect()
+    assert second.closed
+
+
+def test_the_same_features_in_another_type_go_on(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0)
+    link.poll()
+    crc, pages = wire.scale_table([0.5, 2.0], [1.0, -1.0])
+    node.schema = wire.Schema(0, 5, 2, wire.DTYPE_I16, scale_crc=crc)
+    told = node.schema.schema_id
+    sample = wire.encode_sample_i16(told, 1, [-32768, 32767], label=-3, time_us=7)
+    port.inbox += node.schema_frame() + sample
+    port.inbox += wire.encode_frame(wire.SCALES, pages[0], schema_id=told)
+    port.inbox += wire.encode_sample_i16(told, 2, [-32768, 32767], label=-3, weight=0.5)
+    port.inbox += node.sample(3)  # a float32 sample of an int16 schema
+    assert link.poll() == 2
+    batch = link.take()
+    assert batch.X.tolist() == [[1, 2], [-16383, 65533]]
+    assert batch.weight.tolist() == [1, 0.5]
+    assert batch.y[1] == -3
+    assert sound(link)["schema_mismatch"] == 2
+
+
+def test_pages_of_a_long_scale_table_and_one_that_is_lost(clock):
+    n = 70
+    scales, offsets = np.linspace(-1, 1, n), np.linspace(5, 6, n)
+    crc, bodies = wire.scale_table(scales, offsets)
+
+    class Int16Node(Node):
+        answers_given = 0
+
+        def schema_frame(self, nonce=0):
+            self.answers_given += 1
+            told = self.schema.schema_id
+            pages = [wire.encode_frame(wire.SCALES, body, schema_id=told) for body in bodies]
+            if self.answers_given == 1:
+                del pages[1]
+            return super().schema_frame(nonce) + b"".join(pages)
+
+    node = Int16Node(n_features=n, dtype=wire.DTYPE_I16, scale_crc=crc)
+    link, port = connect(clock, node)
+    assert node.answers_given == 2
+    raw = np.arange(n, dtype=np.int16) * 400
+    port.inbox += wire.encode_sample_i16(node.schema.schema_id, 0, raw)
+    assert link.poll() == 1
+    expected = scales.astype(np.float32) * raw.astype(np.float32) + offsets.astype(np.float32)
+    np.testing.assert_array_equal(link.take().X[0], expected)
+    assert ("scale table", 8 * n) in link.memory()
+    assert sound(link)["scale_pages"] == 5
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [b"\0\0\1\0" + b"\0" * 16],  # another CRC
+        [b"\0\0\1\0" + b"\0" * 24],  # too long
+        [b"\0\0\1\0" + b"\0" * 8],  # too short
+        [b"\0\0\1\0" + np.float32([np.nan, 0, 1, 0]).tobytes()],
+        [b"x"],
+    ],
+)
+def test_a_scale_table_that_is_none_is_refused(clock, pages):
+    nan = np.float32([np.nan, 0, 1, 0]).tobytes()
+    node = Node(dtype=wire.DTYPE_I16, scale_crc=zlib.crc32(nan))
+    node.answers = False
+    port = FakePort(clock, node)
+    told = node.schema.schema_id
+    port.inbox += node.schema_frame()
+    port.inbox += b"".join(wire.encode_frame(wire.SCALES, p, schema_id=told) for p in pages)
+    with pytest.raises(NoSchema, match="scale table"):
+        open_link("fake", opener=lambda: port, clock=clock)
 
 
 def test_a_restarted_device_opens_an_epoch(clock):
@@ -387,8 +474,11 @@ def test_frames_of_later_work_are_ignored_and_counted(clock):
     port.inbox += wire.encode_frame(wire.HEARTBEAT, b"short") + wire.encode_frame(wire.SCHEMA, b"")
     assert link.poll() == 0
     c = sound(link)
-    assert (c["ignored"], c["logs"], c["bad_control"]) == (7, 1, 2)
+    assert (c["ignored"], c["logs"], c["bad_control"]) == (5, 1, 2)
+    assert (c["schema_mismatch"], c["acks"], c["ack_stray"]) == (1, 1, 1)
     assert link.last_log == "hot?[31m?"
+    assert link.take_logs() == ["hot?[31m?"]
+    assert link.take_logs() == []
 
 
 def test_a_device_that_does_not_read_costs_predictions_only(clock):

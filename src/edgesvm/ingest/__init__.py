@@ -6,6 +6,7 @@ and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`.
 """
 
 from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.ingest._late import LateLabels, LateSample
 from edgesvm.ingest._lines import LineParser
 from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest._samples import SampleReceiver
@@ -16,6 +17,8 @@ from edgesvm.ingest.session import Link, SampleSchema
 __all__ = [
     "Batch",
     "FrameDecoder",
+    "LateLabels",
+    "LateSample",
     "LineParser",
     "Link",
     "Port",

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from edgesvm.ingest import auto
+from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.binary import BinaryLink
 from edgesvm.ingest.ports import Port, open_port
 from edgesvm.ingest.session import Link, SampleSchema
@@ -29,6 +31,10 @@ def open_link(
     max_raw: int | None = None,
     handshake_timeout: float = 10.0,
     outbox_bytes: int = 4096,
+    late_labels: int = 0,
+    allow_commands: bool = False,
+    value_range: tuple[float, float] | None = None,
+    clip: bool = False,
     exclusive: bool = True,
     low_latency: bool = False,
     clock: Callable[[], float] = time.monotonic,
@@ -43,8 +49,9 @@ def open_link(
         ``/dev/ttyUSB0``, a pseudo-terminal's name, ``socket://host:port`` or another pyserial URL.
     baud : int
         Bits a second.
-    mode : {"binary", "text"}
-        CRC-checked frames, or lines of decimal numbers from any sketch.
+    mode : {"binary", "text", "auto"}
+        CRC-checked frames, or lines of decimal numbers from any sketch. "auto": lines where the
+        first byte belongs into text, else frames.
     n_features : int, optional
         Features a sample. Not given: the node's schema tells; on a text link without one, the
         first two lines that agree (these two are not samples then).
@@ -62,6 +69,16 @@ def open_link(
         Seconds to wait for the node's schema.
     outbox_bytes : int
         Buffer for predictions; those that do not fit are dropped and counted.
+    late_labels : int
+        Samples that wait for a label which comes on its own; 0: such labels are ignored. On a
+        binary link for nodes whose schema says so; on a text link lines have no label column then.
+        See `Link.take_labelled`.
+    allow_commands : bool
+        Whether `Link.command` may ask something of the node.
+    value_range : (float, float), optional
+        Lowest and highest value of a feature. A sample beyond is refused (`bad_range`).
+    clip : bool
+        Bring values beyond `value_range` to its end instead, and count the sample as `clipped`.
     exclusive, low_latency : bool
         See `edgesvm.ingest.ports.open_port`.
     clock, sleep : callable
@@ -96,12 +113,20 @@ def open_link(
                     ...
                     link.release(len(batch.y))
     """
-    if mode not in MODES:
-        raise ValueError(f"mode={mode!r} must be one of {tuple(MODES)}")
-    options: dict[str, Any] = {"max_raw": max_raw, "baud": baud} if mode == "binary" else {}
+    if mode not in (*MODES, "auto"):
+        raise ValueError(f"mode={mode!r} must be one of {(*MODES, 'auto')}")
+    gate = ValueGate(value_range, clip)
+    if opener is None:
+        opener = functools.partial(
+            open_port, url, baud, exclusive=exclusive, low_latency=low_latency
+        )
+    if mode == "auto":
+        mode, opener = _heard(opener, url, handshake_timeout, clock)
+    options: dict[str, Any] = {}
+    if mode == "binary":
+        options = {"max_raw": max_raw, "baud": baud, "allow_commands": allow_commands}
     link = MODES[mode](
-        opener
-        or functools.partial(open_port, url, baud, exclusive=exclusive, low_latency=low_latency),
+        opener,
         name=url,
         n_features=n_features,
         label=label,
@@ -109,9 +134,25 @@ def open_link(
         policy=policy,
         handshake_timeout=handshake_timeout,
         outbox_bytes=outbox_bytes,
+        late_labels=late_labels,
+        gate=gate,
         clock=clock,
         sleep=sleep,
         **options,
     )
     link.open()
     return link
+
+
+def _heard(
+    opener: Callable[[], Port], name: str, timeout: float, clock: Callable[[], float]
+) -> tuple[str, Callable[[], Port]]:
+    """The mode that the node speaks, and an opener that gives the port listened to first."""
+    port = opener()
+    try:
+        mode, heard = auto.listen(port, name, timeout, clock)
+    except BaseException:
+        port.close()
+        raise
+    waiting: list[Port] = [heard]
+    return mode, lambda: waiting.pop() if waiting else opener()
