@@ -153,7 +153,7 @@ def identities(counters: Counters) -> list[Check]:
         ),
         "frames = ok + each bad": (c["frames"], c["ok"] + sum(c[name] for name in DAMAGED)),
         "span = unique + missing": (c["span"], c["unique"] + c["missing"]),
-        "samples taken = learned + unlabelled + refused + unknown + expired + waiting": (
+        "samples taken = learned + unlabelled + each refused + expired + waiting": (
             c["taken"],
             sum(c[name] for name in _OUTCOMES),
         ),
@@ -163,5 +163,13 @@ def identities(counters: Counters) -> list[Check]:
     ]
 
 
-_OUTCOMES = ("learned", "unlabelled", "refused_value", "unknown_label")
+_OUTCOMES = (
+    "learned",
+    "unlabelled",
+    "refused_value",
+    "unknown_label",
+    "over_rate",
+    "expired",
+    "waiting",
+)
 _OPTIONAL = (*_OUTCOMES, "taken")

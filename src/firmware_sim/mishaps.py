@@ -104,6 +104,8 @@ def _late_only(strike: Strike) -> Strike:
 
 
 def _label_expired(node, now, sample, rng):
+    if node.samples is not None and node.samples - node.samples_made < LONG_AGO_SAMPLES:
+        return None  # at the end all labels come at once
     node.tell_late(sample.sequence, sample.label, LONG_AGO_SAMPLES)
     return _encode(node, now, sample)
 

@@ -544,6 +544,8 @@ class FrameNode(Node):
     def _carry_out(self, now: float, command: wire.Command) -> tuple[int, bytes]:
         if command.opcode == wire.PING:
             return wire.DONE, command.argument
+        if self.streaming and self.rate is not None and not self._stopped:
+            self._take_due_samples(now)  # up to here as it was
         if command.opcode == wire.SET_RATE:
             if len(command.argument) != 4 or not any(command.argument):
                 return wire.BAD_ARGUMENT, b""
