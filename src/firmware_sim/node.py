@@ -550,17 +550,20 @@ class FrameNode(Node):
             if len(command.argument) != 4 or not any(command.argument):
                 return wire.BAD_ARGUMENT, b""
             self.rate = 1e6 / int.from_bytes(command.argument, "little")
-            # From here on, as if the samples so far had been made at this rate.
-            self._started_at = now - self.sequence / self.rate
+            self._go_on(now)
         elif command.opcode in (wire.START, wire.STOP):
             self._stopped = command.opcode == wire.STOP
-            if not self._stopped and self.rate is not None:
-                self._started_at = now - self.sequence / self.rate
+            self._go_on(now)
         elif command.opcode == wire.RESET_COUNTERS:
             self._boot_dropped = self.hellos = self.heartbeats_in = self.unknown_frames = 0
         else:
             return wire.UNKNOWN_OPCODE, b""
         return wire.DONE, b""
+
+    def _go_on(self, now: float) -> None:
+        """The next sample is taken one period from now."""
+        if self.streaming and self.rate is not None:
+            self._started_at = now - (self.sequence - 1) / self.rate
 
     def log(self, text: str) -> None:
         """Say something to whoever reads the host's log: ASCII, up to what a frame holds."""

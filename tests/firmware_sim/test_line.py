@@ -123,7 +123,7 @@ def test_unplugged_within_a_frame_and_plugged_in_again():
     line.step(0.3)
     assert link.plugged and line.lost_bytes == 0
     # A delimiter first, then what was behind.
-    heard(link, line, 0.31)
+    heard(link, line, 0.31).step(0.32)
     assert link.host.read() == b"\nnext\n" and line.quiet
 
 

@@ -255,7 +255,7 @@ def test_commands_are_carried_out_once_and_answered_each_time():
     assert node.samples_made == made and node.commands == 2
     assert ask(1.0, 3, wire.START).status == wire.DONE
     ask(1.5, 4, wire.SET_RATE, (1_000_000).to_bytes(4, "little"))
-    assert node.rate == 1.0 and node.samples_made == made + 51
+    assert node.rate == 1.0 and node.samples_made == made + 50
     assert ask(1.6, 5, wire.SET_RATE, b"\0\0\0\0").status == wire.BAD_ARGUMENT
     assert ask(1.7, 6, 99).status == wire.UNKNOWN_OPCODE
 
