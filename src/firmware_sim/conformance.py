@@ -388,7 +388,6 @@ def conform(
     mix: str = "field",
     seed: int = 7,
     baud: float | None = None,
-    accuracy_samples: int = ACCURACY_SAMPLES,
     on_progress: Callable[[Node, Line, Memory], None] | None = None,
 ) -> Iterator[Section]:
     """Run it all; the sections as they come.
@@ -402,8 +401,6 @@ def conform(
         Of the machine and of the faults.
     baud : float or None
         None: as fast as it goes.
-    accuracy_samples : int
-        Samples of the rotating machine in the comparison of a clean with a lossy link.
     on_progress : callable or None
         As for `simulate`.
     """
@@ -439,7 +436,7 @@ def conform(
         yield alloc_section(run)
         yield process_section(run)
         yield power_section()
-        yield accuracy_section(folder, seed=seed, samples=accuracy_samples)
+        yield accuracy_section(folder, seed=seed, samples=ACCURACY_SAMPLES)
 
 
 def as_json(sections: list[Section]) -> str:
