@@ -173,7 +173,8 @@ def integrity_section(run: Run, want: Expected) -> Section:
     arrived = np.zeros(run.node.samples_made, bool)
     arrived[want.rows] = True
     assert run.node.answered is not None
-    strangers = int(np.count_nonzero(run.node.answered & ~arrived)) + run.node.answers_astray
+    answered = run.node.answered[: len(arrived)]
+    strangers = int(np.count_nonzero(answered & ~arrived)) + run.node.answers_astray
     damaged = sum(c[name] for name in DAMAGED)
     broken = [f"{strangers} damaged frames were accepted"] if strangers else []
     for name, right in (("unique", want.unique), ("missing", want.missing)):

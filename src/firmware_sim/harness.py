@@ -246,6 +246,16 @@ class EdgeProcess:
         """Bytes it has written to stderr."""
         return os.fstat(self._err.fileno()).st_size
 
+    def pause(self) -> None:
+        """SIGSTOP: it holds everything and reads nothing."""
+        if self.exit_code is None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        if self.exit_code is None:
+            self._process.send_signal(signal.SIGCONT)
+
     def ask_to_stop(self) -> None:
         """SIGTERM: save and end."""
         if self.exit_code is None:
@@ -282,6 +292,7 @@ def simulate(
     profile: Profile | None = None,
     cap: str = "data",
     warm_allowance: int | None = None,
+    pauses: Sequence[tuple[int, float]] = (),
     timeout_s: float = math.inf,
     drain_s: float = 2.0,
     start_s: float = 60.0,
@@ -301,6 +312,9 @@ def simulate(
         up.
     warm_allowance : int or None
         Caps the growth of its address space after 10,000 samples, bytes.
+    pauses : sequence of (int, float)
+        After so many samples handed over the edge process is stopped for so many seconds, as by a
+        machine that has better things to do.
     timeout_s : float
         Longest run, seconds from here.
     drain_s : float
@@ -330,6 +344,7 @@ def simulate(
             timeout_s=timeout_s,
             drain_s=drain_s,
             start_s=start_s,
+            pauses=pauses,
             on_progress=on_progress,
         )
         ended_at = pump.run(watch.over, clock=clock)
@@ -351,7 +366,9 @@ def simulate(
 class _Watch:
     """Decides when a run is over, and looks at the edge process now and then."""
 
-    def __init__(self, pump, edge, *, started, timeout_s, drain_s, start_s, on_progress) -> None:
+    def __init__(
+        self, pump, edge, *, started, timeout_s, drain_s, start_s, pauses, on_progress
+    ) -> None:
         self.pump, self.edge, self.started = pump, edge, started
         self.timeout_s, self.drain_s, self.start_s = timeout_s, drain_s, start_s
         self.on_progress = on_progress
@@ -359,6 +376,8 @@ class _Watch:
         self.detect_s: list[float] = []
         self._said = 0  # bytes on its stderr at the last unplugging
         self._unplugged = 0
+        self._pauses = sorted(pauses)
+        self._resume_at: float | None = None
         self._look_at = started
         self._drain = Drain(pump)
 
@@ -367,6 +386,7 @@ class _Watch:
         if node.streaming and self.pump.powered:
             self.edge.begin()
         self._listen_for_loss(now)
+        self._pause(now)
         if now >= self._look_at:
             self._look_at = now + _LOOK_EVERY_S
             self._look()
@@ -374,6 +394,15 @@ class _Watch:
         if self.ended:
             self._look()
         return bool(self.ended)
+
+    def _pause(self, now: float) -> None:
+        if self._resume_at is not None:
+            if now >= self._resume_at:
+                self.edge.resume()
+                self._resume_at = None
+        elif self._pauses and self.pump.node.samples_sent >= self._pauses[0][0]:
+            self._resume_at = now + self._pauses.pop(0)[1]
+            self.edge.pause()
 
     def _listen_for_loss(self, now: float) -> None:
         unplugged_at = self.pump.line.unplugged_at
@@ -395,7 +424,8 @@ class _Watch:
         if self.edge.exit_code is not None:
             return "edge exited"
         late = now - self.started > self.timeout_s
-        never = not node.streaming and now - self.started > self.start_s
+        # A board that has restarted waits for the host, too, but that is another matter.
+        never = not node.streaming and node.boots == 1 and now - self.started > self.start_s
         if late or never:
             return "timeout"
         quiet_s = self._drain.quiet_s(now)

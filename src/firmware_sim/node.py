@@ -298,9 +298,8 @@ class Node(ABC):
         # Counted from the start, never from the last sample: the times do not drift.
         due = int((now - self._started_at) * self.rate + 1e-9) + 1
         while self.sequence < due and not self._taken_all:
-            if (block := self._make(now, due - self.sequence)) is None:
-                continue
-            for sample in block.split():
+            samples = self._make(now, due - self.sequence)
+            for sample in samples.split() if samples is not None else ():
                 if self._queued_bytes + len(sample.data) > self.tx_bytes:
                     self.frames_out -= 1
                     self.drop(sample.first)
@@ -440,7 +439,8 @@ class FrameNode(Node):
         # An odd multiplier permutes the 32-bit numbers: every boot has its own id.
         boot_id = (self._first_boot_id + (self.boots - 1) * 0x9E3779B1) & 0xFFFFFFFF
         period = self.source.period_us if self.rate is None else round(1e6 / self.rate)
-        scale_crc, self._pages = 0, []
+        scale_crc = 0
+        self._pages: list[bytes] = []
         if self.dtype == "int16":
             d = self.source.n_features
             scale_crc, self._pages = wire.scale_table([INT16_SCALE] * d, [0.0] * d)

@@ -89,6 +89,21 @@ def test_an_edge_process_that_wants_more_is_refused_it(link):
     assert free.memory.peak - capped.memory.peak > 32 << 20
 
 
+def test_an_edge_process_that_is_stopped_for_a_while_goes_on(link):
+    """A slow consumer: a UART overruns meanwhile, an unpaced line waits."""
+    edge = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
+    result, _ = run(link, argv=edge, samples=4000, pauses=[(1500, 0.3)])
+    assert (result.ended, result.exit_code, result.lost_bytes) == ("drained", 0, 0)
+    assert result.edge["counters"]["learned"] == 4000
+    if isinstance(link, PtyLink):  # a socket holds more than a second of it
+        result, _ = run(link, argv=edge, samples=8000, baud=2_000_000, pauses=[(1500, 0.6)])
+        counters = result.edge["counters"]
+        assert result.lost_bytes > 0 and result.exit_code == 0
+        assert result.edge["broken_identities"] == []
+        assert counters["missing"] > 0 and counters["ring_dropped"] == 0
+        assert counters["learned"] == counters["unique"] == 8000 - counters["missing"]
+
+
 def test_an_edge_process_that_dies_ends_the_run(link):
     result, _ = run(link, argv=[sys.executable, "-c", "import sys; sys.exit('no sensor')"])
     assert (result.ended, result.exit_code, result.edge) == ("edge exited", 1, None)
