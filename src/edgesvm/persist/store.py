@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import struct
 import tempfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.errors import CorruptModelError
 from edgesvm.learner import Learner
-from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
+from edgesvm.persist.format import CRC_BYTES, MAX_LABELS_BYTES, Snapshot, Wrapped, head, unpack
 
 MAX_FILE_BYTES = 1 << 32
 
@@ -21,12 +23,8 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
 
     Where only the last fails, the new file is in place and whole, but a power cut may yet bring the old one back.
     """
-    core, params = learner._allocated, learner._state[1]
-    labels = core.labels
-    claimed = _claim(learner, params)
-    data = pack(
-        Snapshot(claimed.learner, claimed.params, core.n_features, labels.in_slots, labels.closed, bytes(core.arena))
-    )
+    data = describe(learner) + bytes(learner.arena)
+    data += struct.pack("<I", zlib.crc32(data))
     path = Path(path)
     descriptor, temporary = tempfile.mkstemp(prefix=path.name + ".", suffix=".tmp", dir=path.parent or ".")
     try:
@@ -42,6 +40,20 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
             os.unlink(temporary)
         raise
     _sync_folder(path.parent)
+
+
+def describe(learner: Learner) -> bytes:
+    """All of a snapshot of `learner` that comes before its arena; TypeError for a label the format has no place for."""
+    core, params = learner._allocated, learner._state[1]
+    labels = core.labels
+    return head(_claim(learner, params), core.n_features, labels.in_slots, labels.closed, core.arena.nbytes)
+
+
+def snapshot_bytes(learner: Learner) -> int:
+    """Most bytes a snapshot of `learner` can have, whatever labels come; it has its memory already."""
+    core, params = learner._allocated, learner._state[1]
+    before_labels = len(head(_claim(learner, params), core.n_features, (), False, 0)) - 1
+    return before_labels + MAX_LABELS_BYTES + core.arena.nbytes + CRC_BYTES
 
 
 def _claim(learner: Learner, params: dict[str, Any]) -> Wrapped:
