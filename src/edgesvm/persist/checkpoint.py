@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from edgesvm.budget import format_bytes
-from edgesvm.errors import CorruptModelError, FormatVersionError
+from edgesvm.errors import CorruptModelError, FormatVersionError, MemoryBudgetError
 from edgesvm.learner import Learner
 from edgesvm.persist.disk import Disk, OsDisk
 from edgesvm.persist.format import CRC_BYTES
@@ -88,7 +88,7 @@ class Checkpoint:
     save_failed : int
         Writes of one file that failed.
     slot_rejected : int
-        Slots found damaged, foreign, or larger than allowed.
+        Slots found damaged or foreign.
     sequence : int
         Number of the newest save, loaded or made; 0 before the first.
     """
@@ -117,20 +117,29 @@ class Checkpoint:
         Parameters
         ----------
         max_bytes : int, optional
-            Slots with a longer snapshot are rejected unread.
+            The longest snapshot that may be taken into memory.
 
         Raises
         ------
         CorruptModelError, FormatVersionError
             There are files but no sound slot in them; nothing is written to them.
+        MemoryBudgetError
+            The newest snapshot is longer than `max_bytes`.
         OSError
             A file cannot be read, and no other holds a state.
         """
-        slots, failures = self._slots(max_bytes)
+        slots, failures = self._slots()
         rejected: list[Exception] = [slot.problem for slot in slots if slot.problem]
         sound = sorted((slot for slot in slots if slot.sequence is not None), key=_sequence, reverse=True)
         learner = None
         for slot in sound:
+            if max_bytes is not None and slot.snapshot_bytes > max_bytes and not self.fresh:
+                raise MemoryBudgetError(
+                    f"{slot.path} holds a snapshot of {format_bytes(slot.snapshot_bytes)}, "
+                    f"{format_bytes(max_bytes)} are allowed",
+                    slot.snapshot_bytes,
+                    max_bytes,
+                )
             try:
                 learner = None if self.fresh else self._file(slot).restore(slot)
             except CorruptModelError as error:
@@ -187,6 +196,8 @@ class Checkpoint:
     def take(self, learner: Learner) -> None:
         """Copy the learner's bytes as they are now; no disk is touched once `prepare` was called."""
         if self._image is None:
+            if not self._loaded:
+                self.load()
             with contextlib.suppress(OSError):  # counted; `commit` tries again and raises
                 self.prepare(learner)
         assert self._image is not None
@@ -230,12 +241,12 @@ class Checkpoint:
         self.save_failed += len(failed)
         return failed
 
-    def _slots(self, max_bytes: int | None) -> tuple[list[Slot], list[OSError]]:
+    def _slots(self) -> tuple[list[Slot], list[OSError]]:
         slots: list[Slot] = []
         failures: list[OSError] = []
         for file in self._files:
             try:
-                slots += file.read(max_bytes)
+                slots += file.read()
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -254,7 +265,7 @@ def inspect_slots(path: str | os.PathLike[str], *, disk: Disk | None = None) -> 
     OSError
         It cannot be read.
     """
-    return _File(os.fspath(path), OsDisk() if disk is None else disk).read(None)
+    return _File(os.fspath(path), OsDisk() if disk is None else disk).read()
 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
@@ -321,10 +332,10 @@ class _File:
 
     # -- reading -------------------------------------------------------------------------------------------
 
-    def read(self, max_bytes: int | None) -> list[Slot]:
+    def read(self) -> list[Slot]:
         """Its slots as the medium has them; none where it is empty."""
         with self._opened() as descriptor:
-            return self._read(descriptor, max_bytes)
+            return self._read(descriptor)
 
     def restore(self, slot: Slot) -> Learner | None:
         if slot.snapshot_bytes == 0:
@@ -341,7 +352,7 @@ class _File:
         finally:
             self._disk.close(descriptor)
 
-    def _read(self, descriptor: int, max_bytes: int | None) -> list[Slot]:
+    def _read(self, descriptor: int) -> list[Slot]:
         # What an earlier process wrote and did not sync is read back from the cache, whole; were it taken for
         # the newest, the next save would go over the one the medium has. So: to the medium, then from it.
         with contextlib.suppress(OSError):
@@ -354,25 +365,25 @@ class _File:
             self._check_size(descriptor)
         except CorruptModelError as problem:
             return [Slot(self.path, index, problem=problem) for index in (0, 1)]
-        return [self._read_slot(descriptor, index, n_bytes // 2, max_bytes) for index in (0, 1)]
+        return [self._read_slot(descriptor, index, n_bytes // 2) for index in (0, 1)]
 
     def _check_size(self, descriptor: int) -> None:
         n_bytes = self._disk.size(descriptor)
         if n_bytes % (2 * ALIGNMENT) or n_bytes > MAX_FILE_BYTES:
             raise CorruptModelError(f"{self.path} is no checkpoint: {n_bytes:,} bytes are not two slots")
 
-    def _read_slot(self, descriptor: int, index: int, n_slot: int, max_bytes: int | None) -> Slot:
+    def _read_slot(self, descriptor: int, index: int, n_slot: int) -> Slot:
         header = self._pread(descriptor, HEADER_BYTES, index * n_slot)
         if not any(header):
             return Slot(self.path, index)
         try:
-            sequence, n_snapshot = self._check(descriptor, header, index, n_slot, max_bytes)
+            sequence, n_snapshot = self._check(descriptor, header, index, n_slot)
         except CorruptModelError as problem:
             return Slot(self.path, index, problem=problem)
         return Slot(self.path, index, sequence, n_snapshot)
 
     def _check(
-        self, descriptor: int, header: bytes, index: int, n_slot: int, max_bytes: int | None
+        self, descriptor: int, header: bytes, index: int, n_slot: int
     ) -> tuple[int, int]:
         """Sequence and snapshot bytes of a slot whose CRC is right; takes no memory by what the slot says."""
         slot = f"slot {index} of {self.path}"
@@ -387,10 +398,6 @@ class _File:
             raise CorruptModelError(f"{slot} has a header that is not as version 1 has it")
         if sequence >= MAX_SEQUENCE or (n_snapshot < MIN_SNAPSHOT and (n_snapshot, sequence, snapshot_crc) != (0, 0, 0)):
             raise CorruptModelError(f"{slot} has a number or a length that no save makes")
-        if max_bytes is not None and n_snapshot > max_bytes:
-            raise CorruptModelError(
-                f"{slot} holds {format_bytes(n_snapshot)}, more than the {format_bytes(max_bytes)} allowed"
-            )
         at = index * n_slot + HEADER_BYTES
         if n_snapshot and not self._is_whole(descriptor, at, n_snapshot - CRC_BYTES, snapshot_crc):
             raise CorruptModelError(f"{slot} is damaged or half written (the CRC-32 of its snapshot does not match)")
@@ -442,7 +449,7 @@ class _File:
 
     def _take_up(self, descriptor: int, n_slot: int, newest: int, fresh: bool) -> bool:
         """Whether the file can go on as it is; else it is to be made anew. A file of another kind is left alone."""
-        slots = self._read(descriptor, None)
+        slots = self._read(descriptor)
         if not slots:
             return False
         self._check_size(descriptor)
