@@ -152,7 +152,9 @@ def test_a_failing_disk_is_told_once_and_learning_goes_on(error):
 def test_a_failing_disk_at_the_end_keeps_the_last_save():
     disk, told = SimulatedDisk(), []
     learner, saver = begin(disk, report=told.append)
-    learn(learner, saver, 0, 150)
+    learn(learner, saver, 0, 100)
+    wait_idle(saver)
+    learn(learner, saver, 100, 150)
     disk.faults.append(Fault("pwrite", errno.EIO, for_ever=True))
     saver.close()
     assert saver.counters["save_failed"] == 1 and len(told) == 1

@@ -26,9 +26,9 @@ class Interval:
     @classmethod
     def parse(cls, text: str) -> Interval:
         """ "60s" or "0.5s" are seconds, "1000" are samples; ValueError for anything else."""
-        if re.fullmatch(r"\d{1,9}(\.\d{1,6})?s", text) and float(text[:-1]) > 0:
+        if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?s", text) and float(text[:-1]) > 0:
             return cls(seconds=float(text[:-1]))
-        if re.fullmatch(r"\d{1,15}", text) and int(text) > 0:
+        if re.fullmatch(r"[0-9]{1,15}", text) and int(text) > 0:
             return cls(samples=int(text))
         raise ValueError(f"an interval of {text!r}: give seconds, as 60s, or a number of samples, as 1000")
 
@@ -133,6 +133,7 @@ class Checkpointer:
             self._write()
             with self._changed:
                 self._writing = False
+                self._changed.notify_all()
 
     def _write(self) -> None:
         try:

@@ -8,11 +8,12 @@ import struct
 import tracemalloc
 import zlib
 
+import make_golden
 import numpy as np
 import pytest
 
 from edgesvm import CorruptModelError, FormatVersionError, MemoryBudgetError, StreamSVM
-from edgesvm.persist import Checkpoint, inspect_slots, is_checkpoint, slot_bytes
+from edgesvm.persist import Checkpoint, inspect_slots, is_checkpoint, restore, slot_bytes
 from edgesvm.persist.checkpoint import ALIGNMENT, HEADER, HEADER_BYTES
 from firmware_sim.disk import Fault, SimulatedDisk
 
@@ -148,6 +149,30 @@ def test_a_file_removed_while_in_use_is_made_again(path):
     path.unlink()
     checkpoint.save(learned(20))
     assert state(Checkpoint(path).load()) == state(learned(20))
+
+
+def test_golden_bytes(path):
+    """The file of two saves, byte for byte; only a new format version may change it."""
+    golden = make_golden.HERE / "two_saves.ckpt"
+    learner = make_golden.checkpoint(path)
+    assert path.read_bytes() == golden.read_bytes()
+    assert state(Checkpoint(golden).load()) == state(learner)
+
+
+def test_golden_bytes_by_hand():
+    """FORMATS.md, taken literally."""
+    data = (make_golden.HERE / "two_saves.ckpt").read_bytes()
+    half = len(data) // 2
+    assert half == 4096
+    for begin, sequence, n_seen in ((0, 2, 200), (half, 1, 100)):
+        header = struct.unpack_from("<8sHHIQQQII", data, begin)
+        length = header[6]
+        snapshot = data[begin + 48 : begin + 48 + length]
+        assert header[:6] == (b"ESVMSLOT", 1, 48, 0, sequence, half)
+        assert header[7] == zlib.crc32(snapshot[:-4]) == struct.unpack("<I", snapshot[-4:])[0]
+        assert header[8] == zlib.crc32(data[begin : begin + 44])
+        assert restore(snapshot).n_seen_ == n_seen
+        assert not any(data[begin + 48 + length : begin + half])
 
 
 # Two files.

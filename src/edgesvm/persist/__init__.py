@@ -1,6 +1,6 @@
 """A learner's bytes on disk, written whole or not at all, and read without trust: snapshots and checkpoints."""
 
-from edgesvm.persist.checkpoint import Checkpoint, Slot, inspect_slots, is_checkpoint, restore_slot, slot_bytes
+from edgesvm.persist.checkpoint import Checkpoint, Slot, inspect_slots, is_checkpoint, read_slot, slot_bytes
 from edgesvm.persist.disk import Disk, OsDisk
 from edgesvm.persist.format import Snapshot, pack, unpack
 from edgesvm.persist.store import inspect, load, restore, save
@@ -16,8 +16,8 @@ __all__ = [
     "is_checkpoint",
     "load",
     "pack",
+    "read_slot",
     "restore",
-    "restore_slot",
     "save",
     "slot_bytes",
     "unpack",

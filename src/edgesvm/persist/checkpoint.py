@@ -276,9 +276,9 @@ def is_checkpoint(path: str | os.PathLike[str]) -> bool:
         return MAGIC in (first, file.read(len(MAGIC)))
 
 
-def restore_slot(slot: Slot) -> Learner | None:
-    """The learner in a sound slot, None where it holds none yet; raises CorruptModelError as `load` does."""
-    return _File(slot.path, OsDisk()).restore(slot)
+def read_slot(slot: Slot) -> bytes:
+    """The snapshot in a sound slot; empty where it holds none yet."""
+    return _File(slot.path, OsDisk()).snapshot(slot)
 
 
 def _sequence(slot: Slot) -> int:
@@ -338,11 +338,12 @@ class _File:
             return self._read(descriptor)
 
     def restore(self, slot: Slot) -> Learner | None:
-        if slot.snapshot_bytes == 0:
-            return None
+        return restore(self.snapshot(slot)) if slot.snapshot_bytes else None
+
+    def snapshot(self, slot: Slot) -> bytes:
         with self._opened() as descriptor:
             at = slot.index * (self._disk.size(descriptor) // 2) + HEADER_BYTES
-            return restore(self._pread(descriptor, slot.snapshot_bytes, at))
+            return self._pread(descriptor, slot.snapshot_bytes, at)
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:

@@ -94,12 +94,12 @@ def load(path: str | os.PathLike[str]) -> Learner:
     OSError
         It cannot be read.
     """
-    return restore(_read(path))
+    return restore(read_file(path))
 
 
 def inspect(path: str | os.PathLike[str]) -> tuple[Snapshot, Learner, MemoryPlan]:
     """What a snapshot says, checked but for the learned numbers: snapshot, empty learner, plan."""
-    snapshot = unpack(_read(path))
+    snapshot = unpack(read_file(path))
     return snapshot, *_claimed(snapshot)
 
 
@@ -132,7 +132,8 @@ def _build(claimed: Wrapped) -> Learner:
     return kind(**{k: _build(v) if isinstance(v, Wrapped) else v for k, v in claimed.params.items()})
 
 
-def _read(path: str | os.PathLike[str]) -> bytes:
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """The file's bytes; CorruptModelError where it is longer than any of ours."""
     with open(path, "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > MAX_FILE_BYTES:
