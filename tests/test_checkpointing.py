@@ -45,9 +45,7 @@ class CountedDisk(SimulatedDisk):
 
 def begin(disk, every="100", **options):
     learner = StreamSVM().allocate(4)
-    saver = Checkpointer(
-        Checkpoint("model", disk=disk), learner, Interval.parse(every), **options
-    )
+    saver = Checkpointer(Checkpoint("model", disk=disk), learner, Interval.parse(every), **options)
     return learner, saver
 
 
@@ -69,7 +67,12 @@ def loaded(disk):
 
 @pytest.mark.parametrize(
     "text, interval",
-    [("60s", Interval(60.0)), ("0.5s", Interval(0.5)), ("1000", Interval(None, 1000)), ("1", Interval(None, 1))],
+    [
+        ("60s", Interval(60.0)),
+        ("0.5s", Interval(0.5)),
+        ("1000", Interval(None, 1000)),
+        ("1", Interval(None, 1)),
+    ],
 )
 def test_intervals(text, interval):
     assert Interval.parse(text) == interval

@@ -30,7 +30,9 @@ class Interval:
             return cls(seconds=float(text[:-1]))
         if re.fullmatch(r"[0-9]{1,15}", text) and int(text) > 0:
             return cls(samples=int(text))
-        raise ValueError(f"an interval of {text!r}: give seconds, as 60s, or a number of samples, as 1000")
+        raise ValueError(
+            f"an interval of {text!r}: give seconds, as 60s, or a number of samples, as 1000"
+        )
 
 
 class Checkpointer:

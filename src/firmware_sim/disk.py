@@ -48,7 +48,9 @@ class _Inode:
     medium_size: int = 0
     sizes: list[int] = field(default_factory=list)  # un-synced
     sectors: dict[int, list[bytes]] = field(default_factory=dict)  # un-synced, in the order written
-    lost: set[int] = field(default_factory=set)  # a failed sync gave them up; only the cache has them
+    lost: set[int] = field(
+        default_factory=set
+    )  # a failed sync gave them up; only the cache has them
 
     def write(self, data: bytes, offset: int) -> None:
         end = offset + len(data)
@@ -135,7 +137,9 @@ class SimulatedDisk:
         Struck in this order; add some to let operations fail.
     """
 
-    def __init__(self, seed: int = 0, *, cut_at: int | None = None, max_write: int | None = None) -> None:
+    def __init__(
+        self, seed: int = 0, *, cut_at: int | None = None, max_write: int | None = None
+    ) -> None:
         self.cut_at = cut_at
         self.max_write = max_write
         self.operations = 0
@@ -153,8 +157,15 @@ class SimulatedDisk:
 
     def cut_power(self) -> None:
         """Leave on the medium what survives, and start anew: nothing open, nothing cached, no faults."""
-        inodes = {id(inode): inode for inode in (*self._names.values(), *self._medium_names.values())}
-        inodes.update((id(inode), inode) for change in self._name_changes for inode in change.values() if inode)
+        inodes = {
+            id(inode): inode for inode in (*self._names.values(), *self._medium_names.values())
+        }
+        inodes.update(
+            (id(inode), inode)
+            for change in self._name_changes
+            for inode in change.values()
+            if inode
+        )
         for inode in inodes.values():
             inode.cut(self._rng)
         changes = [change for change in self._name_changes if self._rng.random() < 0.5]

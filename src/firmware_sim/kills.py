@@ -122,12 +122,20 @@ def kill_again_and_again(
     return report
 
 
-def _life(
-    rows: _Rows, files: list[str], every: str, rng: random.Random, longest_s: float
-) -> int:
+def _life(rows: _Rows, files: list[str], every: str, rng: random.Random, longest_s: float) -> int:
     """One run, killed; how many syncs of a save had returned."""
     link = PtyLink()
-    words = ["run", link.url, "--quiet", "--memory", "2KiB", "--every", every, "--checkpoint", files[0]]
+    words = [
+        "run",
+        link.url,
+        "--quiet",
+        "--memory",
+        "2KiB",
+        "--every",
+        every,
+        "--checkpoint",
+        files[0],
+    ]
     for second in files[1:]:
         words += ["--checkpoint-second", second]
     process = subprocess.Popen(

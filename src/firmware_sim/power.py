@@ -44,7 +44,10 @@ class PowerReport:
     @property
     def holds(self) -> bool:
         """Nothing lost, and both outcomes were met."""
-        return not (self.unloadable or self.mixed or self.acknowledged_lost) and self.newest > 0 < self.previous
+        return (
+            not (self.unloadable or self.mixed or self.acknowledged_lost)
+            and self.newest > 0 < self.previous
+        )
 
     def text(self) -> str:
         """As a line of a conformance run."""
@@ -57,7 +60,9 @@ class PowerReport:
         """For a JSON line."""
         return asdict(self)
 
-    def judge(self, found: Learner | None | Exception, states: Sequence[bytes], least: int, newest: int) -> int:
+    def judge(
+        self, found: Learner | None | Exception, states: Sequence[bytes], least: int, newest: int
+    ) -> int:
         """Count one outcome; which of `states` it is.
 
         Parameters
@@ -95,7 +100,11 @@ def checkpoint_ways(second: bool = False) -> MakeWay:
 
 
 def cut_everywhere(
-    make_way: MakeWay, learners: Sequence[Learner], seeds: Iterable[int], *, max_write: int | None = None
+    make_way: MakeWay,
+    learners: Sequence[Learner],
+    seeds: Iterable[int],
+    *,
+    max_write: int | None = None,
 ) -> PowerReport:
     """Save `learners` in turn on a new disk, the power cut at operation 0, 1, 2, ... and after the last.
 

@@ -135,6 +135,7 @@ def test_control_one_crc_over_header_and_snapshot(monkeypatch):
     """The snapshot ends in its own CRC, so a second one of the same polynomial over it tells nothing: a new
     header on an old snapshot passes.
     """
+
     def blind(sequence, n_slot, n_snapshot, snapshot_crc):
         fields = b"ESVMSLOT", 1, 48, sequence, n_slot, n_snapshot, 0
         header = checkpoint_module.HEADER.pack(*fields, 0)

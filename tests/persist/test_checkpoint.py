@@ -245,7 +245,10 @@ def test_every_operation_of_a_save_fails_in_turn(error, for_ever):
                 checkpoint.save(learned(40))
                 expected = [learned(40)]
             else:
-                expected = [learned(20), learned(30)]  # whole on the medium, though not acknowledged
+                expected = [
+                    learned(20),
+                    learned(30),
+                ]  # whole on the medium, though not acknowledged
             disk.cut_power()
             assert state(Checkpoint("model", disk=disk).load()) in map(state, expected)
 
@@ -360,7 +363,8 @@ def test_both_slots_damaged_is_an_error_and_nothing_is_written(path):
 
 
 @pytest.mark.parametrize(
-    "data", [b"x", b"ESVMSNAP" * 100, bytes(2 * ALIGNMENT), b"PK\x03\x04" * 2 * ALIGNMENT, b"\xff" * 4095]
+    "data",
+    [b"x", b"ESVMSNAP" * 100, bytes(2 * ALIGNMENT), b"PK\x03\x04" * 2 * ALIGNMENT, b"\xff" * 4095],
 )
 @pytest.mark.parametrize("fresh", [False, True])
 def test_a_foreign_file_is_refused_and_left_alone(path, data, fresh):

@@ -58,9 +58,7 @@ def _interval(text: str) -> Interval:
 def open_checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     """The checkpoint asked for; ValueError where the options make no sense."""
     if options.checkpoint is not None:
-        return Checkpoint(
-            options.checkpoint, second=options.checkpoint_second, fresh=options.fresh
-        )
+        return Checkpoint(options.checkpoint, second=options.checkpoint_second, fresh=options.fresh)
     if options.checkpoint_second is not None:
         raise ValueError("--checkpoint-second goes with --checkpoint")
     return None

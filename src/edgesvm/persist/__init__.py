@@ -1,6 +1,13 @@
 """A learner's bytes on disk, written whole or not at all, and read without trust: snapshots and checkpoints."""
 
-from edgesvm.persist.checkpoint import Checkpoint, Slot, inspect_slots, is_checkpoint, read_slot, slot_bytes
+from edgesvm.persist.checkpoint import (
+    Checkpoint,
+    Slot,
+    inspect_slots,
+    is_checkpoint,
+    read_slot,
+    slot_bytes,
+)
 from edgesvm.persist.disk import Disk, OsDisk
 from edgesvm.persist.format import Snapshot, pack, unpack
 from edgesvm.persist.store import inspect, load, restore, save

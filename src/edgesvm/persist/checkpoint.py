@@ -104,7 +104,9 @@ class Checkpoint:
         disk = OsDisk() if disk is None else disk
         paths = [os.fspath(path)] + ([] if second is None else [os.fspath(second)])
         if len({os.path.realpath(p) for p in paths}) < len(paths):
-            raise ValueError(f"second={second!r} is the same file as the first; it helps only on another medium")
+            raise ValueError(
+                f"second={second!r} is the same file as the first; it helps only on another medium"
+            )
         self.fresh = fresh
         self.saves = self.save_failed = self.slot_rejected = self.sequence = 0
         self._files = [_File(p, disk) for p in paths]
@@ -130,7 +132,9 @@ class Checkpoint:
         """
         slots, failures = self._slots()
         rejected: list[Exception] = [slot.problem for slot in slots if slot.problem]
-        sound = sorted((slot for slot in slots if slot.sequence is not None), key=_sequence, reverse=True)
+        sound = sorted(
+            (slot for slot in slots if slot.sequence is not None), key=_sequence, reverse=True
+        )
         learner = None
         for slot in sound:
             if max_bytes is not None and slot.snapshot_bytes > max_bytes and not self.fresh:
@@ -371,7 +375,9 @@ class _File:
     def _check_size(self, descriptor: int) -> None:
         n_bytes = self._disk.size(descriptor)
         if n_bytes % (2 * ALIGNMENT) or n_bytes > MAX_FILE_BYTES:
-            raise CorruptModelError(f"{self.path} is no checkpoint: {n_bytes:,} bytes are not two slots")
+            raise CorruptModelError(
+                f"{self.path} is no checkpoint: {n_bytes:,} bytes are not two slots"
+            )
 
     def _read_slot(self, descriptor: int, index: int, n_slot: int) -> Slot:
         header = self._pread(descriptor, HEADER_BYTES, index * n_slot)
@@ -383,32 +389,47 @@ class _File:
             return Slot(self.path, index, problem=problem)
         return Slot(self.path, index, sequence, n_snapshot)
 
-    def _check(
-        self, descriptor: int, header: bytes, index: int, n_slot: int
-    ) -> tuple[int, int]:
+    def _check(self, descriptor: int, header: bytes, index: int, n_slot: int) -> tuple[int, int]:
         """Sequence and snapshot bytes of a slot whose CRC is right; takes no memory by what the slot says."""
         slot = f"slot {index} of {self.path}"
-        magic, version, n_header, sequence, stated, n_snapshot, snapshot_crc, crc = HEADER.unpack(header)
+        magic, version, n_header, sequence, stated, n_snapshot, snapshot_crc, crc = HEADER.unpack(
+            header
+        )
         if magic != MAGIC:
             raise CorruptModelError(f"{slot} is none of ours, or its beginning is lost")
         if zlib.crc32(header[:-CRC_BYTES]) != crc:
             raise CorruptModelError(f"{slot} is damaged (the CRC-32 of its header does not match)")
         if version != VERSION:
-            raise FormatVersionError(f"{slot} has format version {version}; this release reads version {VERSION}")
-        if n_header != HEADER_BYTES or stated != n_slot or n_snapshot > n_slot - HEADER_BYTES or any(header[12:16]):
+            raise FormatVersionError(
+                f"{slot} has format version {version}; this release reads version {VERSION}"
+            )
+        if (
+            n_header != HEADER_BYTES
+            or stated != n_slot
+            or n_snapshot > n_slot - HEADER_BYTES
+            or any(header[12:16])
+        ):
             raise CorruptModelError(f"{slot} has a header that is not as version 1 has it")
-        if sequence >= MAX_SEQUENCE or (n_snapshot < MIN_SNAPSHOT and (n_snapshot, sequence, snapshot_crc) != (0, 0, 0)):
+        if sequence >= MAX_SEQUENCE or (
+            n_snapshot < MIN_SNAPSHOT and (n_snapshot, sequence, snapshot_crc) != (0, 0, 0)
+        ):
             raise CorruptModelError(f"{slot} has a number or a length that no save makes")
         at = index * n_slot + HEADER_BYTES
         if n_snapshot and not self._is_whole(descriptor, at, n_snapshot - CRC_BYTES, snapshot_crc):
-            raise CorruptModelError(f"{slot} is damaged or half written (the CRC-32 of its snapshot does not match)")
+            raise CorruptModelError(
+                f"{slot} is damaged or half written (the CRC-32 of its snapshot does not match)"
+            )
         return sequence, n_snapshot
 
     def _is_whole(self, descriptor: int, at: int, n_body: int, crc: int) -> bool:
         found = 0
         for begin in range(0, n_body, CHUNK):
-            found = zlib.crc32(self._pread(descriptor, min(CHUNK, n_body - begin), at + begin), found)
-        return found == crc and self._pread(descriptor, CRC_BYTES, at + n_body) == struct.pack("<I", crc)
+            found = zlib.crc32(
+                self._pread(descriptor, min(CHUNK, n_body - begin), at + begin), found
+            )
+        return found == crc and self._pread(descriptor, CRC_BYTES, at + n_body) == struct.pack(
+            "<I", crc
+        )
 
     def _pread(self, descriptor: int, n_bytes: int, offset: int) -> bytes:
         parts = []
@@ -456,7 +477,9 @@ class _File:
         self._check_size(descriptor)
         own = self._disk.size(descriptor) // 2
         if all(self._pread(descriptor, len(MAGIC), at) != MAGIC for at in (0, own)):
-            raise CorruptModelError(f"{self.path} is no checkpoint: neither half begins as a slot does")
+            raise CorruptModelError(
+                f"{self.path} is no checkpoint: neither half begins as a slot does"
+            )
         sound = [slot for slot in slots if slot.sequence is not None and slot.sequence <= newest]
         if not sound:  # damaged, while the state came from the other file, or is begun anew
             return False

@@ -57,7 +57,9 @@ class OsDisk:
 
     def open(self, path: str, *, writable: bool = True) -> int:
         # Without O_NONBLOCK opening a named pipe waits for its other end.
-        descriptor = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = os.open(
+            path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NONBLOCK
+        )
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise OSError(errno.EINVAL, "not a regular file", path)
