@@ -1,4 +1,4 @@
-"""Saving while learning: when, what, and that neither a slow nor a failing disk stops the learner."""
+"""Saving while learning: when, what, and that no slow or failing disk stops the learner."""
 
 import errno
 import os

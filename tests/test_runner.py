@@ -1,4 +1,4 @@
-"""The main job over a fake port: what is predicted, learned, answered and counted, in which order."""
+"""The main job over a fake port: what is predicted, learned, answered, counted, in which order."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ D = 3
 
 
 class FakeNode:
-    """A port with a node behind it: answers HELLO, keeps the predictions, sends what it is given."""
+    """A port with a node behind it: answers HELLO, keeps predictions, sends what it is given."""
 
     def __init__(self):
         self.schema = wire.Schema(0, 5, D, label_mode=wire.LABEL_INLINE)
@@ -232,4 +232,4 @@ def test_without_answers_nothing_is_written(node):
 def test_counts_that_do_not_add_up_are_told(node):
     runner = drain(runner_on(node))
     runner.learned += 1
-    assert any("samples taken 0" in broken for broken in runner.check_identities())
+    assert any("taken 0" in broken for broken in runner.check_identities())

@@ -1,4 +1,6 @@
-"""Saves a learner now and then while it learns: copied between two samples, written by a thread of its own."""
+"""Saves a learner now and then while it learns: copied between two samples, written by a thread of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,9 @@ class Checkpointer:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Wait for the save under way, save once more if there is something new, and give the files back."""
+        """Wait for the save under way, save once more if there is something new, and give the files
+        back.
+        """
         with self._changed:
             self._ending = True
             self._changed.notify_all()

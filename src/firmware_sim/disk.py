@@ -1,8 +1,10 @@
-"""A disk that loses power: what was not synced is kept, dropped, torn or reordered, each sector for itself.
+"""A disk that loses power: what was not synced is kept, dropped, torn or reordered, each sector for
+itself.
 
-Harsher than file systems are, on purpose: it promises nothing but what POSIX does. A sync brings what was
-written before it to the medium; of everything else each sector, each file's length and each change of a name
-survives a cut or not on its own.
+Harsher than file systems are, on purpose: it promises nothing but what POSIX does. A sync brings
+what was written before it to the medium; of everything else each sector, each file's length and
+each change
+of a name survives a cut or not on its own.
 """
 
 from __future__ import annotations
@@ -17,15 +19,15 @@ TORN = 0.3  # share of un-synced sectors that are left half written
 
 
 class PowerCut(BaseException):
-    """The power goes. No program catches it, so nothing is tidied up that a real cut would leave."""
+    """The power goes. No program catches it: nothing is tidied up that a real cut would leave."""
 
 
 @dataclass
 class Fault:
     """An operation that fails.
 
-    ``operation`` is a method's name ("any": each that changes something); the n-th call of it from here on fails,
-    and with ``for_ever`` all after it.
+    ``operation`` is a method's name ("any": each that changes something); the n-th call of it from
+    here on fails, and with ``for_ever`` all after it.
     """
 
     operation: str
@@ -75,7 +77,9 @@ class _Inode:
         self.sizes.clear()
 
     def lose_unsynced(self, rng: random.Random) -> None:
-        """A sync failed: some sectors got through, the others count as clean and will not be written again."""
+        """A sync failed: some sectors got through, the others count as clean and will not be
+        written again.
+        """
         for sector, versions in self.sectors.items():
             if rng.random() < 0.5:
                 self._put(sector, versions[-1])
@@ -124,8 +128,8 @@ class SimulatedDisk:
     seed : int
         Of what survives a cut.
     cut_at : int or None
-        `PowerCut` during the operation of that number, counted from 0; only those that change something
-        count (write, sync, create, rename, unlink).
+        `PowerCut` during the operation of that number, counted from 0; only those that change
+        something count (write, sync, create, rename, unlink).
     max_write : int or None
         A write takes at most so many bytes, as a full pipe or a signal would have it.
 
@@ -153,10 +157,12 @@ class SimulatedDisk:
         self._locks: dict[int, int] = {}  # inode to descriptor
         self._next_descriptor = 3
 
-    # -- what happens to it --------------------------------------------------------------------------------
+    # -- what happens to it
 
     def cut_power(self) -> None:
-        """Leave on the medium what survives, and start anew: nothing open, nothing cached, no faults."""
+        """Leave on the medium what survives, and start anew: nothing open, nothing cached, no
+        faults.
+        """
         inodes = {
             id(inode): inode for inode in (*self._names.values(), *self._medium_names.values())
         }
@@ -195,7 +201,7 @@ class SimulatedDisk:
     def _cut_now(self) -> bool:
         return self.cut_at is not None and self.operations > self.cut_at
 
-    # -- files ---------------------------------------------------------------------------------------------
+    # -- files
 
     def open(self, path: str, *, writable: bool = True) -> int:
         if path not in self._names:
@@ -266,7 +272,7 @@ class SimulatedDisk:
     def forget_cache(self, descriptor: int) -> None:
         self._open[descriptor].forget_clean()
 
-    # -- names ---------------------------------------------------------------------------------------------
+    # -- names
 
     def replace(self, source: str, target: str) -> None:
         self._operate("replace")

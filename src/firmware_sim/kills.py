@@ -1,4 +1,6 @@
-"""Kills a real `edgesvm run` at random moments, again and again, and looks at what its checkpoint holds."""
+"""Kills a real `edgesvm run` at random moments, again and again, and looks at what its checkpoint
+holds.
+"""
 
 from __future__ import annotations
 
@@ -64,10 +66,12 @@ def kill_again_and_again(
     longest_s: float = 0.2,
     second: bool = False,
 ) -> PowerReport:
-    """`edgesvm run --checkpoint` on a pseudo-terminal, killed so often; each life goes on where the file says.
+    """`edgesvm run --checkpoint` on a pseudo-terminal, killed so often; each life goes on where the
+    file says.
 
-    The node begins each life with the first sample that the checkpoint has not learned. So the learner in the
-    file must always be, bit for bit, one that has learned the first n samples of one stream.
+    The node begins each life with the first sample that the checkpoint has not learned. So the
+    learner in the file must always be, bit for bit, one that has learned the first n samples of one
+    stream.
 
     Parameters
     ----------
@@ -78,14 +82,16 @@ def kill_again_and_again(
     every : str
         As the option ``--every``.
     longest_s : float
-        A life ends within so many seconds of its first sample, one in ten while it is still starting.
+        A life ends within so many seconds of its first sample, one in ten while it is still
+        starting.
     second : bool
         With ``--checkpoint-second``.
 
     Returns
     -------
     PowerReport
-        ``mixed``: the learner is none of the first n samples. ``previous``: the last save that had returned.
+        ``mixed``: the learner is none of the first n samples. ``previous``: the last save that had
+        returned.
     """
     rng = random.Random(seed)
     y = np.random.default_rng(seed).integers(0, 2, _ROWS)

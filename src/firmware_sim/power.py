@@ -26,11 +26,14 @@ MakeWay = Callable[[SimulatedDisk], Way]
 
 @dataclass
 class PowerReport:
-    """Cuts and what was loaded after each: the save under way (``newest``), the one before (``previous``), or worse.
+    """Cuts and what was loaded after each: the save under way (``newest``), the one before
+    (``previous``), or worse.
 
-    ``unloadable``: an error, or nothing though a save had returned. ``mixed``: a state that was never saved.
-    ``acknowledged_lost``: an older state than the last save that had returned, or than the one that save n began
-    from. ``kills`` are cuts of the process alone: what it wrote stays in the system's cache.
+    ``unloadable``: an error, or nothing though a save had returned. ``mixed``: a state that was
+    never saved. ``acknowledged_lost``: an older state than the last save that had returned, or than
+    the one that
+    save n began from. ``kills`` are cuts of the process alone: what it wrote stays in the system's
+    cache.
     """
 
     cuts: int = 0
@@ -52,8 +55,9 @@ class PowerReport:
     def text(self) -> str:
         """As a line of a conformance run."""
         return (
-            f"power     cuts {self.cuts:,}, kills {self.kills:,}: unloadable {self.unloadable:,}, mixed {self.mixed:,}, "
-            f"acknowledged lost {self.acknowledged_lost:,}, newest {self.newest:,} / previous {self.previous:,}"
+            f"power     cuts {self.cuts:,}, kills {self.kills:,}: unloadable {self.unloadable:,}, "
+            f"mixed {self.mixed:,}, acknowledged lost {self.acknowledged_lost:,}, "
+            f"newest {self.newest:,} / previous {self.previous:,}"
         )
 
     def as_dict(self) -> dict[str, int]:
@@ -61,7 +65,7 @@ class PowerReport:
         return asdict(self)
 
     def judge(
-        self, found: Learner | None | Exception, states: Sequence[bytes], least: int, newest: int
+        self, found: Learner | Exception | None, states: Sequence[bytes], least: int, newest: int
     ) -> int:
         """Count one outcome; which of `states` it is.
 
@@ -106,7 +110,8 @@ def cut_everywhere(
     *,
     max_write: int | None = None,
 ) -> PowerReport:
-    """Save `learners` in turn on a new disk, the power cut at operation 0, 1, 2, ... and after the last.
+    """Save `learners` in turn on a new disk, the power cut at operation 0, 1, 2, ... and after the
+    last.
 
     Parameters
     ----------
@@ -146,10 +151,11 @@ def cut_again_and_again(
     kill_share: float = 0.3,
     max_write: int | None = None,
 ) -> PowerReport:
-    """One disk for many lives: each loads what the one before left, saves on from there, and ends at some operation.
+    """One disk for many lives: each loads what the one before left, saves on from there, and ends
+    at some operation.
 
-    Some lives are only killed, so that the next finds un-synced writes in the cache, whole, and may not build
-    upon them.
+    Some lives are only killed, so that the next finds un-synced writes in the cache, whole, and may
+    not build upon them.
 
     Parameters
     ----------
@@ -192,7 +198,9 @@ def cut_again_and_again(
 
 
 def _save_all(way: Way, learners: Sequence[Learner], at: int) -> tuple[int, int]:
-    """Save those after the first `at`, until the power goes; the last save that returned and the last that began."""
+    """Save those after the first `at`, until the power goes; the last save that returned and the
+    last that began.
+    """
     done = begun = 0
     try:
         if at:
@@ -208,7 +216,7 @@ def _save_all(way: Way, learners: Sequence[Learner], at: int) -> tuple[int, int]
     return done, begun
 
 
-def _load(way: Way) -> Learner | None | Exception:
+def _load(way: Way) -> Learner | Exception | None:
     try:
         return way.load()
     except (CorruptModelError, OSError) as error:

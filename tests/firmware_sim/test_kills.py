@@ -1,4 +1,6 @@
-"""`edgesvm run` killed with -9: its checkpoint holds a learner of the first n samples, none acknowledged lost."""
+"""`edgesvm run` killed with -9: its checkpoint holds a learner of the first n samples, none
+acknowledged lost.
+"""
 
 import os
 

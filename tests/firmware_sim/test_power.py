@@ -1,6 +1,8 @@
-"""Power cuts at every write and sync of a checkpoint: it loads the save under way or the one before.
+"""Power cuts at every write and sync of a checkpoint: it loads the save under way or the one
+before.
 
-The positive controls are ways that are known to fail; a model in which they do not would show nothing.
+The positive controls are ways that are known to fail; a model in which they do not would show
+nothing.
 """
 
 import copy
@@ -126,14 +128,16 @@ def test_control_a_disk_that_lies_about_syncing():
 
 
 def test_control_building_on_what_only_the_cache_has():
-    """A killed process's un-synced save, taken for the newest, lets the next go over the durable one."""
+    """A killed process's un-synced save, taken for the newest, lets the next go over the durable
+    one.
+    """
     report = cut_again_and_again(on(BuildsOnTheCache), LEARNERS, range(100), kill_share=0.7)
     assert report.acknowledged_lost + report.unloadable > 0, report
 
 
 def test_control_one_crc_over_header_and_snapshot(monkeypatch):
-    """The snapshot ends in its own CRC, so a second one of the same polynomial over it tells nothing: a new
-    header on an old snapshot passes.
+    """The snapshot ends in its own CRC, so a second one of the same polynomial over it tells
+    nothing: a new header on an old snapshot passes.
     """
 
     def blind(sequence, n_slot, n_snapshot, snapshot_crc):

@@ -1,5 +1,5 @@
-"""Writes the golden snapshots and the checkpoint beside it; run it only when the format version changes, never to make
-a test pass.
+"""Writes the golden snapshots and the checkpoint beside it; run it only when the format version
+changes, never to make a test pass.
 
 python tests/persist/make_golden.py
 """
@@ -47,7 +47,9 @@ def learned(learner: Learner) -> Learner:
 
 
 def checkpoint(path: Path) -> StreamSVM:
-    """Saves after 100 and 200 samples: the second lies in slot 0, the first in slot 1. The learner saved last."""
+    """Saves after 100 and 200 samples: the second lies in slot 0, the first in slot 1. The learner
+    saved last.
+    """
     path.unlink(missing_ok=True)
     learner = StreamSVM(C=10.0)
     X, y = stream(200, "float32")

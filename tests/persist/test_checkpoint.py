@@ -1,5 +1,5 @@
-"""The two slots of a checkpoint: which one is written, which is loaded, and what a failing disk or a hostile
-file does. Power cuts are in tests/firmware_sim/test_power.py.
+"""The two slots of a checkpoint: which one is written, which is loaded, and what a failing disk or
+a hostile file does. Power cuts are in tests/firmware_sim/test_power.py.
 """
 
 import errno
@@ -255,7 +255,9 @@ def test_every_operation_of_a_save_fails_in_turn(error, for_ever):
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_a_failed_sync_then_a_new_process_then_a_cut(error):
-    """The cache shows the failed save whole; who builds on it goes over the only state the medium has."""
+    """The cache shows the failed save whole; who builds on it goes over the only state the medium
+    has.
+    """
     for seed in range(30):
         disk = SimulatedDisk(seed)
         checkpoint = Checkpoint("model", disk=disk)
@@ -268,7 +270,7 @@ def test_a_failed_sync_then_a_new_process_then_a_cut(error):
         disk.operations, disk.cut_at = 0, 3
         again = Checkpoint("model", disk=disk)
         found = state(again.load())
-        with pytest.raises(BaseException):  # noqa: B017, PT011
+        with pytest.raises(BaseException):  # noqa: B017
             again.save(learned(30))
             again.save(learned(40))
         disk.cut_power()
@@ -418,7 +420,7 @@ def test_hostile_slots_with_right_crcs(path, says):
 
 
 def test_a_newer_format_version_is_told_apart(path):
-    data, n_slot = two_slots(path)
+    _, n_slot = two_slots(path)
     path.write_bytes(sealed(n_slot, 9, b"", version=2) * 2)
     with pytest.raises(FormatVersionError, match="version 2"):
         Checkpoint(path).load()

@@ -1,4 +1,6 @@
-"""``--checkpoint`` and its like: the learner goes to disk while it learns, and comes back at the start."""
+"""``--checkpoint`` and its like: the learner goes to disk while it learns, and comes back at the
+start.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def add_to(command: argparse.ArgumentParser) -> None:
 
 
 def _file(text: str) -> str:
-    """A name that can be meant; whether the medium can be written is seen, and told, later: it may come back."""
+    """A name that can be meant; whether the medium can be written is seen, and told, later: it may
+    come back.
+    """
     path = Path(text)
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")

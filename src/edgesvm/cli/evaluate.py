@@ -6,6 +6,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import takewhile
 from typing import Any
 
@@ -21,7 +22,7 @@ from edgesvm.learner import Learner
 from edgesvm.rows import CsvRows, NpzRows, open_rows
 
 HELP = """\
-Test-then-train over the rows of a CSV or npz file, in their order: each row is predicted, then learned.
+Test-then-train over the rows of a CSV or npz file, in their order: each is predicted, then learned.
 
   edgesvm eval room.csv --label-column Occupancy --drop-column date
   edgesvm eval digits.npz --positive 8 --learner kernel-stream --memory 64KiB --plot accuracy.png
@@ -79,10 +80,24 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def act(options: argparse.Namespace) -> int:
     if options.plot:
         from edgesvm.cli import figures  # says at once that matplotlib is missing
-    rows = open_rows(
+    source = open_rows(
         options.file, label_column=options.label_column, drop_columns=tuple(options.drop_column)
     )
-    learner = learner_options.build(options, rows.n_features).allocate(rows.n_features)
+    with closing(source) as rows:
+        learner = learner_options.build(options, rows.n_features).allocate(rows.n_features)
+        summary, curve = _test_then_train(options, rows, learner)
+    if options.save:
+        learner.save(options.save)
+    if options.plot:
+        figures.accuracy(curve, options.plot, title=f"{options.file}: {learner!r}")
+    print(json.dumps(summary) if options.json else _closing_words(summary))
+    return 0
+
+
+def _test_then_train(
+    options: argparse.Namespace, rows: CsvRows | NpzRows, learner: Learner
+) -> tuple[dict[str, Any], list[tuple[int, float]]]:
+    """The summary, and the curve for a picture."""
     score = Prequential(options.window)
     status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
@@ -105,13 +120,7 @@ def act(options: argparse.Namespace) -> int:
             status.show(lambda: _progress(learner, score, time.perf_counter() - started))
     finally:
         status.end()
-    summary = _summary(learner, score, refused, time.perf_counter() - started)
-    if options.save:
-        learner.save(options.save)
-    if options.plot:
-        figures.accuracy(curve, options.plot, title=f"{options.file}: {learner!r}")
-    print(json.dumps(summary) if options.json else _closing_words(summary))
-    return 0
+    return _summary(learner, score, refused, time.perf_counter() - started), curve
 
 
 def _third_label(
@@ -181,7 +190,7 @@ def _blocks(
 
 
 def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
-    """One more point; when there are too many every second goes, so that the curve stays small on any stream."""
+    """One more point; of too many every second goes: the curve stays small on any stream."""
     curve.append((n, rolling))
     if len(curve) > CURVE_POINTS:
         del curve[::2]
@@ -190,7 +199,8 @@ def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
 def _progress(learner: Learner, score: Prequential, seconds: float) -> str:
     return (
         f"{score.n:,} rows  {score.n / max(seconds, 1e-9):,.0f}/s  "
-        f"accuracy {percent(score.accuracy)}, last {min(score.n, score.window):,} {percent(score.rolling)}  "
+        f"accuracy {percent(score.accuracy)}, "
+        f"last {min(score.n, score.window):,} {percent(score.rolling)}  "
         f"{learner.n_updates_:,} updates  {learner.nbytes:,} B"
     )
 
@@ -209,11 +219,14 @@ def _summary(learner: Learner, score: Prequential, refused: int, seconds: float)
 
 def _closing_words(s: dict[str, Any]) -> str:
     n = min(s["window"], s["predicted"])
-    return (
-        f"{s['learner']}, {format_bytes(s['bytes'])}\n"
-        f"{s['predicted']:,} rows predicted before they were learned: accuracy {percent(s['accuracy'])} (saying the "
-        f"larger class: {percent(s['majority'])}), balanced {percent(s['balanced_accuracy'])}; first {n:,} {percent(s['first_accuracy'])}, last {n:,} "
-        f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} moved the model; {s['us_per_sample']:.1f} us a row"
-    ) + (
-        f"\n{s['refused']:,} rows refused: a value not finite, or too large" if s["refused"] else ""
-    )
+    lines = [
+        f"{s['learner']}, {format_bytes(s['bytes'])}",
+        f"{s['predicted']:,} rows predicted before they were learned: "
+        f"accuracy {percent(s['accuracy'])}, balanced {percent(s['balanced_accuracy'])} "
+        f"(saying the larger class: {percent(s['majority'])})",
+        f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} {percent(s['rolling_accuracy'])}; "
+        f"{s['n_updates']:,} moved the model; {s['us_per_sample']:.1f} us a row",
+    ]
+    if s["refused"]:
+        lines.append(f"{s['refused']:,} rows refused: a value not finite, or too large")
+    return "\n".join(lines)

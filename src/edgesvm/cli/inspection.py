@@ -15,9 +15,10 @@ from edgesvm.persist import Slot, inspect_slots, is_checkpoint, read_slot, resto
 from edgesvm.persist.store import read_file
 
 HELP = """\
-What a snapshot or a checkpoint says: learner, parameters, labels, counts, and the arrays it holds. Its length, CRC and every
-count are checked first, and no code in it is run: there is none. Exit code 1 where it is damaged or neither.
-Of a checkpoint both slots are told, then the learner that `edgesvm run --checkpoint` would go on with.
+What a snapshot or a checkpoint says: learner, parameters, labels, counts, and the arrays it holds.
+Its length, CRC and every count are checked first, and no code in it is run: there is none. Exit
+code 1 where it is damaged or neither. Of a checkpoint both slots are told, then what the newest
+holds.
 
   edgesvm inspect model.esvm
   edgesvm inspect model.ckpt --json
@@ -55,7 +56,8 @@ def act(options: argparse.Namespace) -> int:
     print(f"labels     {labels}{' (named up front)' if snapshot.closed else ''}")
     print(f"samples    {told['n_seen']:,} seen, {told['n_updates']:,} moved the model")
     print(
-        f"bytes      {format_bytes(told['bytes'])} of state, {format_bytes(told['file_bytes'])} on disk"
+        f"bytes      {format_bytes(told['bytes'])} of state, "
+        f"{format_bytes(told['file_bytes'])} on disk"
     )
     print(f"\n{learner.plan(snapshot.n_features)}")
     return 0

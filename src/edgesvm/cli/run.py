@@ -17,23 +17,25 @@ from edgesvm.checkpointing import Checkpointer
 from edgesvm.cli import arguments, checkpoint_options, learner_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
-from edgesvm.errors import LinkDown
+from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.ingest import Link, open_link
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint, load
 from edgesvm.runner import Runner
 
 HELP = """\
-Learn from the sensor on PORT: each sample is predicted, the prediction goes back, then its label is learned.
+Learn from the sensor on PORT: each sample is predicted, then learned, and the prediction goes back.
 
-  edgesvm run /dev/ttyUSB0                         a node that speaks the binary protocol (FORMATS.md)
+  edgesvm run /dev/ttyUSB0                         a node that speaks frames (FORMATS.md)
   edgesvm run /dev/ttyACM0 --text --save m.esvm    any sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
 
-With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C and on SIGTERM.
-With --checkpoint it is saved while learning too, so that the power may go at any moment.
-When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A sketch that prints lines and
-reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS SCORE" for each of its lines.
+With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C
+and on SIGTERM. With --checkpoint it is saved while learning too, so that the power may go at any
+moment. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A sketch
+that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS SCORE" for
+each
+of its lines.
 """
 
 
@@ -96,9 +98,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="FILE",
         help="snapshot: loaded if there, written at the end",
     )
-    command.add_argument(
-        "--fresh", action="store_true", help="load neither FILE, begin anew"
-    )
+    command.add_argument("--fresh", action="store_true", help="load neither FILE, begin anew")
     command.add_argument(
         "--window",
         type=arguments.count,
@@ -121,7 +121,8 @@ def act(options: argparse.Namespace) -> int:
         assert link.schema is not None  # open
         origin = f", {learner.n_seen_:,} samples old, from {source}" if source else ""
         status.say(
-            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; {link.schema.n_features} features a sample; "
+            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; "
+            f"{link.schema.n_features} features a sample; "
             f"link {format_bytes(link.nbytes)}"
         )
         runner = Runner(
@@ -131,7 +132,7 @@ def act(options: argparse.Namespace) -> int:
         started = time.monotonic()
         try:
             with closing(saver) if saver else nullcontext():
-                _serve(options, runner, signals, status, started, saver)
+                _serve(options, runner, signals, status, started, saver=saver)
         finally:  # whatever ended it, what was learned is kept, and told
             status.end()
             try:
@@ -156,7 +157,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 class _Signals:
-    """Set by SIGTERM and SIGINT. While waiting for a port they raise, since nothing is half done then."""
+    """Set by SIGTERM and SIGINT. While waiting for a port they raise: nothing is half done then."""
 
     def __init__(self) -> None:
         self.stopping = False
@@ -203,6 +204,8 @@ def _open(options: argparse.Namespace, signals: _Signals) -> Link:
                 policy=options.full,
                 handshake_timeout=options.wait,
             )
+    except NoSchema as error:
+        raise NoSchema(f"{error} See --baud and --text.") from error
     except Stop:
         raise KeyboardInterrupt from None
 
@@ -222,12 +225,13 @@ def _learner(
     labels = learner.classes_.tolist()
     if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
         raise ValueError(
-            f"{source} was learned with the labels {labels}, a link has whole numbers; --fresh begins anew"
+            f"{source} was learned with the labels {labels}, a link has whole numbers; "
+            "--fresh begins anew"
         )
     if learner.n_features_in_ != n_features:
         raise ValueError(
-            f"{source} was learned on {learner.n_features_in_} features, the link has {n_features}; "
-            "--fresh begins anew"
+            f"{source} was learned on {learner.n_features_in_} features, "
+            f"the link has {n_features}; --fresh begins anew"
         )
     return learner, source
 
@@ -238,6 +242,7 @@ def _serve(
     signals: _Signals,
     status: StatusLine,
     started: float,
+    *,
     saver: Checkpointer | None,
 ) -> None:
     """Until the samples asked for are in, a signal comes, or, with --once, the port dies."""
@@ -289,9 +294,12 @@ def _closing_words(summary: dict[str, Any]) -> str:
     lines = [
         f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
         f"{c['unlabelled']:,} unlabelled, {c['refused_value'] + c['unknown_label']:,} refused",
-        f"accuracy {percent(summary['accuracy'])} (saying the larger class: {percent(summary['majority'])}), "
-        f"last {min(summary['window'], summary['predicted']):,} {percent(summary['rolling_accuracy'])}",
-        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, {c['duplicate'] + c['too_old']:,} sent again, "
+        f"accuracy {percent(summary['accuracy'])}, "
+        f"last {min(summary['window'], summary['predicted']):,} "
+        f"{percent(summary['rolling_accuracy'])} "
+        f"(saying the larger class: {percent(summary['majority'])})",
+        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
+        f"{c['duplicate'] + c['too_old']:,} sent again, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
     ]
     if c["unknown_label"]:

@@ -1,4 +1,6 @@
-"""A learner's bytes on disk, written whole or not at all, and read without trust: snapshots and checkpoints."""
+"""A learner's bytes on disk, written whole or not at all, and read without trust: snapshots and
+checkpoints.
+"""
 
 from edgesvm.persist.checkpoint import (
     Checkpoint,

@@ -1,8 +1,9 @@
-"""Two-slot checkpoints: a learner on disk that survives a power cut at any moment. FORMATS.md gives every byte.
+"""Two-slot checkpoints: a learner on disk that survives a power cut at any moment. FORMATS.md gives
+every byte.
 
-One file, made once and never resized, holds two slots. A save goes into the slot that does not hold the newest
-state, and is done when the medium has it; the newest sound slot is what is loaded. So the state that counts is
-never written over.
+One file, made once and never resized, holds two slots. A save goes into the slot that does not hold
+the newest state, and is done when the medium has it; the newest sound slot is what is loaded. So
+the state that counts is never written over.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from edgesvm.persist.store import MAX_FILE_BYTES, describe, restore, snapshot_by
 
 MAGIC = b"ESVMSLOT"
 VERSION = 1
-# magic, version, header bytes, 4 reserved, sequence, slot bytes, snapshot bytes, the snapshot's CRC-32, this header's.
-# A CRC over header and snapshot would not do: data with its own CRC behind it leaves every CRC of the same
-# polynomial at one value, so that a new header on an older snapshot, each whole, would pass.
+# magic, version, header bytes, 4 reserved, sequence, slot bytes, snapshot bytes, the snapshot's
+# CRC-32, this header's. A CRC over header and snapshot would not do: data with its own CRC behind
+# it leaves every CRC of the same polynomial at one value, so that a new header on an older
+# snapshot, each whole, would pass.
 HEADER = struct.Struct("<8sHH4xQQQII")
 HEADER_BYTES = HEADER.size
 ALIGNMENT = 4096  # the page of a file system, so that no write of one slot touches the other
@@ -36,7 +38,9 @@ CHUNK = 1 << 16
 
 
 def slot_bytes(learner: Learner) -> int:
-    """Bytes of each slot for the snapshots of `learner`, whatever labels come; the file has twice as many."""
+    """Bytes of each slot for the snapshots of `learner`, whatever labels come; the file has twice
+    as many.
+    """
     return _aligned(HEADER_BYTES + snapshot_bytes(learner))
 
 
@@ -48,8 +52,8 @@ def _aligned(n_bytes: int) -> int:
 class Slot:
     """What one slot of a file says.
 
-    ``sequence`` is None where the slot was never written or is not sound, ``problem`` None where it is
-    sound or was never written.
+    ``sequence`` is None where the slot was never written or is not sound, ``problem`` None where it
+    is sound or was never written.
     """
 
     path: str
@@ -68,8 +72,8 @@ class Checkpoint:
     * A save that has returned is not lost.
     * A save that has failed leaves the newest state where it was; so does every save after it.
 
-    A medium that says it is synced when it is not, or loses blocks that were not written, breaks them; a second
-    file on another medium is the remedy.
+    A medium that says it is synced when it is not, or loses blocks that were not written, breaks
+    them; a second file on another medium is the remedy.
 
     Parameters
     ----------
@@ -114,7 +118,8 @@ class Checkpoint:
         self._image: _Image | None = None
 
     def load(self, max_bytes: int | None = None) -> Learner | None:
-        """The learner of the newest sound slot; None where there is no file yet, or no save in it, or with ``fresh``.
+        """The learner of the newest sound slot; None where there is no file yet, or no save in it,
+        or with ``fresh``.
 
         Parameters
         ----------
@@ -161,8 +166,8 @@ class Checkpoint:
     def prepare(self, learner: Learner) -> None:
         """Take the memory for one save of `learner`, and make the files that are not there.
 
-        Called by the first `save`; call it before the first sample to have the memory taken, and what is
-        wrong said, up front.
+        Called by the first `save`; call it before the first sample to have the memory taken, and
+        what is wrong said, up front.
 
         Raises
         ------
@@ -171,7 +176,8 @@ class Checkpoint:
         CorruptModelError
             As `load`, where that was not called before.
         OSError
-            A file cannot be made or written: counted in ``save_failed``, and tried again by the next `save`.
+            A file cannot be made or written: counted in ``save_failed``, and tried again by the
+            next `save`.
         """
         if not self._loaded:
             self.load()
@@ -191,14 +197,14 @@ class Checkpoint:
         ValueError, CorruptModelError
             As `prepare`.
         OSError
-            A file could not be written; what was saved before stands. With a second file ``saves`` tells
-            whether that one took it.
+            A file could not be written; what was saved before stands. With a second file ``saves``
+            tells whether that one took it.
         """
         self.take(learner)
         self.commit()
 
     def take(self, learner: Learner) -> None:
-        """Copy the learner's bytes as they are now; no disk is touched once `prepare` was called."""
+        """Copy the learner's bytes as they are; no disk is touched once `prepare` was called."""
         if self._image is None:
             if not self._loaded:
                 self.load()
@@ -208,7 +214,9 @@ class Checkpoint:
         self._image.take(learner)
 
     def commit(self) -> None:
-        """Write what was taken; returns when a medium has it. May run in another thread than `take`."""
+        """Write what was taken; returns when a medium has it. May run in another thread than
+        `take`.
+        """
         assert self._image is not None, "nothing was taken"
         image, newest = self._image, self.sequence
 
@@ -303,7 +311,8 @@ class _Image:
         n_snapshot = len(head) + learner.nbytes + CRC_BYTES
         if HEADER_BYTES + n_snapshot > self.nbytes:
             raise ValueError(
-                f"a snapshot of {format_bytes(n_snapshot)} does not fit the slots of {format_bytes(self.nbytes)}"
+                f"a snapshot of {format_bytes(n_snapshot)} does not fit "
+                f"the slots of {format_bytes(self.nbytes)}"
             )
         begin = HEADER_BYTES + len(head)
         self._bytes[HEADER_BYTES:begin] = head
@@ -334,7 +343,7 @@ class _File:
         self._newest = 0  # index of the slot that must not be written over
         self._n_slot = 0
 
-    # -- reading -------------------------------------------------------------------------------------------
+    # -- reading
 
     def read(self) -> list[Slot]:
         """Its slots as the medium has them; none where it is empty."""
@@ -358,8 +367,9 @@ class _File:
             self._disk.close(descriptor)
 
     def _read(self, descriptor: int) -> list[Slot]:
-        # What an earlier process wrote and did not sync is read back from the cache, whole; were it taken for
-        # the newest, the next save would go over the one the medium has. So: to the medium, then from it.
+        # What an earlier process wrote and did not sync is read back from the cache, whole; were it
+        # taken for the newest, the next save would go over the one the medium has. So: to the
+        # medium, then from it.
         with contextlib.suppress(OSError):
             self._disk.fsync(descriptor)
         self._disk.forget_cache(descriptor)
@@ -390,7 +400,9 @@ class _File:
         return Slot(self.path, index, sequence, n_snapshot)
 
     def _check(self, descriptor: int, header: bytes, index: int, n_slot: int) -> tuple[int, int]:
-        """Sequence and snapshot bytes of a slot whose CRC is right; takes no memory by what the slot says."""
+        """Sequence and snapshot bytes of a slot whose CRC is right; takes no memory by what the
+        slot says.
+        """
         slot = f"slot {index} of {self.path}"
         magic, version, n_header, sequence, stated, n_snapshot, snapshot_crc, crc = HEADER.unpack(
             header
@@ -438,13 +450,14 @@ class _File:
             n_bytes, offset = n_bytes - len(part), offset + len(part)
         return b"".join(parts) + bytes(n_bytes)
 
-    # -- writing -------------------------------------------------------------------------------------------
+    # -- writing
 
     def attach(self, n_slot: int, newest: int, fresh: bool) -> None:
-        """Have the file open, ours alone, of slots of `n_slot` bytes or more, and know its newest slot up to `newest`.
+        """Have the file open, ours alone, of slots of `n_slot` bytes or more, and know its newest
+        slot up to `newest`.
 
-        Once attached it stays so: which slot is the newest is not read again after a failed write, since the
-        cache may show what the medium never got.
+        Once attached it stays so: which slot is the newest is not read again after a failed write,
+        since the cache may show what the medium never got.
         """
         if self._descriptor is not None:
             if self._disk.is_at(self._descriptor, self.path):
@@ -470,7 +483,9 @@ class _File:
             self._disk.close(descriptor)
 
     def _take_up(self, descriptor: int, n_slot: int, newest: int, fresh: bool) -> bool:
-        """Whether the file can go on as it is; else it is to be made anew. A file of another kind is left alone."""
+        """Whether the file can go on as it is; else it is to be made anew. A file of another kind
+        is left alone.
+        """
         slots = self._read(descriptor)
         if not slots:
             return False
@@ -485,15 +500,17 @@ class _File:
             return False
         if own < n_slot and not fresh:
             raise ValueError(
-                f"{self.path} has slots of {format_bytes(own)}, this learner needs {format_bytes(n_slot)}; "
-                "begin anew, or name another file"
+                f"{self.path} has slots of {format_bytes(own)}, "
+                f"this learner needs {format_bytes(n_slot)}; begin anew, or name another file"
             )
         self._newest, self._n_slot = max(sound, key=_sequence).index, own
         self._disk.sync_folder(self.path)
         return own >= n_slot
 
     def _create(self, n_slot: int) -> None:
-        """A file of two empty slots, written under another name: by its own name it is whole from the first."""
+        """A file of two empty slots, written under another name: by its own name it is whole from
+        the first.
+        """
         temporary = self.path + ".new"
         descriptor = self._disk.create(temporary)
         try:
@@ -512,7 +529,9 @@ class _File:
         self._descriptor, self._newest, self._n_slot = descriptor, 0, n_slot
 
     def write(self, image: _Image, sequence: int) -> None:
-        """Into the slot that does not hold the newest state; that one is only then no longer the newest."""
+        """Into the slot that does not hold the newest state; that one is only then no longer the
+        newest.
+        """
         assert self._descriptor is not None
         index = 1 - self._newest
         self._pwrite(self._descriptor, image.sealed(sequence, self._n_slot), index * self._n_slot)

@@ -1,4 +1,6 @@
-"""The file operations a checkpoint is made of: few, so that a model of a disk can stand in for them."""
+"""The file operations a checkpoint is made of: few, so that a model of a disk can stand in for
+them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from typing import Protocol
 
 
 class Disk(Protocol):
-    """What a checkpoint asks of a file system. All raise OSError; paths are absolute or relative names."""
+    """What a checkpoint asks of a file system. All raise OSError; paths are absolute or relative
+    names.
+    """
 
     def open(self, path: str, *, writable: bool = True) -> int:
         """An existing regular file; FileNotFoundError where there is none."""
@@ -41,7 +45,9 @@ class Disk(Protocol):
         """As `fdatasync`, and the file's metadata."""
 
     def forget_cache(self, descriptor: int) -> None:
-        """Let the next read come from the medium. After a failed sync a system may hold what never got there."""
+        """Let the next read come from the medium. After a failed sync a system may hold what never
+        got there.
+        """
 
     def replace(self, source: str, target: str) -> None:
         """Rename over."""

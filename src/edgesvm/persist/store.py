@@ -1,4 +1,5 @@
-"""Snapshots on a file system: saved atomically, loaded with the checks of the learner they claim to be."""
+"""Snapshots on a file system: saved atomically, loaded with the checks of the learner they claim
+to be."""
 
 from __future__ import annotations
 
@@ -19,14 +20,21 @@ MAX_FILE_BYTES = 1 << 32
 
 
 def save(learner: Learner, path: str | os.PathLike[str]) -> None:
-    """Write `learner` to `path`: a new file, synced, then renamed over the old one, then the folder synced.
+    """Write `learner` to `path`: a new file, synced, then renamed over the old one, then the folder
+    synced.
 
-    Where only the last fails, the new file is in place and whole, but a power cut may yet bring the old one back.
+    Where only the last fails, the new file is in place and whole, but a power cut may yet bring the
+    old one back.
     """
     data = describe(learner) + bytes(learner.arena)
     data += struct.pack("<I", zlib.crc32(data))
     path = Path(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=path.name + ".", suffix=".tmp", dir=path.parent or ".")
+    if path.exists() and not path.is_file():
+        # The rename would put a file in the place of a device or a pipe.
+        raise FileExistsError(f"{path} is no plain file: a snapshot would take its place")
+    descriptor, temporary = tempfile.mkstemp(
+        prefix=path.name + ".", suffix=".tmp", dir=path.parent or "."
+    )
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
@@ -43,14 +51,18 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
 
 
 def describe(learner: Learner) -> bytes:
-    """All of a snapshot of `learner` that comes before its arena; TypeError for a label the format has no place for."""
+    """All of a snapshot of `learner` that comes before its arena; TypeError for a label the format
+    has no place for.
+    """
     core, params = learner._allocated, learner._state[1]
     labels = core.labels
-    return head(_claim(learner, params), core.n_features, labels.in_slots, labels.closed, core.arena.nbytes)
+    return head(
+        _claim(learner, params), core.n_features, labels.in_slots, labels.closed, core.arena.nbytes
+    )
 
 
 def snapshot_bytes(learner: Learner) -> int:
-    """Most bytes a snapshot of `learner` can have, whatever labels come; it has its memory already."""
+    """Most bytes a snapshot of `learner`, which has its memory, can have, whatever labels come."""
     core, params = learner._allocated, learner._state[1]
     before_labels = len(head(_claim(learner, params), core.n_features, (), False, 0)) - 1
     return before_labels + MAX_LABELS_BYTES + core.arena.nbytes + CRC_BYTES
@@ -60,12 +72,16 @@ def _claim(learner: Learner, params: dict[str, Any]) -> Wrapped:
     """Class name and parameters, those of a wrapped learner in the same way."""
     return Wrapped(
         type(learner).__name__,
-        {k: _claim(v, v.get_params(deep=False)) if isinstance(v, Learner) else v for k, v in params.items()},
+        {
+            k: _claim(v, v.get_params(deep=False)) if isinstance(v, Learner) else v
+            for k, v in params.items()
+        },
     )
 
 
 def _mode(path: Path) -> int:
-    """Permissions as the old file has them, or as any new file would; those of a temporary file are the owner's only."""
+    """Permissions as the old file has them, or as any new file would; those of a temporary file
+    are the owner's only."""
     try:
         return path.stat().st_mode & 0o777
     except FileNotFoundError:
@@ -117,9 +133,13 @@ def _claimed(snapshot: Snapshot) -> tuple[Learner, MemoryPlan]:
         learner = _build(Wrapped(snapshot.learner, snapshot.params))
         plan = learner.plan(snapshot.n_features)
     except (TypeError, ValueError, OverflowError) as error:
-        raise CorruptModelError(f"the snapshot's parameters are not those of a {snapshot.learner}: {error}") from error
+        raise CorruptModelError(
+            f"the snapshot's parameters are not those of a {snapshot.learner}: {error}"
+        ) from error
     if plan.total != len(snapshot.arena):
-        raise CorruptModelError(f"the snapshot holds {len(snapshot.arena)} bytes, its parameters plan {plan.total}")
+        raise CorruptModelError(
+            f"the snapshot holds {len(snapshot.arena)} bytes, its parameters plan {plan.total}"
+        )
     return learner, plan
 
 
@@ -128,8 +148,12 @@ def _build(claimed: Wrapped) -> Learner:
 
     kind = LEARNERS.get(claimed.learner)
     if kind is None:
-        raise CorruptModelError(f"the snapshot is of {claimed.learner!r}, which this release does not have")
-    return kind(**{k: _build(v) if isinstance(v, Wrapped) else v for k, v in claimed.params.items()})
+        raise CorruptModelError(
+            f"the snapshot is of {claimed.learner!r}, which this release does not have"
+        )
+    return kind(
+        **{k: _build(v) if isinstance(v, Wrapped) else v for k, v in claimed.params.items()}
+    )
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
