@@ -4,6 +4,7 @@ a hostile file does. Power cuts are in tests/firmware_sim/test_power.py.
 
 import errno
 import os
+import resource
 import struct
 import tracemalloc
 import zlib
@@ -449,3 +450,20 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_none(tmp_path):
     checkpoint = Checkpoint(tmp_path / "model", second=tmp_path / "spare")
     with pytest.raises(OSError):
         checkpoint.load()
+
+
+@pytest.mark.parametrize("room", [0, 100, 5000, 8191])
+def test_a_disk_that_is_really_full(path, room):
+    """The kernel lets this process write files of `room` bytes only: making it stops short."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    checkpoint = Checkpoint(path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+    try:
+        with pytest.raises(OSError) as caught:
+            checkpoint.save(learned(10))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert caught.value.errno == errno.EFBIG and checkpoint.save_failed == 2
+    assert os.listdir(path.parent) == []
+    checkpoint.save(learned(10))
+    assert state(Checkpoint(path).load()) == state(learned(10))
