@@ -56,6 +56,10 @@ class FormatVersionError(CorruptModelError):
     """A sound snapshot, in a format version this release does not read."""
 
 
+class RecordingError(ValueError):
+    """The file is no recording, cannot be read as one, or holds samples of another kind."""
+
+
 REFUSALS: dict[Status, str] = {
     Status.NOT_FINITE: "has a feature that is NaN or infinite, or too large to be squared in {dtype}",
     Status.BAD_WEIGHT: "has a weight that is negative, NaN or infinite; give a finite weight >= 0",
@@ -65,4 +69,6 @@ REFUSALS: dict[Status, str] = {
 
 def refusal(status: Status, sample: str, dtype: object, classes: object) -> SampleRefused:
     """The exception for a refused sample."""
-    return SampleRefused(f"{sample} {REFUSALS[status].format(dtype=dtype, classes=classes)}", status)
+    return SampleRefused(
+        f"{sample} {REFUSALS[status].format(dtype=dtype, classes=classes)}", status
+    )
