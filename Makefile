@@ -45,7 +45,7 @@ test-bounds:  ## the same suite on a build that checks every index
 lint: $(VENV)/.built $(VENV)/.extra-lint  ## ruff, cython-lint, mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/cython-lint src tests
+	PATH="$(BIN):$$PATH" cython-lint src tests  # it looks for pycodestyle on the path
 	$(BIN)/mypy
 
 conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: every learner, every limit

@@ -16,11 +16,11 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+
+from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
 from edgesvm.ingest._ring import SampleRing
 from edgesvm.ingest._samples import SampleReceiver
-
-from edgesvm.ingest import wire
 
 SCHEMA_ID = 0x1234
 KINDS = ("flip", "drop", "insert", "truncate")

@@ -1,4 +1,5 @@
-"""The main job over a fake port: what is predicted, learned, answered and counted, in which order."""
+"""The main job over a fake port: what is predicted, learned, answered and counted, in which
+order."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ D = 3
 
 
 class FakeNode:
-    """A port with a node behind it: answers HELLO, keeps the predictions, sends what it is given."""
+    """A port with a node behind it: answers HELLO, keeps the predictions, sends what it is
+    given."""
 
     def __init__(self):
         self.schema = wire.Schema(0, 5, D, label_mode=wire.LABEL_INLINE)

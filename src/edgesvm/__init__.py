@@ -1,4 +1,5 @@
-"""Support vector machines that learn on the device, from a stream seen once, in a fixed number of bytes."""
+"""Support vector machines that learn on the device, from a stream seen once, in a fixed number of
+bytes."""
 
 from edgesvm.budget import MemoryPlan
 from edgesvm.errors import (

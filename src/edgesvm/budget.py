@@ -16,7 +16,16 @@ __all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "p
 ALIGNMENT = 8  # of every array: the widest scalar; vector loads are unaligned ones
 MAX_PLAN_BYTES = 1 << 46  # beyond any machine: a corrupt count must not reach the allocator
 
-_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+_UNITS = {
+    "": 1,
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+}
 
 
 def parse_bytes(size: int | str) -> int:
@@ -95,7 +104,8 @@ class MemoryPlan:
     def __str__(self) -> str:
         width = max(len("total"), *(len(a.name) for a in self.arrays))
         lines = [
-            f"{a.name:<{width}}  {a.dtype.name:<8}  {'x'.join(map(str, a.shape)) or '1':>12}  {a.nbytes:>12,} B"
+            f"{a.name:<{width}}  {a.dtype.name:<8}  {'x'.join(map(str, a.shape)) or '1':>12}"
+            f"  {a.nbytes:>12,} B"
             for a in self.arrays
         ]
         padding = self.total - sum(a.nbytes for a in self.arrays)

@@ -1,7 +1,7 @@
 """What can go wrong, and the one table from a step's status to the exception a caller sees.
 
-Wrong use is a ``ValueError`` or ``TypeError``; these classes are for the rest. Bad frames and bad samples on a
-link are counted, never raised, never learned.
+Wrong use is a ``ValueError`` or ``TypeError``; these classes are for the rest. Bad frames and bad
+samples on a link are counted, never raised, never learned.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class RecordingError(ValueError):
 
 
 REFUSALS: dict[Status, str] = {
-    Status.NOT_FINITE: "has a feature that is NaN or infinite, or too large to be squared in {dtype}",
+    Status.NOT_FINITE: (
+        "has a feature that is NaN or infinite, or too large to be squared in {dtype}"
+    ),
     Status.BAD_WEIGHT: "has a weight that is negative, NaN or infinite; give a finite weight >= 0",
     Status.UNKNOWN_LABEL: "has a label that is none of the two classes {classes}",
 }

@@ -1,4 +1,5 @@
-"""Test-then-train accounts in fixed memory: every sample is predicted before its label is looked at."""
+"""Test-then-train accounts in fixed memory: every sample is predicted before its label is looked
+at."""
 
 from __future__ import annotations
 

@@ -88,5 +88,6 @@ def resolve_kernel(
     if kernel == "poly":
         return Polynomial(degree, width, coef0)
     raise ValueError(
-        f"kernel={kernel!r}: give 'linear', 'rbf', 'poly', or Linear(), RBF(gamma), Polynomial(degree)"
+        f"kernel={kernel!r}: give 'linear', 'rbf', 'poly', or Linear(), RBF(gamma),"
+        " Polynomial(degree)"
     )

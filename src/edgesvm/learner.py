@@ -1,7 +1,9 @@
-"""The contract every learner keeps: planned memory, one sample or many, labels of any kind, save and load.
+"""The contract every learner keeps: planned memory, one sample or many, labels of any kind, save
+and load.
 
-A learner is its arena. The public class holds parameters and checks; the core (compiled, or its NumPy twin)
-holds state and step. What a subclass adds is short: its parameters, `_check_params`, `_arrays`, `_core`.
+A learner is its arena. The public class holds parameters and checks; the core (compiled, or its
+NumPy twin) holds state and step. What a subclass adds is short: its parameters, `_check_params`,
+`_arrays`, `_core`.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
-from edgesvm.core.arena import Arena
-from edgesvm.core.status import Status
-from edgesvm.errors import refusal
 from edgesvm.contract.core import COMMON_ARRAYS
 from edgesvm.contract.inputs import as_floats, as_labels, as_out, as_weights
 from edgesvm.contract.labels import Labels, check_binary
 from edgesvm.contract.params import one_of, whole
+from edgesvm.core.arena import Arena
+from edgesvm.core.status import Status
+from edgesvm.errors import refusal
 
 Self = TypeVar("Self", bound="Learner")
 
@@ -48,7 +50,7 @@ class Learner:
     _capacity: ClassVar[str]  # the parameter that `within` makes as large as fits
     _engine: ClassVar[str] = "compiled"  # "reference": the NumPy twin, for tests and readers
 
-    # -- what a learner adds -----------------------------------------------------------------------------
+    # -- what a learner adds -----------------------------------------------------------------------
 
     def _check_params(self) -> None:
         """Raise ValueError for a parameter out of range."""
@@ -62,7 +64,7 @@ class Learner:
         """The core of the chosen engine, given (plan, arena, labels, n_features, dtype, owner)."""
         raise NotImplementedError
 
-    # -- parameters, as scikit-learn has them ------------------------------------------------------------
+    # -- parameters, as scikit-learn has them ------------------------------------------------------
 
     @classmethod
     def _param_names(cls) -> list[str]:
@@ -73,11 +75,14 @@ class Learner:
         return {name: getattr(self, name) for name in self._param_names()}
 
     def set_params(self: Self, **params: Any) -> Self:
-        """Change constructor arguments. What was learned belonged to the old ones and is dropped."""
+        """Change constructor arguments. What was learned belonged to the old ones and is
+        dropped."""
         names = self._param_names()
         for name in params:
             if name not in names:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}")
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}"
+                )
         for name, value in params.items():
             setattr(self, name, value)
         self.__dict__.pop("_state", None)
@@ -92,10 +97,11 @@ class Learner:
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
-    # -- memory ------------------------------------------------------------------------------------------
+    # -- memory ------------------------------------------------------------------------------------
 
     def plan(self, n_features: int) -> MemoryPlan:
-        """The arrays this learner will live in and their total bytes; arithmetic, nothing is allocated.
+        """The arrays this learner will live in and their total bytes; arithmetic, nothing is
+        allocated.
 
         Raises
         ------
@@ -110,13 +116,15 @@ class Learner:
     def allocate(
         self: Self, n_features: int, classes: Sequence[Any] | None = None, buffer: Any = None
     ) -> Self:
-        """Take the planned bytes: the only place where a learner takes memory. Forgets what was learned.
+        """Take the planned bytes: the only place where a learner takes memory. Forgets what was
+        learned.
 
         Parameters
         ----------
         n_features : int
         classes : sequence of two labels, optional
-            Named up front, any other label is refused; else the first two labels to come are the two.
+            Named up front, any other label is refused; else the first two labels to come are the
+            two.
         buffer : writable contiguous buffer, optional
             At least ``plan(n_features).total`` bytes, aligned to 8, used in place of an own block.
 
@@ -145,7 +153,9 @@ class Learner:
     def _like_new(self: Self) -> Self:
         """A learner of the same parameters, a wrapped learner's too, that has learned nothing."""
         params = self.get_params(deep=False)
-        return type(self)(**{k: v._like_new() if isinstance(v, Learner) else v for k, v in params.items()})
+        return type(self)(
+            **{k: v._like_new() if isinstance(v, Learner) else v for k, v in params.items()}
+        )
 
     @classmethod
     def within(cls: type[Self], budget: int | str, n_features: int, **params: Any) -> Self:
@@ -168,9 +178,11 @@ class Learner:
         return learner.fitted_into(budget, n_features, fixed=cls._capacity in params)
 
     def fitted_into(self: Self, budget: int | str, n_features: int, *, fixed: bool = False) -> Self:
-        """This learner with the largest capacity whose plan fits; with ``fixed``, its own capacity or none.
+        """This learner with the largest capacity whose plan fits; with ``fixed``, its own capacity
+        or none.
 
-        What `within` does, for a learner that is there already. Raises `MemoryBudgetError` as it does.
+        What `within` does, for a learner that is there already. Raises `MemoryBudgetError` as it
+        does.
         """
         n_bytes = parse_bytes(budget)
         least, most = self._capacity_range()
@@ -216,7 +228,9 @@ class Learner:
         try:
             return self._state[0]
         except AttributeError:
-            raise AttributeError(f"this {type(self).__name__} has no memory yet: allocate, or learn a sample") from None
+            raise AttributeError(
+                f"this {type(self).__name__} has no memory yet: allocate, or learn a sample"
+            ) from None
 
     def reset(self: Self) -> Self:
         """Forget what was learned; the memory stays."""
@@ -231,7 +245,7 @@ class Learner:
                 self._adopt(plan, core.arena, labels, core.n_features)
         return self
 
-    # -- learning ----------------------------------------------------------------------------------------
+    # -- learning ----------------------------------------------------------------------------------
 
     def learn_one(self, x: ArrayLike, y: Any) -> bool:
         """Learn one sample; whether the model moved.
@@ -245,8 +259,8 @@ class Learner:
         Raises
         ------
         ValueError
-            A feature is NaN or infinite, the length is wrong, or the label is a third one. The sample is not
-            learned and the model is as it was.
+            A feature is NaN or infinite, the length is wrong, or the label is a third one. The
+            sample is not learned and the model is as it was.
         """
         if "_state" in self.__dict__:
             return self._state[0].learn_one(x, y)
@@ -259,7 +273,8 @@ class Learner:
         return np.dtype(one_of("dtype", self.dtype, *DTYPES))
 
     def _floats(self, x: ArrayLike, ndim: int) -> np.ndarray:
-        """Features in the dtype and width of the memory, or of the parameters while there is none."""
+        """Features in the dtype and width of the memory, or of the parameters while there is
+        none."""
         if "_state" in self.__dict__:
             core = self._state[0]
             return as_floats(x, core.dtype, ndim, core.n_features, core.owner)
@@ -267,7 +282,8 @@ class Learner:
 
     @contextlib.contextmanager
     def _first_samples(self) -> Iterator[None]:
-        """Where the very first sample is refused, the memory taken for it goes back, and with it width and labels."""
+        """Where the very first sample is refused, the memory taken for it goes back, and with it
+        width and labels."""
         try:
             yield
         except BaseException:
@@ -296,7 +312,8 @@ class Learner:
         Raises
         ------
         ValueError
-            Names the first row that is refused. The rows before it are learned; it and later ones are not.
+            Names the first row that is refused. The rows before it are learned; it and later ones
+            are not.
         """
         owner = type(self).__name__
         known = self._state[0] if "_state" in self.__dict__ else None
@@ -307,7 +324,10 @@ class Learner:
             with self._first_samples():
                 return self.allocate(X.shape[1], classes).partial_fit(X, y, sample_weight=weights)
         if classes is not None and Labels(classes).in_slots != tuple(sorted(known.labels.in_slots)):
-            raise ValueError(f"classes={list(classes)!r} differ from the first call's {list(known.labels.in_slots)!r}")
+            raise ValueError(
+                f"classes={list(classes)!r} differ from the first call's"
+                f" {list(known.labels.in_slots)!r}"
+            )
         core = self._state[0]
         slots, n_known, newcomers = core.labels.encode(y)
         n_learned, _, status = core.learn_many(X[:n_known], slots, weights)
@@ -327,8 +347,8 @@ class Learner:
         Raises
         ------
         ValueError
-            There is no row, a label is missing or one too many, or every weight is zero: nothing is forgotten.
-            Else as ``partial_fit``.
+            There is no row, a label is missing or one too many, or every weight is zero: nothing is
+            forgotten. Else as ``partial_fit``.
         """
         owner = type(self).__name__
         X = as_floats(X, self._dtype, 2, None, owner)
@@ -347,7 +367,7 @@ class Learner:
             self.set_params()
         return self.partial_fit(X, y, sample_weight=weights)
 
-    # -- predicting --------------------------------------------------------------------------------------
+    # -- predicting --------------------------------------------------------------------------------
 
     @property
     def _fitted(self) -> Any:
@@ -358,10 +378,13 @@ class Learner:
     def _raise_not_fitted(self) -> None:
         from edgesvm.errors import NotFittedError
 
-        raise NotFittedError(f"{type(self).__name__} has learned no sample yet; call learn_one or partial_fit first")
+        raise NotFittedError(
+            f"{type(self).__name__} has learned no sample yet; call learn_one or partial_fit first"
+        )
 
     def decision_one(self, x: ArrayLike) -> float:
-        """Decision value of one sample: positive for ``classes_[1]``. Raises as ``learn_one`` does."""
+        """Decision value of one sample: positive for ``classes_[1]``. Raises as ``learn_one``
+        does."""
         return self._fitted.decision_one(x)
 
     def predict_one(self, x: ArrayLike) -> Any:
@@ -394,7 +417,9 @@ class Learner:
         out = np.empty(len(X)) if out is None else as_out(out, len(X))
         row, status = core.decide_many(X, out)
         if status > Status.CHANGED:
-            raise refusal(status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots)
+            raise refusal(
+                status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots
+            )
         return out
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -414,7 +439,7 @@ class Learner:
         hits = predicted == as_labels(y, len(predicted), type(self).__name__)
         return float(np.average(hits, weights=as_weights(sample_weight, len(predicted))))
 
-    # -- what was learned --------------------------------------------------------------------------------
+    # -- what was learned --------------------------------------------------------------------------
 
     @property
     def is_fitted(self) -> bool:
@@ -440,7 +465,7 @@ class Learner:
         """Samples that moved the model."""
         return int(self._allocated.views["n_updates"])
 
-    # -- bytes out and in --------------------------------------------------------------------------------
+    # -- bytes out and in --------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a snapshot, whole or not at all (see FORMATS.md); read it with ``edgesvm.load``.
@@ -460,7 +485,13 @@ class Learner:
         state = {k: v for k, v in self.__dict__.items() if k != "_state"}
         if "_state" in self.__dict__:
             core, params = self._state
-            state["_saved"] = (core.n_features, core.labels.in_slots, core.labels.closed, bytes(core.arena), params)
+            state["_saved"] = (
+                core.n_features,
+                core.labels.in_slots,
+                core.labels.closed,
+                bytes(core.arena),
+                params,
+            )
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -469,7 +500,9 @@ class Learner:
         if saved is not None:
             self._restore(*saved[:4])
 
-    def _restore(self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: bytes) -> None:
+    def _restore(
+        self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: bytes
+    ) -> None:
         """Take up a saved arena; CorruptModelError where its counts contradict one another."""
         self.allocate(n_features)
         core = self._state[0]
@@ -477,7 +510,7 @@ class Learner:
         self._adopt(self.plan(n_features), core.arena, Labels.restore(labels, closed), n_features)
         self._state[0].check()
 
-    # -- scikit-learn, which is no dependency ------------------------------------------------------------
+    # -- scikit-learn, which is no dependency ------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.is_fitted

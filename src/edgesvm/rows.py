@@ -38,7 +38,8 @@ class RowSource(Protocol):
         ...
 
     def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
-        """The next ``n`` rows (fewer at the end of a file, none after it), and labels if there are any."""
+        """The next ``n`` rows (fewer at the end of a file, none after it), and labels if there are
+        any."""
         ...
 
 
@@ -242,7 +243,7 @@ class NpzRows:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
                 name = next((n for n in ("X", "X_train") if n in arrays), None)
                 if name is None:
                     raise RowsError(f"{path} has neither X nor X_train: {', '.join(arrays)}")

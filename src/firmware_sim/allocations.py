@@ -27,7 +27,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from edgesvm.learner import Learner
-from firmware_sim import _alloc_hooks
+from firmware_sim import _alloc_hooks  # type: ignore[attr-defined]  # compiled, no stub
 
 WARM_UP = 1_000
 SAMPLES = 1_000_000
@@ -147,7 +147,8 @@ def hook_calls(setup: str, n: int = SAMPLES) -> dict[str, Calls]:
 
 
 def learner_calls(learner: Learner, n_features: int, n: int) -> tuple[int, int]:
-    """Blocks that CPython takes and frees over `n` calls of ``learn_one`` past the first 1,000, and of its control."""
+    """Blocks that CPython takes and frees over `n` calls of ``learn_one`` past the first 1,000,
+    and of its control."""
     rng = np.random.default_rng(0)
     y = [int(label) for label in rng.integers(0, 2, WARM_UP)]
     X = rng.standard_normal((WARM_UP, n_features)).astype(learner.dtype)

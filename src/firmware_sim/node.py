@@ -13,10 +13,9 @@ from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import replace
 
-from edgesvm.rows import RowSource
-from edgesvm.ingest._frames import FrameDecoder
-
 from edgesvm.ingest import wire
+from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.rows import RowSource
 from firmware_sim.scoring import Scorer
 
 _BLOCK = 256

@@ -36,14 +36,14 @@ def test_numbers(value):
 )
 def test_what_is_no_finite_number(value):
     for check in (positive, not_negative):
-        with pytest.raises(ValueError, match="C=.*: give a finite number >"):
+        with pytest.raises(ValueError, match=r"C=.*: give a finite number >"):
             check("C", value)
 
 
 def test_zero_is_not_positive():
     assert not_negative("coef0", 0) == not_negative("coef0", -0.0) == 0.0
     for zero in (0, 0.0, -0.0):
-        with pytest.raises(ValueError, match="gamma=.*> 0"):
+        with pytest.raises(ValueError, match=r"gamma=.*> 0"):
             positive("gamma", zero)
 
 

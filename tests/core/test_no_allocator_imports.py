@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from firmware_sim import _alloc_hooks
-
 import edgesvm
+from firmware_sim import _alloc_hooks
 
 PACKAGE = Path(edgesvm.__file__).parent
 SOURCES = Path(__file__).parents[2] / "src" / "edgesvm"

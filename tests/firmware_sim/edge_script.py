@@ -11,9 +11,9 @@ import time
 
 import numpy as np
 import serial
-from edgesvm.ingest._frames import FrameDecoder
 
 from edgesvm.ingest import wire
+from edgesvm.ingest._frames import FrameDecoder
 
 counts = {"samples": 0, "duplicates": 0, "schemas": 0, "reopened": 0, "lines": 0, "memory_error": 0}
 stopping = []

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from edgesvm.ingest._frames import FrameDecoder
 
 from edgesvm.ingest import wire
+from edgesvm.ingest._frames import FrameDecoder
 from firmware_sim.faults import FAULTS, MIXES, FaultInjector, Unplug, fault_rates
 
 

@@ -4,9 +4,9 @@ import binascii
 
 import numpy as np
 import pytest
-from edgesvm.ingest._frames import FrameDecoder
 
 from edgesvm.ingest import wire
+from edgesvm.ingest._frames import FrameDecoder
 from firmware_sim.node import FrameNode
 from firmware_sim.text_node import TextNode
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cobs import cobs
-from edgesvm.ingest._crc32 import crc32_view
-from edgesvm.ingest._frames import cobs_decode_view, cobs_encode_view
-from edgesvm.ingest._outbox import Outbox
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm.ingest import FrameDecoder, wire
+from edgesvm.ingest._crc32 import crc32_view
+from edgesvm.ingest._frames import cobs_decode_view, cobs_encode_view
+from edgesvm.ingest._outbox import Outbox
 
 HAND_WORKED = [
     (b"", b"\x01"),

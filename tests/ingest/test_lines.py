@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from edgesvm.ingest._decimal import parse_float32_view
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from edgesvm.ingest import LineParser, SampleRing
+from edgesvm.ingest._decimal import parse_float32_view
 
 GOOD_NUMBERS = [
     "0",

@@ -4,11 +4,11 @@ import struct
 
 import numpy as np
 import pytest
-from edgesvm.ingest._sequence import SequenceWindow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm.ingest import FrameDecoder, SampleReceiver, SampleRing, wire
+from edgesvm.ingest._sequence import SequenceWindow
 
 ID = 42
 

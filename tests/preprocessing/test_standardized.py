@@ -1,4 +1,5 @@
-"""Standardized: running statistics against NumPy's, and the learner behind it sees what they say."""
+"""Standardized: running statistics against NumPy's, and the learner behind it sees what they
+say."""
 
 import numpy as np
 import pytest
@@ -151,7 +152,7 @@ def test_parameters_are_nested_as_in_scikit_learn():
     for name in ("learner__sigma", "C", "other__C"):
         with pytest.raises(ValueError, match="no parameter"):
             learner.set_params(**{name: 1})
-    with pytest.raises(ValueError, match="learner__C.*None"):
+    with pytest.raises(ValueError, match=r"learner__C.*None"):
         Standardized().set_params(learner__C=2.0)
 
 

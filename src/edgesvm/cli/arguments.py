@@ -1,4 +1,5 @@
-"""Values of options, checked while they are parsed: wrong ones are refused before anything is opened."""
+"""Values of options, checked while they are parsed: wrong ones are refused before anything is
+opened."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def seconds(text: str) -> float:
 
 
 def new_file(text: str) -> str:
-    """A file that can be written at the end: learning for hours and then finding no folder would be a pity."""
+    """A file that can be written at the end: learning for hours and then finding no folder would
+    be a pity."""
     path = Path(text)
     folder = path.parent
     if not folder.is_dir():

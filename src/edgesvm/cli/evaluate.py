@@ -198,7 +198,8 @@ def _blocks(
 
 
 def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
-    """One more point; when there are too many every second goes, so that the curve stays small on any stream."""
+    """One more point; when there are too many every second goes, so that the curve stays small on
+    any stream."""
     curve.append((n, rolling))
     if len(curve) > CURVE_POINTS:
         del curve[::2]
@@ -207,7 +208,8 @@ def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
 def _progress(learner: Learner, score: Prequential, seconds: float) -> str:
     return (
         f"{score.n:,} rows  {score.n / max(seconds, 1e-9):,.0f}/s  "
-        f"accuracy {percent(score.accuracy)}, last {min(score.n, score.window):,} {percent(score.rolling)}  "
+        f"accuracy {percent(score.accuracy)}, last {min(score.n, score.window):,} "
+        f"{percent(score.rolling)}  "
         f"{learner.n_updates_:,} updates  {learner.nbytes:,} B"
     )
 
@@ -228,9 +230,12 @@ def _closing_words(s: dict[str, Any]) -> str:
     n = min(s["window"], s["predicted"])
     words = (
         f"{s['learner']}, {format_bytes(s['bytes'])}\n"
-        f"{s['predicted']:,} rows predicted before they were learned: accuracy {percent(s['accuracy'])} (saying the "
-        f"larger class: {percent(s['majority'])}), balanced {percent(s['balanced_accuracy'])}; first {n:,} {percent(s['first_accuracy'])}, last {n:,} "
-        f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} moved the model; {s['us_per_sample']:.1f} us a row"
+        f"{s['predicted']:,} rows predicted before they were learned: accuracy "
+        f"{percent(s['accuracy'])} (saying the "
+        f"larger class: {percent(s['majority'])}), balanced {percent(s['balanced_accuracy'])}; "
+        f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} "
+        f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} moved the model; "
+        f"{s['us_per_sample']:.1f} us a row"
     )
     if s["refused"]:
         words += f"\n{s['refused']:,} rows refused: a value not finite, or too large"

@@ -7,11 +7,13 @@ import json
 import os
 
 from edgesvm.budget import format_bytes
+from edgesvm.cli.snapshots import of_file
 from edgesvm.persist import inspect, load
 
 HELP = """\
-What a snapshot says: learner, parameters, labels, counts, and the arrays it holds. Its length, CRC and every
-count are checked first, and no code in it is run: there is none. Exit code 1 where it is damaged or no snapshot.
+What a snapshot says: learner, parameters, labels, counts, and the arrays it holds. Its length, CRC
+and every count are checked first, and no code in it is run: there is none. Exit code 1 where it is
+damaged or no snapshot.
 
   edgesvm inspect model.esvm
   edgesvm inspect model.esvm --json
@@ -28,8 +30,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    snapshot, empty, plan = inspect(options.file)
-    learner = load(options.file)  # its own checks of what was learned
+    with of_file(options.file):
+        snapshot, empty, plan = inspect(options.file)
+        learner = load(options.file)  # its own checks of what was learned
     counts = {"n_seen": learner.n_seen_, "n_updates": learner.n_updates_}
     if options.json:
         said = {
@@ -48,7 +51,8 @@ def act(options: argparse.Namespace) -> int:
     print(f"labels     {labels}{' (named up front)' if snapshot.closed else ''}")
     print(f"samples    {counts['n_seen']:,} seen, {counts['n_updates']:,} moved the model")
     print(
-        f"bytes      {format_bytes(plan.total)} of state, {format_bytes(os.path.getsize(options.file))} on disk"
+        f"bytes      {format_bytes(plan.total)} of state, "
+        f"{format_bytes(os.path.getsize(options.file))} on disk"
     )
     print(f"\n{plan}")
     return 0

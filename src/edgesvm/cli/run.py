@@ -14,6 +14,7 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, learner_options
+from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link, open_link
@@ -22,15 +23,17 @@ from edgesvm.persist import load
 from edgesvm.runner import Runner
 
 HELP = """\
-Learn from the sensor on PORT: each sample is predicted, the prediction goes back, then its label is learned.
+Learn from the sensor on PORT: each sample is predicted, the prediction goes back, then its label is
+learned.
 
-  edgesvm run /dev/ttyUSB0                         a node that speaks the binary protocol (FORMATS.md)
+  edgesvm run /dev/ttyUSB0                         a node of the binary protocol (FORMATS.md)
   edgesvm run /dev/ttyACM0 --text --save m.esvm    any sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
 
-With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C and on SIGTERM.
-When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A sketch that prints lines and
-reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS SCORE" for each of its lines.
+With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C
+and on SIGTERM. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A
+sketch that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS
+SCORE" for each of its lines.
 """
 
 
@@ -113,10 +116,11 @@ def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
     with _stop_signals() as signals, _open(options, signals) as link:
         learner, resumed = _learner(options, link)
-        planned = learner.plan(link.schema.n_features).total
+        assert link.schema is not None  # open
         origin = f", {learner.n_seen_:,} samples old, from {options.save}" if resumed else ""
         status.say(
-            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; {link.schema.n_features} features a sample; "
+            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; {link.schema.n_features} "
+            "features a sample; "
             f"link {format_bytes(link.nbytes)}"
         )
         runner = Runner(
@@ -131,7 +135,7 @@ def act(options: argparse.Namespace) -> int:
                 if options.save:
                     learner.save(options.save)
             finally:
-                summary = _summary(runner, planned, time.monotonic() - started)
+                summary = _summary(runner, time.monotonic() - started)
                 if options.json:
                     print(json.dumps(summary), flush=True)
                 else:
@@ -148,7 +152,8 @@ def act(options: argparse.Namespace) -> int:
 
 
 class _Signals:
-    """Set by SIGTERM and SIGINT. While waiting for a port they raise, since nothing is half done then."""
+    """Set by SIGTERM and SIGINT. While waiting for a port they raise, since nothing is half done
+    then."""
 
     def __init__(self) -> None:
         self.stopping = False
@@ -201,18 +206,21 @@ def _open(options: argparse.Namespace, signals: _Signals) -> Link:
 
 def _learner(options: argparse.Namespace, link: Link) -> tuple[Learner, bool]:
     """The learner saved, or a new one for this link's samples; whether it was saved."""
+    assert link.schema is not None  # open
     n_features = link.schema.n_features
     if options.save and not options.fresh and os.path.exists(options.save):
-        learner = load(options.save)
+        with of_file(options.save):
+            learner = load(options.save)
         labels = learner.classes_.tolist()
         if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
             raise ValueError(
-                f"{options.save} was learned with the labels {labels}, a link has whole numbers; --fresh begins anew"
+                f"{options.save} was learned with the labels {labels}, a link has whole numbers; "
+                "--fresh begins anew"
             )
         if learner.n_features_in_ != n_features:
             raise ValueError(
-                f"{options.save} was learned on {learner.n_features_in_} features, the link has {n_features}; "
-                "--fresh begins anew"
+                f"{options.save} was learned on {learner.n_features_in_} features, "
+                f"the link has {n_features}; --fresh begins anew"
             )
         return learner, True
     return learner_options.build(options, n_features).allocate(n_features), False
@@ -251,10 +259,10 @@ def _status(runner: Runner, seconds: float) -> str:
     )
 
 
-def _summary(runner: Runner, planned: int, seconds: float) -> dict[str, Any]:
+def _summary(runner: Runner, seconds: float) -> dict[str, Any]:
     return {
         "learner": repr(runner.learner),
-        "bytes_planned": planned,
+        "bytes_planned": runner.learner.plan(runner.learner.n_features_in_).total,
         "bytes_allocated": runner.learner.nbytes,
         "link_bytes": runner.link.nbytes,
         "seconds": round(seconds, 3),
@@ -270,9 +278,12 @@ def _closing_words(summary: dict[str, Any]) -> str:
     lines = [
         f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
         f"{c['unlabelled']:,} unlabelled, {c['refused_value'] + c['unknown_label']:,} refused",
-        f"accuracy {percent(summary['accuracy'])} (saying the larger class: {percent(summary['majority'])}), "
-        f"last {min(summary['window'], summary['predicted']):,} {percent(summary['rolling_accuracy'])}",
-        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, {c['duplicate']:,} twice, "
+        f"accuracy {percent(summary['accuracy'])} (saying the larger class: "
+        f"{percent(summary['majority'])}), "
+        f"last {min(summary['window'], summary['predicted']):,} "
+        f"{percent(summary['rolling_accuracy'])}",
+        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
+        f"{c['duplicate'] + c['too_old']:,} sent again, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
     ]
     if c["unknown_label"]:

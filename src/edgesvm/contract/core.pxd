@@ -25,20 +25,25 @@ cdef class LearnerCore:
     cdef bint is_float32
     cdef Common *common
 
-    # What a learner adds. `x` has n_features numbers of the learner's dtype; `y` is -1 or +1; `weight` > 0.
-    # A refused sample must leave the arena as it was.
+    # What a learner adds. `x` has n_features numbers of the learner's dtype; `y` is -1 or +1;
+    # `weight` > 0. A refused sample must leave the arena as it was.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
+
     @cython.final
     cdef char *array(self, str name) except NULL
 
     @cython.final
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil
+
     @cython.final
     cdef int slot_for(self, double value) noexcept nogil
+
     @cython.final
     cdef double decision(self, cnp.ndarray row) except? -1
+
     @cython.final
     cdef cnp.ndarray as_row(self, x)
+
     @cython.final
     cdef int check_fitted(self) except -1

@@ -1,7 +1,9 @@
-"""The compiled half of the contract: the doors through which samples come in and predictions go out.
+"""The compiled half of the contract: the doors through which samples come in and predictions go
+out.
 
-A learner adds `step` and `decide`; all that is common is here, once: labels to slots, arrays to pointers,
-a status to an exception. A door called with an ndarray of the learner's dtype makes no allocator call.
+A learner adds `step` and `decide`; all that is common is here, once: labels to slots, arrays to
+pointers, a status to an exception. A door called with an ndarray of the learner's dtype makes no
+allocator call.
 """
 
 cimport numpy as cnp
@@ -9,7 +11,7 @@ from libc.math cimport isfinite
 
 import numpy as np
 
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, UNKNOWN_LABEL
+from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, UNCHANGED, UNKNOWN_LABEL
 from edgesvm.errors import CorruptModelError, NotFittedError, refusal
 from edgesvm.contract.inputs import as_floats
 
@@ -86,7 +88,8 @@ cdef class LearnerCore:
         if slot >= 0:
             status = self.learn_row(cnp.PyArray_DATA(row), slot, 1.0)
         if status > CHANGED:
-            raise refusal(status, f"{self.owner}: the sample (label {y!r})", self.dtype, self.labels.in_slots)
+            sample = f"{self.owner}: the sample (label {y!r})"
+            raise refusal(status, sample, self.dtype, self.labels.in_slots)
         self.labels.adopt(slot, y)
         return status == CHANGED
 
@@ -105,7 +108,9 @@ cdef class LearnerCore:
             raise refusal(status, f"{self.owner}: the sample", self.dtype, self.labels.in_slots)
         return self.labels.sign * value
 
-    def learn_many(self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights=None):
+    def learn_many(
+        self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights=None
+    ):
         """Learn rows of X (n, n_features) in order; stop at the first that is refused.
 
         Returns
@@ -124,14 +129,16 @@ cdef class LearnerCore:
             weight = <const double *> cnp.PyArray_DATA(weights)
         with nogil:
             while i < n:
-                status = self.learn_row(x + i * stride, slot[i], 1.0 if weight == NULL else weight[i])
+                status = self.learn_row(
+                    x + i * stride, slot[i], 1.0 if weight == NULL else weight[i])
                 if status > CHANGED:
                     break
                 i += 1
         return i, self.common.n_updates - updates, status if status > CHANGED else UNCHANGED
 
     def decide_many(self, cnp.ndarray X not None, cnp.ndarray out not None):
-        """Decision values of rows of X into `out` (n,), float64; the row that was refused and its status, or n."""
+        """Decision values of rows of X into `out` (n,), float64; the row that was refused and its
+        status, or n."""
         cdef int64_t n = len(X), i = 0
         cdef int64_t stride = self.n_features * self.dtype.itemsize
         cdef const char *x = <const char *> cnp.PyArray_DATA(X)
@@ -154,13 +161,15 @@ cdef class LearnerCore:
         if cnp.PyArray_CheckExact(x):
             row = x
             if (cnp.PyArray_NDIM(row) == 1 and cnp.PyArray_TYPE(row) == self.typenum
-                    and cnp.PyArray_DIM(row, 0) == self.n_features and cnp.PyArray_ISCARRAY_RO(row)):
+                    and cnp.PyArray_DIM(row, 0) == self.n_features
+                    and cnp.PyArray_ISCARRAY_RO(row)):
                 return row
         return as_floats(x, self.dtype, 1, self.n_features, self.owner)
 
     cdef int check_fitted(self) except -1:
         if self.common.n_per_class[0] + self.common.n_per_class[1] == 0:
-            raise NotFittedError(f"{self.owner} has learned no sample yet; call learn_one or partial_fit first")
+            raise NotFittedError(
+                f"{self.owner} has learned no sample yet; call learn_one or partial_fit first")
         return 0
 
     def check(self):

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgesvm.contract.inputs import as_floats
 from edgesvm.core.status import Status
 from edgesvm.errors import NotFittedError, refusal
-from edgesvm.contract.inputs import as_floats
 
 
 class ReferenceCore:
-    """State and step of one learner on named NumPy views of its arena. A twin adds `step` and `decide`.
+    """State and step of one learner on named NumPy views of its arena.
 
-    ``step(x, y, weight)`` takes y = -1 or +1 and weight > 0 and answers with a Status; ``decide(x)`` answers
-    with a decision value, NaN where the sample is to be refused.
+    A twin adds `step` and `decide`.
     """
 
-    def __init__(self, plan, arena, labels, n_features, dtype, owner):
+    def __init__(self, plan, arena, labels, n_features, dtype, owner):  # noqa: PLR0917
         self.arena, self.labels, self.n_features = arena, labels, n_features
         self.dtype, self.owner = np.dtype(dtype), owner
         self.views = plan.cut(arena.memory)
+
+    def step(self, x: np.ndarray, y: float, weight: float) -> Status:
+        """Learn one sample, y = -1 or +1, weight > 0."""
+        raise NotImplementedError
+
+    def decide(self, x: np.ndarray) -> float:
+        """Decision value, NaN where the sample is to be refused."""
+        raise NotImplementedError
 
     def learn_row(self, x, slot, weight):
         if not (np.isfinite(weight) and weight >= 0):
@@ -40,7 +47,9 @@ class ReferenceCore:
         slot = self.labels.slot_of(y)
         status = self.learn_row(row, slot, 1.0) if slot >= 0 else Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
-            raise refusal(status, f"{self.owner}: the sample (label {y!r})", self.dtype, self.labels.in_slots)
+            raise refusal(
+                status, f"{self.owner}: the sample (label {y!r})", self.dtype, self.labels.in_slots
+            )
         self.labels.take(slot, y)
         return status == Status.CHANGED
 
@@ -57,7 +66,9 @@ class ReferenceCore:
         with np.errstate(over="ignore", invalid="ignore"):
             value = self.decide(as_floats(x, self.dtype, 1, self.n_features, self.owner))
         if not np.isfinite(value):
-            raise refusal(Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, self.labels.in_slots)
+            raise refusal(
+                Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, self.labels.in_slots
+            )
         return self.labels.sign * float(value)
 
     def decide_many(self, X, out):
@@ -79,7 +90,9 @@ class ReferenceCore:
 
     def check_fitted(self):
         if self.views["n_per_class"].sum() == 0:
-            raise NotFittedError(f"{self.owner} has learned no sample yet; call learn_one or partial_fit first")
+            raise NotFittedError(
+                f"{self.owner} has learned no sample yet; call learn_one or partial_fit first"
+            )
 
     def check(self):
         """Snapshots are checked by the compiled core; a twin is for tests."""

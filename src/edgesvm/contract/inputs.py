@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 
-def as_floats(x: object, dtype: np.dtype, ndim: int, n_features: int | None, owner: str) -> np.ndarray:
+def as_floats(
+    x: object, dtype: np.dtype, ndim: int, n_features: int | None, owner: str
+) -> np.ndarray:
     """A C-contiguous array of `dtype` and `ndim` dimensions; not a copy where `x` is one already.
 
     Raises
@@ -23,20 +25,28 @@ def as_floats(x: object, dtype: np.dtype, ndim: int, n_features: int | None, own
     if array.dtype.kind not in "fiubO":
         raise ValueError(f"{owner} takes real numbers, not an array of dtype {array.dtype}")
     if array.ndim != ndim:
-        hint = "Reshape your data with array.reshape(1, -1) if it is one sample" if ndim == 2 else "give one sample"
+        hint = (
+            "Reshape your data with array.reshape(1, -1) if it is one sample"
+            if ndim == 2
+            else "give one sample"
+        )
         raise ValueError(f"Expected {ndim}D array, got {array.ndim}D array instead. {hint}")
     if array.shape[-1] == 0:
         raise ValueError(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     if n_features is not None and array.shape[-1] != n_features:
         raise ValueError(
-            f"X has {array.shape[-1]} features, but {owner} is expecting {n_features} features as input"
+            f"X has {array.shape[-1]} features, but {owner} is expecting {n_features} features"
+            " as input"
         )
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows becomes inf, which is refused by name
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # what overflows becomes inf, which is refused by name
         return np.ascontiguousarray(array, dtype)
 
 
 def as_weights(sample_weight: object, n_rows: int) -> np.ndarray | None:
-    """Weights as float64 of shape (n_rows,); their values are checked row by row as they are learned."""
+    """Weights as float64 of shape (n_rows,); their values are checked row by row as they are
+    learned."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, np.float64, order="C")
@@ -70,5 +80,7 @@ def as_labels(y: object, n_rows: int, owner: str) -> np.ndarray:
     if labels.dtype.kind == "U" and not isinstance(y, np.ndarray):
         labels = np.array(y, dtype=object)  # [1, "a"] stays 1 and "a"
     if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape}, expected ({n_rows},): one label a row of X (inconsistent)")
+        raise ValueError(
+            f"y has shape {labels.shape}, expected ({n_rows},): one label a row of X (inconsistent)"
+        )
     return labels

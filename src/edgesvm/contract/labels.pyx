@@ -1,4 +1,5 @@
-"""The two labels of a learner: any objects that can be compared, mapped to slot 0 (-1) and slot 1 (+1)."""
+"""The two labels of a learner: any objects that can be compared, mapped to slot 0 (-1) and slot 1
+(+1)."""
 
 from cpython.object cimport Py_EQ, PyObject_RichCompareBool
 from libc.math cimport isinf
@@ -11,7 +12,8 @@ cdef int UNKNOWN = -1
 cdef class Labels:
     """Labels take slots in the order they come, so a stream may be cut anywhere.
 
-    Users see them sorted, as scikit-learn has it; where the two orders differ, `sign` turns the decision value.
+    Users see them sorted, as scikit-learn has it; where the two orders differ, `sign` turns the
+    decision value.
 
     Parameters
     ----------
@@ -57,7 +59,8 @@ cdef class Labels:
         return values[positions if len(self.values) == 2 else 0 * positions]
 
     cdef int find(self, y) except -2:
-        """The slot of `y`: a known one, the next free one, or UNKNOWN. Takes no memory for ints, bools, strings."""
+        """The slot of `y`: a known one, the next free one, or UNKNOWN. Takes no memory for ints,
+        bools, strings."""
         cdef Py_ssize_t slot, n = len(self.values)
         for slot in range(n):
             if y is self.values[slot]:
@@ -126,7 +129,8 @@ def check_binary(y, owner):
     if row == len(y):
         return
     if not is_label(as_object(y[row])):
-        raise ValueError(f"{owner}: row {row} (label {y[row]!r}) has no label: None, NaN or infinite")
+        raise ValueError(
+            f"{owner}: row {row} (label {y[row]!r}) has no label: None, NaN or infinite")
     if y.dtype.kind == "f" and (y != np.trunc(y)).any():
         raise ValueError(f"{owner}: Unknown label type: continuous (row {row} has a third value)")
     known = [label for _, _, label in newcomers]
@@ -151,14 +155,16 @@ def is_scalar(y):
 
 
 def equal(y, value):
-    """y == value, ndarray of shape (n,), bool; a value that is a sequence is one label, not many."""
+    """y == value, ndarray of shape (n,), bool; a value that is a sequence is one label, not
+    many."""
     if y.dtype == object or not is_scalar(value):
         value = as_object_array([value])
     return np.asarray(y == value, dtype=bool) & np.ones(len(y), bool)
 
 
 def is_label(y):
-    """None stands for no label, NaN equals nothing, itself included, and infinity is a measurement gone wrong."""
+    """None stands for no label, NaN equals not even itself, infinity is a measurement gone
+    wrong."""
     if isinstance(y, np.inexact):
         y = y.item()
     return y is not None and bool(y == y) and not (isinstance(y, float) and isinf(y))

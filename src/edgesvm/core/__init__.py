@@ -1,1 +1,2 @@
-"""The C floor: arithmetic, kernels, the arena and the random generator. It knows no Python object."""
+"""The C floor: arithmetic, kernels, the arena and the random generator. It knows no Python
+object."""

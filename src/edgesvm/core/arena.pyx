@@ -1,4 +1,5 @@
-"""The one block of memory a learner lives in, and pointers into it that are checked once, when they are made."""
+"""The one block of memory a learner lives in, and pointers into it that are checked once, when
+they are made."""
 
 cimport numpy as cnp
 
@@ -19,8 +20,8 @@ cdef class Arena:
     Raises
     ------
     ValueError
-        The buffer is read-only, not contiguous, or not aligned. (That it is too small is for the caller to
-        say, who knows what to advise.)
+        The buffer is read-only, not contiguous, or not aligned. (That it is too small is for the
+        caller to say, who knows what to advise.)
     """
 
     def __init__(self, nbytes, buffer=None):

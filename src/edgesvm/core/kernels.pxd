@@ -26,7 +26,8 @@ cdef inline double exp_(double x) noexcept nogil:
     """exp(x) for x <= 0, to 2 units in the last place; zero below -708.
 
     The C library's own may fuse and so differ between machines; a model's bytes must not.
-    exp(x) = 2^k exp(r), |r| <= ln(2)/2; ln(2) in two parts keeps r exact (Cody & Waite 1980); Taylor to r^13.
+    exp(x) = 2^k exp(r), |r| <= ln(2)/2; ln(2) in two parts keeps r exact (Cody & Waite 1980);
+    Taylor to r^13.
     """
     cdef double k, r, p
     cdef Bits scale
@@ -53,7 +54,8 @@ cdef inline double exp_(double x) noexcept nogil:
 
 
 cdef inline double power(double base, int degree) noexcept nogil:
-    """base ** degree, degree >= 1, by squaring: the same bits everywhere, which pow() does not promise."""
+    """base ** degree, degree >= 1, by squaring: the same bits everywhere, which pow() does not
+    promise."""
     cdef double result = 1.0
     while degree:
         if degree & 1:
@@ -63,7 +65,9 @@ cdef inline double power(double base, int degree) noexcept nogil:
     return result
 
 
-cdef inline double kernel_value(const Kernel *kernel, const real *x, const real *z, int64_t n) noexcept nogil:
+cdef inline double kernel_value(
+    const Kernel *kernel, const real *x, const real *z, int64_t n
+) noexcept nogil:
     """x.z,  exp(-gamma |x - z|^2),  or (gamma x.z + coef0)^degree; the sum in the vectors' dtype"""
     if kernel.kind == RBF:
         return exp_(-kernel.gamma * square_distance(x, z, n))

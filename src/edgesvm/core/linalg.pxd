@@ -9,8 +9,10 @@ ctypedef fused real:
 cdef extern from "lanes.h" nogil:
     float lanes_dot_f32(const float *x, const float *z, int64_t n) noexcept
     double lanes_dot_f64(const double *x, const double *z, int64_t n) noexcept
-    void lanes_dot_square_f32(const float *x, const float *w, int64_t n, float *dot, float *square) noexcept
-    void lanes_dot_square_f64(const double *x, const double *w, int64_t n, double *dot, double *square) noexcept
+    void lanes_dot_square_f32(
+        const float *x, const float *w, int64_t n, float *dot, float *square) noexcept
+    void lanes_dot_square_f64(
+        const double *x, const double *w, int64_t n, double *dot, double *square) noexcept
     float lanes_square_distance_f32(const float *x, const float *z, int64_t n) noexcept
     double lanes_square_distance_f64(const double *x, const double *z, int64_t n) noexcept
 
@@ -23,7 +25,9 @@ cdef inline real dot(const real *x, const real *z, int64_t n) noexcept nogil:
         return lanes_dot_f64(x, z, n)
 
 
-cdef inline void dot_square(const real *x, const real *w, int64_t n, real *xw, real *xx) noexcept nogil:
+cdef inline void dot_square(
+    const real *x, const real *w, int64_t n, real *xw, real *xx
+) noexcept nogil:
     """xw, xx = x @ w, x @ x"""
     if real is float:
         lanes_dot_square_f32(x, w, n, xw, xx)

@@ -5,6 +5,8 @@ from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.preprocessing.standardized import Standardized
 
-LEARNERS: dict[str, type[Learner]] = {kind.__name__: kind for kind in (StreamSVM, KernelStreamSVM, Standardized)}
+LEARNERS: dict[str, type[Learner]] = {
+    kind.__name__: kind for kind in (StreamSVM, KernelStreamSVM, Standardized)
+}
 
 __all__ = ["LEARNERS", "KernelStreamSVM", "Standardized", "StreamSVM"]

@@ -1,7 +1,7 @@
 """Snapshot format, version 1: header, parameters, labels, arena, CRC. FORMATS.md gives every byte.
 
-Nothing in a snapshot is trusted: its length and CRC are checked first, then every count against the bytes that
-are there, before any memory is taken for it. No pickle, no code.
+Nothing in a snapshot is trusted: its length and CRC are checked first, then every count against the
+bytes that are there, before any memory is taken for it. No pickle, no code.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,8 @@ from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 
 MAGIC = b"ESVMSNAP"
 VERSION = 1
-# magic, version, header bytes, n_features, file bytes, arena bytes, params bytes, labels bytes, 16 reserved
+# magic, version, header bytes, n_features, file bytes, arena bytes, params bytes, labels bytes, 16
+# reserved
 HEADER = struct.Struct("<8sHHIQQII16x")
 HEADER_BYTES = HEADER.size
 CRC_BYTES = 4
@@ -59,10 +60,19 @@ def pack(snapshot: Snapshot) -> bytes:
         A label or parameter of a kind the format has no place for.
     """
     params = _pack_params(Wrapped(snapshot.learner, snapshot.params))
-    labels = struct.pack("<B", snapshot.closed) + b"".join(_pack_value(y, label=True) for y in snapshot.labels)
+    labels = struct.pack("<B", snapshot.closed) + b"".join(
+        _pack_value(y, label=True) for y in snapshot.labels
+    )
     n_bytes = HEADER_BYTES + len(params) + len(labels) + len(snapshot.arena) + CRC_BYTES
     header = HEADER.pack(
-        MAGIC, VERSION, HEADER_BYTES, snapshot.n_features, n_bytes, len(snapshot.arena), len(params), len(labels)
+        MAGIC,
+        VERSION,
+        HEADER_BYTES,
+        snapshot.n_features,
+        n_bytes,
+        len(snapshot.arena),
+        len(params),
+        len(labels),
     )
     body = header + params + labels + snapshot.arena
     return body + struct.pack("<I", zlib.crc32(body))
@@ -83,12 +93,19 @@ def unpack(data: bytes) -> Snapshot:
     (crc,) = struct.unpack_from("<I", data, len(data) - CRC_BYTES)
     if zlib.crc32(memoryview(data)[:-CRC_BYTES]) != crc:
         raise CorruptModelError("the snapshot is damaged or cut short (its CRC-32 does not match)")
-    _, version, header_bytes, n_features, n_bytes, arena_bytes, params_bytes, labels_bytes = HEADER.unpack_from(data)
+    _, version, header_bytes, n_features, n_bytes, arena_bytes, params_bytes, labels_bytes = (
+        HEADER.unpack_from(data)
+    )
     if version != VERSION:
-        raise FormatVersionError(f"snapshot format version {version}; this release reads version {VERSION}")
+        raise FormatVersionError(
+            f"snapshot format version {version}; this release reads version {VERSION}"
+        )
     if header_bytes != HEADER_BYTES or any(data[HEADER_BYTES - 16 : HEADER_BYTES]):
         raise CorruptModelError("the snapshot's header is not as version 1 has it")
-    if n_bytes != len(data) or HEADER_BYTES + params_bytes + labels_bytes + arena_bytes + CRC_BYTES != n_bytes:
+    if (
+        n_bytes != len(data)
+        or HEADER_BYTES + params_bytes + labels_bytes + arena_bytes + CRC_BYTES != n_bytes
+    ):
         raise CorruptModelError("the snapshot's lengths do not add up")
     if params_bytes > MAX_SECTION or labels_bytes > MAX_SECTION:
         raise CorruptModelError("the snapshot's parameters or labels are longer than any we write")
@@ -107,7 +124,11 @@ def _pack_params(claimed: Wrapped) -> bytes:
 
 def _read_params(section: bytes, nested: bool = False) -> Wrapped:
     learner, *rest = list(_values(section, nested)) or [None]
-    if not isinstance(learner, str) or len(rest) % 2 or not all(isinstance(name, str) for name in rest[::2]):
+    if (
+        not isinstance(learner, str)
+        or len(rest) % 2
+        or not all(isinstance(name, str) for name in rest[::2])
+    ):
         raise CorruptModelError("the snapshot's parameters are not names with values")
     return Wrapped(learner, dict(zip(rest[::2], rest[1::2], strict=True)))
 
@@ -124,7 +145,7 @@ def _read_labels(section: bytes) -> tuple[bool, tuple[Any, ...]]:
     return closed, labels
 
 
-def _pack_value(value: Any, label: bool = False) -> bytes:
+def _pack_value(value: Any, label: bool = False) -> bytes:  # noqa: PLR0911 (one a kind)
     if isinstance(value, np.generic):  # a grid search over np.logspace hands these over
         value = value.item()
     if value is None and not label:
@@ -144,7 +165,9 @@ def _pack_value(value: Any, label: bool = False) -> bytes:
         section = _pack_params(value)
         return struct.pack("<BH", LEARNER, len(section)) + section
     what = "label" if label else "parameter"
-    raise TypeError(f"a snapshot has no place for the {what} {value!r}; use bool, int, float or str")
+    raise TypeError(
+        f"a snapshot has no place for the {what} {value!r}; use bool, int, float or str"
+    )
 
 
 def _values(section: bytes, nested: bool = False) -> Iterator[Any]:
@@ -155,7 +178,9 @@ def _values(section: bytes, nested: bool = False) -> Iterator[Any]:
         yield value
 
 
-def _unpack_value(section: bytes, at: int, nested: bool) -> tuple[Any, int]:
+def _unpack_value(  # noqa: PLR0911 (one a kind)
+    section: bytes, at: int, nested: bool
+) -> tuple[Any, int]:
     kind = section[at]
     try:
         if kind == NONE:
@@ -185,4 +210,9 @@ def _unpack_value(section: bytes, at: int, nested: bool) -> tuple[Any, int]:
 def _kernel(kind: int, degree: int, gamma: float, coef0: float) -> Kernel:
     if not (math.isfinite(gamma) and math.isfinite(coef0)):
         raise ValueError("not finite")
-    return [Linear, lambda: RBF(gamma), lambda: Polynomial(degree, gamma, coef0)][kind]()
+    kinds: list[Callable[[], Kernel]] = [
+        Linear,
+        lambda: RBF(gamma),
+        lambda: Polynomial(degree, gamma, coef0),
+    ]
+    return kinds[kind]()

@@ -1,4 +1,5 @@
-"""Snapshots on a file system: saved atomically, loaded with the checks of the learner they claim to be."""
+"""Snapshots on a file system: saved atomically, loaded with the checks of the learner they claim
+to be."""
 
 from __future__ import annotations
 
@@ -17,18 +18,29 @@ MAX_FILE_BYTES = 1 << 32
 
 
 def save(learner: Learner, path: str | os.PathLike[str]) -> None:
-    """Write `learner` to `path`: a new file, synced, then renamed over the old one, then the folder synced.
+    """Write `learner` to `path`: a new file, synced, then renamed over the old one, then the folder
+    synced.
 
-    Where only the last fails, the new file is in place and whole, but a power cut may yet bring the old one back.
+    Where only the last fails, the new file is in place and whole, but a power cut may yet bring the
+    old one back.
     """
     core, params = learner._allocated, learner._state[1]
     labels = core.labels
     claimed = _claim(learner, params)
     data = pack(
-        Snapshot(claimed.learner, claimed.params, core.n_features, labels.in_slots, labels.closed, bytes(core.arena))
+        Snapshot(
+            claimed.learner,
+            claimed.params,
+            core.n_features,
+            labels.in_slots,
+            labels.closed,
+            bytes(core.arena),
+        )
     )
     path = Path(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=path.name + ".", suffix=".tmp", dir=path.parent or ".")
+    descriptor, temporary = tempfile.mkstemp(
+        prefix=path.name + ".", suffix=".tmp", dir=path.parent or "."
+    )
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
@@ -48,12 +60,16 @@ def _claim(learner: Learner, params: dict[str, Any]) -> Wrapped:
     """Class name and parameters, those of a wrapped learner in the same way."""
     return Wrapped(
         type(learner).__name__,
-        {k: _claim(v, v.get_params(deep=False)) if isinstance(v, Learner) else v for k, v in params.items()},
+        {
+            k: _claim(v, v.get_params(deep=False)) if isinstance(v, Learner) else v
+            for k, v in params.items()
+        },
     )
 
 
 def _mode(path: Path) -> int:
-    """Permissions as the old file has them, or as any new file would; those of a temporary file are the owner's only."""
+    """Permissions as the old file has them, or as any new file would; those of a temporary file
+    are the owner's only."""
     try:
         return path.stat().st_mode & 0o777
     except FileNotFoundError:
@@ -105,9 +121,13 @@ def _claimed(snapshot: Snapshot) -> tuple[Learner, MemoryPlan]:
         learner = _build(Wrapped(snapshot.learner, snapshot.params))
         plan = learner.plan(snapshot.n_features)
     except (TypeError, ValueError, OverflowError) as error:
-        raise CorruptModelError(f"the snapshot's parameters are not those of a {snapshot.learner}: {error}") from error
+        raise CorruptModelError(
+            f"the snapshot's parameters are not those of a {snapshot.learner}: {error}"
+        ) from error
     if plan.total != len(snapshot.arena):
-        raise CorruptModelError(f"the snapshot holds {len(snapshot.arena)} bytes, its parameters plan {plan.total}")
+        raise CorruptModelError(
+            f"the snapshot holds {len(snapshot.arena)} bytes, its parameters plan {plan.total}"
+        )
     return learner, plan
 
 
@@ -116,8 +136,12 @@ def _build(claimed: Wrapped) -> Learner:
 
     kind = LEARNERS.get(claimed.learner)
     if kind is None:
-        raise CorruptModelError(f"the snapshot is of {claimed.learner!r}, which this release does not have")
-    return kind(**{k: _build(v) if isinstance(v, Wrapped) else v for k, v in claimed.params.items()})
+        raise CorruptModelError(
+            f"the snapshot is of {claimed.learner!r}, which this release does not have"
+        )
+    return kind(
+        **{k: _build(v) if isinstance(v, Wrapped) else v for k, v in claimed.params.items()}
+    )
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:

@@ -1,14 +1,16 @@
 """A learner behind a running standardizer, compiled: one arena, one set of counters, one step.
 
-Mean and spread of each feature are kept by Welford's recurrence (Technometrics 1962), n the samples learned:
+Mean and spread of each feature are kept by Welford's recurrence (Technometrics 1962), n the samples
+learned:
 
     delta = x - mean,  mean += delta / n,  spread += delta (x - mean)
 
-and the learner is given (x - mean) / sqrt(spread / n), the sample itself counted first. It may still refuse it (a
-polynomial of many features), so mean and spread are written only after it has not.
+and the learner is given (x - mean) / sqrt(spread / n), the sample itself counted first. It may
+still refuse it (a polynomial of many features), so mean and spread are written only after it has
+not.
 
-Bytes: 16 D + D s beside the learner's own, s the dtype's size. The D s are scratch, zero between samples: neither a
-prediction nor a refused sample leaves a trace.
+Bytes: 16 D + D s beside the learner's own, s the dtype's size. The D s are scratch, zero between
+samples: neither a prediction nor a refused sample leaves a trace.
 """
 
 cimport cython
@@ -85,7 +87,8 @@ cdef class StandardizedCore(LearnerCore):
         return self.common.n_per_class[0] + self.common.n_per_class[1]
 
     cdef void wipe(self) noexcept nogil:
-        memset(self.scaled, 0, self.n_features * (sizeof(float) if self.is_float32 else sizeof(double)))
+        cdef int64_t size = sizeof(float) if self.is_float32 else sizeof(double)
+        memset(self.scaled, 0, self.n_features * size)
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         cdef Status status

@@ -17,8 +17,9 @@ __all__ = ["Standardized"]
 class Standardized(Learner):
     """Scale each feature to mean 0 and deviation 1 as the stream goes, and learn that.
 
-    Raw sensor features differ in scale (lux by the thousand, humidity by the thousandth); a ball or a kernel sees
-    only the largest. Mean and deviation are part of the arena, so of the budget and the snapshot.
+    Raw sensor features differ in scale (lux by the thousand, humidity by the thousandth); a ball or
+    a kernel sees only the largest. Mean and deviation are part of the arena, so of the budget and
+    the snapshot.
 
     Parameters
     ----------
@@ -32,8 +33,9 @@ class Standardized(Learner):
 
     Notes
     -----
-    A sample is scaled by the statistics up to and including itself, and never again: what the learner took in early
-    was scaled by less certain ones. Bytes: n_features (16 + s) beside the learner's, s = 4 or 8.
+    A sample is scaled by the statistics up to and including itself, and never again: what the
+    learner took in early was scaled by less certain ones. Bytes: n_features (16 + s) beside the
+    learner's, s = 4 or 8.
 
     Examples
     --------
@@ -62,11 +64,14 @@ class Standardized(Learner):
         """Constructor arguments; with ``deep`` the learner's too, as ``learner__C``."""
         params: dict[str, Any] = {"learner": self.learner}
         if deep and self.learner is not None:
-            params |= {f"learner__{name}": value for name, value in self.learner.get_params().items()}
+            params |= {
+                f"learner__{name}": value for name, value in self.learner.get_params().items()
+            }
         return params
 
     def set_params(self, **params: Any) -> Standardized:
-        """Change constructor arguments, ``learner__C`` for the learner's; what was learned is dropped."""
+        """Change constructor arguments, ``learner__C`` for the learner's; what was learned is
+        dropped."""
         nested = {name: params.pop(name) for name in list(params) if name.startswith("learner__")}
         super().set_params(**params)
         if nested and self.learner is None:
@@ -87,7 +92,11 @@ class Standardized(Learner):
         self._inner._check_params()
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        own = [("mean", "f8", (n_features,)), ("spread", "f8", (n_features,)), ("scaled", self.dtype, (n_features,))]
+        own = [
+            ("mean", "f8", (n_features,)),
+            ("spread", "f8", (n_features,)),
+            ("scaled", self.dtype, (n_features,)),
+        ]
         return [*own, *self._inner._arrays(n_features)]
 
     def _core(self, *common: Any) -> Any:

@@ -16,19 +16,21 @@ cdef struct Point:   # what has to be known of a new point, or of another learne
     double wz        # w.z
     double zz        # z.z, own axis included, as it weighs in the centre
     double square    # z.z, own axis included, as it counts in distances
-    double off       # square - zz: a weighted point lies so far off the space the centre moves in; 0 with paper slack
+    double off       # square - zz: how far off the space the centre moves in; 0 with paper slack
     double xi2       # the own axis's part of zz
     double R         # 0 for a point
 
 
 cdef inline double advance(Ball *ball, const Point *z, bint lower) noexcept nogil:
-    """gamma, the part of the way to z that the centre is to go, and R, xi2, q after it; 0 where z lies inside."""
-    cdef double cc = ball.ww + ball.xi2, d, gamma
+    """gamma, the part of the way to z that the centre is to go, and R, xi2, q after it; 0 where z
+    lies inside."""
+    cdef double cc = ball.ww + ball.xi2, d, gamma, gain, left
     cdef double d2 = cc - 2.0 * z.wz + z.square
     if lower:
         if d2 <= ball.R * ball.R:
             return 0.0
-        gamma = fmin(0.5 * (d2 - ball.R * ball.R) / fmax(cc - 2.0 * z.wz + z.zz, 0.5 * (d2 - ball.R * ball.R)), 1.0)
+        gain = 0.5 * (d2 - ball.R * ball.R)
+        gamma = fmin(gain / fmax(cc - 2.0 * z.wz + z.zz, gain), 1.0)
     else:
         if z.R == 0.0 and d2 <= ball.R * ball.R:
             return 0.0
@@ -43,8 +45,10 @@ cdef inline double advance(Ball *ball, const Point *z, bint lower) noexcept nogi
             if z.off == 0.0:
                 ball.R = 0.5 * (ball.R + z.R + d)
             else:
-                d = sqrt(fmax(d2 - z.off, 0.0))  # what the centre moves by, and what is then left of the way to z
-                ball.R = fmax(ball.R + gamma * d, sqrt(fmax((1.0 - gamma) * d * (1.0 - gamma) * d + z.off, 0.0)))
+                # what the centre moves by, and what is then left of the way to z
+                d = sqrt(fmax(d2 - z.off, 0.0))
+                left = (1.0 - gamma) * d
+                ball.R = fmax(ball.R + gamma * d, sqrt(fmax(left * left + z.off, 0.0)))
     ball.q += gamma * (z.square - ball.q)
     ball.xi2 = (1.0 - gamma) * (1.0 - gamma) * ball.xi2 + gamma * gamma * z.xi2
     return gamma
@@ -56,6 +60,7 @@ cdef inline double dual_radius(const Ball *ball) noexcept nogil:
 
 
 cdef inline bint clearly_less(double a, double b) noexcept nogil:
-    """a < b beyond rounding, a and b >= 0. Exact steps leave quantities level; rounding must not choose between
+    """a < b beyond rounding, a and b >= 0. Exact steps leave quantities level; rounding must not
+    choose between
     them, so whoever seeks the least takes the first of those level."""
     return a < b * (1.0 - 1e-9)

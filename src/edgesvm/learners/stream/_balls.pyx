@@ -1,20 +1,24 @@
 """The smallest ball around a few balls, given the Gram matrix of their centres.
 
-Given m balls (c_i, R_i), find shares a >= 0, sum a = 1, of the centre c = sum a_i c_i. Two problems share the code:
+Given m balls (c_i, R_i), find shares a >= 0, sum a = 1, of the centre c = sum a_i c_i. Two problems
+share the code:
 
-upper   minimise max_i |c - c_i| + R_i, the enclosing ball itself (Fischer & Gärtner 2003 state it).
-lower   maximise V(a) = a.q - |c|^2, its dual, where q_i is the mean squared norm of the points ball i stands for.
-        Any a is dual feasible, so V is at most R*^2 whatever was merged or forgotten (Tsang et al. 2005, eq. 6).
+upper   minimise max_i |c - c_i| + R_i, the enclosing ball itself (as Fischer & Gärtner 2003).
+lower   maximise V(a) = a.q - |c|^2, its dual, q_i the mean squared norm of ball i's points.
+        Any a is dual feasible, so V is at most R*^2 whatever was merged or forgotten (Tsang et al.
+        2005, eq. 6).
 
-Both go by pairwise steps: share moves from the ball that reaches least to the one that reaches farthest. Augmented
-axes of different balls are orthogonal, so they show only on the diagonal of the Gram matrix. O(m) a step; no memory.
+Both go by pairwise steps: share moves from the ball that reaches least to the one that reaches
+farthest. Augmented axes of different balls are orthogonal, so they show only on the diagonal of the
+Gram matrix. O(m) a step; no memory.
 """
 
 from libc.math cimport INFINITY, fmax, sqrt
 
 from edgesvm.learners.stream._ball cimport clearly_less
 
-# Measured on the paper's data sets: finer changes no accuracy; the cap bounds the work of one sample.
+# Measured on the paper's data sets: finer changes no accuracy; the cap bounds the work of one
+# sample.
 cdef double UPPER_TOLERANCE = 1e-4  # of the radius
 cdef int UPPER_STEPS = 1000
 cdef double LOWER_TOLERANCE = 0.1   # of |c|^2
@@ -44,7 +48,8 @@ cdef double reach(const Balls *balls, int64_t i, double cc, bint lower) noexcept
 
 
 cdef double solve(const Balls *balls, bint lower) noexcept nogil:
-    """Improve the shares in place; the radius of the ball found, about `c` with these very shares."""
+    """Improve the shares in place; the radius of the ball found, about `c` with these very
+    shares."""
     cdef int64_t i, j, k
     cdef int step, steps = LOWER_STEPS if lower else UPPER_STEPS
     cdef double cc, far, near, value, slack
@@ -84,7 +89,8 @@ cdef double share_pull(const Balls *balls) noexcept nogil:
 cdef double step_length(
     const Balls *balls, int64_t i, int64_t j, double far, double near, double cc, bint lower
 ) noexcept nogil:
-    """How much share moves from j to i: exact for the dual, a Newton step on far - near for the ball."""
+    """How much share moves from j to i: exact for the dual, a Newton step on far - near for the
+    ball."""
     cdef double apart, slope_i, slope_j, slope, moved = balls.pull[i] - balls.pull[j]
     apart = gram(balls, i, i) + gram(balls, j, j) - 2.0 * gram(balls, i, j)  # |c_i - c_j|^2
     if lower:
@@ -99,7 +105,8 @@ cdef double step_length(
 
 
 cdef double radius(const Balls *balls, bint lower) noexcept nogil:
-    """upper: max_i reach;  lower: sqrt(share @ square - |c|^2), at most the smallest radius there is"""
+    """upper: max_i reach;  lower: sqrt(share @ square - |c|^2), at most the smallest radius there
+    is"""
     cdef int64_t k
     cdef double cc = centre_square(balls), result = -cc if lower else 0.0
     for k in range(balls.m[0]):
@@ -119,8 +126,11 @@ cdef double joint_radius(double d, double R_i, double R_j) noexcept nogil:
     return fmax(0.5 * (d + R_i + R_j), fmax(R_i, R_j))
 
 
-cdef void closest_pair(const Balls *balls, bint lower, int64_t *first, int64_t *second) noexcept nogil:
-    """The pair that costs least to join: upper, the smallest joint ball; lower, a_i a_j / (a_i + a_j) |c_i - c_j|^2,
+cdef void closest_pair(
+    const Balls *balls, bint lower, int64_t *first, int64_t *second
+) noexcept nogil:
+    """The pair that costs least to join: upper, the smallest joint ball; lower, a_i a_j / (a_i +
+    a_j) |c_i - c_j|^2,
     by which V would fall if the two were ever to be told apart again."""
     cdef int64_t i, j
     cdef double cost, share, least = INFINITY
@@ -140,12 +150,13 @@ cdef void closest_pair(const Balls *balls, bint lower, int64_t *first, int64_t *
 cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
     """Ball j goes into ball i; t, the part of the way from c_i to c_j that the new centre takes.
 
-    upper: the smallest ball around both, in closed form. lower: their mean by share, so that c and V stay.
-    Slot j stays filled, for the caller to move its centre before `forget`.
+    upper: the smallest ball around both, in closed form. lower: their mean by share, so that c and
+    V stay. Slot j stays filled, for the caller to move its centre before `forget`.
     """
     cdef int64_t k
     cdef double t, square, value, d = sqrt(distance_square(balls, i, j))
-    cdef double share = balls.share[i] + balls.share[j], R_i = balls.radius[i], R_j = balls.radius[j]
+    cdef double share = balls.share[i] + balls.share[j]
+    cdef double R_i = balls.radius[i], R_j = balls.radius[j]
     if lower:
         t = balls.share[j] / share if share > 0.0 else 0.0
         balls.square[i] += t * (balls.square[j] - balls.square[i])
@@ -155,13 +166,15 @@ cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
         t = 1.0
     else:
         t = 0.5 * (1.0 - (R_i - R_j) / d)
-        # A weighted point lies a little off its centre (square - gram), hence not simply (d + R_i + R_j) / 2.
+        # A weighted point lies a little off its centre (square - gram), hence not simply (d + R_i +
+        # R_j) / 2.
         balls.radius[i] = fmax(
             sqrt(fmax(t * t * d * d + balls.square[i] - gram(balls, i, i), 0.0)) + R_i,
-            sqrt(fmax((1.0 - t) * (1.0 - t) * d * d + balls.square[j] - gram(balls, j, j), 0.0)) + R_j)
+            sqrt(fmax((1 - t) * (1 - t) * d * d + balls.square[j] - gram(balls, j, j), 0.0)) + R_j)
     if t == 1.0 and not lower:
         balls.radius[i] = R_j
-    square = (1 - t) * (1 - t) * gram(balls, i, i) + 2 * t * (1 - t) * gram(balls, i, j) + t * t * gram(balls, j, j)
+    square = ((1 - t) * (1 - t) * gram(balls, i, i) + 2 * t * (1 - t) * gram(balls, i, j)
+              + t * t * gram(balls, j, j))
     for k in range(balls.m[0]):
         value = (1 - t) * gram(balls, i, k) + t * gram(balls, j, k)
         balls.gram[i * balls.capacity + k] = value

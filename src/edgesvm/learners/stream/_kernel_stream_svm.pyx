@@ -1,12 +1,15 @@
-"""KernelStreamSVM, compiled: StreamSVM's one ball in a kernel's feature space, in a fixed number of vectors.
+"""KernelStreamSVM, compiled: StreamSVM's one ball in a kernel's feature space, in a fixed number of
+vectors.
 
-The centre is w = sum_i a_i y_i phi(x_i) over at most `max_vectors` vectors, a >= 0, sum a = 1; all else is as in
-_stream_svm.pyx with the kernel for the dot product. A newcomer beyond `max_vectors` makes the older vector of the
-smallest share a_i give that share to the vector z_j nearest to it, which moves the centre by a_i |z_j - z_i|. With
-bound="upper" R grows by as much, so the ball encloses all that it enclosed; with "lower" V is computed anew and,
-the shares still summing to one, stays at most R*^2.
+The centre is w = sum_i a_i y_i phi(x_i) over at most `max_vectors` vectors, a >= 0, sum a = 1; all
+else is as in _stream_svm.pyx with the kernel for the dot product. A newcomer beyond `max_vectors`
+makes the older vector of the smallest share a_i give that share to the vector z_j nearest to it,
+which moves the centre by a_i |z_j - z_i|. With bound="upper" R grows by as much, so the ball
+encloses all that it enclosed; with "lower" V is computed anew and, the shares still summing to one,
+stays at most R*^2.
 
-Bytes, M = max_vectors: 72 + (M + 1) (D s + 40). Time: M kernel values a sample, 3 M for one that is taken in.
+Bytes, M = max_vectors: 72 + (M + 1) (D s + 40). Time: M kernel values a sample, 3 M for one that is
+taken in.
 """
 
 cimport cython
@@ -57,7 +60,8 @@ cdef class KernelStreamSVMCore(LearnerCore):
         self.row = <double *> self.array("row")
 
     cdef double project(self, const void *x, double *row=NULL) noexcept nogil:
-        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) where asked for: looking must leave no trace"""
+        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) where asked for: looking leaves no
+        trace"""
         if self.is_float32:
             return self.project_typed(<const float *> x, <const float *> self.vectors, row)
         return self.project_typed(<const double *> x, <const double *> self.vectors, row)
@@ -102,7 +106,9 @@ cdef class KernelStreamSVMCore(LearnerCore):
             if gamma == 0.0:
                 return UNCHANGED
         # |w|^2 of w = (1 - gamma) w + gamma y phi(x)
-        ball.ww = fmax((1 - gamma) * (1 - gamma) * ball.ww + 2 * gamma * (1 - gamma) * z.wz + gamma * gamma * k_xx, 0.0)
+        ball.ww = fmax(
+            (1 - gamma) * (1 - gamma) * ball.ww + 2 * gamma * (1 - gamma) * z.wz
+            + gamma * gamma * k_xx, 0.0)
         self.append(x, y, gamma, k_xx, z.xi2)
         if self.n_held[0] == self.slots:
             self.give_up_one()
@@ -110,24 +116,30 @@ cdef class KernelStreamSVMCore(LearnerCore):
             ball.R = dual_radius(ball)
         return CHANGED
 
-    cdef void append(self, const void *x, double y, double gamma, double k_xx, double xi2) noexcept nogil:
+    cdef void append(
+        self, const void *x, double y, double gamma, double k_xx, double xi2
+    ) noexcept nogil:
         cdef int64_t i, m = self.n_held[0]
-        cdef int64_t n_bytes = self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
+        cdef int64_t n_bytes = self.row_bytes()
         for i in range(m):
             self.share[i] *= 1.0 - gamma
         memcpy(self.vectors + m * n_bytes, x, n_bytes)
         self.share[m], self.sign[m], self.norm[m], self.own[m] = gamma, y, k_xx, xi2
         self.n_held[0] = m + 1
 
+    cdef int64_t row_bytes(self) noexcept nogil:
+        return self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
+
     cdef double distance_square(self, int64_t i, int64_t j, double k_ij) noexcept nogil:
         """|z_i - z_j|^2 without the own axes"""
         return fmax(self.norm[i] + self.norm[j] - 2.0 * self.sign[i] * self.sign[j] * k_ij, 0.0)
 
     cdef void give_up_one(self) noexcept nogil:
-        """The older vector of the smallest share gives it to its nearest and goes; the newest takes its slot."""
+        """The older vector of the smallest share gives it to its nearest and goes; the newest
+        takes its slot."""
         cdef Ball *ball = self.ball
         cdef int64_t k, i = 0, j = 0, last = self.n_held[0] - 1
-        cdef int64_t n_bytes = self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
+        cdef int64_t n_bytes = self.row_bytes()
         cdef double f_i, f_j, d2, a, apart = INFINITY
         for k in range(1, last):
             if clearly_less(self.share[k], self.share[i]):
@@ -141,8 +153,11 @@ cdef class KernelStreamSVMCore(LearnerCore):
         f_j = self.project(self.vectors + j * n_bytes)
         a = self.share[i]
         # c = c + a (z_j - z_i)
-        ball.ww = fmax(ball.ww + 2.0 * a * (self.sign[j] * f_j - self.sign[i] * f_i) + a * a * d2, 0.0)
-        ball.xi2 = fmax(ball.xi2 + a * a * (self.own[j] - self.own[i]) + 2.0 * a * self.share[j] * self.own[j], 0.0)
+        ball.ww = fmax(
+            ball.ww + 2.0 * a * (self.sign[j] * f_j - self.sign[i] * f_i) + a * a * d2, 0.0)
+        ball.xi2 = fmax(
+            ball.xi2 + a * a * (self.own[j] - self.own[i])
+            + 2.0 * a * self.share[j] * self.own[j], 0.0)
         ball.q += a * (self.norm[j] - self.norm[i])
         if not self.lower:
             ball.R += a * sqrt(apart)
@@ -162,12 +177,15 @@ cdef class KernelStreamSVMCore(LearnerCore):
     def check(self):
         super().check()
         if not 0 <= self.n_held[0] < self.slots:
-            raise CorruptModelError(f"{self.n_held[0]} vectors are held where there is room for {self.slots - 1}")
+            raise CorruptModelError(
+                f"{self.n_held[0]} vectors are held where there is room for {self.slots - 1}")
         for name, view in self.views.items():
             if view.dtype.kind == "f" and not np.isfinite(view).all():
-                raise CorruptModelError(f"the snapshot's array {name!r} has a number that is not finite")
+                raise CorruptModelError(
+                    f"the snapshot's array {name!r} has a number that is not finite")
         held = slice(0, self.n_held[0])
-        if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0 or (self.views["share"][held] < 0).any():
+        if (min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0
+                or (self.views["share"][held] < 0).any()):
             raise CorruptModelError("a squared length, radius or share is negative")
         if not (np.abs(self.views["sign"][held]) == 1.0).all():
             raise CorruptModelError("a vector's label is neither -1 nor +1")

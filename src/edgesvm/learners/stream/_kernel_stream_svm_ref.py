@@ -1,4 +1,5 @@
-"""KernelStreamSVM in plain NumPy: every squared length from the definition, none kept up step by step."""
+"""KernelStreamSVM in plain NumPy: every squared length from the definition, none kept up step by
+step."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from edgesvm.learners.stream._stream_svm_ref import first_least, grown
 
 
 class KernelStreamSVMCoreRef(ReferenceCore):
-    """The arena's arrays by name: R, xi2, ww, q; and of the vectors held: vectors, share, sign, norm, own."""
+    """The arena's arrays by name: R, xi2, ww, q; and of the vectors held: vectors, share, sign,
+    norm, own."""
 
     def __init__(self, *common, C, bound, kernel):
         super().__init__(*common)
@@ -43,7 +45,9 @@ class KernelStreamSVMCoreRef(ReferenceCore):
             if d2 <= R**2:
                 return Status.UNCHANGED
             if self.lower:
-                gamma = min(0.5 * (d2 - R**2) / max(d2 - square + k_xx + own, 0.5 * (d2 - R**2)), 1.0)
+                gamma = min(
+                    0.5 * (d2 - R**2) / max(d2 - square + k_xx + own, 0.5 * (d2 - R**2)), 1.0
+                )
             else:
                 d = np.sqrt(d2)
                 gamma = 0.5 * (1 - R / d)
@@ -62,7 +66,8 @@ class KernelStreamSVMCoreRef(ReferenceCore):
         return Status.CHANGED
 
     def give_up_one(self):
-        """How far the centre moves when the older vector of the smallest share gives it to its nearest."""
+        """How far the centre moves when the older vector of the smallest share gives it to its
+        nearest."""
         vectors, share, sign, norm, own = self.held()
         i = first_least(share[:-1])
         d2 = norm[i] + norm - 2 * sign[i] * sign * self.k(vectors[i], vectors)[0]

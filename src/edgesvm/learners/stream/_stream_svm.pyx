@@ -1,8 +1,9 @@
 """StreamSVM, compiled: one pass, one ball, or a few (Rai, Daumé III & Venkatasubramanian 2008).
 
-An example (x, y) is the point z = (y x, e/sqrt(C)), e an axis of its own; the l2-SVM's w is the x-part of the
-centre of the smallest ball around all points. The ball is kept by w, xi2 = the centre's squared length in the
-own axes, and its radius R. A new point's own axis is orthogonal to all that went before, so
+An example (x, y) is the point z = (y x, e/sqrt(C)), e an axis of its own; the l2-SVM's w is the
+x-part of the centre of the smallest ball around all points. The ball is kept by w, xi2 = the
+centre's squared length in the own axes, and its radius R. A new point's own axis is orthogonal to
+all that went before, so
 
     d^2 = |w|^2 - 2 y w.x + |x|^2 + xi2 + 1/C
 
@@ -10,14 +11,14 @@ Outside (d > R), the centre moves the part gamma of the way towards it:
 
     w = (1 - gamma) w + gamma y x,     xi2 = (1 - gamma)^2 xi2 + gamma^2 / C
 
-bound="upper" (the paper): gamma = (1 - R/d)/2, R = (R + d)/2; the ball encloses all it saw, R <= 3/2 R*.
-bound="lower": gamma = (1 - R^2/d^2)/2, the exact step on the dual V = q - |c|^2, where q is the mean squared norm
-of the points in c; R = sqrt(V) <= R* never falls. Same bytes but one number; it goes on learning when the other
-has grown too large to.
+bound="upper" (the paper): gamma = (1 - R/d)/2, R = (R + d)/2; the ball encloses all it saw, R <=
+3/2 R*. bound="lower": gamma = (1 - R^2/d^2)/2, the exact step on the dual V = q - |c|^2, where q is
+the mean squared norm of the points in c; R = sqrt(V) <= R* never falls. Same bytes but one number;
+it goes on learning when the other has grown too large to.
 
-With n_balls=K or lookahead=L a few balls are kept beside (_balls.pyx) and (w, R) is the ball around them.
-Bytes: 64 + D s, s the dtype's size; with M = K+1 or L+1 slots, 8 + M D s + 8 M^2 + 32 M more. O(D) a sample that
-lies inside, O(M D + M^2) and a few dozen steps of O(M) for one that does not.
+With n_balls=K or lookahead=L a few balls are kept beside (_balls.pyx) and (w, R) is the ball around
+them. Bytes: 64 + D s, s the dtype's size; with M = K+1 or L+1 slots, 8 + M D s + 8 M^2 + 32 M more.
+O(D) a sample that lies inside, O(M D + M^2) and a few dozen steps of O(M) for one that does not.
 """
 
 cimport cython
@@ -69,7 +70,7 @@ cdef class StreamSVMCore(LearnerCore):
             self.balls.pull = <double *> self.array("pull")
             self.centres = self.array("centres")
 
-    # -- one sample --------------------------------------------------------------------------------------
+    # -- one sample --------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         if self.is_float32:
@@ -79,7 +80,8 @@ cdef class StreamSVMCore(LearnerCore):
     cdef Status step_typed(self, const real *x, real *w, double y, double weight) noexcept nogil:
         cdef Point z
         cdef real *tested = w
-        # An upper ball around several is solved anew with each sample, so only what stays put may judge "inside".
+        # An upper ball around several is solved anew with each sample, so only what stays put may
+        # judge "inside".
         if self.balls.capacity and not self.lower:
             tested = <real *> self.centres
         if not self.measure(x, tested, y, weight, &z):
@@ -92,7 +94,9 @@ cdef class StreamSVMCore(LearnerCore):
         self.enclose(<real *> self.centres, w)
         return CHANGED
 
-    cdef bint measure(self, const real *x, const real *w, double y, double weight, Point *z) noexcept nogil:
+    cdef bint measure(
+        self, const real *x, const real *w, double y, double weight, Point *z
+    ) noexcept nogil:
         """z's norms and its product with `w`, x read once; False where a number is not finite."""
         cdef real xw, xx
         cdef double norm_square
@@ -137,7 +141,7 @@ cdef class StreamSVMCore(LearnerCore):
             self.ball.R = dual_radius(self.ball)
         return CHANGED
 
-    # -- several balls -----------------------------------------------------------------------------------
+    # -- several balls -----------------------------------------------------------------------------
 
     cdef bint inside(self, const real *x, const real *centres, Point *z) noexcept nogil:
         """Whether z needs no change: lower, inside (w, R); upper, inside one of the balls held."""
@@ -169,7 +173,8 @@ cdef class StreamSVMCore(LearnerCore):
         cdef int64_t i, m = balls.m[0], n = balls.capacity
         cdef real *centre = centres + m * self.width
         for i in range(m):
-            balls.gram[i * n + m] = balls.gram[m * n + i] = self.product(x, centres + i * self.width, z)
+            balls.gram[m * n + i] = self.product(x, centres + i * self.width, z)
+            balls.gram[i * n + m] = balls.gram[m * n + i]
         axpby(<real> z.scale, x, <real> 0.0, centre, self.n_features)
         if self.intercept:
             centre[self.n_features] = <real> z.constant
@@ -180,7 +185,8 @@ cdef class StreamSVMCore(LearnerCore):
         balls.m[0] = m + 1
 
     cdef void enclose(self, real *centres, real *w) noexcept nogil:
-        """(w, R) becomes the ball around all held, which are made fewer when there is no room for another."""
+        """(w, R) becomes the ball around all held, which are made fewer when there is no room for
+        another."""
         cdef bint full = self.balls.m[0] == self.balls.capacity
         if full and not self.flush and not self.lower:
             self.merge_closest(centres)
@@ -200,7 +206,8 @@ cdef class StreamSVMCore(LearnerCore):
         for i in range(self.balls.m[0]):
             self.ball.q += self.balls.share[i] * self.balls.square[i]
             if self.balls.share[i] > 0.0:
-                axpby(<real> self.balls.share[i], centres + i * self.width, <real> 1.0, w, self.width)
+                axpby(
+                    <real> self.balls.share[i], centres + i * self.width, <real> 1.0, w, self.width)
         self.ball.ww = dot(w, w, self.width)
         self.ball.xi2 = fmax(cc - self.ball.ww, 0.0)
 
@@ -220,16 +227,19 @@ cdef class StreamSVMCore(LearnerCore):
         cdef double t
         closest_pair(&self.balls, self.lower, &i, &j)
         t = join(&self.balls, i, j, self.lower)
-        axpby(<real> t, centres + j * self.width, <real> (1.0 - t), centres + i * self.width, self.width)
+        axpby(
+            <real> t, centres + j * self.width,
+            <real> (1.0 - t), centres + i * self.width, self.width)
         last = self.balls.m[0] - 1
         if j != last:
             memcpy(centres + j * self.width, centres + last * self.width, self.width * sizeof(real))
         forget(&self.balls, j)
 
-    # -- another learner's ball --------------------------------------------------------------------------
+    # -- another learner's ball --------------------------------------------------------------------
 
     def absorb(self, StreamSVMCore other, bint flipped):
-        """Take in another fitted learner's ball of the same width and dtype, its two labels swapped where `flipped`."""
+        """Take in another fitted learner's ball of the same width and dtype, its two labels
+        swapped where `flipped`."""
         cdef double sign = -1.0 if flipped else 1.0
         if self.is_float32:
             self.absorb_typed(<float *> self.w, <const float *> other.w, other, sign)
@@ -256,7 +266,7 @@ cdef class StreamSVMCore(LearnerCore):
             self.hold(v, <real *> self.centres, &z)
             self.enclose(<real *> self.centres, w)
 
-    # -- decisions ---------------------------------------------------------------------------------------
+    # -- decisions ---------------------------------------------------------------------------------
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         if self.is_float32:
@@ -275,11 +285,13 @@ cdef class StreamSVMCore(LearnerCore):
         super().check()
         held = self.views["n_held"] if self.balls.capacity else 0
         if not 0 <= held < max(self.balls.capacity, 1):
-            raise CorruptModelError(f"{held} balls are held where there is room for {self.balls.capacity}")
+            raise CorruptModelError(
+                f"{held} balls are held where there is room for {self.balls.capacity}")
         for name, view in self.views.items():
             if view.dtype.kind == "f" and not np.isfinite(view).all():
-                raise CorruptModelError(f"the snapshot's array {name!r} has a number that is not finite")
+                raise CorruptModelError(
+                    f"the snapshot's array {name!r} has a number that is not finite")
         if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0:
             raise CorruptModelError("a squared length or radius is negative")
-        if self.balls.capacity and (self.views["radius"].min() < 0.0 or self.views["share"].min() < 0.0):
+        if self.balls.capacity and min(self.views["radius"].min(), self.views["share"].min()) < 0.0:
             raise CorruptModelError("a radius or a share is negative")

@@ -8,14 +8,14 @@ from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
 
 
-
 def first_least(values):
     """Index of the least of values >= 0; of those level but for rounding, the first."""
     return int(np.argmax(values <= values.min() * (1 + 1e-9)))
 
 
 def grown(R, R_z, d, gamma, off):
-    """The radius after a step; a weighted point lies `off` (squared) off the space the centre moves in."""
+    """The radius after a step; a weighted point lies `off` (squared) off the space the centre
+    moves in."""
     if off == 0:
         return 0.5 * (R + R_z + d)
     way = np.sqrt(max(d**2 - off, 0.0))
@@ -23,7 +23,8 @@ def grown(R, R_z, d, gamma, off):
 
 
 class StreamSVMCoreRef(ReferenceCore):
-    """The arena's arrays by name: R, xi2, ww, q, w; and the balls held: centres, gram, square, radius, share."""
+    """The arena's arrays by name: R, xi2, ww, q, w; and the balls held: centres, gram, square,
+    radius, share."""
 
     def __init__(self, *common, C, slack, bound, normalize, fit_intercept, lookahead):
         super().__init__(*common)
@@ -49,7 +50,7 @@ class StreamSVMCoreRef(ReferenceCore):
             return Status.UNCHANGED
         return self.hold(*point)
 
-    # -- one ball ----------------------------------------------------------------------------------------
+    # -- one ball ----------------------------------------------------------------------------------
 
     def take(self, z, zz, square, xi2_z, R_z):
         v = self.views
@@ -81,13 +82,18 @@ class StreamSVMCoreRef(ReferenceCore):
         v["R"][...] = np.sqrt(max(q - ww - xi2, 0.0)) if self.lower else R
         return Status.CHANGED
 
-    # -- several balls -----------------------------------------------------------------------------------
+    # -- several balls -----------------------------------------------------------------------------
 
     def hold(self, z, zz, square, xi2, R_z):
         v = self.views
         m = int(v["n_held"])
         v["gram"][m, :m] = v["gram"][:m, m] = v["centres"][:m] @ z
-        v["gram"][m, m], v["square"][m], v["radius"][m], v["share"][m] = zz, square, R_z, float(m == 0)
+        v["gram"][m, m], v["square"][m], v["radius"][m], v["share"][m] = (
+            zz,
+            square,
+            R_z,
+            float(m == 0),
+        )
         v["centres"][m] = z
         v["n_held"] += 1
         self.enclose()
@@ -119,7 +125,8 @@ class StreamSVMCoreRef(ReferenceCore):
             self.merge_closest()
 
     def reach(self, a, m):
-        """How far each ball reaches from the centre of shares `a`: upper, its farthest point; lower, mean square."""
+        """How far each ball reaches from the centre of shares `a`: upper, its farthest point;
+        lower, mean square."""
         v = self.views
         pull = v["gram"][:m, :m] @ a
         d2 = np.maximum(a @ pull - 2 * pull + v["square"][:m], 0.0)
@@ -142,7 +149,11 @@ class StreamSVMCoreRef(ReferenceCore):
                 slope = 2 * apart
             else:
                 r_i, r_j, moved = reach[i] - R[i], reach[j] - R[j], pull[i] - pull[j]
-                slope = np.sqrt(max(apart, 0.0)) if r_j <= 1e-12 * reach[i] else (moved - G[i, j] + G[j, j]) / r_j
+                slope = (
+                    np.sqrt(max(apart, 0.0))
+                    if r_j <= 1e-12 * reach[i]
+                    else (moved - G[i, j] + G[j, j]) / r_j
+                )
                 slope -= (moved - G[i, i] + G[i, j]) / r_i
             t = a[j] if not slope * a[j] > gap else gap / slope
             if not t > 0:
@@ -170,7 +181,9 @@ class StreamSVMCoreRef(ReferenceCore):
             total = a[:m, None] + a[:m]
             cost = d2 * np.divide(a[:m, None] * a[:m], total, out=np.zeros((m, m)), where=total > 0)
         else:
-            cost = np.maximum((np.sqrt(d2) + R[:m, None] + R[:m]) / 2, np.maximum(R[:m, None], R[:m]))
+            cost = np.maximum(
+                (np.sqrt(d2) + R[:m, None] + R[:m]) / 2, np.maximum(R[:m, None], R[:m])
+            )
         cost[np.tril_indices(m)] = np.inf
         i, j = divmod(first_least(cost), m)
         d = np.sqrt(d2[i, j])
@@ -200,7 +213,7 @@ class StreamSVMCoreRef(ReferenceCore):
         G[:m, j] = G[:m, last]
         v["n_held"] -= 1
 
-    # -- the doors ---------------------------------------------------------------------------------------
+    # -- the doors ---------------------------------------------------------------------------------
 
     def absorb(self, other, flipped):
         v, o = self.views, other.views

@@ -21,7 +21,8 @@ class KernelStreamSVM(Learner):
     Parameters
     ----------
     max_vectors : int, default 100
-        Vectors held. A newcomer beyond makes the older one of the smallest share give its share to its nearest and go.
+        Vectors held. A newcomer beyond makes the older one of the smallest share give its share to
+        its nearest and go.
     kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
     gamma : float, optional
         Of the named kernels "rbf" and "poly"; default 1 / n_features.
@@ -32,8 +33,8 @@ class KernelStreamSVM(Learner):
     C : float, default 1.0
         Penalty of the l2-SVM's squared slack; > 0.
     bound : {"upper", "lower"}, default "upper"
-        As for `StreamSVM`. "upper": when a vector goes, R grows by the centre's displacement, so the ball still
-        encloses all that it enclosed.
+        As for `StreamSVM`. "upper": when a vector goes, R grows by the centre's displacement, so
+        the ball still encloses all that it enclosed.
     dtype : {"float32", "float64"}, default "float32"
         Of samples, vectors and the sums inside a kernel value.
 
@@ -46,15 +47,17 @@ class KernelStreamSVM(Learner):
 
     Notes
     -----
-    Rai, Daumé III & Venkatasubramanian 2008, "All of the above calculations can be kernelized"; the policy at
-    ``max_vectors`` is ours. Bytes: see ``plan``; 72 + (max_vectors + 1) (n_features s + 40), s = 4 or 8.
+    Rai, Daumé III & Venkatasubramanian 2008, "All of the above calculations can be kernelized"; the
+    policy at ``max_vectors`` is ours. Bytes: see ``plan``; 72 + (max_vectors + 1) (n_features s +
+    40), s = 4 or 8.
 
     Examples
     --------
     >>> import numpy as np
     >>> from edgesvm import RBF, KernelStreamSVM
     >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=np.float32)
-    >>> model = KernelStreamSVM(max_vectors=10, kernel=RBF(2.0), C=10.0).partial_fit(X, [0, 0, 1, 1])
+    >>> model = KernelStreamSVM(max_vectors=10, kernel=RBF(2.0), C=10.0).partial_fit(X, [0, 0, 1,
+    1])
     >>> model.predict(X)
     array([0, 0, 1, 1])
     """

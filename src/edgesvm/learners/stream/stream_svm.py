@@ -24,21 +24,24 @@ class StreamSVM(Learner):
     C : float, default 1.0
         Penalty of the l2-SVM's squared slack; > 0.
     bound : {"upper", "lower"}, default "upper"
-        "upper" is the paper's ball, which encloses every sample seen, at most 3/2 of the smallest radius. "lower"
-        keeps the dual value instead, at most the smallest radius and never falling: same bytes but one number, far
-        more accurate where margins are small, but its ball does not enclose what it saw.
+        "upper" is the paper's ball, which encloses every sample seen, at most 3/2 of the smallest
+        radius. "lower" keeps the dual value instead, at most the smallest radius and never falling:
+        same bytes but one number, far more accurate where margins are small, but its ball does not
+        enclose what it saw.
     n_balls : int, default 1
-        Balls kept; a sample outside all makes one more and the two that cost least to join are merged. Not together
-        with `lookahead`.
+        Balls kept; a sample outside all makes one more and the two that cost least to join are
+        merged. Not together with `lookahead`.
     lookahead : int, default 0
-        Samples outside that are held beside the one ball until there are so many; then ball and samples become the
-        smallest ball around them. The paper's experiments use 6 to 8; 32 and more help on small margins.
+        Samples outside that are held beside the one ball until there are so many; then ball and
+        samples become the smallest ball around them. The paper's experiments use 6 to 8; 32 and
+        more help on small margins.
     slack : {"exact", "paper"}, default "exact"
-        "paper" starts xi^2 at 1 and adds gamma^2, as the text has it; "exact" starts at 1/C and adds gamma^2/C, which
-        is the geometry. The same at C = 1.
+        "paper" starts xi^2 at 1 and adds gamma^2, as the text has it; "exact" starts at 1/C and
+        adds gamma^2/C, which is the geometry. The same at C = 1.
     normalize : bool, default True
-        Scale each sample, constant feature included, to unit norm, as the paper assumes (inside the dot product, no
-        copy). No decision's sign changes by it: (x, 1) and its multiples lie on one side of every plane. Zero rows stay.
+        Scale each sample, constant feature included, to unit norm, as the paper assumes (inside the
+        dot product, no copy). No decision's sign changes by it: (x, 1) and its multiples lie on one
+        side of every plane. Zero rows stay.
     fit_intercept : bool, default True
         Add a constant feature 1.
     dtype : {"float32", "float64"}, default "float32"
@@ -53,17 +56,19 @@ class StreamSVM(Learner):
 
     Notes
     -----
-    Rai, Daumé III & Venkatasubramanian, "Single Pass SVM using Minimum Enclosing Ball of Streaming Data", 2008.
-    (Matsushima, Vishwanathan & Smola's disk-cached StreamSVM of 2012 is another method.)
+    Rai, Daumé III & Venkatasubramanian, "Single Pass SVM using Minimum Enclosing Ball of Streaming
+    Data", 2008. (Matsushima, Vishwanathan & Smola's disk-cached StreamSVM of 2012 is another
+    method.)
 
     Bytes: see ``plan``; 64 + (D + 1) s for one ball, s = 4 or 8. Time: O(D) a sample.
 
-    With ``bound="upper"`` one ball absorbs about log N samples, so on small margins in many dimensions it is a weak
-    learner (MNIST 8 against 9: about 60 %); take ``bound="lower"`` or ``lookahead=32`` there.
+    With ``bound="upper"`` one ball absorbs about log N samples, so on small margins in many
+    dimensions it is a weak learner (MNIST 8 against 9: about 60 %); take ``bound="lower"`` or
+    ``lookahead=32`` there.
 
-    A weight s makes the sample's penalty C s: its own axis counts 1/(C s) in the centre, 1/C in distances, so that
-    weights do not move the margin (the centre-constrained ball of Tsang et al. 2007). Enclosure is then of these; it
-    is proved for weights of at least 1.
+    A weight s makes the sample's penalty C s: its own axis counts 1/(C s) in the centre, 1/C in
+    distances, so that weights do not move the margin (the centre-constrained ball of Tsang et al.
+    2007). Enclosure is then of these; it is proved for weights of at least 1.
 
     Examples
     --------
@@ -110,11 +115,15 @@ class StreamSVM(Learner):
         whole("n_balls", self.n_balls, 1, MAX_BALLS)
         whole("lookahead", self.lookahead, 0, MAX_BALLS)
         if self.n_balls > 1 and self.lookahead > 0:
-            raise ValueError(f"n_balls={self.n_balls} and lookahead={self.lookahead}: give one of the two")
+            raise ValueError(
+                f"n_balls={self.n_balls} and lookahead={self.lookahead}: give one of the two"
+            )
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         width = n_features + bool(self.fit_intercept)
-        arrays: list[tuple[str, str, tuple[int, ...]]] = [(name, "f8", ()) for name in ("R", "xi2", "ww", "q")]
+        arrays: list[tuple[str, str, tuple[int, ...]]] = [
+            (name, "f8", ()) for name in ("R", "xi2", "ww", "q")
+        ]
         arrays.append(("w", self.dtype, (width,)))
         slots = 1 + int(self.lookahead or self.n_balls)
         if slots > 2 or self.lookahead:
@@ -139,7 +148,8 @@ class StreamSVM(Learner):
         )
 
     def merge(self, other: StreamSVM) -> StreamSVM:
-        """Take in another fitted learner's ball, as if its stream had been seen here: closed form, O(D).
+        """Take in another fitted learner's ball, as if its stream had been seen here: closed form,
+        O(D).
 
         Raises
         ------
@@ -155,14 +165,18 @@ class StreamSVM(Learner):
             self.allocate(theirs.n_features)
         mine = self._state[0]
         if mine.n_features != theirs.n_features:
-            raise ValueError(f"the other has {theirs.n_features} features, this one {mine.n_features}")
+            raise ValueError(
+                f"the other has {theirs.n_features} features, this one {mine.n_features}"
+            )
         slots = [mine.labels.slot_of(y) for y in theirs.labels.in_slots]
         if not mine.labels.in_slots:
             slots = list(range(len(slots)))
         elif len(slots) == 2 and slots[0] == slots[1]:  # both new to a learner that knows one label
             slots = [-1, -1]
         if -1 in slots:
-            raise ValueError(f"the other's labels {theirs.labels.in_slots} are not {mine.labels.in_slots}")
+            raise ValueError(
+                f"the other's labels {theirs.labels.in_slots} are not {mine.labels.in_slots}"
+            )
         mine.absorb(theirs, slots[0] == 1)
         for slot, label in zip(slots, theirs.labels.in_slots, strict=True):
             mine.labels.take(slot, label)
@@ -178,7 +192,11 @@ class StreamSVM(Learner):
     def intercept_(self) -> np.ndarray:
         """Weight of the constant feature, ndarray of shape (1,)."""
         core = self._allocated
-        return core.labels.sign * core.views["w"][core.n_features :] if self.fit_intercept else np.zeros(1)
+        return (
+            core.labels.sign * core.views["w"][core.n_features :]
+            if self.fit_intercept
+            else np.zeros(1)
+        )
 
     @property
     def radius_(self) -> float:

@@ -1,0 +1,262 @@
+"""Every command as a user gives it: what it prints, and what it returns."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from edgesvm import KernelStreamSVM, Standardized, StreamSVM, load
+from edgesvm.cli import COMMANDS, learner_options, main
+from edgesvm.rows import open_rows
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A CSV of two classes, with a date that is no feature."""
+    X = np.random.default_rng(0).standard_normal((300, 3)).round(4)
+    words = np.where(X[:, 0] > 0, "on", "off")
+    path = tmp_path / "room.csv"
+    lines = [f"d{i},{a},{b},{c},{w}" for i, ((a, b, c), w) in enumerate(zip(X, words, strict=True))]
+    path.write_text("\n".join(["date,a,b,c,state", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture
+def digits(tmp_path):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 400)
+    X = (rng.standard_normal((400, 4)) + 3 * np.eye(4)[y]).astype(np.float32)
+    path = tmp_path / "digits.npz"
+    np.savez(path, X=X, y=y)
+    return path
+
+
+def said(capsys, *argv, code=0):
+    assert main([str(word) for word in argv]) == code
+    return capsys.readouterr().out
+
+
+def said_json(capsys, *argv):
+    return json.loads(said(capsys, *argv, "--json"))
+
+
+# Help.
+
+
+def test_help_names_every_command(capsys):
+    with pytest.raises(SystemExit) as done:
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert done.value.code == 0
+    for name, (_, summary) in COMMANDS.items():
+        assert f"edgesvm {name}" in text and summary in text
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"demo"}))
+def test_help_of_a_command_has_an_example(name, capsys):
+    with pytest.raises(SystemExit) as done:
+        main([name, "--help"])
+    assert done.value.code == 0 and f"\n  edgesvm {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "argv", [["--help"], ["run", "--help"], ["plan", "1KiB", "--features", "2"]]
+)
+def test_a_command_does_not_import_what_it_does_not_need(argv):
+    code = (
+        "import sys\nfrom edgesvm.cli import main\n"
+        f"try: main({argv!r})\nexcept SystemExit: pass\n"
+        "heavy = ('firmware_sim', 'matplotlib', 'sklearn', 'scipy')\n"
+        "sys.exit(', '.join(name for name in heavy if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_module_is_the_command():
+    argv = [sys.executable, "-m", "edgesvm.cli", "plan", "1KiB", "--features", "2"]
+    assert (
+        "kernel-stream" in subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    )
+
+
+# plan
+
+
+@pytest.mark.parametrize("budget", ["700", "4KiB", "1MiB"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
+    argv = ["plan", budget, "--features", 7, "--dtype", dtype, "--bound", "upper", "--C", 2]
+    told = said_json(capsys, *argv)
+    assert [row["learner"] for row in told["learners"]] == list(learner_options.KINDS)
+    text = said(capsys, *argv)
+    for row in told["learners"]:
+        kind = learner_options.KINDS[row["learner"]]
+        given = {**row["raw"]["capacity"], "C": 2.0, "bound": "upper", "dtype": dtype}
+        total = kind(**given).plan(7).total
+        assert row["raw"]["bytes"] == total <= told["budget"] and f"{total:,}" in text
+        inner = kind(**{**given, **row["standardized"]["capacity"]})
+        total = Standardized(learner=inner).plan(7).total
+        assert row["standardized"]["bytes"] == total <= told["budget"] and f"{total:,} B" in text
+
+
+def test_every_learner_has_a_row():
+    assert set(learner_options.KINDS.values()) == {StreamSVM, KernelStreamSVM}
+
+
+def test_a_table_of_what_does_not_fit_says_what_would_do(capsys):
+    told = said_json(capsys, "plan", "10", "--features", 7)
+    for row in told["learners"]:
+        for how in ("raw", "standardized"):
+            assert row[how]["needs"] > 10
+    needs = told["learners"][0]["raw"]["needs"]
+    assert f"needs {needs:,}" in said(capsys, "plan", "10", "--features", 7)
+    fits = said_json(capsys, "plan", needs, "--features", 7)["learners"][0]["raw"]
+    assert fits["bytes"] == needs
+
+
+def test_plan_of_one_learner_lists_its_arrays(capsys):
+    argv = ["plan", "4KiB", "--features", 3, "--learner", "kernel-stream", "--raw", "--gamma", 0.5]
+    told = said_json(capsys, *argv)
+    plan = KernelStreamSVM(gamma=0.5, bound="lower").fitted_into("4KiB", 3).plan(3)
+    assert told["bytes"] == plan.total and told["budget"] == 4096 and told["features"] == 3
+    assert [(a["name"], a["bytes"]) for a in told["arrays"]] == [
+        (a.name, a.nbytes) for a in plan.arrays
+    ]
+    assert str(plan) in said(capsys, *argv)
+
+
+@pytest.mark.parametrize(
+    ("options", "capacity"),
+    [(["--lookahead", "3"], "lookahead=3"), (["--n-balls", "4"], "n_balls=4")],
+)
+def test_a_capacity_given_is_kept(options, capacity, capsys):
+    text = said(capsys, "plan", "64KiB", "--features", 3, "--learner", "stream", *options)
+    assert capacity in text
+
+
+# eval
+
+
+def test_eval_equals_test_then_train(table, tmp_path, capsys):
+    save = tmp_path / "m.esvm"
+    argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--window", 50]
+    told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
+    X, y = open_rows(table, drop_columns=("date",)).next_block(1000)
+    plain = StreamSVM(bound="lower", dtype="float64").fitted_into("2KiB", 3)
+    hits = []
+    for x, label in zip(X.astype(float), y.tolist(), strict=True):
+        if plain.is_fitted:
+            hits.append(plain.predict_one(x) == label)
+        plain.learn_one(x, label)
+    assert told["predicted"] == 299 and told["n_seen"] == 300 and told["refused"] == 0
+    assert told["accuracy"] == pytest.approx(np.mean(hits))
+    assert told["rolling_accuracy"] == pytest.approx(np.mean(hits[-50:]))
+    assert told["first_accuracy"] == pytest.approx(np.mean(hits[:50]))
+    assert told["bytes"] == plain.nbytes and told["n_updates"] == plain.n_updates_
+    assert told["window"] == 50 and told["us_per_sample"] > 0 and told["learner"] == repr(plain)
+    assert 0.5 <= told["majority"] < 0.7 and told["balanced_accuracy"] > 0.8
+    assert bytes(load(save).arena) == bytes(plain.arena)
+
+
+def test_eval_speaks_to_people_too(table, capsys):
+    text = said(capsys, "eval", table, "--drop-column", "date", "--label-column", "state")
+    assert "299 rows predicted" in text and "larger class" in text
+
+
+def test_eval_ends_after_so_many(table, capsys):
+    argv = ["eval", table, "--drop-column", "date", "--samples", 40]
+    assert said_json(capsys, *argv)["n_seen"] == 40
+
+
+def test_shuffled_is_another_order_and_the_seed_repeats(digits, capsys):
+    runs = [
+        said_json(capsys, "eval", digits, "--positive", 1, "--shuffle", seed) for seed in (4, 4, 5)
+    ]
+    for run in runs:
+        run.pop("us_per_sample")
+    assert runs[0] == runs[1] != runs[2]
+
+
+@pytest.mark.parametrize("word", ["on", "off"])
+def test_positive_may_be_a_word(word, table, tmp_path, capsys):
+    save = tmp_path / "m.esvm"
+    argv = ["eval", table, "--drop-column", "date", "--positive", word, "--save", save]
+    assert said_json(capsys, *argv)["accuracy"] > 0.8
+    shares = np.mean([line.endswith(f",{word}") for line in table.read_text().splitlines()[1:]])
+    counts = load(save)._allocated.views["n_per_class"]
+    assert counts.sum() == 300 and round(300 * shares) in counts.tolist()
+
+
+def test_one_label_against_the_others(digits, capsys):
+    told = said_json(capsys, "eval", digits, "--positive", 2, "--learner", "kernel-stream")
+    assert told["accuracy"] > 0.8 and told["learner"].count("KernelStreamSVM") == 1
+
+
+def test_rows_that_are_not_finite_are_counted_and_passed_over(tmp_path, capsys):
+    X = np.random.default_rng(0).standard_normal((100, 2)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(int)
+    X[[0, 50, 99], 1] = np.nan, np.inf, 1e30
+    np.savez(tmp_path / "holes.npz", X=X, y=y)
+    argv = ["eval", tmp_path / "holes.npz", "--raw"]
+    told = said_json(capsys, *argv)
+    assert (told["refused"], told["n_seen"], told["predicted"]) == (3, 97, 96)
+    assert "3 rows refused" in said(capsys, *argv)
+
+
+def test_a_picture(table, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    png = tmp_path / "a.png"
+    said(capsys, "eval", table, "--drop-column", "date", "--plot", png)
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+# inspect
+
+
+def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
+    X = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
+    learner = StreamSVM(lookahead=4).partial_fit(X, np.where(X[:, 0] > 0, "on", "off"))
+    path = tmp_path / "m.esvm"
+    learner.save(path)
+    told = said_json(capsys, "inspect", path)
+    assert told == {
+        "learner": repr(learner),
+        "n_features": 3,
+        "labels": [repr(label) for label in learner._allocated.labels.in_slots],
+        "bytes": learner.nbytes,
+        "file_bytes": path.stat().st_size,
+        "n_seen": 40,
+        "n_updates": learner.n_updates_,
+    }
+    text = said(capsys, "inspect", path)
+    assert repr(learner) in text and "40 seen" in text and str(learner.plan(3)) in text
+
+
+# simulate
+
+
+@pytest.mark.parametrize("signal", ["rotating", "person", "gas"])
+def test_simulate_each_signal(signal, capsys):
+    argv = ["simulate", "--signal", signal, "--samples", 300, "--baud", 921600]
+    told = said_json(capsys, *argv)
+    assert told["edge"]["counters"]["taken"] == told["predictions"] == 300
+    assert told["edge"]["broken_identities"] == [] and told["exit_code"] == 0
+
+
+@pytest.mark.parametrize("profile", ["pi-zero", "pi-3", "esp32-class", "pico-class"])
+def test_simulate_each_profile_under_faults(profile, tmp_path, capsys):
+    ledger, save = tmp_path / "ledger", tmp_path / "m.esvm"
+    argv = ["simulate", "--profile", profile, "--samples", 400, "--baud", 921600, "--faults"]
+    text = said(capsys, *argv, "noisy", "--ledger", ledger, "--save", save, "--seed", 3)
+    assert "counts add up: yes" in text and "edge      exit code 0" in text
+    assert ledger.read_text() and 0 < load(save).n_seen_ <= 400
+
+
+def test_simulate_replays_a_file_as_text_over_tcp(table, capsys):
+    argv = ["simulate", "--replay", table, "--drop-column", "date", "--text", "--link", "tcp"]
+    told = said_json(capsys, *argv, "--learner", "kernel-stream", "--memory", "2KiB")
+    assert told["edge"]["counters"]["taken"] == 300 and told["edge"]["bytes_allocated"] <= 2048
+    assert told["edge"]["counters"]["predictions_sent"] == 0

@@ -1,0 +1,265 @@
+"""What can go wrong: one line on stderr, no traceback, 2 for wrong use and 1 for failure."""
+
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from edgesvm import StreamSVM
+from edgesvm.cli import main
+from edgesvm.cli.status import StatusLine
+
+EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
+
+
+@pytest.fixture
+def snapshot(tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
+    path = tmp_path / "m.esvm"
+    StreamSVM().partial_fit(X, X[:, 0] > 0).save(path)
+    return path
+
+
+@pytest.fixture
+def rows(tmp_path):
+    path = tmp_path / "rows.npz"
+    X = np.random.default_rng(0).standard_normal((200, 3)).astype(np.float32)
+    np.savez(path, X=X, y=(X[:, 0] > 0).astype(int))
+    return path
+
+
+def complaint(capsys, code, *argv):
+    """The one line on stderr."""
+    try:
+        got = main([str(word) for word in argv])
+    except SystemExit as done:  # argparse: its usage, then the line
+        got = done.code
+    captured = capsys.readouterr()
+    assert got == code, captured.err
+    assert captured.out == "" and "Traceback" not in captured.err
+    lines = [
+        line for line in captured.err.splitlines() if "error:" in line or line[:9] == "edgesvm: "
+    ]
+    assert len(lines) == 1, captured.err
+    return lines[0]
+
+
+@pytest.mark.parametrize("command", ["eval", "inspect"])
+def test_no_such_file_and_a_folder(command, tmp_path, capsys):
+    assert "nothing.csv" in complaint(capsys, 1, command, tmp_path / "nothing.csv")
+    assert str(tmp_path) in complaint(capsys, 1, command, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda b: b[:-1],
+        lambda b: b[:20],
+        lambda b: b"",
+        lambda b: b[:70] + bytes([b[70] ^ 1]) + b[71:],
+    ],
+)
+def test_a_damaged_snapshot(damage, snapshot, capsys):
+    snapshot.write_bytes(damage(snapshot.read_bytes()))
+    assert str(snapshot) in complaint(capsys, 1, "inspect", snapshot)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.csv", b""),
+        ("empty.npz", b""),
+        ("text.npz", b"1,2,3\n"),
+        ("cut.npz", b"PK\x03\x04" + bytes(100)),
+        ("noise.csv", bytes(range(256)) * 4),
+        ("wide.csv", b"1,2," + b"3" * 200_000 + b"\n"),
+        ("ragged.csv", b"1,2,0\n1,2\n"),
+        ("cell.csv", b"a,b,label\n1,2,0\n1,zz,1\n"),
+    ],
+)
+def test_a_damaged_file_of_rows(name, content, tmp_path, capsys):
+    (tmp_path / name).write_bytes(content)
+    assert name in complaint(capsys, 1, "eval", tmp_path / name)
+
+
+def test_a_bad_cell_is_named_by_line_and_column(tmp_path, capsys):
+    (tmp_path / "cell.csv").write_text("a,b,label\n1,2,0\n1,zz,1\n")
+    line = complaint(capsys, 1, "eval", tmp_path / "cell.csv")
+    assert "line 3" in line and "'zz'" in line and "'b'" in line
+
+
+@pytest.mark.parametrize("labels", ["abc", "123"])
+def test_a_third_label_asks_for_positive(labels, tmp_path, capsys):
+    path = tmp_path / "three.csv"
+    path.write_text("".join(f"{i}.5,{i % 2},{label}\n" for i, label in enumerate(labels * 3)))
+    line = complaint(capsys, 2, "eval", path)
+    assert "--positive" in line and f"{labels[2]}" in line
+    assert main(["eval", str(path), "--positive", labels[1]]) == 0
+
+
+def test_positive_that_no_row_has(rows, tmp_path, capsys):
+    assert "none of the 200 rows" in complaint(capsys, 2, "eval", rows, "--positive", 7)
+    assert "whole numbers" in complaint(capsys, 2, "eval", rows, "--positive", "on")
+
+
+def test_rows_without_labels(tmp_path, capsys):
+    np.savez(tmp_path / "bare.npz", X=np.eye(3))
+    assert "no labels" in complaint(capsys, 2, "eval", tmp_path / "bare.npz")
+
+
+def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
+    line = complaint(capsys, 2, "eval", rows, "--memory", 20)
+    needed = int(line.split("at least ")[1].split(" B")[0])
+    complaint(capsys, 2, "eval", rows, "--memory", needed - 1)
+    assert main(["eval", str(rows), "--memory", str(needed)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "word"),
+    [
+        ([], "COMMAND"),
+        (["fly"], "fly"),
+        (["plan", "lots", "--features", "3"], "lots"),
+        (["plan", "1KiB"], "--features"),
+        (["plan", "1KiB", "--features", "0"], "--features"),
+        (["plan", "1KiB", "--features", "3", "--lookahead", "4"], "--learner"),
+        (["plan", "1KiB", "--features", "3", "--learner", "stream", "--gamma", "1"], "--gamma"),
+        (["plan", "1KiB", "--features", "3", "--C", "-1"], "C=-1"),
+        (["plan", "1KiB", "--features", "3", "--dtype", "float16"], "float16"),
+        (
+            ["plan", "64KiB", "--features", "3", "--learner", "stream", "--lookahead", "0"],
+            "lookahead",
+        ),
+        (["run"], "PORT"),
+        (["run", "/dev/null", "--baud", "0"], "--baud"),
+        (["run", "/dev/null", "--baud", "fast"], "--baud"),
+        (["run", "/dev/null", "--ring", "0"], "--ring"),
+        (["run", "/dev/null", "--samples", "-1"], "--samples"),
+        (["run", "/dev/null", "--wait", "0"], "--wait"),
+        (["run", "/dev/null", "--full", "maybe"], "--full"),
+        (["run", "/dev/null", "--save", "/nowhere/at/all/m.esvm"], "no folder"),
+        (["run", "/dev/null", "--save", "/dev/null"], "no plain file"),
+        (["run", "gopher://x"], "gopher"),
+        (["eval", "x.csv", "--window", "0"], "--window"),
+        (["eval", "x.csv", "--samples", "0"], "--samples"),
+        (["eval", "x.csv", "--plot", "/nowhere/at/all/a.png"], "no folder"),
+        (["simulate", "--signal", "smell"], "smell"),
+        (["simulate", "--profile", "cray"], "cray"),
+        (["simulate", "--faults", "all"], "all"),
+        (["simulate", "--fault", "flip=2"], "from 0 to 1"),
+        (["simulate", "--baud", "99999999"], "goes up to"),
+    ],
+)
+def test_wrong_use(argv, word, capsys):
+    assert word in complaint(capsys, 2, *argv)
+
+
+@pytest.mark.parametrize("port", ["/dev/no-such-port", "/dev/null", "socket://127.0.0.1:1"])
+def test_a_port_that_is_not_there(port, capsys):
+    assert port in complaint(capsys, 1, "run", port)
+
+
+def test_a_picture_without_matplotlib(rows, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "edgesvm.cli.figures", raising=False)
+    monkeypatch.delattr("edgesvm.cli.figures", raising=False)
+    line = complaint(capsys, 1, "eval", rows, "--plot", tmp_path / "a.png")
+    assert "edgesvm[plot]" in line
+
+
+def test_a_full_disk_leaves_the_old_snapshot(rows, snapshot):
+    """A limit on the size of a file stands for the disk; Python ignores SIGXFSZ."""
+    before = snapshot.read_bytes()
+
+    def no_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+
+    done = subprocess.run(
+        [*EDGESVM, "eval", str(rows), "--save", str(snapshot)],
+        preexec_fn=no_room,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1 and "File too large" in done.stderr
+    assert snapshot.read_bytes() == before
+    assert sorted(path.name for path in snapshot.parent.iterdir()) == ["m.esvm", "rows.npz"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"), [(["plan", "1KiB", "--features", "3"], 1), (["--help"], 0)]
+)
+def test_nobody_reads_the_output(argv, code):
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as gone:
+        done = subprocess.run(
+            [*EDGESVM, *argv], stdout=gone, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_a_learner_larger_than_the_machine(rows):
+    def small():
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+    argv = ["eval", str(rows), "--learner", "kernel-stream", "--memory", "4GiB"]
+    done = subprocess.run(
+        [*EDGESVM, *argv, "--max-vectors", "16000000", "--dtype", "float64"],
+        preexec_fn=small,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+    assert "not that much memory" in done.stderr
+
+
+class Terminal:
+    """A stderr that is a terminal so many columns wide."""
+
+    def __init__(self, fd):
+        self.fd, self.text = fd, ""
+
+    def isatty(self):
+        return True
+
+    def fileno(self):
+        return self.fd
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        """Nothing is held back."""
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+@pytest.mark.parametrize("columns", [20, 80, 200])
+def test_the_live_line_is_cut_to_the_terminal(columns, monkeypatch):
+    import fcntl
+    import struct
+    import termios
+
+    master, slave = os.openpty()
+    try:
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        monkeypatch.setattr(sys, "stderr", terminal := Terminal(slave))
+        StatusLine().show(lambda: "x" * 150)
+    finally:
+        os.close(master)
+        os.close(slave)
+    assert terminal.text == "\r\x1b[K" + "x" * min(150, columns - 1)
+
+
+def test_where_there_is_no_terminal_the_first_line_comes_later(capsys):
+    status = StatusLine()
+    status.show(lambda: "too early")
+    status.say("a line that stays")
+    status.end()
+    assert capsys.readouterr().err == "a line that stays\n"
