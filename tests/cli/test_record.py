@@ -138,7 +138,7 @@ def test_once_ends_with_the_port(tmp_path, capsys):
         (["replay", "no.rec"], 1, "no recording"),
     ],
 )
-def test_wrong_use_and_failure(argv, code, said, tmp_path, capsys, monkeypatch):
+def test_wrong_use_and_failure(argv, code, said, tmp_path, capsys, monkeypatch):  # noqa: PLR0917
     monkeypatch.chdir(tmp_path)
     (tmp_path / "no.rec").write_bytes(b"1,2,3\n" * 30)
     try:

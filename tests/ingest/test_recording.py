@@ -281,7 +281,7 @@ def test_a_second_writer_is_refused(path):
 
 
 class Medium:
-    """`os.pwrite` on a medium of `room` bytes; what does not fit is written in part, then refused."""
+    """`os.pwrite` on a medium of `room` bytes: what fits is written, the rest refused."""
 
     def __init__(self, monkeypatch, room):
         self.room = room
