@@ -3,11 +3,12 @@
 On a board, copy this file to it and give `sensor` what yours measures:
 
     from edgesvm_node import Node, serve
-    serve(Node(4, boot_id=7)    , sensor, period_ms=20)          # edgesvm run /dev/ttyACM0
-    serve(Node(4, text=True), sensor, period_ms=20)                # edgesvm run /dev/ttyACM0 --text
+    serve(Node(4, boot_id=7), sensor, period_ms=20)    # edgesvm run /dev/ttyACM0
+    serve(Node(4, text=True), sensor, period_ms=20)    # edgesvm run /dev/ttyACM0 --text
 
 `sensor()` returns the features and a label, or None for one that is not known. It runs under
-CPython too: `python edgesvm_node.py [--text]` is a node on stdin and stdout. Every byte is in FORMATS.md.
+CPython too: `python edgesvm_node.py [--text]` is a node on stdin and stdout. Every byte is in
+FORMATS.md.
 """
 
 import struct
