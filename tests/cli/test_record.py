@@ -91,6 +91,27 @@ def test_sigterm_ends_it_with_its_report_and_a_second_run_goes_on(tmp_path):
         assert "\x1b" not in err  # no terminal: no live line
 
 
+def test_a_killed_recorder_loses_nothing_that_was_written(tmp_path):
+    file = tmp_path / "machine.rec"
+    rng = np.random.default_rng(4)
+    n_known = 0
+    for _ in range(4):
+        with node("--rate", "5000") as port:
+            process = subprocess.Popen([*EDGESVM, "record", port, str(file), "--quiet"])
+            before = file.stat().st_size if file.exists() else 0
+            enough = before + int(rng.integers(1, 20_000))
+            while not file.exists() or file.stat().st_size < enough:
+                assert process.poll() is None
+            process.kill()
+            process.wait()
+        X, _, account = held(file)
+        assert account["damaged"] == 0
+        # Each run adds the beginning of the node's signal.
+        assert X[n_known:].tobytes() == rotating(len(X) - n_known)[0].tobytes()
+        assert len(X) > n_known or enough - before < 64
+        n_known = len(X)
+
+
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
