@@ -10,18 +10,19 @@ import struct
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments, learner_options
+from edgesvm.checkpointing import Checkpointer
+from edgesvm.cli import arguments, checkpoint_options, learner_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.ingest import Link, open_link, wire
 from edgesvm.ingest.link import BinaryLink
 from edgesvm.learner import Learner
-from edgesvm.persist import load
+from edgesvm.persist import Checkpoint, load
 from edgesvm.runner import Runner
 
 HELP = """\
@@ -32,9 +33,11 @@ Learn from the sensor on PORT: each sample is predicted, then learned, and the p
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
 
 With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C
-and on SIGTERM. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead.
-A sketch that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS
-SCORE" for each of its lines.
+and on SIGTERM. With --checkpoint it is saved while learning too, so that the power may go at any
+moment. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A sketch
+that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS SCORE" for
+each
+of its lines.
 """
 
 
@@ -131,9 +134,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="FILE",
         help="snapshot: loaded if there, written at the end",
     )
-    command.add_argument(
-        "--fresh", action="store_true", help="do not load --save's FILE, begin anew"
-    )
+    command.add_argument("--fresh", action="store_true", help="load neither FILE, begin anew")
     command.add_argument(
         "--window",
         type=arguments.count,
@@ -143,16 +144,18 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--json", action="store_true", help="a JSON line on stdout at the end")
     command.add_argument("--quiet", action="store_true", help="no status line")
+    checkpoint_options.add_to(command)
     learner_options.add_to(command)
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
+    checkpoint = checkpoint_options.open_checkpoint(options)
     with _stop_signals() as signals, _open(options, signals) as link:
-        learner, resumed = _learner(options, link)
+        learner, source = _learner(options, link, checkpoint)
         assert link.schema is not None  # open
-        origin = f", {learner.n_seen_:,} samples old, from {options.save}" if resumed else ""
+        origin = f", {learner.n_seen_:,} samples old, from {source}" if source else ""
         status.say(
             f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; "
             f"{link.schema.n_features} features a sample; "
@@ -167,9 +170,11 @@ def act(options: argparse.Namespace) -> int:
         )
         if options.rate is not None:
             link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.rate)))
+        saver = checkpoint_options.saver(checkpoint, options, learner, status.say)
         started = time.monotonic()
         try:
-            _serve(options, runner, signals, status, started)
+            with closing(saver) if saver else nullcontext():
+                _serve(options, runner, signals, status, started, saver=saver)
         finally:  # whatever ended it, what was learned is kept, and told
             status.end()
             try:
@@ -177,6 +182,7 @@ def act(options: argparse.Namespace) -> int:
                     learner.save(options.save)
             finally:
                 summary = _summary(runner, time.monotonic() - started)
+                summary["counters"] |= saver.counters if saver else {}
                 if options.json:
                     print(json.dumps(summary), flush=True)
                 else:
@@ -250,26 +256,30 @@ def _open(options: argparse.Namespace, signals: _Signals) -> Link:
         raise KeyboardInterrupt from None
 
 
-def _learner(options: argparse.Namespace, link: Link) -> tuple[Learner, bool]:
-    """The learner saved, or a new one for this link's samples; whether it was saved."""
+def _learner(
+    options: argparse.Namespace, link: Link, checkpoint: Checkpoint | None
+) -> tuple[Learner, str | None]:
+    """The learner saved, or a new one for this link's samples; the file it came from."""
     assert link.schema is not None  # open
     n_features = link.schema.n_features
-    if options.save and not options.fresh and os.path.exists(options.save):
+    learner, source = checkpoint_options.load(checkpoint, options), options.checkpoint
+    if learner is None and options.save and not options.fresh and os.path.exists(options.save):
         with of_file(options.save):
-            learner = load(options.save)
-        labels = learner.classes_.tolist()
-        if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
-            raise ValueError(
-                f"{options.save} was learned with the labels {labels}, a link has whole numbers; "
-                "--fresh begins anew"
-            )
-        if learner.n_features_in_ != n_features:
-            raise ValueError(
-                f"{options.save} was learned on {learner.n_features_in_} features, "
-                f"the link has {n_features}; --fresh begins anew"
-            )
-        return learner, True
-    return learner_options.build(options, n_features).allocate(n_features), False
+            learner, source = load(options.save), options.save
+    if learner is None:
+        return learner_options.build(options, n_features).allocate(n_features), None
+    labels = learner.classes_.tolist()
+    if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
+        raise ValueError(
+            f"{source} was learned with the labels {labels}, a link has whole numbers; "
+            "--fresh begins anew"
+        )
+    if learner.n_features_in_ != n_features:
+        raise ValueError(
+            f"{source} was learned on {learner.n_features_in_} features, "
+            f"the link has {n_features}; --fresh begins anew"
+        )
+    return learner, source
 
 
 def _serve(
@@ -278,13 +288,19 @@ def _serve(
     signals: _Signals,
     status: StatusLine,
     started: float,
+    *,
+    saver: Checkpointer | None,
 ) -> None:
     """Until the samples asked for are in, a signal comes, or, with --once, the port dies."""
     node = _Voice(runner.link, status, options.rate)
     while not signals.stopping and (options.samples is None or runner.taken < options.samples):
         try:
             runner.step(at_most=None if options.samples is None else options.samples - runner.taken)
+            if saver is not None:
+                saver.step()
         except LinkDown as down:
+            if saver is not None:
+                saver.save()  # the port may be away for long
             if options.once:
                 return
             status.say(f"{down}; opening it again")
