@@ -28,7 +28,6 @@ from firmware_sim.checks import DAMAGED, identities, matrix_checks
 from firmware_sim.expected import Expected, expected
 from firmware_sim.faults import MIXES, FaultInjector
 from firmware_sim.harness import Memory, Report, simulate
-from firmware_sim.ledger import Ledger
 from firmware_sim.line import Line
 from firmware_sim.links import PtyLink
 from firmware_sim.node import FrameNode, Node
@@ -103,10 +102,9 @@ def run_edge(
     """`edgesvm run` at the other end of a pseudo-terminal, until all samples are answered."""
     snapshot = folder / "model.esvm"
     snapshot.unlink(missing_ok=True)
-    ledger = Ledger()
-    faults = FaultInjector(rates, seed=seed, ledger=ledger)
+    faults = FaultInjector(rates, seed=seed)
     with contextlib.closing(PtyLink(folder / "port")) as link:
-        node = FrameNode(make_source(), samples=samples, boot_id=seed + 1, ledger=ledger)
+        node = FrameNode(make_source(), samples=samples, boot_id=seed + 1)
         line = Line(link, baud=baud, faults=faults)
         argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
         report = simulate(
