@@ -60,6 +60,10 @@ class FormatVersionError(CorruptModelError):
     """A sound snapshot, in a format version this release does not read."""
 
 
+class RecordingError(ValueError):
+    """The file is no recording, cannot be read as one, or holds samples of another kind."""
+
+
 REFUSALS: dict[Status, str] = {
     Status.NOT_FINITE: (
         "has a feature that is NaN or infinite, or too large to be squared in {dtype}"

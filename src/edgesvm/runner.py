@@ -175,7 +175,9 @@ class Runner:
         while self.link.late is not None and (late := self.link.take_labelled()) is not None:
             x = late.x.astype(self._dtype, copy=False)
             try:
-                self._learn(x, late.label, None if late.weight == 1 else late.weight, late.predicted)
+                self._learn(
+                    x, late.label, None if late.weight == 1 else late.weight, late.predicted
+                )
             except SampleRefused as refused:
                 self._count_refused(refused)
 
@@ -235,8 +237,15 @@ class Runner:
     def check_identities(self) -> list[str]:
         """Closing identities that do not hold, the link's among them; empty when all do."""
         broken = list(self.link.check_identities())
-        fates = ("learned", "unlabelled", "bad_value", "unknown_label", "over_rate", "expired",
-                 "waiting")
+        fates = (
+            "learned",
+            "unlabelled",
+            "bad_value",
+            "unknown_label",
+            "over_rate",
+            "expired",
+            "waiting",
+        )
         accounted = sum(getattr(self, fate) for fate in fates)
         if self.taken != accounted:
             broken.append(f"samples taken {self.taken} = {' + '.join(fates)} = {accounted}")

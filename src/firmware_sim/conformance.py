@@ -315,9 +315,12 @@ def _fits(learner: Learner, budget: int, n_features: int) -> bool:
 def alloc_section(run: Run) -> Section:
     learner = edgesvm.load(run.snapshot)
     fresh = type(learner)(**learner.get_params(deep=False))
-    calls, control = learner_calls(fresh, run.node.source.n_features, COUNTED_CALLS)
+    # The least of three: a call of the interpreter's own, once in a while, is no sample's.
+    n_features = run.node.source.n_features
+    counted = [learner_calls(fresh, n_features, COUNTED_CALLS) for _ in range(3)]
+    calls, control = min(counted, key=lambda pair: pair[0] - pair[1])
     excess = (calls - control) / COUNTED_CALLS
-    broken = [f"{calls} allocator calls, {control} of the control"] if calls != control else []
+    broken = [f"{calls} allocator calls, {control} of the control"] if calls > control else []
     return Section(
         "alloc",
         f"calls per sample: python hooks {excess:.6f} (control {control}), "

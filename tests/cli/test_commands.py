@@ -61,7 +61,9 @@ def test_help_of_a_command_has_an_example(name, capsys):
     assert done.value.code == 0 and f"\n  edgesvm {name}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["plan", "1KiB", "--features", "2"]])
+@pytest.mark.parametrize(
+    "argv", [["--help"], ["run", "--help"], ["plan", "1KiB", "--features", "2"]]
+)
 def test_a_command_does_not_import_what_it_does_not_need(argv):
     code = (
         "import sys\nfrom edgesvm.cli import main\n"
@@ -75,7 +77,9 @@ def test_a_command_does_not_import_what_it_does_not_need(argv):
 
 def test_the_module_is_the_command():
     argv = [sys.executable, "-m", "edgesvm.cli", "plan", "1KiB", "--features", "2"]
-    assert "kernel-stream" in subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    assert (
+        "kernel-stream" in subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    )
 
 
 # plan

@@ -40,7 +40,9 @@ def complaint(capsys, code, *argv):
     captured = capsys.readouterr()
     assert got == code, captured.err
     assert captured.out == "" and "Traceback" not in captured.err
-    lines = [line for line in captured.err.splitlines() if "error:" in line or line[:9] == "edgesvm: "]
+    lines = [
+        line for line in captured.err.splitlines() if "error:" in line or line[:9] == "edgesvm: "
+    ]
     assert len(lines) == 1, captured.err
     return lines[0]
 
@@ -127,7 +129,10 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
         (["plan", "1KiB", "--features", "3", "--learner", "stream", "--gamma", "1"], "--gamma"),
         (["plan", "1KiB", "--features", "3", "--C", "-1"], "C=-1"),
         (["plan", "1KiB", "--features", "3", "--dtype", "float16"], "float16"),
-        (["plan", "64KiB", "--features", "3", "--learner", "stream", "--lookahead", "0"], "lookahead"),
+        (
+            ["plan", "64KiB", "--features", "3", "--learner", "stream", "--lookahead", "0"],
+            "lookahead",
+        ),
         (["run"], "PORT"),
         (["run", "/dev/null", "--baud", "0"], "--baud"),
         (["run", "/dev/null", "--baud", "fast"], "--baud"),
@@ -258,3 +263,15 @@ def test_where_there_is_no_terminal_the_first_line_comes_later(capsys):
     status.say("a line that stays")
     status.end()
     assert capsys.readouterr().err == "a line that stays\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+def test_a_sketch_that_prints_lines_points_to_the_option(capsys):
+    master, slave = os.openpty()
+    try:
+        os.write(master, b"1.5,2.5,0\n" * 20)
+        line = complaint(capsys, 1, "run", os.ttyname(slave), "--wait", "0.05")
+        assert "no SCHEMA" in line and "--text" in line
+    finally:
+        os.close(master)
+        os.close(slave)

@@ -8,17 +8,19 @@ import os
 import sys
 from collections.abc import Sequence
 
-from edgesvm.errors import CorruptModelError, SampleRefused
+from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
 from edgesvm.rows import RowsError
 
 DESCRIPTION = """\
-Support vector machines that learn on the device, from a stream seen once, in a fixed number of bytes.
+Support vector machines that learn on the device, from a stream seen once, in fixed memory.
 
   edgesvm plan 16KiB --features 8          what fits in 16 KiB
   edgesvm run /dev/ttyUSB0 --save m.esvm   learn from a sensor on a serial line, predictions go back
   edgesvm eval room.csv                    the same over a file, no sensor needed
+  edgesvm record /dev/ttyUSB0 room.rec     keep the samples in a file that survives power cuts
+  edgesvm replay room.rec                  test-then-train over such a file
   edgesvm inspect m.esvm                   what a snapshot says, before it is trusted
-  edgesvm simulate --signal rotating       a simulated sensor and `run` together, under a board's limits
+  edgesvm simulate --signal rotating       a simulated sensor and `run` under a board's limits
   edgesvm demo                             all of it in under a minute
 
 Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted before there was anything to keep.
@@ -28,13 +30,15 @@ COMMANDS = {
     "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
     "simulate": ("edgesvm.cli.simulate", "a simulated sensor and `run` together"),
     "eval": ("edgesvm.cli.evaluate", "test-then-train over a file"),
+    "record": ("edgesvm.cli.record", "keep a sensor's samples in a file"),
+    "replay": ("edgesvm.cli.replay", "test-then-train over a recording"),
     "inspect": ("edgesvm.cli.inspection", "what a snapshot says"),
     "demo": ("edgesvm.cli.demo", "the main job in under a minute"),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parse, act, and turn what can go wrong into one line and an exit code: 2 for use, 1 for failure."""
+    """Parse, act; what can go wrong becomes one line and a code: 2 for use, 1 for failure."""
     options = _parse(sys.argv[1:] if argv is None else argv)
     try:
         code = options.act(options)
@@ -45,7 +49,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     ):  # the reader of our output has had enough; Python would complain once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (CorruptModelError, SampleRefused, RowsError, OSError, RuntimeError) as error:
+    except (
+        CorruptModelError,
+        RecordingError,
+        SampleRefused,
+        RowsError,
+        OSError,
+        RuntimeError,
+    ) as error:
         return _fail(str(error), 1)
     except MemoryError:
         return _fail("this machine, or its limit for this process, has not that much memory", 1)
@@ -56,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Only the command asked for is imported: a small board pays for every import, in time and in memory."""
+    """Only the command asked for is imported: a small board pays for each, in time and memory."""
     parser = argparse.ArgumentParser(
         prog="edgesvm",
         description=DESCRIPTION,

@@ -10,7 +10,7 @@ except ImportError as error:
     raise RuntimeError("a picture needs matplotlib: pip install 'edgesvm[plot]'") from error
 
 matplotlib.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402  (the backend is chosen first)
+from matplotlib import pyplot as plt
 
 
 def accuracy(curve: Sequence[tuple[int, float]], path: str, *, title: str) -> None:
@@ -24,7 +24,11 @@ def accuracy(curve: Sequence[tuple[int, float]], path: str, *, title: str) -> No
 
 
 def accuracy_and_memory(
-    curve: Sequence[tuple[int, float]], memory: Sequence[tuple[int, float]], path: str, *, title: str
+    curve: Sequence[tuple[int, float]],
+    memory: Sequence[tuple[int, float]],
+    path: str,
+    *,
+    title: str,
 ) -> None:
     """Rolling accuracy, and the process's peak resident memory in MiB, over samples."""
     figure, (above, below) = plt.subplots(
@@ -32,7 +36,9 @@ def accuracy_and_memory(
     )
     _draw_accuracy(above, curve)
     above.set_title(title, fontsize=9, wrap=True)
-    below.plot([n for n, _ in memory], [mib for _, mib in memory], color="tab:orange", linewidth=1.5)
+    below.plot(
+        [n for n, _ in memory], [mib for _, mib in memory], color="tab:orange", linewidth=1.5
+    )
     below.set_ylabel("peak of the process, MiB")
     below.set_ylim(0, 1.25 * max((mib for _, mib in memory), default=1.0))
     below.grid(alpha=0.3)
@@ -42,7 +48,9 @@ def accuracy_and_memory(
 
 
 def _draw_accuracy(axes, curve: Sequence[tuple[int, float]]) -> None:
-    axes.plot([n for n, _ in curve], [100 * share for _, share in curve], color="tab:blue", linewidth=1.5)
+    axes.plot(
+        [n for n, _ in curve], [100 * share for _, share in curve], color="tab:blue", linewidth=1.5
+    )
     axes.set_ylabel("rolling accuracy, %")
     axes.set_ylim(top=101)
     axes.grid(alpha=0.3)

@@ -1,4 +1,4 @@
-"""The learner a command line asks for: options, and the learner of the largest capacity that fits."""
+"""The learner a command line asks for: options, and the largest learner that fits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def add_to(
         "--bound",
         choices=("lower", "upper"),
         default="lower",
-        help="of the ball's radius; upper: the paper's ball, which encloses all it saw; lower (default): more accurate",
+        help="of the ball's radius; upper: the paper's ball, which encloses all it saw; "
+        "lower (default): more accurate",
     )
     group.add_argument("--C", type=float, default=1.0, help="penalty of slack, default 1")
     group.add_argument(

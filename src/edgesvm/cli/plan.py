@@ -56,14 +56,16 @@ def act(options: argparse.Namespace) -> int:
         )
         return 0
     print(
-        f"{format_bytes(parse_bytes(options.memory))}, {options.features} features a sample, {options.dtype}"
+        f"{format_bytes(parse_bytes(options.memory))}, {options.features} features a sample, "
+        f"{options.dtype}"
     )
     print(
         f"\n  {'learner':<15} {'capacity':<20} {'bytes':>10}  {'left':>10}  behind a standardizer"
     )
     for row in rows:
         print(
-            f"  {row['learner']:<15} {_capacity(row, 'raw'):<20} {_bytes(row, 'raw'):>10}  {_left(row, options):>10}  "
+            f"  {row['learner']:<15} {_capacity(row, 'raw'):<20} "
+            f"{_bytes(row, 'raw'):>10}  {_left(row, options):>10}  "
             f"{_capacity(row, 'standardized')}, {_bytes(row, 'standardized')} B"
         )
     print("\n  The list of arrays: edgesvm plan BYTES --features D --learner NAME")

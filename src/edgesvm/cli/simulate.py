@@ -1,4 +1,4 @@
-"""``edgesvm simulate``: a simulated sensor and ``edgesvm run``, started together under a device's limits."""
+"""``edgesvm simulate``: a simulated sensor and ``edgesvm run`` under a device's limits."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from firmware_sim.harness import Report, simulate
 from firmware_sim.profiles import profile
 
 HELP = """\
-A simulated sensor at one end of a link, `edgesvm run` at the other, in a process of its own that is held to a
-device's memory. The report says what the sensor saw: accuracy of the answers, faults injected, memory.
+A simulated sensor at one end of a link, `edgesvm run` at the other, in a process of its own that is
+held to a device's memory. The report says what the sensor saw: accuracy of the answers, faults
+injected, memory; and what `edgesvm run` counted.
 
-  edgesvm simulate                                      a rotating machine, 10,000 samples, a Pi Zero
+  edgesvm simulate                      a rotating machine, 10,000 samples, a Pi Zero
   edgesvm simulate --signal gas --faults field --samples 50000 --profile pico-class
   edgesvm simulate --replay room.csv --link tcp --learner kernel-stream
 """
@@ -77,10 +78,13 @@ def _edge_words(edge: dict[str, Any]) -> str:
     """What `edgesvm run` said of itself."""
     c = edge["counters"]
     return (
-        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: accuracy {percent(edge['accuracy'])} "
+        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: "
+        f"accuracy {percent(edge['accuracy'])} "
         f"(saying the larger class: {percent(edge['majority'])})\n"
-        f"counted   {c['taken']:,} in, {c['learned']:,} learned, {c['missing']:,} missing, {c['duplicate'] + c['too_old']:,} sent again, "
-        f"{c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects; "
+        f"counted   {c['taken']:,} in, {c['learned']:,} learned, {c['missing']:,} missing, "
+        f"{c['duplicate'] + c['too_old']:,} sent again, "
+        f"{c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} bytes rejected, "
+        f"{c['disconnects']:,} disconnects; "
         f"counts add up: {'no' if edge['broken_identities'] else 'yes'}"
     )
 

@@ -29,16 +29,21 @@ cdef class LearnerCore:
     # `weight` > 0. A refused sample must leave the arena as it was.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
+
     @cython.final
     cdef char *array(self, str name) except NULL
 
     @cython.final
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil
+
     @cython.final
     cdef int slot_for(self, double value) noexcept nogil
+
     @cython.final
     cdef double decision(self, cnp.ndarray row) except? -1
+
     @cython.final
     cdef cnp.ndarray as_row(self, x)
+
     @cython.final
     cdef int check_fitted(self) except -1

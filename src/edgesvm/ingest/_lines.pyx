@@ -3,8 +3,8 @@
 Every byte, line and sample is accounted for:
 
     bytes_in = bytes_ok + bytes_rejected + delimiters + pending
-    lines    = samples + comments + blank + discovery + labels + ignored + too_long + bad_columns + bad_char
-               + bad_label + bad_checksum + no_checksum + bad_sequence
+    lines    = samples + comments + blank + discovery + labels + ignored + too_long + bad_columns
+               + bad_char + bad_label + bad_checksum + no_checksum + bad_sequence
     samples  = ring_in + duplicate + too_old + bad_value
 """
 
@@ -42,8 +42,8 @@ cdef enum Line:
     BAD_SEQUENCE
     N_LINES
 
-LINE_NAMES = ("samples", "comments", "blank", "discovery", "labels", "ignored", "too_long", "bad_columns",
-              "bad_char", "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
+LINE_NAMES = ("samples", "comments", "blank", "discovery", "labels", "ignored", "too_long",
+              "bad_columns", "bad_char", "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
 COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
             "lines", "bad_value")
 
@@ -82,11 +82,11 @@ cdef int xor_of(const uint8_t *line, Py_ssize_t n) noexcept nogil:
 cdef int crc16(const uint8_t *line, Py_ssize_t n) noexcept nogil:
     """CRC-16/CCITT-FALSE: polynomial 0x1021, from 0xFFFF; of "123456789" it is 0x29B1."""
     cdef Py_ssize_t i
-    cdef int bit
+    cdef int _bit
     cdef int crc = 0xFFFF
     for i in range(n):
         crc ^= line[i] << 8
-        for bit in range(8):
+        for _bit in range(8):
             crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xFFFF
     return crc
 

@@ -32,7 +32,7 @@ cdef enum:
     REFUSALS = 16
 
 
-cdef int64_t CLOCK_SLACK = 1_000_000  # microseconds that a sample may come later than its number says
+cdef int64_t CLOCK_SLACK = 1_000_000  # microseconds beyond what the sample's number says
 
 COUNTERS = ("samples", "bad_value", "bad_dimension", "bad_flags", "schema_mismatch",
             "bad_label", "label_mismatch", "clock_jumps")

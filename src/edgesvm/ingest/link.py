@@ -16,6 +16,8 @@ from edgesvm.ingest.text import TextLink
 
 __all__ = ["BinaryLink", "Link", "SampleSchema", "TextLink", "open_link"]
 
+LATE_LABELS = 256
+
 MODES: dict[str, Callable[..., Link]] = {"binary": BinaryLink, "text": TextLink}
 
 
@@ -31,7 +33,7 @@ def open_link(
     max_raw: int | None = None,
     handshake_timeout: float = 10.0,
     outbox_bytes: int = 4096,
-    late_labels: int = 0,
+    late_labels: int | None = 0,
     allow_commands: bool = False,
     value_range: tuple[float, float] | None = None,
     clip: bool = False,
@@ -69,8 +71,9 @@ def open_link(
         Seconds to wait for the node's schema.
     outbox_bytes : int
         Buffer for predictions; those that do not fit are dropped and counted.
-    late_labels : int
-        Samples that wait for a label which comes on its own; 0: such labels are ignored. On a
+    late_labels : int or None
+        Samples that wait for a label which comes on its own; 0: such labels are ignored; None: 256
+        on a binary link, 0 on a text link. On a
         binary link for nodes whose schema says so; on a text link lines have no label column then.
         See `Link.take_labelled`.
     allow_commands : bool
@@ -122,6 +125,8 @@ def open_link(
         )
     if mode == "auto":
         mode, opener = _heard(opener, url, handshake_timeout, clock)
+    if late_labels is None:
+        late_labels = LATE_LABELS if mode == "binary" else 0
     options: dict[str, Any] = {}
     if mode == "binary":
         options = {"max_raw": max_raw, "baud": baud, "allow_commands": allow_commands}

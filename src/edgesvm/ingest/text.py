@@ -39,9 +39,7 @@ class TextLink(Link):
     ) -> None:
         # Where labels come late, in lines of their own, samples have no such column.
         column = label != "none" and not late_labels
-        parser = LineParser(
-            n_features, label_column=column, use_labels=label != "none", gate=gate
-        )
+        parser = LineParser(n_features, label_column=column, use_labels=label != "none", gate=gate)
         super().__init__(
             opener, parser, n_features=n_features, label=label, late_labels=late_labels, **options
         )
