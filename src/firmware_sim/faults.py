@@ -330,12 +330,11 @@ class FaultInjector:
     only_samples : bool
         Leave frames other than samples alone (default), so that what is counted is not blurred by a
         repeated handshake. No meaning for text.
-    ledger : Ledger or None
-        One that others write to as well; sample frames it has spared are left alone.
 
     Attributes
     ----------
     ledger : Ledger
+        Others may write to it as well; sample frames it has spared are left alone.
     frames : int
         Frames (or lines) that came in and were not empty.
     samples : int
@@ -356,10 +355,9 @@ class FaultInjector:
         seed: int = 0,
         delimiter: int = 0,
         only_samples: bool = True,
-        ledger: Ledger | None = None,
     ) -> None:
         self._rates = checked_rates(rates, FAULTS)
-        self.ledger = Ledger() if ledger is None else ledger
+        self.ledger = Ledger()
         self.frames = self.samples = 0
         self.arrived = array("I")
         self._rng = np.random.default_rng(seed)

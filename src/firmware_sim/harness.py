@@ -133,7 +133,7 @@ def _percent(share: float | None) -> str:
 def report(node: Node, line: Line, *, ended: str, wall_s: float) -> Report:
     """The node's and the line's side of a report."""
     score = node.scorer
-    ledger = line.faults.ledger if line.faults else None
+    ledger = line.faults.ledger if line.faults else node.ledger
     return Report(
         ended=ended,
         wall_s=wall_s,
@@ -148,9 +148,9 @@ def report(node: Node, line: Line, *, ended: str, wall_s: float) -> Report:
         window=score.window,
         latency_us=score.latency_us(),
         node=node.counters(),
-        faults=ledger.counts() if ledger else {},
-        frames_lost=ledger.frames_lost if ledger else 0,
-        bad_frames=ledger.bad_frames if ledger else 0,
+        faults=ledger.counts(),
+        frames_lost=ledger.frames_lost,
+        bad_frames=ledger.bad_frames,
         lost_bytes=line.lost_bytes,
         sent_bytes=line.sent_bytes,
     )

@@ -87,6 +87,7 @@ class Line:
         self._unplug: Unplug | None = None  # due when the bytes before it have gone
         self._behind: list[Piece] = []  # and these when it is plugged in again
         self._restarted = False
+        self._alone = False  # plugged in again, and no host has come back yet
         self.unplugged_at: list[float] = []
         self.plugged_at: list[float] = []
         self.heard_at: list[float] = []  # when the host spoke first after each
@@ -157,7 +158,8 @@ class Line:
         before, self._connected = self._connected, self.link.connected
         if self._connected and not before:
             self._hush_until = now + _HUSH_S
-        if self._waiting and now >= self._hush_until:
+            self._alone = False
+        if self._waiting and not self._alone and now >= self._hush_until:
             self._carry(now)
         if self._unplug is not None and self._plug_at is None and self._settled(now):
             self.lost_bytes += len(self._waiting)
@@ -171,6 +173,7 @@ class Line:
         assert self._unplug is not None and self.faults is not None
         unplug, behind = self._unplug, self._behind
         self.link.plug()
+        self._alone = True
         self.plugged_at.append(now)
         self._plug_at, self._unplug, self._behind = None, None, []
         if unplug.reboot:

@@ -89,8 +89,6 @@ class Node(ABC):
         Silence after power-on, seconds.
     window : int
         See `Scorer`.
-    ledger : Ledger or None
-        Where samples that are never sent are entered, and what `mishaps` do.
     mishaps : Mishaps or None
         What goes wrong in the device itself.
 
@@ -101,6 +99,9 @@ class Node(ABC):
         the buffer.
     frames_out : int
         Sample frames handed over or in the buffer: the ordinal of the next.
+    ledger : Ledger
+        Where samples that are never sent are entered, and what `mishaps` do; the line's, once there
+        is one.
     boot_rows : list of int
         How many samples had been made at each power-on.
     """
@@ -115,7 +116,6 @@ class Node(ABC):
         tx_bytes: int = 1024,
         boot_s: float = 0.0,
         window: int = 1000,
-        ledger: Ledger | None = None,
         mishaps: Mishaps | None = None,
     ) -> None:
         if rate is not None and not 0 < rate < 1e7:
@@ -133,7 +133,7 @@ class Node(ABC):
         self.tx_bytes = tx_bytes
         self.boot_s = boot_s
         self.scorer = Scorer(window)
-        self.ledger = Ledger() if ledger is None else ledger
+        self.ledger = Ledger()
         self.mishaps = mishaps
         self.boots = 0
         self.samples_made = self.samples_sent = self.samples_dropped = self.lost_at_reboot = 0
@@ -317,8 +317,8 @@ class Node(ABC):
             return None
         n = -(-room // self._sample_bytes)
         while not self._taken_all:
-            if (block := self._make(now, n)) is not None:
-                return block
+            if (made := self._make(now, n)) is not None:
+                return made
         return None
 
     def _late_label(self) -> bytes | None:

@@ -10,11 +10,12 @@ import tempfile
 import time
 
 from edgesvm.rows import RowSource, open_rows
-from firmware_sim.faults import FAULTS, MIXES, FaultInjector, fault_rates
+from firmware_sim.faults import FAULTS, MIXES, UNPLUGGING, FaultInjector, fault_rates
 from firmware_sim.harness import Report
 from firmware_sim.line import Line
 from firmware_sim.links import Link, PtyLink, TcpLink
-from firmware_sim.node import LABEL_MODES, FrameNode, Node
+from firmware_sim.mishaps import MISHAPS, Mishaps
+from firmware_sim.node import DTYPES, LABEL_MODES, FrameNode, Node
 from firmware_sim.profiles import PROFILES, profile
 from firmware_sim.signals import SIGNALS
 from firmware_sim.text_node import CHECKSUMS, TextNode
@@ -39,6 +40,16 @@ def add_node_options(command: argparse.ArgumentParser) -> None:
     group.add_argument("--text", action="store_true", help="print lines; no handshake, no answers")
     group.add_argument(
         "--checksum", choices=CHECKSUMS, default="none", help="of a line, with --text"
+    )
+    group.add_argument(
+        "--dtype", choices=DTYPES, default="float32", help="of the features in a frame"
+    )
+    group.add_argument(
+        "--mishap",
+        action="append",
+        default=[],
+        metavar="KIND=RATE",
+        help=f"chance per sample that the device itself goes wrong: {', '.join(MISHAPS)}",
     )
     group.add_argument("--timestamps", action="store_true", help="send the device's clock too")
     group.add_argument("--seed", type=int, default=0, help="of the signal and the faults")
@@ -89,19 +100,30 @@ def make_node(options: argparse.Namespace) -> Node:
     source = make_source(options)
     device = profile(options.profile) if options.profile else None
     if options.text:
+        if options.mishap or options.dtype != "float32":
+            raise ValueError("--mishap and --dtype are of frames, they do not go with --text")
         if device:
             settings["tx_bytes"] = max(device.tx_bytes, 512)
         return TextNode(source, checksum=options.checksum, **settings)
     if device:
         # A wide sample needs a wider buffer than the profile's own, or there is no node at all.
         settings["tx_bytes"] = max(device.tx_bytes, 8 * source.n_features + 64)
-    return FrameNode(source, timestamps=options.timestamps, boot_id=options.seed + 1, **settings)
+    if options.mishap:
+        rates = fault_rates("none", options.mishap)
+        settings["mishaps"] = Mishaps(rates, seed=options.seed)
+    return FrameNode(
+        source,
+        timestamps=options.timestamps,
+        dtype=options.dtype,
+        boot_id=options.seed + 1,
+        **settings,
+    )
 
 
 def make_line(options: argparse.Namespace, link: Link) -> Line:
     rates = fault_rates(options.faults, options.fault)
     faults = None
-    if any(rates.values()):
+    if any(rates.values()) or options.mishap:
         delimiter = ord("\n") if options.text else 0
         faults = FaultInjector(rates, seed=options.seed, delimiter=delimiter)
     baud = options.baud
@@ -117,7 +139,8 @@ def make_line(options: argparse.Namespace, link: Link) -> Line:
 def make_link(options: argparse.Namespace) -> Link:
     if options.link == "tcp":
         return TcpLink(options.tcp_port)
-    may_unplug = fault_rates(options.faults, options.fault).get("disconnect", 0) > 0
+    rates = fault_rates(options.faults, options.fault)
+    may_unplug = any(rates.get(kind, 0) > 0 for kind in UNPLUGGING)
     name = options.symlink
     if name is None and may_unplug:
         # A terminal that comes back needs a name that stays.

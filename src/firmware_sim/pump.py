@@ -23,6 +23,10 @@ class Pump:
     def __init__(self, node: Node, line: Line) -> None:
         self.node = node
         self.line = line
+        if line.faults is not None:
+            node.ledger = (
+                line.faults.ledger
+            )  # one for both, so that neither hits what the other did
         self._at: float | None = None
 
     @property

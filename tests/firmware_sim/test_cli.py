@@ -37,6 +37,8 @@ def test_list(capsys):
     [
         (["serve", "--fault", "spam=0.1"], "no fault 'spam'"),
         (["serve", "--fault", "flip=2"], "from 0 to 1"),
+        (["serve", "--mishap", "spam=0.1"], "no fault 'spam'"),
+        (["serve", "--text", "--mishap", "nan=0.1"], "do not go with --text"),
         (["serve", "--rate", "-1"], "rate must be above 0"),
         (["serve", "--baud", "-1"], "baud must be positive"),
         (["serve", "--profile", "pi-zero", "--baud", "4000000"], "pi-zero goes up to 921600"),
@@ -61,6 +63,19 @@ def test_run_reports_and_writes_the_ledger(tmp_path, capsys):
     report = json.loads(capsys.readouterr().out)
     assert report["edge"]["samples"] == 2000 - report["frames_lost"] < 2000
     assert len(ledger.read_text().splitlines()) == sum(report["faults"].values())
+
+
+@needs_pty
+def test_the_device_itself_can_go_wrong(capsys):
+    edge = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
+    rates = ["--mishap", "nan=0.02", "--mishap", "dimension=0.02", "--faults", "noisy"]
+    assert (
+        main(["run", "--samples", "2000", *rates, "--dtype", "float32", "--json", "--", *edge]) == 0
+    )
+    report = json.loads(capsys.readouterr().out)
+    counters = report["edge"]["counters"]
+    assert counters["bad_nan"] == report["faults"]["nan"] > 0
+    assert counters["bad_dimension"] == report["faults"]["dimension"] > 0
 
 
 @needs_pty

@@ -13,7 +13,6 @@ from edgesvm.runner import Runner
 from firmware_sim.checks import MATRIX, identities, matrix_checks
 from firmware_sim.expected import expected
 from firmware_sim.faults import FAULTS, MIXES, FaultInjector
-from firmware_sim.ledger import Ledger
 from firmware_sim.line import Line
 from firmware_sim.links import MemoryLink
 from firmware_sim.mishaps import MISHAPS, Mishaps
@@ -72,12 +71,10 @@ class Bench:
 
 
 def bench(rates=None, mishaps=None, *, samples=3000, baud=None, capacity=8192, **settings):
-    ledger = Ledger()
-    faults = FaultInjector(rates or {}, seed=5, ledger=ledger)
+    faults = FaultInjector(rates or {}, seed=5)
     node = FrameNode(
         RotatingMachine(0),
         samples=samples,
-        ledger=ledger,
         mishaps=Mishaps(mishaps, seed=5) if mishaps else None,
         **settings,
     )
