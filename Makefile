@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BUILD  ?= build/$(notdir $(VENV))
 SETUP  ?=
+# Of the conformance run that is not paced: 10M is a soak of some minutes.
+SAMPLES ?= 1M
 BIN     = $(abspath $(VENV))/bin
 # One thread: figures are comparable, and a small board has little else.
 export OPENBLAS_NUM_THREADS = 1
@@ -11,7 +13,20 @@ export OMP_NUM_THREADS = 1
 SOURCES := $(shell find src \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' \
              -o -name '*.h' -o -name '*.c' -o -name 'meson.build' \) 2>/dev/null) meson.build meson.options pyproject.toml
 
-.PHONY: help build demo test test-bounds lint conformance bench clean
+# Address and undefined-behaviour checks of what is compiled; the interpreter is not built so, hence the preload.
+SANITIZE = -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false \
+           -Csetup-args=-Dbuildtype=debugoptimized
+SANITIZED_TESTS = tests/core tests/ingest tests/persist tests/learners tests/preprocessing tests/fuzz
+# The same under clang, with the coverage that libFuzzer goes by.
+CLANG   ?= $(firstword $(shell command -v clang clang-16 clang-15 clang-14))
+FUZZ     = address,fuzzer-no-link
+FUZZING  = -Csetup-args=-Dc_args=-fsanitize=$(FUZZ) -Csetup-args=-Dc_link_args=-fsanitize=$(FUZZ) \
+           -Csetup-args=-Db_lundef=false -Csetup-args=-Dbuildtype=debugoptimized
+FUZZ_SECONDS ?= 60
+CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=0 \
+           UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
+
+.PHONY: help build demo test test-bounds lint conformance sanitize fuzz bench clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -48,11 +63,26 @@ lint: $(VENV)/.built $(VENV)/.extra-lint  ## ruff, cython-lint, mypy
 	PATH="$(BIN):$$PATH" cython-lint src tests  # it looks for pycodestyle on the path
 	$(BIN)/mypy
 
-conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: every learner, every limit
+conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: every fault, every learner, every limit
+	$(BIN)/python -m firmware_sim conformance --samples $(SAMPLES) $(CONFORMANCE_ARGS)
+	$(BIN)/python -m firmware_sim conformance --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long $(PYTEST_ARGS)
+	$(MAKE) sanitize
+	$(MAKE) fuzz
+
+sanitize:  ## readers, snapshots and learners under address and undefined-behaviour sanitizers
+	$(MAKE) .venv-sanitize/.built .venv-sanitize/.extra-test VENV=.venv-sanitize SETUP='$(SANITIZE)'
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" $(CHECKED) \
+	  .venv-sanitize/bin/pytest -q -m 'not long' -p no:cacheprovider $(SANITIZED_TESTS) $(PYTEST_ARGS)
+
+fuzz:  ## coverage-guided fuzzing of every reader, FUZZ_SECONDS each, with address checks (needs clang)
+	@if test -z "$(CLANG)"; then echo "fuzz: SKIPPED, no clang here (apt-get install clang libclang-rt-14-dev)"; else \
+	  CC="$(CLANG)" $(MAKE) .venv-fuzz/.built .venv-fuzz/.extra-fuzz VENV=.venv-fuzz SETUP='$(FUZZING)' && \
+	  LD_PRELOAD="$$(.venv-fuzz/bin/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so" $(CHECKED) \
+	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS); fi
 
 bench: $(VENV)/.built $(VENV)/.extra-bench  ## speed, accuracy and paper tables; prints figures
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 clean:  ## remove what was built
-	rm -rf .venv .venv-bounds build demo-out
+	rm -rf .venv .venv-bounds .venv-sanitize .venv-fuzz build demo-out

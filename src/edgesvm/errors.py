@@ -44,6 +44,10 @@ class NoSchema(TimeoutError):
     """The device did not say what its samples look like in the time allowed."""
 
 
+class SchemaChanged(RuntimeError):
+    """The device now sends samples of another number of features than those that were learned."""
+
+
 class VersionMismatch(RuntimeError):
     """The device and this host share no protocol version."""
 
@@ -54,6 +58,10 @@ class CorruptModelError(ValueError):
 
 class FormatVersionError(CorruptModelError):
     """A sound snapshot, in a format version this release does not read."""
+
+
+class RecordingError(ValueError):
+    """The file is no recording, cannot be read as one, or holds samples of another kind."""
 
 
 REFUSALS: dict[Status, str] = {

@@ -1,4 +1,4 @@
-"""Rows of a file as a stream of samples: a CSV file, read as it is needed, or an npz file."""
+"""Rows of a file as a stream of samples: CSV, read as it is needed, npz, or a recording."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from edgesvm.ingest.recording import Recording
 
 _LABEL_NAMES = ("label", "class", "target", "y")
 _INT16 = np.iinfo(np.int16)
@@ -290,10 +293,15 @@ def open_rows(
     *,
     label_column: str | int | None = None,
     drop_columns: tuple[str | int, ...] = (),
-) -> CsvRows | NpzRows:
-    """The rows at `path`, by its ending: ``.npz``, or anything else as CSV."""
-    if Path(path).suffix.lower() != ".npz":
+) -> CsvRows | NpzRows | Recording:
+    """The rows at `path`, by its ending: ``.npz``, ``.rec``, or anything else as CSV."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".npz", ".rec"):
         return CsvRows(path, label_column=label_column, drop_columns=drop_columns)
     if label_column is not None or drop_columns:
-        raise RowsError("label and dropped columns are for CSV files; an npz file has X and y")
-    return NpzRows(path)
+        raise RowsError("label and dropped columns are for CSV files; other files know their own")
+    if suffix == ".npz":
+        return NpzRows(path)
+    from edgesvm.ingest.recording import Recording  # and with it the serial ports, else not needed
+
+    return Recording(path)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from edgesvm.rows import CsvRows, RowSource, open_rows
+from edgesvm.rows import RowSource, open_rows
 from firmware_sim.faults import FAULTS, MIXES, FaultInjector, fault_rates
 from firmware_sim.harness import Report
 from firmware_sim.line import Line
@@ -24,7 +24,7 @@ def add_node_options(command: argparse.ArgumentParser) -> None:
     """What the node sends."""
     group = command.add_argument_group("what is sent")
     group.add_argument("--signal", choices=SIGNALS, default="rotating", help="synthetic sensor")
-    group.add_argument("--replay", metavar="FILE", help="rows of a .csv or .npz file instead")
+    group.add_argument("--replay", metavar="FILE", help="rows of a .csv, .npz or .rec file instead")
     group.add_argument(
         "--label-column", metavar="NAME", help="of a CSV: name or index; none: no label"
     )
@@ -155,7 +155,7 @@ class StatusLine:
 
 def closing_source(source: RowSource) -> contextlib.AbstractContextManager:
     """Closes the file of a recording at the end."""
-    return contextlib.closing(source) if isinstance(source, CsvRows) else contextlib.nullcontext()
+    return contextlib.closing(source) if hasattr(source, "close") else contextlib.nullcontext()
 
 
 def finish(options: argparse.Namespace, line: Line, result: Report) -> None:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from edgesvm.errors import CorruptModelError, SampleRefused
+from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
 from edgesvm.rows import RowsError
 
 DESCRIPTION = """\
@@ -17,6 +17,8 @@ Support vector machines that learn on the device, from a stream seen once, in fi
   edgesvm plan 16KiB --features 8          what fits in 16 KiB
   edgesvm run /dev/ttyUSB0 --save m.esvm   learn from a sensor on a serial line, predictions go back
   edgesvm eval room.csv                    the same over a file, no sensor needed
+  edgesvm record /dev/ttyUSB0 room.rec     keep the samples in a file that survives power cuts
+  edgesvm replay room.rec                  test-then-train over such a file
   edgesvm inspect m.esvm                   what a snapshot says, before it is trusted
   edgesvm simulate --signal rotating       a simulated sensor and `run` under a board's limits
   edgesvm demo                             all of it in under a minute
@@ -28,6 +30,8 @@ COMMANDS = {
     "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
     "simulate": ("edgesvm.cli.simulate", "a simulated sensor and `run` together"),
     "eval": ("edgesvm.cli.evaluate", "test-then-train over a file"),
+    "record": ("edgesvm.cli.record", "keep a sensor's samples in a file"),
+    "replay": ("edgesvm.cli.replay", "test-then-train over a recording"),
     "inspect": ("edgesvm.cli.inspection", "what a snapshot says"),
     "demo": ("edgesvm.cli.demo", "the main job in under a minute"),
 }
@@ -45,7 +49,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     ):  # the reader of our output has had enough; Python would complain once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (CorruptModelError, SampleRefused, RowsError, OSError, RuntimeError) as error:
+    except (
+        CorruptModelError,
+        RecordingError,
+        SampleRefused,
+        RowsError,
+        OSError,
+        RuntimeError,
+    ) as error:
         return _fail(str(error), 1)
     except MemoryError:
         return _fail("this machine, or its limit for this process, has not that much memory", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from pathlib import Path
 
@@ -21,6 +22,23 @@ def seconds(text: str) -> float:
     if not 0 < number < 1e9:
         raise argparse.ArgumentTypeError(f"{text}: give a number of seconds > 0")
     return number
+
+
+def rate(text: str) -> float:
+    """So many a second, above 0."""
+    number = float(text)
+    if not 0 < number <= 1e6:
+        raise argparse.ArgumentTypeError(f"{text}: give a number a second, > 0 and at most 1e6")
+    return number
+
+
+def value_range(text: str) -> tuple[float, float]:
+    """Two finite numbers, the lower first: LO,HI."""
+    low, comma, high = text.partition(",")
+    ends = float(low), float(high) if comma else float("nan")
+    if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
+        raise argparse.ArgumentTypeError(f"{text}: give two finite numbers, the lower first: LO,HI")
+    return ends
 
 
 def new_file(text: str) -> str:

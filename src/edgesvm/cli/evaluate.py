@@ -6,9 +6,9 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from edgesvm.evaluation import Prequential
 from edgesvm.learner import Learner
 from edgesvm.rows import CsvRows, NpzRows, open_rows
 
+if TYPE_CHECKING:
+    from edgesvm.ingest.recording import Recording
+
 HELP = """\
-Test-then-train over the rows of a CSV or npz file, in their order: each is predicted, then learned.
+Test-then-train over the rows of a CSV, npz or recorded file: each is predicted, then learned.
 
   edgesvm eval room.csv --label-column Occupancy --drop-column date
   edgesvm eval digits.npz --positive 8 --learner kernel-stream --memory 64KiB --plot accuracy.png
@@ -37,7 +40,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("file", metavar="FILE", help=".csv, or .npz with X and y")
+    command.add_argument("file", metavar="FILE", help=".csv, .npz with X and y, or .rec")
     command.add_argument(
         "--label-column",
         metavar="NAME",
@@ -46,6 +49,12 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--drop-column", metavar="NAME", action="append", default=[], help="of a CSV: no feature"
     )
+    add_options(command)
+    command.set_defaults(act=act)
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Those that do not depend on the kind of file."""
     command.add_argument(
         "--positive", metavar="LABEL", help="this label, a number or a word, against all others"
     )
@@ -74,30 +83,21 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--json", action="store_true", help="one JSON line")
     learner_options.add_to(command)
-    command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
-    if options.plot:
-        from edgesvm.cli import figures  # says at once that matplotlib is missing
-    source = open_rows(
+    rows = open_rows(
         options.file, label_column=options.label_column, drop_columns=tuple(options.drop_column)
     )
-    with closing(source) as rows:
-        learner = learner_options.build(options, rows.n_features).allocate(rows.n_features)
-        summary, curve = _test_then_train(options, rows, learner)
-    if options.save:
-        learner.save(options.save)
+    with closing(rows) if hasattr(rows, "close") else nullcontext():
+        return test_then_train(options, rows)
+
+
+def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
+    """Predict and learn every row, with a status line and a report; the exit code."""
     if options.plot:
-        figures.accuracy(curve, options.plot, title=f"{options.file}: {learner!r}")
-    print(json.dumps(summary) if options.json else _closing_words(summary))
-    return 0
-
-
-def _test_then_train(
-    options: argparse.Namespace, rows: CsvRows | NpzRows, learner: Learner
-) -> tuple[dict[str, Any], list[tuple[int, float]]]:
-    """The summary, and the curve for a picture."""
+        from edgesvm.cli import figures  # says at once that matplotlib is missing
+    learner = learner_options.build(options, rows.n_features).allocate(rows.n_features)
     score = Prequential(options.window)
     status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
@@ -120,11 +120,19 @@ def _test_then_train(
             status.show(lambda: _progress(learner, score, time.perf_counter() - started))
     finally:
         status.end()
-    return _summary(learner, score, refused, time.perf_counter() - started), curve
+    summary = _summary(learner, score, refused, time.perf_counter() - started)
+    if account := getattr(rows, "account", None):  # of a recording: what of it could not be used
+        summary["recording"] = account()
+    if options.save:
+        learner.save(options.save)
+    if options.plot:
+        figures.accuracy(curve, options.plot, title=f"{options.file}: {learner!r}")
+    print(json.dumps(summary) if options.json else _closing_words(summary))
+    return 0
 
 
 def _third_label(
-    options: argparse.Namespace, rows: CsvRows | NpzRows, learner: Learner, label: int
+    options: argparse.Namespace, rows: CsvRows | NpzRows | Recording, learner: Learner, label: int
 ) -> str:
     names = rows.class_names
     first, second, third = (names[y] if names else y for y in (*learner.classes_.tolist(), label))
@@ -135,7 +143,7 @@ def _third_label(
 
 
 def _samples(
-    options: argparse.Namespace, rows: CsvRows | NpzRows
+    options: argparse.Namespace, rows: CsvRows | NpzRows | Recording
 ) -> Iterator[tuple[np.ndarray, int]]:
     """Rows of the learner's dtype and their labels; 1 and 0 where one is set against all others."""
     n = n_positive = 0
@@ -159,7 +167,7 @@ def _samples(
         )
 
 
-def _class_of(options: argparse.Namespace, rows: CsvRows | NpzRows) -> int:
+def _class_of(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
     """The class that --positive names; -1, no class of words, while none of that name has come."""
     if rows.class_names:
         return (
@@ -174,7 +182,7 @@ def _class_of(options: argparse.Namespace, rows: CsvRows | NpzRows) -> int:
 
 
 def _blocks(
-    options: argparse.Namespace, rows: CsvRows | NpzRows
+    options: argparse.Namespace, rows: CsvRows | NpzRows | Recording
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
     blocks = takewhile(lambda block: len(block[0]), iter(lambda: rows.next_block(BLOCK), None))
     dtype = np.dtype(options.dtype)
@@ -219,14 +227,20 @@ def _summary(learner: Learner, score: Prequential, refused: int, seconds: float)
 
 def _closing_words(s: dict[str, Any]) -> str:
     n = min(s["window"], s["predicted"])
-    lines = [
-        f"{s['learner']}, {format_bytes(s['bytes'])}",
-        f"{s['predicted']:,} rows predicted before they were learned: "
-        f"accuracy {percent(s['accuracy'])}, balanced {percent(s['balanced_accuracy'])} "
-        f"(saying the larger class: {percent(s['majority'])})",
-        f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} {percent(s['rolling_accuracy'])}; "
-        f"{s['n_updates']:,} moved the model; {s['us_per_sample']:.1f} us a row",
-    ]
+    words = (
+        f"{s['learner']}, {format_bytes(s['bytes'])}\n"
+        f"{s['predicted']:,} rows predicted before they were learned: accuracy "
+        f"{percent(s['accuracy'])} (saying the "
+        f"larger class: {percent(s['majority'])}), balanced {percent(s['balanced_accuracy'])}; "
+        f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} "
+        f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} moved the model; "
+        f"{s['us_per_sample']:.1f} us a row"
+    )
     if s["refused"]:
-        lines.append(f"{s['refused']:,} rows refused: a value not finite, or too large")
-    return "\n".join(lines)
+        words += f"\n{s['refused']:,} rows refused: a value not finite, or too large"
+    if held := s.get("recording"):
+        words += (
+            f"\n{held['records']:,} records: {held['damaged']:,} damaged, {held['unlabelled']:,} "
+            f"without a label, {held['torn_bytes']} bytes torn off the end"
+        )
+    return words

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import signal
+import struct
 import sys
 import time
 from collections.abc import Iterator
@@ -18,7 +19,8 @@ from edgesvm.cli import arguments, checkpoint_options, learner_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
 from edgesvm.errors import LinkDown, NoSchema
-from edgesvm.ingest import Link, open_link
+from edgesvm.ingest import Link, open_link, wire
+from edgesvm.ingest.link import BinaryLink
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint, load
 from edgesvm.runner import Runner
@@ -55,7 +57,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--baud", type=arguments.count, default=115200, metavar="B", help="default 115200"
     )
-    command.add_argument("--text", action="store_true", help="lines of numbers instead of frames")
+    kind = command.add_mutually_exclusive_group()
+    kind.add_argument("--text", action="store_true", help="lines of numbers instead of frames")
+    kind.add_argument(
+        "--auto", action="store_true", help="lines or frames, as the first byte tells"
+    )
     command.add_argument(
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
@@ -80,6 +86,36 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         choices=("drop_oldest", "drop_newest"),
         default="drop_oldest",
         help="what a sample does to a full ring; default drop_oldest",
+    )
+    command.add_argument(
+        "--late-labels",
+        type=arguments.count,
+        metavar="W",
+        help="samples that wait for a label sent on its own; default 256 where frames say so",
+    )
+    command.add_argument(
+        "--range",
+        type=arguments.value_range,
+        metavar="LO,HI",
+        help="a sample with a value beyond is refused (negative: --range=-1,1)",
+    )
+    command.add_argument(
+        "--clip", action="store_true", help="bring values beyond --range to its end instead"
+    )
+    command.add_argument(
+        "--max-labels-per-second",
+        type=arguments.rate,
+        metavar="N",
+        help="learn no more, whoever sends them",
+    )
+    command.add_argument(
+        "--allow-commands", action="store_true", help="let this end ask something of the node"
+    )
+    command.add_argument(
+        "--rate",
+        type=arguments.rate,
+        metavar="HZ",
+        help="ask the node for so many samples a second; with --allow-commands",
     )
     command.add_argument("--samples", type=arguments.count, metavar="N", help="end after so many")
     command.add_argument(
@@ -126,8 +162,14 @@ def act(options: argparse.Namespace) -> int:
             f"link {format_bytes(link.nbytes)}"
         )
         runner = Runner(
-            link, learner, window=options.window, answers=options.answers or not options.text
+            link,
+            learner,
+            window=options.window,
+            answers=options.answers or isinstance(link, BinaryLink),
+            max_labels_per_second=options.max_labels_per_second,
         )
+        if options.rate is not None:
+            link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.rate)))
         saver = checkpoint_options.saver(checkpoint, options, learner, status.say)
         started = time.monotonic()
         try:
@@ -197,12 +239,16 @@ def _open(options: argparse.Namespace, signals: _Signals) -> Link:
             return open_link(
                 options.port,
                 baud=options.baud,
-                mode="text" if options.text else "binary",
+                mode="text" if options.text else "auto" if options.auto else "binary",
                 n_features=options.features,
                 label="none" if options.unlabelled else "last",
                 ring=options.ring,
                 policy=options.full,
                 handshake_timeout=options.wait,
+                late_labels=options.late_labels,
+                value_range=options.range,
+                clip=options.clip,
+                allow_commands=options.allow_commands,
             )
     except NoSchema as error:
         raise NoSchema(f"{error} See --baud and --text.") from error
@@ -246,6 +292,7 @@ def _serve(
     saver: Checkpointer | None,
 ) -> None:
     """Until the samples asked for are in, a signal comes, or, with --once, the port dies."""
+    node = _Voice(runner.link, status, options.rate)
     while not signals.stopping and (options.samples is None or runner.taken < options.samples):
         try:
             runner.step(at_most=None if options.samples is None else options.samples - runner.taken)
@@ -263,7 +310,39 @@ def _serve(
             except Stop:
                 return
             status.say(f"{runner.link.name} is back")
+        node.listen()
         status.show(lambda: _status(runner, time.monotonic() - started))
+
+
+class _Voice:
+    """What the node says for people to read: its log, at most 16 lines a second, and its answer."""
+
+    def __init__(self, link: Link, status: StatusLine, rate: float | None) -> None:
+        self._link = link
+        self._status = status
+        self._asked = rate
+        self._next = time.monotonic()
+
+    def listen(self) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + 1.0
+            for line in self._link.take_logs():
+                self._status.say(f"node: {line}")
+        if self._asked is not None and isinstance(self._link, BinaryLink):
+            self._answer(self._link)
+
+    def _answer(self, link: BinaryLink) -> None:
+        if link.commands.pending:
+            return
+        asked = f"{self._asked:g} samples a second"
+        if link.commands.command_done:
+            self._status.say(f"the node now makes {asked}")
+        elif link.commands.command_refused:
+            self._status.say(f"the node refused to make {asked}")
+        else:
+            self._status.say(f"the node did not answer when asked for {asked}")
+        self._asked = None
 
 
 def _status(runner: Runner, seconds: float) -> str:
@@ -302,6 +381,13 @@ def _closing_words(summary: dict[str, Any]) -> str:
         f"{c['duplicate'] + c['too_old']:,} sent again, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
     ]
+    if n_late := c["waiting"] + c["expired"]:
+        lines.append(
+            f"{n_late:,} samples without their label in time: {c['expired']:,} came too late, "
+            f"{c['waiting']:,} may yet come"
+        )
+    if c["over_rate"]:
+        lines.append(f"{c['over_rate']:,} labels were over --max-labels-per-second")
     if c["unknown_label"]:
         lines.append(f"{c['unknown_label']:,} samples had a third label: a learner tells two apart")
     return "\n".join(lines)

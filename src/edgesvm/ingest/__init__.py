@@ -2,23 +2,31 @@
 
 `open_link` gives a `Link`: `poll`, `take` rows, `release` them, `send_prediction`. Beneath it, for
 a node or a test: `wire` (what the bytes mean), `FrameDecoder` and `LineParser` (bytes to frames
-and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`.
+and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`. `Recording` and
+`RecordingWriter` keep samples in a file.
 """
 
 from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.ingest._late import LateLabels, LateSample
 from edgesvm.ingest._lines import LineParser
 from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest._samples import SampleReceiver
 from edgesvm.ingest.link import open_link
 from edgesvm.ingest.ports import Port, SerialPort, SocketPort, open_port
+from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
 from edgesvm.ingest.session import Link, SampleSchema
 
 __all__ = [
     "Batch",
     "FrameDecoder",
+    "LateLabels",
+    "LateSample",
     "LineParser",
     "Link",
     "Port",
+    "Recording",
+    "RecordingSchema",
+    "RecordingWriter",
     "SampleReceiver",
     "SampleRing",
     "SampleSchema",

@@ -1,0 +1,73 @@
+// A node for edgesvm: four analogue inputs, 50 times a second, labelled by a button; the LED shows the prediction.
+//
+//   edgesvm run /dev/ttyUSB0                  with ESVM_TEXT 0: frames, and predictions come back
+//   edgesvm run /dev/ttyUSB0 --text           with ESVM_TEXT 1: lines to read and to plot
+//
+// Hold the button (pin 2 to ground) while the machine is in the state to be recognised: label 1, else 0.
+// Close pin 3 to ground when the button should not count: samples then carry no label and are only predicted.
+
+#include "edgesvm_node.h"
+
+#ifndef ESVM_TEXT
+#define ESVM_TEXT 0
+#endif
+
+const uint8_t INPUTS[] = {A0, A1, A2, A3};
+const uint8_t N_INPUTS = sizeof INPUTS;
+const uint8_t LABEL_PIN = 2, QUIET_PIN = 3;
+const uint32_t PERIOD_MS = 20;
+
+esvm_node node;
+uint32_t next_ms;
+uint32_t n_lines;
+
+void write_bytes(const uint8_t *bytes, size_t n) { Serial.write(bytes, n); }
+
+// Noise of an open input and the time the host took: another number at nearly every boot.
+uint32_t boot_number() {
+  uint32_t number = micros();
+  for (uint8_t k = 0; k < 16; k++) number = (number << 2 | number >> 30) ^ (uint32_t)analogRead(A5);
+  return number;
+}
+
+void setup() {
+  Serial.begin(115200);
+  pinMode(LABEL_PIN, INPUT_PULLUP);
+  pinMode(QUIET_PIN, INPUT_PULLUP);
+  pinMode(LED_BUILTIN, OUTPUT);
+  esvm_begin(&node, write_bytes, boot_number(), N_INPUTS, 2, 1000 * PERIOD_MS);
+#if ESVM_TEXT
+  Serial.print("\n#esvm 1 d=");
+  Serial.print(N_INPUTS);
+  Serial.print(" label=last\n");
+#endif
+  next_ms = millis();
+}
+
+void send_sample() {
+  float volts[N_INPUTS];
+  for (uint8_t j = 0; j < N_INPUTS; j++) volts[j] = analogRead(INPUTS[j]) * (5.0f / 1023.0f);
+  int32_t label = ESVM_NO_LABEL;
+  if (digitalRead(QUIET_PIN) == HIGH) label = digitalRead(LABEL_PIN) == LOW;
+#if ESVM_TEXT
+  static char line[ESVM_LINE_MAX];
+  Serial.write((const uint8_t *)line, esvm_line(line, n_lines++, volts, N_INPUTS, label));
+#else
+  esvm_send_sample(&node, volts, label);
+#endif
+}
+
+void loop() {
+  uint32_t now = millis();
+#if !ESVM_TEXT
+  esvm_tick(&node, now);
+  while (Serial.available() > 0) {
+    if (esvm_receive(&node, (uint8_t)Serial.read()) == ESVM_PREDICTION)
+      digitalWrite(LED_BUILTIN, node.answer_class == 1 ? HIGH : LOW);
+  }
+#endif
+  if ((int32_t)(now - next_ms) >= 0) {
+    next_ms += PERIOD_MS;  // on the beat: a late turn is made up for, not passed on
+    send_sample();
+  }
+}

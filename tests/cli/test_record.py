@@ -1,0 +1,208 @@
+"""``edgesvm record`` and ``replay`` as users run them, a simulated node on a pseudo-terminal."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from edgesvm.cli import main
+from edgesvm.ingest import Recording
+from firmware_sim.signals import SIGNALS
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
+
+
+@contextlib.contextmanager
+def node(*options):
+    """A simulated node; its port. Ended at the latest with the block."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "firmware_sim", "serve", "--json", "--seed", "3", *options],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield json.loads(process.stdout.readline())["port"]
+        finally:
+            process.terminate()
+            process.stdout.read()
+
+
+def rotating(n):
+    return SIGNALS["rotating"](3).next_block(n)
+
+
+def held(path):
+    with Recording(path) as recording:
+        X, y = zip(*recording.labelled_chunks(), strict=True)
+        return np.concatenate(X), np.concatenate(y), recording.account()
+
+
+@pytest.mark.parametrize("text", [False, True], ids=["frames", "lines"])
+def test_every_sample_of_the_node_is_in_the_file(tmp_path, capsys, text):
+    file = tmp_path / "machine.rec"
+    X, y = rotating(40_000)
+    mode = ["--text"] if text else []
+    with node("--rate", "20000", *mode) as port:
+        width = ["--features", str(X.shape[1])]
+        limits = ["--samples", "2000", "--json", "--quiet"]
+        assert main(["record", port, str(file), *mode, *width, *limits]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["taken"] == report["records"] == 2000
+    assert report["broken_identities"] == []
+    got_X, got_y, account = held(file)
+    # A line that found no room on its way was never there: an ordered part of the signal remains.
+    numbers = {row.tobytes(): i for i, row in enumerate(X)}
+    order = [numbers[row.tobytes()] for row in got_X]
+    assert order == (sorted(set(order)) if text else list(range(2000)))
+    assert got_y.tolist() == y[order].tolist()
+    assert account == {"records": 2000, "damaged": 0, "unlabelled": 0, "torn_bytes": 0}
+
+
+def test_sigterm_ends_it_with_its_report_and_a_second_run_goes_on(tmp_path):
+    file = tmp_path / "machine.rec"
+    for run in (1, 2):
+        with node("--rate", "2000") as port:
+            process = subprocess.Popen(
+                [*EDGESVM, "record", port, str(file), "--json", "--sync", "0.01"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            before = file.stat().st_size if file.exists() else 0
+            while not file.exists() or file.stat().st_size < before + 4096:
+                assert process.poll() is None, process.stderr.read()
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate()
+        assert process.returncode == 0, err
+        report = json.loads(out)
+        assert report["broken_identities"] == []
+        assert report["bytes"] == file.stat().st_size
+        account = held(file)[2]
+        assert account["records"] == report["records"]
+        assert account["damaged"] == account["torn_bytes"] == 0
+        assert (report["records"] == report["taken"]) == (run == 1)
+        assert "\x1b" not in err  # no terminal: no live line
+
+
+def test_a_killed_recorder_loses_nothing_that_was_written(tmp_path):
+    file = tmp_path / "machine.rec"
+    rng = np.random.default_rng(4)
+    n_known = 0
+    for _ in range(4):
+        with node("--rate", "5000") as port:
+            process = subprocess.Popen([*EDGESVM, "record", port, str(file), "--quiet"])
+            before = file.stat().st_size if file.exists() else 0
+            enough = before + int(rng.integers(1, 20_000))
+            while not file.exists() or file.stat().st_size < enough:
+                assert process.poll() is None
+            process.kill()
+            process.wait()
+        X, _, account = held(file)
+        assert account["damaged"] == 0
+        # Each run adds the beginning of the node's signal.
+        assert X[n_known:].tobytes() == rotating(len(X) - n_known)[0].tobytes()
+        assert len(X) > n_known or enough - before < 64
+        n_known = len(X)
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+from edgesvm.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_full_medium_is_one_line_and_code_1_and_the_rest_can_be_read(tmp_path):
+    file = tmp_path / "machine.rec"
+    with node("--rate", "5000") as port:
+        done = subprocess.run(
+            [sys.executable, "-c", LIMITED, "record", port, str(file), "--quiet"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    X, _, account = held(file)
+    said = f"edgesvm: {file}: File too large; the {len(X):,} samples written before can be read\n"
+    assert done.stderr == said
+    assert file.stat().st_size <= 5000
+    assert account["damaged"] == account["torn_bytes"] == 0
+    assert X.tobytes() == rotating(len(X))[0].tobytes()
+
+
+def test_once_ends_with_the_port(tmp_path, capsys):
+    file = tmp_path / "machine.rec"
+    with node("--rate", "500", "--fault", "disconnect=0.05") as port:
+        assert main(["record", port, str(file), "--once", "--json", "--quiet"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["counters"]["disconnects"] == 1
+    assert report["records"] == report["taken"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "said"),
+    [
+        (["record", "/dev/null", "x.csv"], 2, ".rec"),
+        (["record", "/dev/null", "/nonexistent/x.rec"], 2, "no folder"),
+        (["record", "/dev/null", "x.rec", "--sync", "0"], 2, "> 0"),
+        (["record", "/nonexistent/tty", "x.rec"], 1, "/nonexistent/tty"),
+        (["replay", "/nonexistent/x.rec"], 1, "/nonexistent/x.rec"),
+        (["eval", "no.rec"], 1, "no recording"),
+        (["replay", "no.rec"], 1, "no recording"),
+    ],
+)
+def test_wrong_use_and_failure(argv, code, said, tmp_path, capsys, monkeypatch):  # noqa: PLR0917
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "no.rec").write_bytes(b"1,2,3\n" * 30)
+    try:
+        got = main(argv)
+    except SystemExit as exit_:  # argparse's own
+        got = exit_.code
+    captured = capsys.readouterr()
+    assert (got, captured.out) == (code, "")
+    assert said in captured.err.splitlines()[-1]
+    assert "Traceback" not in captured.err
+
+
+def record_some(file, n=600):
+    with node("--samples", str(n), "--rate", "20000") as port:
+        assert main(["record", port, str(file), "--samples", str(n), "--quiet"]) == 0
+
+
+def test_replay_and_eval_learn_the_same_and_tell_what_was_left_out(tmp_path, capsys):
+    file, other_name = tmp_path / "machine.rec", tmp_path / "machine.bin"
+    record_some(file)
+    data = bytearray(file.read_bytes())
+    data[100] ^= 1
+    for name in (file, other_name):
+        name.write_bytes(data + b"torn")
+    capsys.readouterr()
+    reports = []
+    for command in (["eval", str(file)], ["replay", str(other_name)]):
+        assert main([*command, "--json"]) == 0
+        reports.append(json.loads(capsys.readouterr().out))
+        del reports[-1]["us_per_sample"]
+    assert reports[0] == reports[1]
+    assert reports[0]["n_seen"] == 599
+    expected = {"records": 600, "damaged": 1, "unlabelled": 0, "torn_bytes": 4}
+    assert reports[0]["recording"] == expected
+    assert main(["replay", str(file)]) == 0
+    assert "600 records: 1 damaged" in capsys.readouterr().out
+
+
+def test_a_node_plays_a_recording_back(tmp_path):
+    file, again = tmp_path / "machine.rec", tmp_path / "again.rec"
+    record_some(file)
+    with node("--replay", str(file), "--rate", "20000") as port:
+        assert main(["record", port, str(again), "--samples", "600", "--quiet"]) == 0
+    (X, y, _), (X_again, y_again, _) = held(file), held(again)
+    assert X.tobytes() == X_again.tobytes()
+    assert y.tolist() == y_again.tolist()

@@ -1,0 +1,316 @@
+"""The nodes of examples/, built and run here, against our own link: handshake, samples, answers,
+lines.
+"""
+
+import importlib.util
+import os
+import select
+import shutil
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import native
+import numpy as np
+import pytest
+from cobs import cobs
+
+from edgesvm.errors import LinkDown
+from edgesvm.ingest import FrameDecoder, LineParser, SampleRing, open_link, wire
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+SKETCH = EXAMPLES / "arduino" / "edgesvm_node"
+MICROPYTHON = EXAMPLES / "micropython" / "edgesvm_node.py"
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes as ports are POSIX")
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """Compile something of the Arduino example, warnings being errors."""
+    folder = tmp_path_factory.mktemp("nodes")
+
+    def compiled(name, compiler, *arguments):
+        path = shutil.which(compiler)
+        if path is None:
+            pytest.skip(f"no {compiler} on the path")
+        output = folder / name
+        command = [path, "-O1", "-Wall", "-Wextra", "-Werror", f"-I{SKETCH}", *arguments]
+        done = subprocess.run(
+            [*command, "-o", str(output)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return str(output)
+
+    return compiled
+
+
+@pytest.fixture(scope="module")
+def host_node(build):
+    try:
+        compiler = native.compiler()
+    except native.Unavailable as why:
+        pytest.skip(str(why))
+    return build("host_node", compiler, "-std=c99", "-pedantic", str(HERE / "host_node.c"))
+
+
+@pytest.fixture(scope="module")
+def sketch(build):
+    """The sketch itself, frames or lines, behind a stand-in for Arduino.h."""
+
+    def built(text):
+        return build(
+            f"sketch{text}",
+            "g++",
+            "-std=c++11",
+            "-Wno-unused-function",
+            "-Wno-unused-variable",
+            f"-DESVM_TEXT={text}",
+            f"-I{HERE / 'arduino'}",
+            *("-include", "Arduino.h", "-x", "c++", str(SKETCH / "edgesvm_node.ino")),
+        )
+
+    return built
+
+
+def run(command, *arguments, given=b""):
+    return subprocess.run(
+        [command, *arguments], input=given, capture_output=True, check=True
+    ).stdout
+
+
+# The header as plain C.
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 24, 253, 254, 255, 508, 509, 1000])
+def test_the_header_s_cobs_and_crc(host_node, n):
+    rng = np.random.default_rng(n)
+    for raw in (bytes(n), b"\x07" * n, rng.bytes(n), rng.integers(0, 2, n, np.uint8).tobytes()):
+        run_ = run(host_node, "cobs", given=raw)
+        assert run_ == cobs.encode(raw)
+        assert run(host_node, "uncobs", given=run_) == raw
+        assert int(run(host_node, "crc", given=raw)) == zlib.crc32(raw)
+
+
+VALUES = [0.0, -0.0, 1.0, -2.5, 3.14159274, 1e-5, -0.00005, 0.99996, 123456.789, -9.9e6, 4e9]
+NO_LABEL = 99999
+
+
+def samples():
+    rng = np.random.default_rng(5)
+    X = rng.choice(VALUES, (60, 3)).astype(np.float32)
+    labels = rng.choice([0, 1, -1, 32767, -32768, NO_LABEL], 60).tolist()
+    text = "".join(
+        f"{label} {' '.join(f'{v:.9g}' for v in x)}\n" for x, label in zip(X, labels, strict=True)
+    )
+    return X, labels, text.encode()
+
+
+def test_the_header_s_frames(host_node):
+    X, labels, given = samples()
+    hello = b"\0" + wire.encode_frame(wire.HELLO, wire.Hello(4242).pack())
+    frames = FrameDecoder().feed(run(host_node, "frames", given=hello + given))
+    schema = wire.Schema.unpack(frames[0].body)
+    assert schema == wire.Schema(4242, 77, 3, n_classes=2, max_raw=schema.max_raw, nominal_us=1000)
+    sent = [frame for frame in frames if frame.kind == wire.SAMPLE_F32]
+    assert [frame.sequence for frame in sent] == list(range(60))
+    assert {frame.schema_id for frame in frames} == {schema.schema_id}
+    for frame, x, label in zip(sent, X, labels, strict=True):
+        head = b"" if label == NO_LABEL else struct.pack("<hH", label, 256)
+        assert frame.body == head + x.tobytes()
+        assert frame.flags == (label != NO_LABEL)
+    # One heartbeat a second, of 40 ms a sample.
+    beats = [wire.Heartbeat.unpack(frame.body) for frame in frames if frame.kind == wire.HEARTBEAT]
+    assert [beat.samples_made for beat in beats] == [25, 50]
+    assert {beat.boot_id for beat in beats} == {77}
+
+
+def test_the_header_s_lines(host_node):
+    X, labels, given = samples()
+    ring = SampleRing(100, 3)
+    parser = LineParser(3)
+    parser.expect(ring)
+    assert list(parser.feed(run(host_node, "lines", given=given))) == []
+    assert parser.checksummed
+    batch = ring.take()
+    assert batch.sequence.tolist() == list(range(60))
+    # Four decimals, and rounding in float32.
+    assert (np.abs(batch.X - X) <= 0.51e-4 + np.spacing(np.abs(X))).all()
+    assert batch.has_label.tolist() == [label != NO_LABEL for label in labels]
+    assert batch.y[batch.has_label].tolist() == [v for v in labels if v != NO_LABEL]
+
+
+def test_lines_of_what_is_no_number_are_bad_values_to_the_host(host_node):
+    lines = run(host_node, "lines", given=b"1 nan 1 1\n0 inf 1 1\n1 -5e9 0 0\n0 1 2 3\n")
+    parser = LineParser(3)
+    parser.expect(SampleRing(10, 3))
+    assert list(parser.feed(lines)) == []
+    counts = parser.counters()
+    assert (counts["samples"], counts["bad_value"], counts["ring_in"]) == (4, 3, 1)
+
+
+def test_the_header_passes_over_what_is_no_frame_of_the_host(host_node):
+    """Noise, an over-long run, a wrong CRC, another version; then a HELLO, and it answers."""
+    good = wire.encode_frame(wire.HELLO, wire.Hello(9).pack())
+    hurt = bytes([good[0], good[1] ^ 1]) + good[2:]
+    raw = bytearray(cobs.decode(good[:-1])[:-4])
+    raw[1] = 0x20
+    other = cobs.encode(bytes(raw) + zlib.crc32(raw).to_bytes(4, "little")) + b"\0"
+    noise = b"\xff\x01" * 500 + b"\0" + b"\x05\0\x01\0" + hurt + other
+    frames = FrameDecoder().feed(run(host_node, "frames", given=noise + good + b"1 1 2 3\n"))
+    assert [frame.kind for frame in frames] == [wire.SCHEMA, wire.SAMPLE_F32]
+    assert wire.Schema.unpack(frames[0].body).nonce == 9
+
+
+# Whole nodes, as processes behind a pipe.
+
+
+class Pipe:
+    """A process as a `Port`."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+        )
+
+    def read(self, timeout, limit=65536):
+        data = os.read(self.process.stdout.fileno(), min(limit, 65536))
+        if not data:
+            raise LinkDown("the node ended")
+        return data
+
+    def write(self, data):
+        return os.write(self.process.stdin.fileno(), data)
+
+    def close(self):
+        if self.process.stdin.closed:
+            return
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.kill()
+        self.process.wait()
+        self.said = self.process.stderr.read().decode()
+        self.process.stderr.close()
+
+
+@pytest.fixture(params=["sketch", "micropython"])
+def command(request):
+    def of(text):
+        if request.param == "sketch":
+            return [request.getfixturevalue("sketch")(text)], np.float32(5.0) / np.float32(1023.0)
+        return [sys.executable, str(MICROPYTHON), *["--text"] * text], np.float32(0.25)
+
+    return of
+
+
+def expected(n, scale):
+    i = np.arange(n)
+    X = ((37 * np.arange(4) + 11 * i[:, None]) % 1024).astype(np.float32) * scale
+    return X, (i % 3 == 0).astype(int), i % 5 != 0
+
+
+def rows_of(link, n):
+    """The next n rows, and an answer to each."""
+    got = []
+    while len(got) < n:
+        link.poll(1.0)
+        batch = link.take(n - len(got))
+        for k in range(len(batch.y)):
+            got.append((batch.X[k].copy(), int(batch.y[k]), bool(batch.has_label[k])))
+            link.send_prediction(int(batch.sequence[k]), int(batch.y[k]), 0.5)
+        link.flush()
+        link.release(len(batch.y))
+    return got
+
+
+def test_a_node_of_frames_shakes_hands_and_every_sample_is_its_own(command):
+    argv, scale = command(0)
+    port = Pipe(argv)
+    with open_link("node", opener=lambda: port, ring=64) as link:
+        assert (link.schema.n_features, link.schema.label, link.schema.n_classes) == (
+            4,
+            "inline",
+            2,
+        )
+        rows = rows_of(link, 300)
+        if "sketch" in argv[0]:  # until a prediction of class 1 has come through and it says so
+            while not select.select([port.process.stderr], [], [], 0)[0]:
+                rows_of(link, 50)
+        counters = link.counters
+        assert link.check_identities() == []
+    X, y, has_label = expected(300, scale)
+    assert np.array([x for x, _, _ in rows]).tobytes() == X.tobytes()
+    assert [label for _, _, label in rows] == has_label.tolist()
+    assert [y for _, y, label in rows if label] == y[has_label].tolist()
+    assert counters["frames"] == counters["ok"]
+    assert counters["missing"] == counters["duplicate"] == counters["bytes_rejected"] == 0
+    if "sketch" in argv[0]:
+        assert port.said.startswith("LED 1\n")
+
+
+def test_a_node_of_lines_needs_no_handshake(command):
+    argv, scale = command(1)
+    port = Pipe(argv)
+    with open_link("node", mode="text", opener=lambda: port, ring=64) as link:
+        assert link.schema.n_features == 4  # its first line says so
+        rows = []
+        while len(rows) < 300:
+            link.poll(1.0)
+            batch = link.take()
+            rows += [(x.copy(), int(v), bool(h)) for x, v, h in zip(*batch[:3], strict=True)]
+            link.release(len(batch.y))
+        assert link.counters["unprotected"] == 0
+        assert link.counters["missing"] == 0
+    X, y, has_label = expected(len(rows), scale)
+    assert np.abs(np.array([x for x, _, _ in rows]) - X).max() <= 0.51e-4
+    assert [label for _, _, label in rows] == has_label.tolist()
+    assert [v for _, v, label in rows if label] == y[has_label].tolist()
+
+
+# The MicroPython file as a module.
+
+
+@pytest.fixture(scope="module")
+def micropython():
+    return native.import_path("edgesvm_node_example", MICROPYTHON)
+
+
+def test_micropython_s_cobs_and_its_own_crc(micropython, monkeypatch):
+    rng = np.random.default_rng(2)
+    for n in range(255):
+        raw = rng.integers(0, 3, n, np.uint8).tobytes()
+        assert bytes(micropython.cobs(raw)) == cobs.encode(raw)
+        assert bytes(micropython.uncobs(cobs.encode(raw))) == raw
+    # Ports without binascii.crc32 take the loop.
+    monkeypatch.setitem(sys.modules, "binascii", None)
+    spec = importlib.util.spec_from_file_location("small_port", MICROPYTHON)
+    small = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(small)
+    assert small.crc32(b"123456789") == 0xCBF43926
+    assert small.crc32 is not micropython.crc32
+
+
+def test_micropython_hears_predictions_and_beats(micropython):
+    node = micropython.Node(2, boot_id=5)
+    assert node.sample([1.0, 2.0], 1, 0) == b""
+    hello = wire.encode_frame(wire.HELLO, wire.Hello(3).pack())
+    for byte in hello[:-1]:
+        assert node.receive(bytes([byte]), 10) == b""
+    decoder = FrameDecoder()
+    (frame,) = decoder.feed(node.receive(hello[-1:], 10))
+    assert wire.Schema.unpack(frame.body).nonce == 3
+    prediction = wire.Prediction(7, -2, wire.TRAINED, 0.75)
+    node.receive(wire.encode_frame(wire.PREDICTION, prediction.pack()), 20)
+    assert node.prediction == (7, -2, wire.TRAINED, 0.75)
+    assert node.heartbeat(1009) == b""
+    (frame,) = decoder.feed(node.heartbeat(1010))
+    beat = wire.Heartbeat.unpack(frame.body)
+    assert (beat.boot_id, beat.up_ms, beat.frames_ok, beat.frames_bad) == (5, 1010, 2, 0)
+    node.receive(b"\x09" * 500 + b"\0" + b"\x02\x01\0", 30)
+    assert (node.ok, node.bad) == (2, 1)

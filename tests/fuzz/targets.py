@@ -1,0 +1,293 @@
+"""What must hold of any bytes whatever, a function for each reader: bytes in, an exception if it
+does not.
+
+`make test` runs them on what Hypothesis makes, `make fuzz` on what a coverage-guided fuzzer finds.
+Random bytes never have a right CRC, so each target can also seal what it is given: hostile content
+behind a sound checksum.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from edgesvm.errors import CorruptModelError, LinkDown, NoSchema, RecordingError, VersionMismatch
+from edgesvm.ingest import (
+    FrameDecoder,
+    LineParser,
+    Recording,
+    RecordingSchema,
+    RecordingWriter,
+    SampleRing,
+    open_link,
+    wire,
+)
+from edgesvm.ingest.recording import HEADER_BYTES
+from edgesvm.persist.store import restore
+
+TESTS = Path(__file__).parents[1]
+MAX_ARENA = 1 << 20
+
+
+def require(holds: object, *why: object) -> None:
+    """As assert, and not taken out by -O."""
+    if not holds:
+        raise AssertionError(why)
+
+
+def cut(data: bytes, by: int) -> Iterator[bytes]:
+    """`data` in pieces of a length that goes 1, 2, ... up to `by` and over again."""
+    at = 0
+    for n in itertools.cycle(range(1, by + 2)):
+        if at >= len(data):
+            return
+        yield data[at : at + n]
+        at += n
+
+
+def seal(data: bytes) -> bytes:
+    return data + zlib.crc32(data).to_bytes(4, "little")
+
+
+def pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """A script: (what to do, with what), each from a byte that says what, one for the length, and
+    the rest.
+    """
+    at = 0
+    while at + 2 <= len(data):
+        n = data[at + 1]
+        yield data[at], data[at + 2 : at + 2 + n]
+        at += 2 + n
+
+
+def stream(data: bytes) -> bytes:
+    """Bytes on a wire: as they are, or as a frame with its CRC."""
+    out = b""
+    for what, piece in pieces(data):
+        out += piece if what & 1 else wire.cobs_encode(seal(piece)) + b"\0"
+    return out
+
+
+def frames(data: bytes) -> None:
+    """Any cutting of any stream gives the same frames and counts; each has a right CRC."""
+    on_wire = stream(data)
+    whole, parts = FrameDecoder(60), FrameDecoder(60)
+    expected = whole.feed(on_wire)
+    got = [frame for part in cut(on_wire, len(data) % 7) for frame in parts.feed(part)]
+    require(got == expected, got, expected)
+    require(parts.counters() == whole.counters())
+    require(whole.broken_identities() == [], whole.broken_identities())
+    require(whole.bytes_in == len(on_wire) and len(expected) == whole.ok)
+    for frame in expected:
+        head = bytes([frame.kind, frame.version << 4 | frame.flags])
+        raw = head + frame.schema_id.to_bytes(2, "little") + frame.sequence.to_bytes(4, "little")
+        require(wire.cobs_encode(seal(raw + frame.body)) + b"\0" in b"\0" + on_wire)
+
+
+class Wire:
+    """A port that gives a stream in pieces, takes everything, and is then pulled out."""
+
+    def __init__(self, data: bytes, by: int) -> None:
+        self._pieces = cut(data, by)
+        self._left = b""
+
+    def read(self, timeout: float, limit: int = 65536) -> bytes:
+        if not self._left:
+            self._left = next(self._pieces, b"")
+        if not self._left:
+            raise LinkDown("pulled out")
+        now, self._left = self._left[:limit], self._left[limit:]
+        return now
+
+    def write(self, data: bytes) -> int:
+        return len(data)
+
+    def close(self) -> None:
+        pass
+
+
+SCHEMA = wire.encode_frame(wire.SCHEMA, wire.Schema(0, 5, 2).pack())
+
+
+def link(data: bytes) -> None:
+    """Whatever a node sends: the documented exceptions and no other, finite samples, identities."""
+    if not data:
+        return
+    port = Wire(b"\0" + SCHEMA * (data[0] & 1) + stream(data[1:]), data[0] >> 1)
+    clock = itertools.count(0.0, 0.01).__next__
+    try:
+        opened = open_link("fuzz", opener=lambda: port, ring=8, clock=clock, sleep=lambda _: None)
+    except (LinkDown, NoSchema, VersionMismatch, ValueError) as error:
+        require(not isinstance(error, UnicodeError), error)
+        return
+    held = opened.nbytes
+    with opened:
+        while True:
+            try:
+                opened.poll(0.1)
+            except (LinkDown, VersionMismatch):
+                break
+            batch = opened.take()
+            require(np.isfinite(batch.X).all())
+            for number, label in zip(batch.sequence.tolist(), batch.y.tolist(), strict=True):
+                opened.send_prediction(number, label)
+            opened.release(len(batch.y))
+            require(opened.check_identities() == [], opened.check_identities())
+        require(opened.nbytes == held)
+
+
+def lines(data: bytes) -> None:
+    """Any cutting of any text gives the same rows and counts, and they are finite."""
+    if not data:
+        return
+    n_features, label_column = (data[0] & 3) or None, bool(data[0] & 4)
+
+    def read(by: int) -> tuple[dict, list, SampleRing | None]:
+        parser = LineParser(n_features, label_column=label_column)
+        ring = None if n_features is None else SampleRing(16, n_features)
+        if ring is not None:
+            parser.expect(ring)
+        found = []
+        for part in cut(data[1:], by):
+            for event in parser.feed(part):
+                found.append(event)
+                if isinstance(event, int) and ring is None:
+                    ring = SampleRing(16, event)
+                    parser.expect(ring)
+        require(parser.broken_identities() == [], parser.broken_identities())
+        return parser.counters(), found, ring
+
+    whole, parts = read(len(data)), read(data[0] >> 3)
+    require(whole[:2] == parts[:2], whole, parts)
+    if whole[2] is not None and parts[2] is not None:
+        rows, same = whole[2].take(), parts[2].take()
+        require(all(a.tobytes() == b.tobytes() for a, b in zip(rows, same, strict=True)))
+        require(np.isfinite(rows.X).all())
+
+
+def snapshot(data: bytes) -> None:
+    """Any file: refused by the documented exceptions, or a learner that predicts and learns."""
+    for file in (data, seal(data)):
+        try:
+            learner = restore(file)
+        except CorruptModelError:
+            continue
+        if learner.nbytes > MAX_ARENA:
+            continue
+        x = np.full(learner.n_features_in_, 0.25, learner.dtype)
+        if learner.is_fitted:
+            learner.predict_one(x)
+            learner.decision_one(x)
+            learner.partial_fit(x[None, :], [learner.classes_[0]])
+
+
+_FILE = Path(tempfile.gettempdir()) / f"edgesvm_fuzz_{os.getpid()}.rec"
+
+
+def resealed(data: bytes) -> bytes:
+    """With the CRCs that this header and these records should have."""
+    header = seal(data[: HEADER_BYTES - 4].ljust(HEADER_BYTES - 4, b"\0"))
+    d = int.from_bytes(header[12:16], "little")
+    size, seed, out = 12 + 4 * d, zlib.crc32(header[:-4]), header
+    for at in range(HEADER_BYTES, len(data), size + 4):
+        record = data[at : at + size]
+        out += record
+        if len(record) == size:
+            out += zlib.crc32(record, seed).to_bytes(4, "little")
+    return out
+
+
+def recording(data: bytes) -> None:
+    """Any file: refused, or read in any chunks alike, finite, accounted for, and appended to."""
+    if not data:
+        return
+    file = resealed(data[1:]) if data[0] & 1 else data[1:]
+    _FILE.write_bytes(file)
+    try:
+        try:
+            opened = Recording(_FILE)
+        except RecordingError:
+            return
+        with opened:
+            whole = list(opened.chunks(1000))
+            parts = list(opened.chunks(1 + (data[0] >> 4)))
+            account, schema = opened.account(), opened.schema
+        n_rows = sum(len(batch.y) for batch in whole)
+        require(n_rows == sum(len(batch.y) for batch in parts))
+        require(account["records"] == n_rows + account["damaged"], account)
+        require(all(np.isfinite(batch.X).all() for batch in whole))
+        _appended(schema, n_rows)
+    finally:
+        _FILE.unlink(missing_ok=True)
+
+
+def _appended(schema: RecordingSchema, n_rows: int) -> None:
+    from edgesvm.ingest import Batch
+
+    n, d = 2, schema.n_features
+    batch = Batch(
+        np.ones((n, d), np.float32),
+        np.zeros(n, np.int32),
+        np.zeros(n, np.bool_),
+        np.ones(n, np.float32),
+        np.arange(n, dtype=np.uint32),
+    )
+    with RecordingWriter(_FILE, schema) as writer:
+        writer.append(batch)
+    with Recording(_FILE) as again:
+        require(sum(len(chunk.y) for chunk in again.chunks()) == n_rows + n)
+        require(again.torn_bytes == 0)
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "frames": frames,
+    "link": link,
+    "lines": lines,
+    "snapshot": snapshot,
+    "recording": recording,
+}
+
+
+def _script(*items: tuple[int, bytes]) -> bytes:
+    return b"".join(bytes([what, len(piece)]) + piece for what, piece in items)
+
+
+def _raw(frame: bytes) -> bytes:
+    """A frame as `stream` will seal it: no COBS, no CRC."""
+    (one,) = FrameDecoder(1000).feed(frame)
+    head = bytes([one.kind, one.version << 4 | one.flags])
+    return (
+        head + one.schema_id.to_bytes(2, "little") + one.sequence.to_bytes(4, "little") + one.body
+    )
+
+
+def seeds() -> dict[str, list[bytes]]:
+    """Sound inputs to begin from, for each target."""
+    schema = wire.Schema(0, 5, 2)
+    sent = [
+        wire.encode_sample(schema.schema_id, i, [0.5, -1.0], label=label, time_us=time)
+        for i, (label, time) in enumerate([(1, None), (None, 7), (-1, 9), (None, None)])
+    ]
+    other = wire.Schema(0, 6, 3, label_mode=wire.LABEL_LATE)
+    sent += [
+        wire.encode_frame(wire.SCHEMA, other.pack()),
+        wire.encode_frame(wire.HEARTBEAT, wire.Heartbeat(5, 1000).pack()),
+        wire.encode_frame(0x7E, b"hello"),
+    ]
+    raw = _script(*[(0, _raw(frame)) for frame in sent])
+    text = b"# x\n#esvm 1 d=2 label=last\n1,2,0\n@3 1.5e3,-2,1\n=3 1\n@4 1,2,?*0C\n1;2;0\nnan,1,1\n"
+    snapshots = [p.read_bytes() for p in sorted((TESTS / "persist" / "golden").glob("*.esvm"))]
+    held = (TESTS / "ingest" / "golden" / "samples.rec").read_bytes()
+    return {
+        "frames": [raw, _script((1, sent[0]), (1, b"\0\0"), (0, b""))],
+        "link": [bytes([flags]) + raw for flags in (0, 1, 9)],
+        "lines": [bytes([flags]) + text for flags in (0, 2, 6, 14)],
+        "snapshot": [*snapshots, *(s[:-4] for s in snapshots)],
+        "recording": [b"\0" + held, b"\1" + held, b"\x31" + held + b"torn"],
+    }

@@ -1,0 +1,43 @@
+"""Writes the golden recording; run it only when the format version changes, never to make a test
+pass.
+
+python tests/ingest/make_golden_recording.py
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from edgesvm.ingest import Batch, RecordingSchema, RecordingWriter
+
+GOLDEN = Path(__file__).parent / "golden" / "samples.rec"
+SCHEMA = RecordingSchema(3, labelled=True, n_classes=2, period_us=20_000)
+NUMBER = 0x01020304
+
+
+def rows() -> Batch:
+    """Whole quarters, a gap in the numbers, a negative label, a weight, and two samples without a
+    label.
+    """
+    n = 8
+    labels = np.arange(n, dtype=np.int32) % 3 - 1
+    has_label = np.arange(n) % 4 != 3
+    return Batch(
+        (np.arange(3 * n, dtype=np.float32).reshape(n, 3) - 11) / 4,
+        np.where(has_label, labels, 0).astype(np.int32),
+        has_label,
+        np.where(has_label & (labels == 1), 2.5, 1.0).astype(np.float32),
+        np.array([0, 1, 2, 3, 7, 8, 2**32 - 1, 0], np.uint32),
+    )
+
+
+def main() -> None:
+    GOLDEN.parent.mkdir(exist_ok=True)
+    GOLDEN.unlink(missing_ok=True)
+    with RecordingWriter(GOLDEN, SCHEMA, number=NUMBER) as writer:
+        writer.append(rows())
+    print(GOLDEN)
+
+
+if __name__ == "__main__":
+    main()

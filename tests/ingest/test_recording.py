@@ -1,0 +1,447 @@
+"""Recordings: what was written is read, as often as wanted, whatever happened to the rest of the
+file.
+"""
+
+import errno
+import os
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgesvm.errors import RecordingError
+from edgesvm.ingest import Batch, Recording, RecordingSchema, RecordingWriter
+from edgesvm.ingest.recording import HEADER_BYTES
+from edgesvm.rows import RowsError, open_rows
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import make_golden_recording as golden  # noqa: E402
+
+D = 3
+SCHEMA = RecordingSchema(D)
+SIZE = SCHEMA.record_bytes
+
+
+def rows(n, start=0, *, seed=1, labelled=1.0):
+    rng = np.random.default_rng(seed + start)
+    has_label = rng.random(n) < labelled
+    y = np.where(has_label, rng.integers(-3, 4, n), 0).astype(np.int32)
+    weight = np.where(has_label, rng.integers(0, 1024, n) / 256, 1).astype(np.float32)
+    X = rng.standard_normal((n, D)).astype(np.float32)
+    return Batch(X, y, has_label, weight, np.arange(start, start + n, dtype=np.uint32))
+
+
+def record(path, *batches, number=7, schema=SCHEMA):
+    with RecordingWriter(path, schema, number=number) as writer:
+        for batch in batches:
+            writer.append(batch)
+    return path
+
+
+def read_all(path, chunk=5):
+    """Everything in the file, and what was left out."""
+    with Recording(path) as recording:
+        batches = list(recording.chunks(chunk))
+        return joined(batches), recording.account()
+
+
+def joined(batches):
+    if not batches:
+        return rows(0)
+    return Batch(*(np.concatenate(column) for column in zip(*batches, strict=True)))
+
+
+def same(a, b):
+    return all(x.dtype == y.dtype and x.tobytes() == y.tobytes() for x, y in zip(a, b, strict=True))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "samples.rec"
+
+
+def test_rows_come_back_bit_for_bit_in_any_chunks(path):
+    batches = [rows(7, labelled=0.6), rows(0, 7), rows(1, 7), rows(20, 8, labelled=0.6)]
+    record(path, *batches)
+    assert path.stat().st_size == HEADER_BYTES + 28 * SIZE
+    for chunk in (1, 2, 7, 27, 28, 1000):
+        got, account = read_all(path, chunk)
+        assert same(got, joined(batches))
+        assert (account["records"], account["damaged"], account["torn_bytes"]) == (28, 0, 0)
+
+
+def test_golden_file_is_what_we_write_and_what_we_read(path):
+    record(path, golden.rows(), number=golden.NUMBER, schema=golden.SCHEMA)
+    assert path.read_bytes() == golden.GOLDEN.read_bytes()
+    with Recording(golden.GOLDEN) as recording:
+        assert recording.schema == golden.SCHEMA
+        assert same(joined(list(recording.chunks())), golden.rows())
+
+
+def test_the_example_of_the_format_document():
+    text = (HERE.parents[1] / "FORMATS.md").read_text()
+    data = golden.GOLDEN.read_bytes()
+    assert f"    {data[:32].hex(' ')}\n" in text
+    assert f"    {data[32:60].hex(' ')}\n" in text
+    assert int.from_bytes(data[28:32], "little") == zlib.crc32(data[:28])
+    assert int.from_bytes(data[56:60], "little") == zlib.crc32(data[32:56], zlib.crc32(data[:28]))
+
+
+def test_appending_goes_on_and_keeps_the_first_number(path):
+    record(path, rows(3), number=1)
+    header = path.read_bytes()[:HEADER_BYTES]
+    record(path, rows(4, 3), number=2)
+    assert path.read_bytes()[:HEADER_BYTES] == header
+    assert same(read_all(path)[0], joined([rows(3), rows(4, 3)]))
+
+
+def test_every_torn_end_leaves_what_was_whole_and_is_appended_to(path, tmp_path):
+    whole = record(path, rows(4)).read_bytes()
+    for n_bytes in range(len(whole) + 1):
+        torn = tmp_path / "torn.rec"
+        torn.write_bytes(whole[:n_bytes])
+        n_whole, torn_bytes = divmod(max(0, n_bytes - HEADER_BYTES), SIZE)
+        if n_bytes < HEADER_BYTES:
+            with pytest.raises(RecordingError):
+                Recording(torn)
+        else:
+            got, account = read_all(torn)
+            assert same(got, Batch(*(column[:n_whole] for column in rows(4))))
+            assert account["torn_bytes"] == torn_bytes
+        with RecordingWriter(torn, SCHEMA, number=7) as writer:
+            assert writer.n_records == n_whole
+            assert writer.cut_bytes == (torn_bytes if n_bytes >= HEADER_BYTES else 0)
+            writer.append(rows(2, 100))
+        kept = Batch(*(column[:n_whole] for column in rows(4)))
+        assert same(read_all(torn)[0], joined([kept, rows(2, 100)]))
+
+
+def test_every_damaged_byte_costs_its_record_and_no_other(path, tmp_path):
+    whole = record(path, rows(3, labelled=0.5)).read_bytes()
+    for at in range(HEADER_BYTES, len(whole)):
+        hurt = bytearray(whole)
+        hurt[at] ^= 1 << (at % 8)
+        (tmp_path / "hurt.rec").write_bytes(hurt)
+        got, account = read_all(tmp_path / "hurt.rec")
+        lost = (at - HEADER_BYTES) // SIZE
+        assert account["damaged"] == 1
+        assert got.sequence.tolist() == [i for i in range(3) if i != lost]
+
+
+def test_every_damaged_byte_of_the_header_is_told(path):
+    whole = record(path, rows(2)).read_bytes()
+    for at in range(HEADER_BYTES):
+        hurt = bytearray(whole)
+        hurt[at] ^= 0x10
+        path.write_bytes(hurt)
+        for open_it in (Recording, lambda p: RecordingWriter(p, SCHEMA)):
+            with pytest.raises(RecordingError, match=r"samples\.rec"):
+                open_it(path)
+        assert path.read_bytes() == bytes(hurt)
+
+
+def test_zeros_and_blocks_of_another_recording_are_no_samples(path, tmp_path):
+    """What a power cut leaves behind the end: a file made longer, with holes or with stale blocks
+    in it.
+    """
+    other = record(tmp_path / "other.rec", rows(5), number=8).read_bytes()[HEADER_BYTES:]
+    whole = record(path, rows(3)).read_bytes()
+    path.write_bytes(whole + other + bytes(3 * SIZE + 5))
+    got, account = read_all(path)
+    assert same(got, rows(3))
+    assert (account["damaged"], account["torn_bytes"]) == (8, 5)
+    with RecordingWriter(path, SCHEMA) as writer:
+        assert (writer.n_records, writer.cut_bytes) == (3, 8 * SIZE + 5)
+    assert path.read_bytes() == whole
+
+
+def test_damage_before_a_sound_record_is_not_cut_away(path):
+    whole = bytearray(record(path, rows(6)).read_bytes())
+    whole[HEADER_BYTES + 4 * SIZE] ^= 1
+    path.write_bytes(whole)
+    record(path, rows(1, 6))
+    got, account = read_all(path)
+    assert got.sequence.tolist() == [0, 1, 2, 3, 5, 6]
+    assert account["damaged"] == 1
+
+
+def test_the_last_sound_record_is_found_over_many_blocks_of_damage(path):
+    whole = record(path, rows(2)).read_bytes()
+    path.write_bytes(whole + bytes(SIZE * 20_000))
+    with RecordingWriter(path, SCHEMA) as writer:
+        assert writer.n_records == 2
+    assert path.read_bytes() == whole
+
+
+def sealed(record_bytes, header):
+    return record_bytes[:-4] + zlib.crc32(record_bytes[:-4], zlib.crc32(header[:-4])).to_bytes(
+        4, "little"
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (4, b"\x02\x00"),
+        (4, b"\x01\x80"),
+        (10, b"\x01\x00"),
+        (12, b"\x00\x00\xc0\x7f"),
+        (20, b"\x00\x00\x80\xff"),
+    ],
+    ids=["flag", "high flag", "reserved", "nan", "inf"],
+)
+def test_a_right_crc_does_not_make_nonsense_a_sample(path, at, value):
+    whole = record(path, rows(2)).read_bytes()
+    header, first, second = whole[:HEADER_BYTES], whole[HEADER_BYTES:-SIZE], whole[-SIZE:]
+    assert sealed(first, header) == first
+    path.write_bytes(
+        header + sealed(first[:at] + value + first[at + len(value) :], header) + second
+    )
+    got, account = read_all(path)
+    assert got.sequence.tolist() == [1]
+    assert account["damaged"] == 1
+
+
+def test_a_header_of_a_later_version_or_with_unknown_values_is_refused(path):
+    header = bytearray(SCHEMA.pack(1))
+    for at, value, said in ((8, 2, "version 2"), (10, 33, "mean nothing"), (22, 2, "mean nothing")):
+        other = bytearray(header)
+        other[at] = value
+        path.write_bytes(bytes(other[:-4]) + zlib.crc32(other[:-4]).to_bytes(4, "little"))
+        with pytest.raises(RecordingError, match=said):
+            Recording(path)
+    for at, value in ((12, bytes(4)), (12, b"\0\0\1\0"), (20, b"\0\x80")):
+        other = bytearray(header)
+        other[at : at + len(value)] = value
+        path.write_bytes(bytes(other[:-4]) + zlib.crc32(other[:-4]).to_bytes(4, "little"))
+        with pytest.raises(RecordingError, match=r"n_features|n_classes"):
+            Recording(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"ESVM", b"ESVMSNAP" + bytes(60), b"1,2,3\n" * 20])
+def test_other_files_are_no_recordings_and_are_left_alone(path, content):
+    path.write_bytes(content)
+    with pytest.raises(RecordingError):
+        Recording(path)
+    if len(content) > 8:
+        with pytest.raises(RecordingError, match="no recording"):
+            RecordingWriter(path, SCHEMA)
+        assert path.read_bytes() == content
+
+
+def test_samples_of_another_kind_are_not_appended(path):
+    before = record(path, rows(2)).read_bytes()
+    for schema in (RecordingSchema(D + 1), RecordingSchema(D, labelled=False)):
+        with pytest.raises(RecordingError, match="these are"):
+            RecordingWriter(path, schema)
+    assert path.read_bytes() == before
+
+
+def test_bad_rows_are_refused_and_nothing_of_their_batch_is_kept(path):
+    good = rows(3)
+    nan = good.X.copy()
+    nan[2, 1] = np.nan
+    bad = [
+        good._replace(X=nan),
+        good._replace(X=good.X[:, :2]),
+        good._replace(weight=np.full(3, 256, np.float32)),
+        good._replace(weight=np.full(3, np.nan, np.float32)),
+        good._replace(y=np.full(3, 40000, np.int32)),
+    ]
+    with RecordingWriter(path, SCHEMA) as writer:
+        for batch in bad:
+            with pytest.raises(ValueError):
+                writer.append(batch)
+        writer.append(good)
+    assert same(read_all(path)[0], good)
+    plain = path.with_name("plain.rec")
+    unlabelled = RecordingSchema(D, labelled=False)
+    with RecordingWriter(plain, unlabelled) as writer, pytest.raises(ValueError, match="label"):
+        writer.append(good)
+
+
+@pytest.mark.parametrize("n_fields", [{"n_features": 0}, {"n_features": 65536}])
+def test_schema_refuses_what_does_not_fit(n_fields):
+    with pytest.raises(ValueError, match="n_features"):
+        RecordingSchema(**n_fields)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no advisory locks there")
+def test_a_second_writer_is_refused(path):
+    with RecordingWriter(path, SCHEMA) as writer:
+        with pytest.raises(RecordingError, match="another process"):
+            RecordingWriter(path, SCHEMA)
+        writer.append(rows(1))
+    assert read_all(path)[1]["records"] == 1
+
+
+class Medium:
+    """`os.pwrite` on a medium of `room` bytes: what fits is written, the rest refused."""
+
+    def __init__(self, monkeypatch, room):
+        self.room = room
+        self._pwrite = os.pwrite
+        monkeypatch.setattr(os, "pwrite", self.pwrite)
+
+    def pwrite(self, fd, data, at):
+        n = min(len(data), self.room)
+        if not n:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.room -= n
+        return self._pwrite(fd, data[:n], at)
+
+
+def test_a_medium_full_at_any_byte_keeps_what_was_written_before(path, monkeypatch):
+    first, second = rows(2), rows(3, 2)
+    for room in range(HEADER_BYTES + 2 * SIZE, HEADER_BYTES + 5 * SIZE):
+        path.unlink(missing_ok=True)
+        with monkeypatch.context() as patch:
+            medium = Medium(patch, room)
+            with RecordingWriter(path, SCHEMA) as writer:
+                writer.append(first)
+                with pytest.raises(OSError, match="No space"):
+                    writer.append(second)
+                assert path.stat().st_size == writer.n_bytes == HEADER_BYTES + 2 * SIZE
+                medium.room = 1 << 20  # room was made: nothing stands in the way of going on
+                writer.append(second)
+        assert same(read_all(path)[0], joined([first, second]))
+
+
+def test_a_medium_full_from_the_start_leaves_no_half_header(path, monkeypatch):
+    for room in range(HEADER_BYTES):
+        with monkeypatch.context() as patch:
+            Medium(patch, room)
+            with pytest.raises(OSError, match="No space"):
+                RecordingWriter(path, SCHEMA)
+        assert path.read_bytes() == b""
+    record(path, rows(1))
+    assert read_all(path)[1]["records"] == 1
+
+
+def test_a_failing_sync_is_told_and_the_file_is_closed(path, monkeypatch):
+    def fails(fd):
+        raise OSError(errno.EIO, "Input/output error")
+
+    writer = RecordingWriter(path, SCHEMA)
+    writer.append(rows(2))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdatasync", fails)
+        with pytest.raises(OSError, match="Input/output"):
+            writer.sync()
+        with pytest.raises(OSError, match="Input/output"):
+            writer.close()
+    writer.close()
+    record(path, rows(1, 2))
+    assert same(read_all(path)[0], joined([rows(2), rows(1, 2)]))
+
+
+def test_it_is_a_row_source_that_can_be_read_again(path):
+    batch = rows(50, labelled=0.5)
+    record(path, batch)
+    labelled = batch.has_label
+    with open_rows(path) as source:
+        assert (source.n_features, source.n_classes, source.period_us) == (D, 0, 0)
+        for _ in range(3):
+            blocks = []
+            while len((block := source.next_block(4))[0]):
+                blocks.append(block)
+            X, y = (np.concatenate(part) for part in zip(*blocks, strict=True))
+            assert X.tobytes() == batch.X[labelled].tobytes()
+            assert y.tolist() == batch.y[labelled].tolist()
+            assert source.next_block(4)[0].shape == (0, D)
+            source.rewind()
+        # However often it is read, each sample left out is counted once.
+        assert source.account()["unlabelled"] == int((~labelled).sum()) > 0
+        again = [np.concatenate(part) for part in zip(*source.labelled_chunks(9), strict=True)]
+        assert again[0].tobytes() == X.tobytes()
+
+
+def test_passes_do_not_disturb_one_another(path):
+    record(path, rows(12))
+    with Recording(path) as recording:
+        inner = [
+            (int(a.sequence[0]), int(b.sequence[0]))
+            for a in recording.chunks(4)
+            for b in recording.chunks(6)
+        ]
+    assert inner == [(a, b) for a in (0, 4, 8) for b in (0, 6)]
+
+
+def test_a_recording_without_labels_has_none(path):
+    schema = RecordingSchema(D, labelled=False)
+    record(path, rows(3, labelled=0.0), schema=schema)
+    with Recording(path) as source:
+        X, y = source.next_block(10)
+        assert y is None
+        assert len(X) == 3
+        assert source.account()["unlabelled"] == 0
+
+
+def test_a_column_name_does_not_go_with_a_recording(path):
+    record(path, rows(1))
+    with pytest.raises(RowsError, match="CSV"):
+        open_rows(path, label_column="y")
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_told(path):
+    record(path, rows(9))
+    with Recording(path) as recording:
+        recording.next_block(2)
+        os.truncate(path, HEADER_BYTES + 3 * SIZE)
+        with pytest.raises(RecordingError, match="shorter"):
+            recording.next_block(9)
+
+
+EDITS = st.lists(
+    st.tuples(
+        st.integers(0, 10**6),
+        st.sampled_from(["set", "insert", "cut", "drop"]),
+        st.binary(max_size=40),
+    ),
+    max_size=6,
+)
+
+
+@given(EDITS, st.integers(1, 9))
+@settings(max_examples=300)
+def test_any_damage_is_survived_and_yields_only_samples_that_were_written(
+    tmp_path_factory, edits, chunk
+):
+    path = tmp_path_factory.mktemp("fuzz") / "samples.rec"
+    written = rows(8, labelled=0.7)
+    data = bytearray(record(path, written).read_bytes())
+    for anywhere, kind, piece in edits:
+        at = anywhere % (len(data) + 1)
+        if kind == "set":
+            data[at : at + len(piece)] = piece
+        elif kind == "insert":
+            data[at:at] = piece
+        elif kind == "cut":
+            del data[at:]
+        else:
+            del data[at : at + len(piece)]
+    path.write_bytes(data)
+    try:
+        got, account = read_all(path, chunk)
+    except RecordingError:
+        return
+    assert account["records"] == len(got.y) + account["damaged"]
+    known = {row.tobytes() for row in np.hstack([written.X, written.sequence[:, None]])}
+    assert {row.tobytes() for row in np.hstack([got.X, got.sequence[:, None]])} <= known
+    record(path, rows(1, 100))
+    after, _ = read_all(path, chunk)
+    assert after.sequence.tolist() == [*got.sequence.tolist(), 100]
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_behind_a_sound_header_are_read_or_counted(tmp_path_factory, noise):
+    path = tmp_path_factory.mktemp("fuzz") / "noise.rec"
+    path.write_bytes(SCHEMA.pack(3) + noise)
+    got, account = read_all(path)
+    assert len(got.y) == 0
+    assert account["damaged"] * SIZE + account["torn_bytes"] == len(noise)
