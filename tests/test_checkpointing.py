@@ -116,6 +116,22 @@ def test_every_so_many_seconds():
     assert saver.counters["saves"] == 1
 
 
+def test_a_failed_save_is_tried_again_though_nothing_new_has_come():
+    disk, now = SimulatedDisk(), [0.0]
+    learner, saver = begin(disk, "60s", clock=lambda: now[0])
+    disk.faults.append(Fault("fdatasync", errno.EIO))
+    learn(learner, saver, 0, 10)
+    for saves, failed in ((0, 1), (1, 1), (1, 1)):
+        now[0] += 60.0
+        saver.step()
+        wait_idle(saver)
+        counters = saver.counters
+        assert (counters["saves"], counters["save_failed"]) == (saves, failed)
+    saver.close()
+    disk.cut_power()
+    assert loaded(disk).n_seen_ == 10
+
+
 def test_what_is_saved_is_the_moment_between_two_samples():
     """The learner goes on while the disk is writing; the save is of before, and no sample waits."""
     disk = SlowDisk()

@@ -94,7 +94,7 @@ class Checkpointer:
         if (self._failure is not None) != self._failing:
             self._tell()
         n_new = self._learner.n_seen_ - self._saved_seen
-        if n_new == 0 or self._writing:
+        if self._writing or not self._wanted:
             return
         if self._every.samples is not None:
             due = n_new >= self._every.samples
@@ -105,7 +105,7 @@ class Checkpointer:
 
     def save(self) -> None:
         """Save now, unless the last save is still being written or there is nothing new."""
-        if self._writing or self._learner.n_seen_ == self._saved_seen:
+        if self._writing or not self._wanted:
             return
         self._take()
         with self._changed:
@@ -120,11 +120,16 @@ class Checkpointer:
             self._ending = True
             self._changed.notify_all()
         self._thread.join()
-        if self._learner.n_seen_ != self._saved_seen or self._failure is not None:
+        if self._wanted:
             self._take()
             self._write()
         self._tell()
         self._checkpoint.close()
+
+    @property
+    def _wanted(self) -> bool:
+        """Whether there is something that is not on the disk."""
+        return self._learner.n_seen_ != self._saved_seen or self._failure is not None
 
     def _take(self) -> None:
         self._checkpoint.take(self._learner)

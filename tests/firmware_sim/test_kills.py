@@ -6,15 +6,16 @@ import os
 
 import pytest
 
+from firmware_sim import kills
 from firmware_sim.kills import kill_again_and_again
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 
 
-def check(report, kills):
+def check(report, n):
     print(report.text())
     assert (report.unloadable, report.mixed, report.acknowledged_lost) == (0, 0, 0), report
-    assert report.kills == kills == report.newest + report.previous
+    assert report.kills == n == report.newest + report.previous
 
 
 def test_some_kills(tmp_path):
@@ -33,3 +34,18 @@ def test_two_hundred_kills(tmp_path):
 @pytest.mark.long
 def test_kills_with_a_second_file(tmp_path):
     check(kill_again_and_again(tmp_path, kills=50, seed=6, second=True, every="50"), 50)
+
+
+def test_control_saves_that_were_told_and_not_made(tmp_path, monkeypatch):
+    lying = kills._TELLING.replace('b"."', 'b"..."')
+    assert lying != kills._TELLING
+    monkeypatch.setattr(kills, "_TELLING", lying)
+    assert kill_again_and_again(tmp_path, kills=4, seed=3).acknowledged_lost > 0
+
+
+def test_control_a_stream_with_a_sample_missing(tmp_path, monkeypatch):
+    real = kills._Rows.__init__
+    monkeypatch.setattr(
+        kills._Rows, "__init__", lambda self, X, y, at: real(self, X, y, at + (at > 0))
+    )
+    assert kill_again_and_again(tmp_path, kills=4, seed=3).mixed > 0
