@@ -190,7 +190,7 @@ def snapshot(data: bytes) -> None:
             continue
         x = np.full(learner.n_features_in_, 0.25, learner.dtype)
         if learner.is_fitted:
-            # Finite numbers may still be too large to add up: a sample is refused then, not answered.
+            # Finite numbers may be too large to add up: the sample is refused then, not answered.
             with contextlib.suppress(SampleRefused):
                 learner.predict_one(x)
                 require(np.isfinite(learner.decision_one(x)))
