@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BUILD  ?= build/$(notdir $(VENV))
 SETUP  ?=
+# Of the conformance run that is not paced: 10M is a soak of some minutes.
+SAMPLES ?= 1M
 BIN     = $(abspath $(VENV))/bin
 # One thread: figures are comparable, and a small board has little else.
 export OPENBLAS_NUM_THREADS = 1
@@ -62,7 +64,9 @@ lint: $(VENV)/.built $(VENV)/.extra-lint  ## ruff, cython-lint, mypy
 	PATH="$(BIN):$$PATH" cython-lint src tests  # it looks for pycodestyle on the path
 	$(BIN)/mypy
 
-conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: every learner, every limit
+conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: every fault, every learner, every limit
+	$(BIN)/python -m firmware_sim conformance --samples $(SAMPLES) $(CONFORMANCE_ARGS)
+	$(BIN)/python -m firmware_sim conformance --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long $(PYTEST_ARGS)
 	$(MAKE) sanitize
 	$(MAKE) fuzz

@@ -76,9 +76,8 @@ def learned(X, y):
 def run(node, *options, link=None, faults=None, save=None, **settings):
     """`edgesvm run` and the node, until all is answered and SIGTERM has ended it."""
     argv = command(*options, *(["--save", str(save)] if save else []))
-    link = PtyLink() if link is None else link
-    with closing(link):
-        line = Line(link, faults=faults)
+    with closing(PtyLink() if link is None else link) as served:
+        line = Line(served, faults=faults)
         report = simulate(argv, node, line, timeout_s=PATIENCE_S * 4, **settings)
     assert report.exit_code == 0, report.edge_errors
     assert report.ended == "drained"
@@ -119,8 +118,9 @@ def test_none_is_lost_and_the_bytes_equal_partial_fit(rows, kind, tmp_path):
     assert bytes(load(tmp_path / "m.esvm").arena) == bytes(learned(X, y).arena)
     assert report.edge["bytes_planned"] == report.edge["bytes_allocated"] <= 16384
     if kind is FrameNode:
-        assert report.predictions == len(X)
-        assert report.accuracy == pytest.approx(report.edge["accuracy"])
+        # A node that reads too slowly for a moment misses an answer, and that is counted.
+        assert counts["predictions_sent"] + counts["predictions_dropped"] == len(X)
+        assert report.predictions == counts["predictions_sent"] > 0.95 * len(X)
     else:
         assert report.node["samples_sent"] == len(X) and counts["predictions_sent"] == 0
 
@@ -129,6 +129,30 @@ def test_over_tcp_too(tmp_path):
     X, y = generated()
     run(FrameNode(Rows(X, y)), link=TcpLink(), save=tmp_path / "m.esvm")
     assert bytes(load(tmp_path / "m.esvm").arena) == bytes(learned(X, y).arena)
+
+
+def test_a_text_link_is_answered_when_asked_to(tmp_path):
+    X, y = generated(500)
+    report = run(TextNode(Rows(X, y)), "--text", "--answers", save=tmp_path / "m.esvm")
+    counts = report.edge["counters"]
+    assert counts["predictions_sent"] + counts["predictions_dropped"] == 500
+    assert bytes(load(tmp_path / "m.esvm").arena) == bytes(learned(X, y).arena)
+
+
+def test_a_model_of_other_labels_or_features_is_not_gone_on_with(tmp_path):
+    X, y = generated(100)
+    for known, word in ((learned(X, y.astype(str)), "labels"), (learned(X[:, :3], y), "features")):
+        known.save(tmp_path / "m.esvm")
+        before = (tmp_path / "m.esvm").read_bytes()
+        with running(FrameNode(Rows(X, y)), PtyLink(), "--save", str(tmp_path / "m.esvm")) as (
+            edge,
+            until,
+        ):
+            until(lambda edge=edge: edge.exit_code is not None)
+            told, errors = edge.output()
+        assert edge.exit_code == 2 and told is None
+        assert word in errors and "--fresh" in errors and errors.count("\n") == 1
+        assert (tmp_path / "m.esvm").read_bytes() == before
 
 
 def test_no_more_samples_than_asked_for(tmp_path):
@@ -217,14 +241,11 @@ def test_sigterm_while_a_node_says_nothing_ends_at_once(tmp_path):
     save = tmp_path / "m.esvm"
     mute = FrameNode(Rows(*generated()), boot_s=1e6)
     link = PtyLink()
-    heard = bytearray()
-
-    def said_hello():
-        heard.extend(link.receive())
-        return len(heard) > 0
-
     with running(mute, link, "--wait", "1000", "--save", str(save)) as (edge, until):
-        until(said_hello)
+        deadline = time.monotonic() + PATIENCE_S
+        while not link.receive():  # its HELLO; the pump would swallow it
+            link.wait(0.05)
+            assert time.monotonic() < deadline
         edge.ask_to_stop()
         until(lambda: edge.exit_code is not None)
         assert edge.exit_code == 130

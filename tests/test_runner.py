@@ -1,8 +1,9 @@
-"""The main job over a fake port: what is predicted, learned, answered and counted, in which
-order."""
+"""The main job over a fake port: what is predicted, learned, answered, counted, in which order."""
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from edgesvm import LinkDown, Standardized, StreamSVM
 from edgesvm.ingest import FrameDecoder, open_link, wire
@@ -13,8 +14,7 @@ D = 3
 
 
 class FakeNode:
-    """A port with a node behind it: answers HELLO, keeps the predictions, sends what it is
-    given."""
+    """A port with a node behind it: answers HELLO, keeps predictions, sends what it is given."""
 
     def __init__(self):
         self.schema = wire.Schema(0, 5, D, label_mode=wire.LABEL_INLINE)
@@ -235,3 +235,141 @@ def test_counts_that_do_not_add_up_are_told(node):
     runner = drain(runner_on(node))
     runner.learned += 1
     assert any("samples taken 0" in broken for broken in runner.check_identities())
+
+
+# Late labels.
+
+
+@pytest.fixture
+def late_node():
+    node = FakeNode()
+    node.schema = wire.Schema(0, 5, D, label_mode=wire.LABEL_LATE)
+    return node
+
+
+def tell(node, sequence, label, **options):
+    body = wire.Label(sequence, label, **options).pack()
+    frame = wire.encode_frame(wire.LABEL, body, schema_id=node.schema.schema_id)
+    (node.inbox if node.hears else node.held).extend(frame)
+
+
+def late_runner(node, capacity=8, **options):
+    link = open_link("fake", opener=lambda: node, late_labels=capacity)
+    return Runner(link, StreamSVM(), **options)
+
+
+def run_out(node, runner):
+    while node.inbox:
+        runner.step(0.0)
+    assert runner.check_identities() == []
+    return runner
+
+
+def test_a_late_label_is_learned_and_scored_with_what_was_said_before_it_came(late_node):
+    """Test-then-train by hand: labels come two samples late; predictions see none of them early."""
+    X, y = rows(60)
+    truth = StreamSVM().allocate(D)
+    said, hits, flags = [], [], []
+    for n in range(len(X)):
+        late_node.send(X[n].tolist())
+        flags.append(0 if truth.is_fitted else ABSTAIN)
+        said.append(truth.predict_one(X[n]) if truth.is_fitted else None)
+        if n >= 2:
+            tell(late_node, n - 2, int(y[n - 2]))
+            truth.learn_one(X[n - 2], int(y[n - 2]))
+            if said[n - 2] is not None:
+                hits.append(said[n - 2] == y[n - 2])
+    runner = run_out(late_node, late_runner(late_node))
+    assert bytes(runner.learner.arena) == bytes(truth.arena)
+    assert late_node.flags() == flags
+    assert late_node.labels() == [0 if label is None else label for label in said]
+    assert runner.score.n == len(hits)
+    assert runner.score.accuracy == pytest.approx(np.mean(hits))
+    assert (runner.learned, runner.waiting, runner.unlabelled) == (58, 2, 0)
+
+
+def test_each_fate_of_a_late_label(late_node):
+    runner = late_runner(late_node, capacity=4)
+    late_node.send([1.0, 0.0, 0.0], label=1)  # 0, with its label
+    late_node.send([np.nan, 0.0, 0.0])  # 1, refused by the link
+    late_node.send([1e30, 0.0, 0.0])  # 2, refused by the learner
+    for n in range(3, 13):
+        late_node.send([float(n), 1.0, 0.0])
+    for sequence, label in ((0, 1), (1, 1), (2, 1), (12, -1), (12, -1), (11, 5), (3, 1), (3, 1)):
+        tell(late_node, sequence, label)
+    tell(late_node, 10, 1, weight=0.5)
+    run_out(late_node, runner)
+    c = runner.counters()
+    assert (c["label_matched"], c["label_expired"]) == (3, 1)
+    assert (c["label_duplicate"], c["label_unknown"]) == (3, 2)
+    assert (runner.taken, runner.learned, runner.unknown_label, runner.bad_value) == (12, 3, 1, 1)
+    assert (runner.expired, runner.waiting, runner.unlabelled) == (1, 1, 5)
+    assert runner.learner.n_seen_ == 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_sample_that_waits_is_learned_as_it_came(late_node, dtype):
+    X, y = rows(40)
+    link = open_link("fake", opener=lambda: late_node, late_labels=64)
+    runner = Runner(link, StreamSVM(dtype=dtype))
+    for x in X.tolist():
+        late_node.send(x)
+    for n in reversed(range(40)):
+        tell(late_node, n, int(y[n]))
+    run_out(late_node, runner)
+    expected = StreamSVM(dtype=dtype).partial_fit(X[::-1].astype(dtype), y[::-1])
+    assert bytes(runner.learner.arena) == bytes(expected.arena)
+
+
+def test_no_more_labels_are_learned_than_may_be(late_node):
+    now = [0.0]
+    runner = late_runner(late_node, max_labels_per_second=5, clock=lambda: now[0])
+    X, y = rows(30)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        late_node.send(x, label=label)
+    late_node.send(X[0].tolist())
+    tell(late_node, 30, 1)
+    run_out(late_node, runner)
+    assert (runner.learned, runner.over_rate) == (5, 26)
+    now[0] = 0.4
+    for x in X[:4].tolist():
+        late_node.send(x, label=2)
+    run_out(late_node, runner)
+    assert (runner.learned, runner.over_rate) == (7, 28)
+    assert late_node.flags()[:7] == [TRAINED | ABSTAIN, *[TRAINED] * 4, 0, 0]
+    with pytest.raises(ValueError, match="positive"):
+        late_runner(FakeNode(), max_labels_per_second=0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["label", "inline", "none", "lost", "reboot"]), st.integers(0, 9)
+        ),
+        max_size=60,
+    ),
+    st.integers(1, 6),
+)
+def test_whatever_comes_every_sample_has_one_fate(steps, capacity):
+    node = FakeNode()
+    node.schema = wire.Schema(0, 5, D, label_mode=wire.LABEL_LATE)
+    runner = late_runner(node, capacity)
+    for kind, back in steps:
+        if kind == "label":
+            tell(node, max(0, node._sequence - back), back % 3)
+        elif kind == "lost":
+            node._sequence += 1
+        elif kind == "reboot":
+            node.schema = wire.Schema(0, node.schema.boot_id + 1, D, label_mode=wire.LABEL_LATE)
+            node._sequence = 0
+            node.inbox += wire.encode_frame(wire.SCHEMA, node.schema.pack())
+        else:
+            node.send([1.0 + back, -1.0, 0.5], label=back % 2 if kind == "inline" else None)
+    run_out(node, runner)
+    c = runner.counters()
+    assert c["labels"] == sum(c["label_" + fate] for fate in FATES)
+    assert runner.taken == c["samples"]
+
+
+FATES = ("matched", "duplicate", "expired", "unknown", "dropped", "queued")

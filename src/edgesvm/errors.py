@@ -44,6 +44,10 @@ class NoSchema(TimeoutError):
     """The device did not say what its samples look like in the time allowed."""
 
 
+class SchemaChanged(RuntimeError):
+    """The device now sends samples of another number of features than those that were learned."""
+
+
 class VersionMismatch(RuntimeError):
     """The device and this host share no protocol version."""
 

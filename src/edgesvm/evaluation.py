@@ -1,5 +1,4 @@
-"""Test-then-train accounts in fixed memory: every sample is predicted before its label is looked
-at."""
+"""Test-then-train accounts in fixed memory: samples are predicted before they are learned."""
 
 from __future__ import annotations
 

@@ -38,8 +38,7 @@ class RowSource(Protocol):
         ...
 
     def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
-        """The next ``n`` rows (fewer at the end of a file, none after it), and labels if there are
-        any."""
+        """The next ``n`` rows (fewer at the end of a file, none after it), and labels if any."""
         ...
 
 
@@ -284,6 +283,9 @@ class NpzRows:
         X = self._X[rows].astype(np.float32)
         self._at += len(X)
         return X, None if self._y is None else self._y[rows]
+
+    def close(self) -> None:
+        """Nothing is open: the arrays were read."""
 
 
 def open_rows(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,8 @@ from edgesvm.learner import Learner
 class Runner:
     """Carries samples from a link to a learner and predictions back.
 
-    Every sample is accounted for: ``taken = learned + unlabelled + bad_value + unknown_label``.
+    Every sample is accounted for: ``taken = learned + unlabelled + bad_value + unknown_label +
+    over_rate + expired + waiting``.
 
     Parameters
     ----------
@@ -29,25 +32,57 @@ class Runner:
         Samples of the rolling accuracy.
     answers : bool
         Whether predictions go back to the node.
+    max_labels_per_second : float, optional
+        More are not learned (`over_rate`), so that whoever reaches the wire cannot teach faster; a
+        second's worth may come at once.
+    clock : callable
+        Seconds that only grow.
 
     Attributes
     ----------
     score : Prequential
         Of the samples that were learned; each was predicted before.
-    taken, learned, unlabelled, bad_value, unknown_label : int
-        Samples, by what became of them.
+    taken, learned, unlabelled, bad_value, unknown_label, over_rate, expired, waiting : int
+        Samples, by what became of them. Where labels come late: `waiting` for theirs; `expired`,
+        it came too late; `unlabelled`, given up.
     """
 
     def __init__(
-        self, link: Link, learner: Learner, *, window: int = 1000, answers: bool = True
+        self,
+        link: Link,
+        learner: Learner,
+        *,
+        window: int = 1000,
+        answers: bool = True,
+        max_labels_per_second: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if max_labels_per_second is not None and not max_labels_per_second > 0:
+            raise ValueError(f"max_labels_per_second={max_labels_per_second} must be positive")
         self.link = link
         self.learner = learner
         self.answers = answers
         self.score = Prequential(window)
-        self.taken = self.learned = self.unlabelled = self.bad_value = self.unknown_label = 0
+        self.taken = self.learned = self.bad_value = self.unknown_label = self.over_rate = 0
+        self._unlabelled = 0
+        self._rate = max_labels_per_second
+        self._credit = 1.0 if self._rate is None else max(1.0, self._rate)
+        self._clock = clock
+        self._credit_from = clock()
         self._dtype = np.dtype(learner.dtype)
         self._fitted = learner.is_fitted
+
+    @property
+    def unlabelled(self) -> int:
+        return self._unlabelled + (0 if self.link.late is None else self.link.late.unlabelled)
+
+    @property
+    def expired(self) -> int:
+        return 0 if self.link.late is None else self.link.late.expired
+
+    @property
+    def waiting(self) -> int:
+        return 0 if self.link.late is None else self.link.late.waiting
 
     def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
         """Read once, handle the samples that are there, and write the answers; how many there were.
@@ -75,6 +110,7 @@ class Runner:
     def handle_waiting(self, at_most: int | None = None) -> int:
         """Handle the samples in the link's ring, `at_most` of them; how many there were."""
         n_total = 0
+        self._learn_late()
         while self.link.schema is not None and n_total != at_most:
             batch = self.link.take(None if at_most is None else at_most - n_total)
             if not (n := len(batch.y)):
@@ -87,6 +123,7 @@ class Runner:
                 self.handle(X[i], labels[i] if labelled else None, sequences[i], weight)
             self.link.release(n)
             n_total += n
+            self._learn_late()
         return n_total
 
     def handle(
@@ -114,28 +151,74 @@ class Runner:
                     0,
                 )
             if label is None:
-                self.unlabelled += 1
+                self._wait(x, sequence, predicted)
             else:
-                self._learn(x, label, weight)
-                flags |= TRAINED
-                if predicted is not None:
-                    self.score.add(label, predicted)
+                if self.link.late is not None:
+                    self.link.late.labelled(sequence)
+                if self._learn(x, label, weight, predicted):
+                    flags |= TRAINED
         except SampleRefused as refused:
-            if refused.status == Status.UNKNOWN_LABEL:
-                self.unknown_label += 1
-            else:
-                self.bad_value += 1
+            if not self._count_refused(refused):
                 predicted, value, flags = None, 0.0, REJECTED
         if self.answers:
             self.link.send_prediction(sequence, 0 if predicted is None else predicted, value, flags)
 
-    def _learn(self, x: np.ndarray, label: int, weight: float | None) -> None:
+    def _wait(self, x: np.ndarray, sequence: int, predicted: int | None) -> None:
+        """A sample without a label, predicted: its label may yet come."""
+        if self.link.late is None:
+            self._unlabelled += 1
+        else:
+            self.link.late.wait(x.astype(np.float32, copy=False), sequence, predicted)
+
+    def _learn_late(self) -> None:
+        """Learn and score the samples whose labels have come; each was predicted at its arrival."""
+        while self.link.late is not None and (late := self.link.take_labelled()) is not None:
+            x = late.x.astype(self._dtype, copy=False)
+            try:
+                self._learn(
+                    x, late.label, None if late.weight == 1 else late.weight, late.predicted
+                )
+            except SampleRefused as refused:
+                self._count_refused(refused)
+
+    def _count_refused(self, refused: SampleRefused) -> bool:
+        """Count it; was it its label only?"""
+        only_label = refused.status == Status.UNKNOWN_LABEL
+        if only_label:
+            self.unknown_label += 1
+        else:
+            self.bad_value += 1
+        return only_label
+
+    def _is_over_rate(self) -> bool:
+        """Have as many labels been learned as may be by now?"""
+        if self._rate is None:
+            return False
+        now = self._clock()
+        earned = (now - self._credit_from) * self._rate
+        self._credit = min(max(1.0, self._rate), self._credit + earned)
+        self._credit_from = now
+        if self._credit < 1:
+            return True
+        self._credit -= 1
+        return False
+
+    def _learn(
+        self, x: np.ndarray, label: int, weight: float | None, predicted: int | None
+    ) -> bool:
+        """Learn and score a sample predicted before; False where no more may be learned now."""
+        if self._is_over_rate():
+            self.over_rate += 1
+            return False
         if weight is None:
             self.learner.learn_one(x, label)
         else:
             self.learner.partial_fit(x[None, :], [label], sample_weight=[weight])
         self.learned += 1
         self._fitted = self._fitted or self.learner.is_fitted  # a weight of zero teaches nothing
+        if predicted is not None:
+            self.score.add(label, predicted)
+        return True
 
     def counters(self) -> dict[str, Any]:
         """Counts of samples here and of the link's, flat."""
@@ -145,15 +228,25 @@ class Runner:
             "unlabelled": self.unlabelled,
             "refused_value": self.bad_value,
             "unknown_label": self.unknown_label,
+            "over_rate": self.over_rate,
+            "expired": self.expired,
+            "waiting": self.waiting,
             **self.link.counters,
         }
 
     def check_identities(self) -> list[str]:
         """Closing identities that do not hold, the link's among them; empty when all do."""
         broken = list(self.link.check_identities())
-        accounted = self.learned + self.unlabelled + self.bad_value + self.unknown_label
+        fates = (
+            "learned",
+            "unlabelled",
+            "bad_value",
+            "unknown_label",
+            "over_rate",
+            "expired",
+            "waiting",
+        )
+        accounted = sum(getattr(self, fate) for fate in fates)
         if self.taken != accounted:
-            broken.append(
-                f"samples taken {self.taken} = learned + unlabelled + refused {accounted}"
-            )
+            broken.append(f"samples taken {self.taken} = {' + '.join(fates)} = {accounted}")
         return broken

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
 
+from firmware_sim.conformance import as_json, conform, parse_count
 from firmware_sim.faults import FAULTS, MIXES
 from firmware_sim.harness import report, simulate
 from firmware_sim.line import Line
+from firmware_sim.mishaps import MISHAPS
 from firmware_sim.node import Node
 from firmware_sim.options import (
     StatusLine,
@@ -40,6 +43,8 @@ scores the predictions that come back.
       over TCP, at the speed of a UART, about 1 % of the frames damaged; ends with one JSON line
   python -m firmware_sim run --profile pi-zero --samples 10000 -- edgesvm run {port} --json
       starts the program after -- as well, held to a small board's memory, and reports on both
+  python -m firmware_sim conformance --samples 1M
+      `edgesvm run` in a mix of every fault: what was injected, what was counted, and the limits
   python -m firmware_sim list
       signals, faults, fault mixes and device profiles there are
 """
@@ -51,13 +56,26 @@ def _parser() -> argparse.ArgumentParser:
         description=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="serve | run | list")
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="serve | run | conformance | list"
+    )
     serve = commands.add_parser("serve", help="a node that waits for a host to open its port")
     run = commands.add_parser("run", help="a node, and an edge process started at the other end")
     listing = commands.add_parser("list", help="signals, faults, mixes and profiles there are")
     serve.set_defaults(act=_serve)
     run.set_defaults(act=_run)
     listing.set_defaults(act=_list)
+    conformance = commands.add_parser("conformance", help="every fault, counted; limits held")
+    conformance.set_defaults(act=_conformance)
+    conformance.add_argument("--samples", default="100k", metavar="N", help="as 50000, 50k or 10M")
+    conformance.add_argument(
+        "--baud", type=float, metavar="B", help="pace the link; default: as fast as it goes"
+    )
+    conformance.add_argument(
+        "--mix", choices=MIXES, default="field", metavar="MIX", help=", ".join(MIXES)
+    )
+    conformance.add_argument("--seed", type=int, default=7, help="of the signal and the faults")
+    conformance.add_argument("--json", action="store_true", help="only the JSON line on stdout")
     for command in (serve, run):
         add_node_options(command)
         add_link_options(command)
@@ -163,6 +181,24 @@ def _run(options: argparse.Namespace) -> int:
     return _fail(f"the run ended by {result.ended}, the edge process with {result.exit_code}", 1)
 
 
+def _conformance(options: argparse.Namespace) -> int:
+    status = StatusLine()
+    sections = []
+    for section in conform(
+        samples=parse_count(options.samples),
+        mix=options.mix,
+        seed=options.seed,
+        baud=options.baud,
+        on_progress=status,
+    ):
+        status.end()
+        sections.append(section)
+        if not options.json:
+            print(section, flush=True)
+    print(as_json(sections), flush=True)
+    return 1 if any(section.broken for section in sections) else 0
+
+
 def _list(_: argparse.Namespace) -> int:
     print("signals")
     for name, kind in SIGNALS.items():
@@ -173,6 +209,9 @@ def _list(_: argparse.Namespace) -> int:
     print("fault mixes")
     for name, rates in MIXES.items():
         print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items()) or '-'}")
+    print("mishaps of the device itself")
+    for name, mishap in MISHAPS.items():
+        print(f"  {name:15} {mishap.summary}")
     print("profiles")
     for name, p in PROFILES.items():
         print(
@@ -192,7 +231,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Parse, act, and turn what can go wrong into one line and an exit code (2 use, 1 failure)."""
     options = _parser().parse_args(argv)
     try:
-        return options.act(options)
+        code = options.act(options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever read along has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except ValueError as error:
         return _fail(str(error), 2)
     except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import signal
 import subprocess
 import tempfile
@@ -91,6 +92,10 @@ class Report:
     """The edge process's last line on stdout, parsed; None when it was no JSON."""
     edge_errors: str = ""
     """The end of its stderr."""
+    detect_s: list[float] = field(default_factory=list)
+    """After each unplugging, seconds until the edge process said so on stderr."""
+    recover_s: list[float] = field(default_factory=list)
+    """After each plugging in, seconds until the node heard from it again."""
 
     def json(self) -> str:
         """One line."""
@@ -164,16 +169,25 @@ class EdgeProcess:
         Whose allowance caps it.
     cap : {"data", "as"}
         See `cap_process`.
+    warm_allowance : int or None
+        Bytes its address space may grow by once it is warm.
     """
 
     def __init__(
-        self, argv: Sequence[str], url: str, *, profile: Profile | None = None, cap: str = "data"
+        self,
+        argv: Sequence[str],
+        url: str,
+        *,
+        profile: Profile | None = None,
+        cap: str = "data",
+        warm_allowance: int | None = None,
     ) -> None:
         if not argv:
             raise ValueError("argv of the edge process is empty")
         self.memory = Memory()
         self._profile = profile
         self._cap = cap
+        self._warm_allowance = warm_allowance
         self._begun = False
         with ExitStack() as stack:
             # Files, not pipes: nobody has to read along for the process to go on.
@@ -224,6 +238,23 @@ class EdgeProcess:
             return
         if warm and self.memory.warm is None:
             self.memory.warm = self.memory.peak
+            if self._warm_allowance is not None:
+                self.memory.allowance = self._warm_allowance
+                self.memory.limit = cap_process(self._process.pid, self._warm_allowance, kind="as")
+
+    def said_bytes(self) -> int:
+        """Bytes it has written to stderr."""
+        return os.fstat(self._err.fileno()).st_size
+
+    def pause(self) -> None:
+        """SIGSTOP: it holds everything and reads nothing."""
+        if self.exit_code is None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        if self.exit_code is None:
+            self._process.send_signal(signal.SIGCONT)
 
     def ask_to_stop(self) -> None:
         """SIGTERM: save and end."""
@@ -260,6 +291,8 @@ def simulate(
     *,
     profile: Profile | None = None,
     cap: str = "data",
+    warm_allowance: int | None = None,
+    pauses: Sequence[tuple[int, float]] = (),
     timeout_s: float = math.inf,
     drain_s: float = 2.0,
     start_s: float = 60.0,
@@ -277,6 +310,11 @@ def simulate(
     profile : Profile or None
         Caps the edge process by the profile's allowance as soon as the handshake shows that it is
         up.
+    warm_allowance : int or None
+        Caps the growth of its address space after 10,000 samples, bytes.
+    pauses : sequence of (int, float)
+        After so many samples handed over the edge process is stopped for so many seconds, as by a
+        machine that has better things to do.
     timeout_s : float
         Longest run, seconds from here.
     drain_s : float
@@ -295,7 +333,7 @@ def simulate(
     OSError
         `argv` cannot be started, or a cap cannot be set on this system.
     """
-    edge = EdgeProcess(argv, line.link.url, profile=profile, cap=cap)
+    edge = EdgeProcess(argv, line.link.url, profile=profile, cap=cap, warm_allowance=warm_allowance)
     try:
         pump = Pump(node, line)
         started = clock()
@@ -306,6 +344,7 @@ def simulate(
             timeout_s=timeout_s,
             drain_s=drain_s,
             start_s=start_s,
+            pauses=pauses,
             on_progress=on_progress,
         )
         ended_at = pump.run(watch.over, clock=clock)
@@ -315,6 +354,8 @@ def simulate(
         edge.kill()
         result = report(node, line, ended=watch.ended, wall_s=ended_at - started)
         result.memory = edge.memory
+        result.detect_s = watch.detect_s
+        result.recover_s = [b - a for a, b in zip(line.plugged_at, line.heard_at, strict=False)]
         result.exit_code = edge.exit_code
         result.edge, result.edge_errors = edge.output()
         return result
@@ -325,11 +366,18 @@ def simulate(
 class _Watch:
     """Decides when a run is over, and looks at the edge process now and then."""
 
-    def __init__(self, pump, edge, *, started, timeout_s, drain_s, start_s, on_progress) -> None:
+    def __init__(
+        self, pump, edge, *, started, timeout_s, drain_s, start_s, pauses, on_progress
+    ) -> None:
         self.pump, self.edge, self.started = pump, edge, started
         self.timeout_s, self.drain_s, self.start_s = timeout_s, drain_s, start_s
         self.on_progress = on_progress
         self.ended = ""
+        self.detect_s: list[float] = []
+        self._said = 0  # bytes on its stderr at the last unplugging
+        self._unplugged = 0
+        self._pauses = sorted(pauses)
+        self._resume_at: float | None = None
         self._look_at = started
         self._drain = Drain(pump)
 
@@ -337,6 +385,8 @@ class _Watch:
         node = self.pump.node
         if node.streaming and self.pump.powered:
             self.edge.begin()
+        self._listen_for_loss(now)
+        self._pause(now)
         if now >= self._look_at:
             self._look_at = now + _LOOK_EVERY_S
             self._look()
@@ -344,6 +394,24 @@ class _Watch:
         if self.ended:
             self._look()
         return bool(self.ended)
+
+    def _pause(self, now: float) -> None:
+        if self._resume_at is not None:
+            if now >= self._resume_at:
+                self.edge.resume()
+                self._resume_at = None
+        elif self._pauses and self.pump.node.samples_sent >= self._pauses[0][0]:
+            self._resume_at = now + self._pauses.pop(0)[1]
+            self.edge.pause()
+
+    def _listen_for_loss(self, now: float) -> None:
+        unplugged_at = self.pump.line.unplugged_at
+        if self._unplugged == len(unplugged_at):
+            self._said = self.edge.said_bytes()
+        elif self.edge.said_bytes() > self._said:
+            self.detect_s.append(now - unplugged_at[self._unplugged])
+            self._unplugged += 1
+            self._said = self.edge.said_bytes()
 
     def _look(self) -> None:
         node = self.pump.node
@@ -356,7 +424,8 @@ class _Watch:
         if self.edge.exit_code is not None:
             return "edge exited"
         late = now - self.started > self.timeout_s
-        never = not node.streaming and now - self.started > self.start_s
+        # A board that has restarted waits for the host, too, but that is another matter.
+        never = not node.streaming and node.boots == 1 and now - self.started > self.start_s
         if late or never:
             return "timeout"
         quiet_s = self._drain.quiet_s(now)

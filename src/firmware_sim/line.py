@@ -6,15 +6,19 @@ node.poll() --frames--> faults --bytes--> [waiting] --baud--> link
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-from firmware_sim.faults import FaultInjector, Unplug
+from firmware_sim.faults import FaultInjector, Piece, Unplug
 from firmware_sim.links import Link
 
 # What a paced line may be ahead of the clock: a millisecond, below what a process is woken for
 # reliably.
 SLICE_S = 1e-3
 # Unpaced, a node may be ahead of the link by so many bytes: enough to keep a pseudo-terminal busy.
+# Less where the link may be unplugged: what waits then comes at once when it is back, while the
+# host still shakes hands and can only put it into its ring.
 _UNPACED_AHEAD = 16384
+_UNPACED_AHEAD_OF_UNPLUGGING = 3072
 # How long nothing must be unread before an unplugging: what the host has just read, it still holds.
 _CALM_S = 5e-3
 # A host that opens a port throws away what it finds there (pyserial does): the line stays silent
@@ -77,13 +81,21 @@ class Line:
         self.lost_bytes = 0
         self.sent_bytes = 0
         self._pacer = Pacer(baud) if baud else None
+        unplugs = faults is not None and faults.may_unplug
+        self._ahead = _UNPACED_AHEAD_OF_UNPLUGGING if unplugs else _UNPACED_AHEAD
         self._waiting = bytearray()
         self._unplug: Unplug | None = None  # due when the bytes before it have gone
+        self._behind: list[Piece] = []  # and these when it is plugged in again
+        self._restarted = False
+        self.unplugged_at: list[float] = []
+        self.plugged_at: list[float] = []
+        self.heard_at: list[float] = []  # when the host spoke first after each
         self._settle_until = math.inf
         self._calm_since: float | None = None
         self._plug_at: float | None = None
         self._connected = False
         self._hush_until = -math.inf
+        self._now = -math.inf
 
     @property
     def paced(self) -> bool:
@@ -92,61 +104,82 @@ class Line:
     @property
     def quiet(self) -> bool:
         """Nothing on the way to the link, and no unplugging in progress."""
-        return not self._waiting and self._unplug is None and self._plug_at is None
+        return not self._waiting and self._unplug is None
 
     def room(self, now: float) -> int:
         """Bytes the node may hand over now; 0 when nobody listens, as of the last `step`."""
         if self._unplug is not None or not self._connected or now < self._hush_until:
             return 0
-        ahead = self._pacer.room(now) if self._pacer else _UNPACED_AHEAD
-        free = max(0, ahead - len(self._waiting))
-        return min(free, 1) if self.frame_by_frame else free
-
-    @property
-    def frame_by_frame(self) -> bool:
-        """Whether frames must come one at a time, so that none is under way when the link is
-        unplugged."""
-        return self.faults is not None and self.faults.may_unplug
+        ahead = self._pacer.room(now) if self._pacer else self._ahead
+        return max(0, ahead - len(self._waiting))
 
     def write(self, now: float, data: bytes) -> None:
-        """Bytes from the node; what comes behind an unplugging is lost, as it would be on a
-        cable."""
-        for piece in self.faults.feed(data) if self.faults else (data,):
-            if isinstance(piece, Unplug):
-                self._unplug = self._unplug or piece
-                self._settle_until, self._calm_since = now + piece.settle_s, None
-            elif self._unplug is None:
-                self._waiting += piece
-            else:
-                self.lost_bytes += len(piece)
+        """Bytes from the node; those behind an unplugging stay in its transmit buffer."""
+        self._queue(now, self.faults.feed(data) if self.faults else (data,))
         self.step(now)
+
+    def finish(self, now: float) -> None:
+        """The node has handed over its last: what the faults have held back goes out."""
+        if self.faults is not None and (late := self.faults.finish()):
+            self._queue(now, late)
+
+    def take_restart(self) -> bool:
+        """Whether the board has lost its power since the last call."""
+        restarted, self._restarted = self._restarted, False
+        return restarted
+
+    def _queue(self, now: float, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            if self._unplug is not None or self._plug_at is not None:
+                self._behind.append(piece)
+            elif isinstance(piece, Unplug):
+                self._unplug = piece
+                self._settle_until, self._calm_since = now + piece.settle_s, None
+            else:
+                self._waiting += piece
 
     def read(self) -> bytes:
         """Bytes from the host."""
         data = self.link.receive()
         if data:
             self._hush_until = -math.inf
+            if len(self.heard_at) < len(self.plugged_at):
+                self.heard_at.append(self._now)
         return data
 
     def step(self, now: float) -> None:
         """Move waiting bytes on, and unplug or plug in when it is time."""
+        self._now = now
         if self._plug_at is not None:
             if now < self._plug_at:
                 return
-            self.link.plug()
-            self._plug_at = None
+            self._plug(now)
         before, self._connected = self._connected, self.link.connected
         if self._connected and not before:
             self._hush_until = now + _HUSH_S
         if self._waiting and now >= self._hush_until:
             self._carry(now)
-        if self._unplug is not None and self._settled(now):
+        if self._unplug is not None and self._plug_at is None and self._settled(now):
             self.lost_bytes += len(self._waiting)
             self._waiting.clear()
             self.link.unplug()
             self._connected = False
             self._plug_at = now + self._unplug.seconds
-            self._unplug = None
+            self.unplugged_at.append(now)
+
+    def _plug(self, now: float) -> None:
+        assert self._unplug is not None and self.faults is not None
+        unplug, behind = self._unplug, self._behind
+        self.link.plug()
+        self.plugged_at.append(now)
+        self._plug_at, self._unplug, self._behind = None, None, []
+        if unplug.reboot:
+            self._restarted = True
+            self.faults.revive()
+            return
+        # A sender puts a delimiter first when a link is new; what is stale comes before that.
+        self._waiting += unplug.stale + self.faults.end
+        self._queue(now, behind)
 
     def _carry(self, now: float) -> None:
         if self._pacer is None:

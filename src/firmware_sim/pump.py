@@ -10,8 +10,6 @@ from firmware_sim.node import Node
 
 # A simulator that was stopped for longer than this does not make up for it.
 _LONGEST_CATCH_UP_S = 1.0
-# So that the node listens now and then, however fast the host reads.
-_FRAMES_A_TURN = 64
 
 
 class Pump:
@@ -41,6 +39,8 @@ class Pump:
     def step(self, now: float) -> bool:
         """Bring node and line to `now`, in seconds; whether the node handed anything over."""
         self.line.step(now)
+        if self.line.take_restart():
+            self.node.reboot()
         if self._at is None:
             if not self.line.link.connected:
                 return False
@@ -60,15 +60,12 @@ class Pump:
         return self.line.paced or self.node.rate is not None
 
     def _turn(self, at: float) -> bool:
-        """One turn of the node's main loop, or some when it may hand over but a frame in each."""
-        moved = False
-        for _ in range(_FRAMES_A_TURN if self.line.frame_by_frame else 1):
-            out = self.node.poll(at, self.line.read(), self.line.room(at))
-            self.line.write(at, out)
-            moved |= bool(out)
-            if not out:
-                break
-        return moved
+        """One turn of the node's main loop."""
+        out = self.node.poll(at, self.line.read(), self.line.room(at))
+        self.line.write(at, out)
+        if self.node.finished:
+            self.line.finish(at)
+        return bool(out)
 
     def run(
         self,

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 
-from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED, Prediction
+import numpy as np
+from numpy.typing import NDArray
+
+from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
+from firmware_sim._codec import NO_LABEL
 
 # Samples a prediction may come late by and still be scored: five minutes at 200 samples a second.
 REMEMBERED = 1 << 16
@@ -43,43 +47,61 @@ class Scorer:
         self.abstained = self.rejected = self.unknown = self.trained = 0
         self._first_correct = 0
         self._last: deque[bool] = deque(maxlen=window)
-        self._latency_s: deque[float] = deque(maxlen=REMEMBERED)
+        self._latency_s = np.zeros(REMEMBERED)  # a ring of the last ones
+        self._latencies = 0
         self.forget()
 
     def forget(self) -> None:
         """Drop the samples waiting for an answer, as a reboot does; the score stays."""
-        self._sequence = [-1] * REMEMBERED
-        self._label: list[int | None] = [None] * REMEMBERED
-        self._sent_at = [0.0] * REMEMBERED
+        self._sequence = np.full(REMEMBERED, -1, np.int64)
+        self._label = np.full(REMEMBERED, NO_LABEL, np.int32)
+        self._sent_at = np.zeros(REMEMBERED)
 
-    def sent(self, sequence: int, label: int | None, now: float) -> None:
-        """A sample has gone out."""
+    def sent(self, first: int, labels: NDArray[np.int32], now: float) -> None:
+        """Samples have gone out, numbered from `first` on; NO_LABEL where there is none."""
+        sequence = np.arange(first, first + len(labels)) & 0xFFFFFFFF
         slot = sequence % REMEMBERED
-        self._sequence[slot], self._label[slot], self._sent_at[slot] = sequence, label, now
+        self._sequence[slot], self._label[slot], self._sent_at[slot] = sequence, labels, now
 
-    def answered(self, prediction: Prediction, now: float) -> None:
-        """A prediction has come in."""
-        self.received += 1
-        slot = prediction.sequence % REMEMBERED
-        if self._sequence[slot] != prediction.sequence:
-            self.unknown += 1
+    def answered(
+        self,
+        sequence: NDArray[np.uint32],
+        predicted: NDArray[np.int32],
+        flags: NDArray[np.int32],
+        now: float,
+    ) -> None:
+        """Predictions have come in."""
+        n = len(sequence)
+        if n == 0:
             return
+        self.received += n
+        slot = sequence % REMEMBERED
+        fresh = self._sequence[slot] == sequence
+        # Of two answers to one sample in the same breath the first counts.
+        first = np.zeros(n, bool)
+        first[np.unique(sequence, return_index=True)[1]] = True
+        fresh &= first
+        self.unknown += n - int(fresh.sum())
+        slot, predicted, flags = slot[fresh], predicted[fresh], flags[fresh]
         self._sequence[slot] = -1
-        self._latency_s.append(now - self._sent_at[slot])
-        self.trained += bool(prediction.flags & TRAINED)
-        if prediction.flags & (ABSTAIN | REJECTED):
-            self.abstained += bool(prediction.flags & ABSTAIN)
-            self.rejected += bool(prediction.flags & REJECTED)
-            return
+        self._note_latency(now - self._sent_at[slot])
+        self.trained += int(np.count_nonzero(flags & TRAINED))
+        self.abstained += int(np.count_nonzero(flags & ABSTAIN))
+        self.rejected += int(np.count_nonzero(flags & REJECTED))
         label = self._label[slot]
-        if label is None:
-            return
-        right = prediction.label == label
-        if self.scored < self.window:
-            self._first_correct += right
-        self.scored += 1
-        self.correct += right
-        self._last.append(right)
+        counts = (flags & (ABSTAIN | REJECTED) == 0) & (label != NO_LABEL)
+        self._score((predicted == label)[counts])
+
+    def _score(self, right: NDArray[np.bool_]) -> None:
+        self._first_correct += int(right[: max(0, self.window - self.scored)].sum())
+        self.scored += len(right)
+        self.correct += int(right.sum())
+        self._last.extend(right.tolist())
+
+    def _note_latency(self, seconds: NDArray[np.float64]) -> None:
+        at = np.arange(self._latencies, self._latencies + len(seconds)) % REMEMBERED
+        self._latency_s[at] = seconds
+        self._latencies += len(seconds)
 
     @property
     def accuracy(self) -> float | None:
@@ -101,12 +123,12 @@ class Scorer:
 
         As the simulator sees it, its own turn-around included.
         """
-        if not self._latency_s:
+        if not self._latencies:
             return None
-        ordered = sorted(self._latency_s)
+        ordered = np.sort(self._latency_s[: self._latencies]) * 1e6
         last = len(ordered) - 1
         return {
-            "p50": ordered[last // 2] * 1e6,
-            "p99": ordered[round(0.99 * last)] * 1e6,
-            "max": ordered[-1] * 1e6,
+            "p50": float(ordered[last // 2]),
+            "p99": float(ordered[round(0.99 * last)]),
+            "max": float(ordered[-1]),
         }

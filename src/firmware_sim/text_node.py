@@ -6,7 +6,11 @@ import binascii
 from functools import reduce
 from operator import xor
 
+import numpy as np
+from numpy.typing import NDArray
+
 from edgesvm.rows import RowSource
+from firmware_sim._codec import NO_LABEL
 from firmware_sim.node import Node
 
 MAX_LINE = 512
@@ -66,11 +70,23 @@ class TextNode(Node):
         self._urgent["greeting"] = greeting.encode()
         self._start(now)
 
-    def _encode(self, now: float, sequence: int, x: list[float], label: int | None) -> bytes:
+    @property
+    def _sample_bytes(self) -> int:
+        return 8 * (self.source.n_features + 1)
+
+    def encode(
+        self, now: float, first: int, X: NDArray[np.float32], labels: NDArray[np.int32]
+    ) -> tuple[bytes, NDArray[np.int64]]:
+        rows = zip(X.tolist(), labels.tolist(), strict=True)
+        lines = [self._line(first + i, x, label) for i, (x, label) in enumerate(rows)]
+        return b"".join(lines), np.cumsum([len(line) for line in lines])
+
+    def _line(self, sequence: int, x: list[float], label: int) -> bytes:
         # Nine digits give a float32 back exactly.
         values = ",".join([f"{value:.9g}" for value in x])
         head = f"@{sequence} " if self.numbered else ""
-        tail = "" if self.label_mode == "none" else "," if label is None else f",{label}"
+        known = "" if label == NO_LABEL else label
+        tail = f",{known}" if self.label_mode == "inline" else ""
         line = f"{head}{values}{tail}".encode()
         line += self._checksum(line).encode()
         if len(line) > MAX_LINE:
@@ -79,3 +95,15 @@ class TextNode(Node):
                 f"{len(x)} features"
             )
         return line + b"\n"
+
+    def tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
+        if self.label_mode == "late":
+            entries = enumerate(labels.tolist(), first)
+            self._late.extend((n, n, label) for n, label in entries if label != NO_LABEL)
+
+    def _late_label(self) -> bytes | None:
+        if not self._late:
+            return None
+        _, sequence, label = self._late.popleft()
+        line = f"={sequence} {label}".encode()
+        return line + self._checksum(line).encode() + b"\n"

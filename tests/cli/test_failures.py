@@ -263,3 +263,15 @@ def test_where_there_is_no_terminal_the_first_line_comes_later(capsys):
     status.say("a line that stays")
     status.end()
     assert capsys.readouterr().err == "a line that stays\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+def test_a_sketch_that_prints_lines_points_to_the_option(capsys):
+    master, slave = os.openpty()
+    try:
+        os.write(master, b"1.5,2.5,0\n" * 20)
+        line = complaint(capsys, 1, "run", os.ttyname(slave), "--wait", "0.05")
+        assert "no SCHEMA" in line and "--text" in line
+    finally:
+        os.close(master)
+        os.close(slave)

@@ -83,10 +83,25 @@ def test_a_profile_caps_the_edge_process(link, cap):
 @pytest.mark.skipif(sys.platform != "linux", reason="caps are Linux's")
 def test_an_edge_process_that_wants_more_is_refused_it(link):
     grows = [*EDGE, "--grow", str(64 << 20)]
-    free = run(link, argv=grows, samples=1000)[0]
-    capped = run(link, argv=grows, samples=1000, profile=PROFILES["pi-zero"])[0]
+    free = run(link, argv=grows, samples=3000)[0]
+    capped = run(link, argv=grows, samples=3000, profile=PROFILES["pi-zero"])[0]
     assert (free.edge["memory_error"], capped.edge["memory_error"]) == (0, 1)
     assert free.memory.peak - capped.memory.peak > 32 << 20
+
+
+def test_an_edge_process_that_is_stopped_for_a_while_goes_on(link):
+    """A slow consumer: a UART overruns meanwhile, an unpaced line waits."""
+    edge = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
+    result, _ = run(link, argv=edge, samples=4000, pauses=[(1500, 0.3)])
+    assert (result.ended, result.exit_code, result.lost_bytes) == ("drained", 0, 0)
+    assert result.edge["counters"]["learned"] == 4000
+    if isinstance(link, PtyLink):  # a socket holds more than a second of it
+        result, _ = run(link, argv=edge, samples=8000, baud=2_000_000, pauses=[(1500, 0.6)])
+        counters = result.edge["counters"]
+        assert result.lost_bytes > 0 and result.exit_code == 0
+        assert result.edge["broken_identities"] == []
+        assert counters["missing"] > 0 and counters["ring_dropped"] == 0
+        assert counters["learned"] == counters["unique"] == 8000 - counters["missing"]
 
 
 def test_an_edge_process_that_dies_ends_the_run(link):

@@ -109,9 +109,8 @@ def unplugging_line(link):
 def test_unplugged_within_a_frame_and_plugged_in_again():
     link = MemoryLink()
     line = unplugging_line(link)
-    assert line.room(0.0) == 1  # frame by frame, so that only one is cut
-    line.write(0.0, b"0123456789\n")
-    [cut] = line.faults.ledger.entries
+    line.write(0.0, b"0123456789\nnext\n")
+    cut = line.faults.ledger.entries[0]
     assert link.host.read() == b"0123456789"[: cut.offset]
     assert link.plugged and line.room(0.001) == 0
     line.step(0.002)
@@ -122,7 +121,23 @@ def test_unplugged_within_a_frame_and_plugged_in_again():
     line.step(0.1)
     assert not link.plugged
     line.step(0.3)
-    assert link.plugged and line.quiet and line.lost_bytes == 0
+    assert link.plugged and line.lost_bytes == 0
+    # A delimiter first, then what was behind.
+    heard(link, line, 0.31).step(0.32)
+    assert link.host.read() == b"\nnext\n" and line.quiet
+
+
+def test_a_board_that_restarts_forgets_what_it_had_not_sent():
+    link = MemoryLink()
+    faults = FaultInjector({"reboot": 1.0}, delimiter=10, seed=3)
+    line = heard(link, Line(link, faults=faults))
+    line.write(0.0, b"first\nsecond\n")
+    assert len(faults.ledger) == 1 and not line.take_restart()
+    for ms in range(1, 300):
+        link.host.is_open and link.plugged and link.host.read()
+        line.step(ms * 1e-3)
+    assert line.take_restart() and not line.take_restart()
+    assert link.plugged and not link.to_host and faults.samples == 2
 
 
 def test_what_is_not_read_in_time_is_lost_with_the_link():

@@ -2,6 +2,7 @@
 
 import binascii
 import itertools
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,56 @@ def test_sizes_of_the_protocol():
     assert len(wire.encode_frame(wire.PREDICTION, wire.Prediction(1, 2, 3, 4.0).pack())) == 26
     assert len(wire.Schema(0, 1, 8).pack()) == 26
     assert len(wire.Heartbeat(1, 2).pack()) == 32
+    raw = range(8)
+    assert len(wire.encode_sample_i16(1, 2, raw)) == 30
+    assert len(wire.encode_sample_i16(1, 2, raw, label=1)) == 34
+    assert len(wire.encode_frame(wire.LABEL, wire.Label(1, 2).pack())) == 22
+
+
+def test_scale_table_comes_in_pages_whose_pairs_are_the_crc():
+    scales, offsets = np.linspace(1, 2, 30), np.linspace(-1, 1, 30)
+    crc, bodies = wire.scale_table(scales, offsets)
+    pages = [wire.ScalePage.unpack(body) for body in bodies]
+    table = np.column_stack([scales, offsets]).astype("<f4").tobytes()
+    assert b"".join(page.pairs for page in pages) == table
+    assert [(page.page, page.pages) for page in pages] == [(0, 2), (1, 2)]
+    assert crc == zlib.crc32(table)
+    assert max(map(len, bodies)) + wire.MIN_RAW <= wire.MAX_RAW
+
+
+@pytest.mark.parametrize("body", [b"", b"\0" * 4, b"\0" * 11, b"\1\0\1\0" + b"\0" * 8, b"\0" * 12])
+def test_scale_page_refuses_what_is_none(body):
+    with pytest.raises(wire.BadBody):
+        wire.ScalePage.unpack(body)
+
+
+@pytest.mark.parametrize(
+    ("scales", "offsets", "options"),
+    [([], [], {}), ([1], [1, 2], {}), ([1e39], [0], {}), ([1], [1], {"max_raw": 23})],
+)
+def test_scale_table_refuses_what_does_not_fit(scales, offsets, options):
+    with pytest.raises(ValueError):
+        wire.scale_table(scales, offsets, **options)
+
+
+@pytest.mark.parametrize("body", [wire.Command(7, wire.SET_RATE, 0, b"abcd"), wire.Ack(7, 9, 1)])
+def test_commands_survive_the_wire(body):
+    packed = body.pack()
+    assert type(body).unpack(packed) == body
+    for wrong in (packed[:3], packed + b"\0" * 17, b""):
+        with pytest.raises(wire.BadBody, match="bytes"):
+            type(body).unpack(wrong)
+
+
+def test_a_command_refuses_what_does_not_fit():
+    with pytest.raises(ValueError, match="argument of 17"):
+        wire.Command(1, wire.PING, 0, bytes(17))
+    with pytest.raises(ValueError, match="Command"):
+        wire.Command(65536, wire.PING).pack()
+    with pytest.raises(ValueError, match="int16"):
+        wire.encode_sample_i16(1, 2, [32768])
+    with pytest.raises(ValueError, match="Label"):
+        wire.Label(1, 2, 256.0).pack()
 
 
 BODIES = [
@@ -107,6 +158,7 @@ BODIES = [
     wire.Schema(1, 2, 3, wire.DTYPE_I16, wire.LABEL_LATE, 4, 200, 5, 6),
     wire.Prediction(1, -2, wire.TRAINED, 0.5),
     wire.Heartbeat(1, 2, 3, 4, 5, 6, 7, 8),
+    wire.Label(1, -2, 0.5),
 ]
 
 

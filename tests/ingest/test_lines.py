@@ -1,5 +1,6 @@
 """Text lines to rows: decimals, separators, checksums, and each way a line can be bad."""
 
+import binascii
 import itertools
 from decimal import Decimal
 from fractions import Fraction
@@ -239,6 +240,31 @@ def test_checksums_are_checked_and_two_in_a_row_make_them_required():
     assert into.counters()["no_checksum"] == 1
     assert len(into.ring) == 5
     feed(into, checked("1,2,0").replace("2", "3", 1))
+    assert into.counters()["bad_checksum"] == 1
+
+
+def crc_checked(line):
+    return f"{line}*{binascii.crc_hqx(line.encode(), 0xFFFF):04X}\n"
+
+
+def test_the_longer_checksum_is_a_crc_and_settles_the_kind_too():
+    assert crc_checked("123456789") == "123456789*29B1\n"
+    into = parser()
+    feed(into, crc_checked("1,2,0") + checked("1,2,1"))
+    assert not into.checksummed  # one of each kind settles nothing
+    feed(into, crc_checked("3,4,0") + crc_checked("5,6,0").lower())
+    assert into.checksummed
+    assert len(into.ring) == 4
+    feed(into, checked("1,2,0") + crc_checked("1,2,0").replace("2", "3", 1) + "1,2,0\n")
+    assert (into.counters()["bad_checksum"], into.counters()["no_checksum"]) == (2, 1)
+    assert len(into.ring) == 4
+    assert into.broken_identities() == []
+
+
+@pytest.mark.parametrize("tail", ["*", "*1", "*123", "*12345", "*29B1 1", "*29BG", "*+9B1"])
+def test_a_checksum_has_two_or_four_digits(tail):
+    into = parser()
+    feed(into, f"1,2,0{tail}\n")
     assert into.counters()["bad_checksum"] == 1
 
 

@@ -4,8 +4,10 @@ import zlib
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
+from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
 from edgesvm.ingest import FrameDecoder, open_link, wire
 
 
@@ -231,7 +233,7 @@ def test_only_frames_of_another_version_is_a_mismatch_in_the_end(clock):
         ({"n_features": 3}, {"n_features": 2}, ValueError, "3 features, n_features=2"),
         ({"n_features": 2000}, {}, ValueError, "n_features=2000"),
         ({"n_features": 60}, {"max_raw": 100}, ValueError, "max_raw=256"),
-        ({"dtype": wire.DTYPE_I16}, {}, NoSchema, "int16"),
+        ({"dtype": wire.DTYPE_I16, "scale_crc": 5}, {}, NoSchema, "scale table of its int16"),
     ],
 )
 def test_a_schema_that_cannot_be_used(clock, node, options, error, message):
@@ -242,7 +244,11 @@ def test_a_schema_that_cannot_be_used(clock, node, options, error, message):
 @pytest.mark.parametrize(
     "options",
     [
-        {"mode": "auto"},
+        {"mode": "guess"},
+        {"late_labels": -1},
+        {"value_range": (1, 1)},
+        {"value_range": (0, float("inf"))},
+        {"clip": True},
         {"label": "first"},
         {"policy": "x"},
         {"ring": 0},
@@ -314,13 +320,96 @@ def test_another_schema_is_refused_until_it_is_told(clock):
     assert (sound(link)["missing"], link.counters["epochs"]) == (2, 1)
 
 
-def test_a_schema_that_does_not_fit_later_changes_nothing(clock):
+def test_other_features_end_the_link_and_what_came_before_stays(clock):
     node = Node()
     link, port = connect(clock, node)
-    port.inbox += Node(n_features=3).schema_frame() + Node(dtype=2).schema_frame() + node.sample(0)
-    link.poll()
-    assert sound(link)["schema_refused"] == 2
+    port.inbox += node.sample(0) + Node(n_features=3).schema_frame() + node.sample(1)
+    with pytest.raises(SchemaChanged, match="now sends 3 features, 2 were learned"):
+        link.poll()
+    assert sound(link)["schema_refused"] == 1
     assert rows(link) == [0]
+
+
+def test_other_features_after_a_reconnect_end_it_too(clock):
+    second = FakePort(clock, Node(n_features=3))
+    link, port = connect(clock, Node(), [second])
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    with pytest.raises(SchemaChanged, match="3 features"):
+        link.reconnect()
+    assert second.closed
+
+
+def test_the_same_features_in_another_type_go_on(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0)
+    link.poll()
+    crc, pages = wire.scale_table([0.5, 2.0], [1.0, -1.0])
+    node.schema = wire.Schema(0, 5, 2, wire.DTYPE_I16, scale_crc=crc)
+    told = node.schema.schema_id
+    sample = wire.encode_sample_i16(told, 1, [-32768, 32767], label=-3, time_us=7)
+    port.inbox += node.schema_frame() + sample
+    port.inbox += wire.encode_frame(wire.SCALES, pages[0], schema_id=told)
+    port.inbox += wire.encode_sample_i16(told, 2, [-32768, 32767], label=-3, weight=0.5)
+    port.inbox += node.sample(3)  # a float32 sample of an int16 schema
+    assert link.poll() == 2
+    batch = link.take()
+    assert batch.X.tolist() == [[1, 2], [-16383, 65533]]
+    assert batch.weight.tolist() == [1, 0.5]
+    assert batch.y[1] == -3
+    assert sound(link)["schema_mismatch"] == 2
+
+
+def test_pages_of_a_long_scale_table_and_one_that_is_lost(clock):
+    n = 70
+    scales, offsets = np.linspace(-1, 1, n), np.linspace(5, 6, n)
+    crc, bodies = wire.scale_table(scales, offsets)
+
+    class Int16Node(Node):
+        answers_given = 0
+
+        def schema_frame(self, nonce=0):
+            self.answers_given += 1
+            told = self.schema.schema_id
+            pages = [wire.encode_frame(wire.SCALES, body, schema_id=told) for body in bodies]
+            if self.answers_given == 1:
+                del pages[1]
+            return super().schema_frame(nonce) + b"".join(pages)
+
+    node = Int16Node(n_features=n, dtype=wire.DTYPE_I16, scale_crc=crc)
+    link, port = connect(clock, node)
+    assert node.answers_given == 2
+    raw = np.arange(n, dtype=np.int16) * 400
+    port.inbox += wire.encode_sample_i16(node.schema.schema_id, 0, raw)
+    assert link.poll() == 1
+    expected = scales.astype(np.float32) * raw.astype(np.float32) + offsets.astype(np.float32)
+    np.testing.assert_array_equal(link.take().X[0], expected)
+    assert ("scale table", 8 * n) in link.memory()
+    assert sound(link)["scale_pages"] == 5
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [b"\0\0\1\0" + b"\0" * 16],  # another CRC
+        [b"\0\0\1\0" + b"\0" * 24],  # too long
+        [b"\0\0\1\0" + b"\0" * 8],  # too short
+        [b"\0\0\1\0" + np.float32([np.nan, 0, 1, 0]).tobytes()],
+        [b"x"],
+    ],
+)
+def test_a_scale_table_that_is_none_is_refused(clock, pages):
+    nan = np.float32([np.nan, 0, 1, 0]).tobytes()
+    node = Node(dtype=wire.DTYPE_I16, scale_crc=zlib.crc32(nan))
+    node.answers = False
+    port = FakePort(clock, node)
+    told = node.schema.schema_id
+    port.inbox += node.schema_frame()
+    port.inbox += b"".join(wire.encode_frame(wire.SCALES, p, schema_id=told) for p in pages)
+    with pytest.raises(NoSchema, match="scale table"):
+        open_link("fake", opener=lambda: port, clock=clock)
 
 
 def test_a_restarted_device_opens_an_epoch(clock):
@@ -387,8 +476,11 @@ def test_frames_of_later_work_are_ignored_and_counted(clock):
     port.inbox += wire.encode_frame(wire.HEARTBEAT, b"short") + wire.encode_frame(wire.SCHEMA, b"")
     assert link.poll() == 0
     c = sound(link)
-    assert (c["ignored"], c["logs"], c["bad_control"]) == (7, 1, 2)
+    assert (c["ignored"], c["logs"], c["bad_control"]) == (5, 1, 2)
+    assert (c["schema_mismatch"], c["acks"], c["ack_stray"]) == (1, 1, 1)
     assert link.last_log == "hot?[31m?"
+    assert link.take_logs() == ["hot?[31m?"]
+    assert link.take_logs() == []
 
 
 def test_a_device_that_does_not_read_costs_predictions_only(clock):
@@ -627,3 +719,359 @@ def test_text_reader_who_keeps_up_loses_nothing(clock):
         got += len(rows(link))
     assert got == 500
     assert sound(link)["ring_dropped"] == 0
+
+
+# Late labels.
+
+
+def late_link(clock, node=None, **options):
+    node = Node(label_mode=wire.LABEL_LATE) if node is None else node
+    link, port = connect(clock, node, late_labels=4, **options)
+    return link, port, node
+
+
+def label_frame(node, sequence, label=1, **options):
+    body = wire.Label(sequence, label, **options).pack()
+    return wire.encode_frame(wire.LABEL, body, schema_id=node.schema.schema_id)
+
+
+def wire_order(link):
+    """What a reader gets, in order: ("sample", number) and ("label", number, label)."""
+    order = []
+    while True:
+        while (late := link.take_labelled()) is not None:
+            order.append(("label", late.sequence, late.label))
+        batch = link.take()
+        if not len(batch.y):
+            return order
+        for x, sequence in zip(batch.X, batch.sequence.tolist(), strict=True):
+            link.late.wait(x, sequence)
+            order.append(("sample", sequence))
+        link.release(len(batch.y))
+
+
+def test_labels_come_to_the_reader_between_the_rows_they_stood_between(clock):
+    link, port, node = late_link(clock)
+    assert link.schema.label == "late"
+    port.inbox += node.sample(0) + node.sample(1) + label_frame(node, 0) + label_frame(node, 9)
+    port.inbox += node.sample(2) + label_frame(node, 2, -7) + label_frame(node, 2)
+    assert link.poll() == 3
+    assert wire_order(link) == [
+        ("sample", 0), ("sample", 1), ("label", 0, 1), ("sample", 2), ("label", 2, -7),
+    ]  # fmt: skip
+    c = sound(link)
+    assert (c["labels"], c["label_matched"], c["label_unknown"], c["label_duplicate"]) == (
+        4, 2, 1, 1,
+    )  # fmt: skip
+
+
+def test_a_label_that_is_none_is_counted(clock):
+    link, port, node = late_link(clock)
+    told = node.schema.schema_id
+    port.inbox += node.sample(0) + wire.encode_frame(wire.LABEL, b"short", schema_id=told)
+    port.inbox += wire.encode_frame(wire.LABEL, wire.Label(0, 1).pack(), schema_id=told ^ 1)
+    port.inbox += wire.encode_frame(wire.LABEL, wire.Label(0, 1).pack(), schema_id=told, flags=1)
+    link.poll()
+    assert wire_order(link) == [("sample", 0)]
+    assert (sound(link)["bad_label"], link.counters["label_mismatch"]) == (2, 1)
+
+
+def test_without_a_wish_for_them_late_labels_are_ignored(clock):
+    node = Node(label_mode=wire.LABEL_LATE)
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0) + label_frame(node, 0)
+    link.poll()
+    assert (link.late, link.take_labelled(), rows(link)) == (None, None, [0])
+    assert sound(link)["ignored"] == 1
+
+
+def test_a_label_of_the_boot_before_finds_nothing(clock):
+    link, port, node = late_link(clock)
+    port.inbox += node.sample(0) + node.sample(1)
+    again = Node(label_mode=wire.LABEL_LATE, boot_id=6)
+    port.inbox += again.schema_frame() + label_frame(node, 0) + label_frame(again, 1)
+    port.inbox += again.sample(0) + label_frame(again, 0)
+    link.poll()
+    assert wire_order(link) == [("sample", 0), ("sample", 1), ("sample", 0), ("label", 0, 1)]
+    c = sound(link)
+    assert (c["label_mismatch"], c["label_unknown"], c["late_unlabelled"]) == (1, 1, 2)
+
+
+def test_a_jump_of_the_numbers_forgets_who_waits(clock):
+    link, port, node = late_link(clock)
+    port.inbox += node.sample(3) + node.sample(3 + 2**21) + node.sample(3) + label_frame(node, 3)
+    link.poll()
+    assert wire_order(link)[-2:] == [("sample", 3), ("label", 3, 1)]
+    assert (sound(link)["seq_jump"], link.counters["late_unlabelled"]) == (2, 2)
+
+
+@pytest.mark.parametrize("policy", ["drop_oldest", "drop_newest"])
+def test_a_reader_who_sleeps_loses_labels_too_and_nothing_is_mixed_up(clock, policy):
+    link, port, node = late_link(clock, ring=4, policy=policy)
+    for n in range(50):
+        port.inbox += node.sample(n) + label_frame(node, n, n % 3)
+    while port.inbox:
+        link.poll(0.0)
+    order = wire_order(link)
+    assert all(step[2] == step[1] % 3 for step in order if step[0] == "label")
+    assert len([step for step in order if step[0] == "sample"]) == 4
+    c = sound(link)
+    assert c["label_dropped"] == 46
+    assert c["labels"] == 50 == c["label_dropped"] + c["label_matched"] + c["label_unknown"]
+
+
+def test_a_reader_who_keeps_up_loses_no_label(clock):
+    link, port, node = late_link(clock, ring=4)
+    port.inbox += b"".join(node.sample(n) for n in range(3))
+    port.inbox += b"".join(label_frame(node, n % 3) for n in range(100)) + node.sample(3)
+    order = []
+    while port.inbox:
+        link.poll(0.0)
+        order += wire_order(link)
+    assert len(order) == 7
+    c = sound(link)
+    assert (c["label_matched"], c["label_duplicate"], c["label_dropped"]) == (3, 97, 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(1, 60), max_size=40), st.integers(0, 2**31))
+def test_however_the_bytes_are_cut_the_reader_gets_the_same(cuts, seed):
+    rng = np.random.default_rng(seed)
+    node = Node(label_mode=wire.LABEL_LATE)
+    stream = b""
+    for n in range(40):
+        if rng.random() < 0.9:
+            stream += node.sample(n)
+        for _ in range(rng.integers(3)):
+            stream += label_frame(node, max(0, n - int(rng.integers(8))), int(rng.integers(5)))
+
+    def run(pieces):
+        clock = Clock()
+        link, port, _ = late_link(clock, Node(label_mode=wire.LABEL_LATE))
+        order, at = [], 0
+        for size in [*pieces, len(stream)]:
+            port.inbox += stream[at : at + size]
+            at += size
+            while port.inbox:
+                link.poll(0.0)
+                order += wire_order(link)
+        c = sound(link)
+        return order, {name: c[name] for name in c if "label" in name or "late" in name}
+
+    assert run(cuts) == run([])
+
+
+def test_late_labels_in_lines(clock):
+    lines = b"\n#esvm 1 d=2 label=late\n@0 1,2\n@1 3,4\n=0 7\n=0 1\n=9 1\n"
+    lines += b"=1 x\n=x 1\n=1\n=1 ?\n5,6\n=2 -1\n"
+    link, _ = text_link(clock, lines, late_labels=8)
+    link.poll()
+    assert link.schema.label == "late"
+    assert wire_order(link) == [
+        ("sample", 0), ("sample", 1), ("label", 0, 7), ("sample", 2), ("label", 2, -1),
+    ]  # fmt: skip
+    c = sound(link)
+    assert (c["labels"], c["label_matched"], c["label_duplicate"], c["label_unknown"]) == (
+        4, 2, 1, 1,
+    )  # fmt: skip
+    assert (c["bad_label"], c["bad_sequence"], c["ignored"]) == (2, 2, 0)
+
+
+def test_a_restarted_sketch_forgets_who_waits(clock):
+    lines = b"\n" + b"".join(b"@%d 1,2\n" % n for n in range(70)) + b"@0 1,2\n=69 1\n=0 1\n"
+    link, port = text_link(clock, lines, n_features=2, late_labels=100)
+    while port.inbox:
+        link.poll()
+    assert wire_order(link)[-1] == ("label", 0, 1)
+    c = sound(link)
+    assert (c["label_unknown"], c["late_unlabelled"], c["epochs"]) == (1, 70, 2)
+
+
+# Commands.
+
+
+class Commanded(Node):
+    """Carries out commands; `deaf_to` the first so many."""
+
+    def __init__(self, deaf_to=0, status=wire.DONE, **options):
+        super().__init__(**options)
+        self.deaf_to, self.status = deaf_to, status
+
+    def hear(self, data):
+        before = len(self.kinds(wire.COMMAND))
+        out = super().hear(data)
+        for frame in self.kinds(wire.COMMAND)[before:]:
+            self.deaf_to -= 1
+            if self.deaf_to < 0:
+                asked = wire.Command.unpack(frame.body)
+                ack = wire.Ack(asked.command_id, asked.opcode, self.status, asked.argument)
+                out += wire.encode_frame(wire.ACK, ack.pack())
+        return out
+
+
+def test_a_command_is_sent_and_acknowledged(clock):
+    node = Commanded()
+    link, _ = connect(clock, node, allow_commands=True)
+    told = link.command(wire.PING, b"hello")
+    assert link.commands.pending
+    link.poll(0.01)
+    link.poll(0.01)
+    assert not link.commands.pending
+    assert link.commands.last_ack == wire.Ack(told, wire.PING, wire.DONE, b"hello")
+    (frame,) = node.kinds(wire.COMMAND)
+    assert frame.flags == wire.WANTS_ACK
+    assert link.command(wire.STOP) == told + 1
+    assert sound(link)["command_done"] == 1
+
+
+@pytest.mark.parametrize(("deaf_to", "done", "lost"), [(0, 1, 0), (3, 1, 0), (4, 0, 1)])
+def test_a_command_is_sent_three_times_more_with_the_same_id(clock, deaf_to, done, lost):
+    node = Commanded(deaf_to)
+    link, _ = connect(clock, node, allow_commands=True)
+    started = clock.now
+    link.command(wire.START)
+    while link.commands.pending:
+        link.poll(0.01)
+    c = sound(link)
+    assert (c["command_done"], c["command_lost"]) == (done, lost)
+    sent = [wire.Command.unpack(frame.body) for frame in node.kinds(wire.COMMAND)]
+    assert len(sent) == c["command_retries"] + 1 == min(deaf_to + 1, 4)
+    assert len({body.command_id for body in sent}) == 1
+    assert clock.now - started == pytest.approx(0.2 * min(deaf_to, 4), abs=0.2)
+
+
+def test_a_refused_and_a_stray_answer_are_told_apart(clock):
+    node = Commanded(status=wire.REFUSED)
+    link, port = connect(clock, node, allow_commands=True)
+    told = link.command(wire.RESET_COUNTERS)
+    port.inbox += wire.encode_frame(wire.ACK, wire.Ack(told + 1, wire.RESET_COUNTERS).pack())
+    port.inbox += wire.encode_frame(wire.ACK, b"x")
+    for _ in range(3):
+        link.poll(0.01)
+    c = sound(link)
+    assert (c["command_refused"], c["ack_stray"], c["acks"], c["bad_control"]) == (1, 1, 2, 1)
+
+
+def test_commands_that_cannot_be(clock):
+    link, _ = connect(clock, Node(), allow_commands=True)
+    with pytest.raises(ValueError, match="opcode=9 must be one of"):
+        link.command(9)
+    with pytest.raises(ValueError, match="argument of 17"):
+        link.command(wire.PING, bytes(17))
+    link.command(wire.PING)
+    with pytest.raises(ValueError, match="not been acknowledged"):
+        link.command(wire.PING)
+    with pytest.raises(ValueError, match="allow_commands"):
+        connect(clock, Node())[0].command(wire.PING)
+    with pytest.raises(ValueError, match="no commands"):
+        text_link(clock, b"\n1,2,1\n", n_features=2)[0].command(wire.PING)
+
+
+# Values and the device's clock.
+
+
+def test_a_declared_range_refuses_or_clips(clock):
+    values = [0.5, 2.0, np.inf, -np.inf, np.nan, -1.0]
+    for clip, kept in ((False, [0.5, -1.0]), (True, [0.5, 1.0, 1.0, -1.0, -1.0])):
+        node = Node()
+        link, port = connect(clock, node, value_range=(-1, 1), clip=clip)
+        port.inbox += b"".join(node.sample(n, (v, 0.0)) for n, v in enumerate(values))
+        link.poll()
+        assert link.take().X[:, 0].tolist() == kept
+        c = sound(link)
+        refused = (c["bad_nan"], c["bad_inf"], c["bad_range"], c["clipped"])
+        assert refused == ((1, 0, 0, 3) if clip else (1, 2, 1, 0))
+        assert c["bad_value"] == sum(refused[:3])
+        link.flush()
+        answers = [wire.Prediction.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
+        assert [answer.flags for answer in answers] == [wire.REJECTED] * c["bad_value"]
+
+
+def test_a_declared_range_in_lines(clock):
+    link, _ = text_link(clock, b"\n1,2,1\n1,2.5,1\nnan,1,1\n", n_features=2, value_range=(0, 2))
+    link.poll()
+    c = sound(link)
+    assert (c["ring_in"], c["bad_value"], c["bad_range"]) == (1, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("times", "jumps"),
+    [
+        ([0, 1000, 2000, 3000], 0),
+        ([2**32 - 1500, 2**32 - 500, 500, 1500], 0),  # it wraps
+        ([5000, 6000, 1000, 2000], 1),
+        ([0, 1000, 900_000_000, 900_001_000], 1),
+        ([0, 1000, 1_002_000, 1_002_001], 0),  # a second late
+        ([0, 1000, 1_002_001, 0], 2),
+    ],
+)
+def test_the_clock_of_the_device_orders_nothing_and_its_jumps_are_counted(clock, times, jumps):
+    node = Node(nominal_us=1000)
+    link, port = connect(clock, node)
+    for n, time in enumerate(times):
+        port.inbox += node.sample(n, time_us=time)
+    link.poll()
+    assert rows(link) == [0, 1, 2, 3]
+    assert sound(link)["clock_jumps"] == jumps
+
+
+def test_a_restart_is_no_jump_of_the_clock(clock):
+    node, again = Node(boot_id=1), Node(boot_id=2)
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0, time_us=5_000_000) + again.schema_frame()
+    port.inbox += again.sample(0, time_us=3) + again.sample(1, time_us=2)
+    link.poll()
+    assert sound(link)["clock_jumps"] == 1
+
+
+def test_the_skew_of_the_clock_is_estimated(clock):
+    node = Node(nominal_us=1_000_000)
+    link, port = connect(clock, node)
+    for n in range(30):
+        port.inbox += node.sample(n, time_us=n * 1_000_100)
+        link.poll(0.0)
+        assert (link.clock_skew_ppm is None) == (n < 10)
+        clock.now += 1.0
+    assert link.clock_skew_ppm == pytest.approx(100, abs=0.1)
+
+
+# Frames or lines.
+
+
+def test_auto_hears_frames(clock):
+    node = Node()
+    link, port = connect(clock, node, mode="auto", late_labels=None)
+    port.inbox += node.sample(0)
+    assert link.poll() == 1
+    assert sound(link)["samples"] == 1
+
+
+def test_auto_hears_lines(clock):
+    port = FakePort(clock)
+    port.inbox += b"4\n1,2,1\n3,4,0\n"
+    link = open_link("fake", mode="auto", n_features=2, opener=lambda: port, clock=clock)
+    while port.inbox:
+        link.poll(0.0)
+    assert rows(link) == [0, 1]
+    assert (sound(link)["discarded_bytes"], link.counters["bytes_in"]) == (1, 14)
+
+
+def test_auto_gives_up_where_nothing_is_said(clock):
+    port = FakePort(clock)
+    with pytest.raises(NoSchema, match="not one byte came within 3 s"):
+        open_link("fake", mode="auto", opener=lambda: port, clock=clock, handshake_timeout=3.0)
+    assert port.closed
+    hellos = [frame for frame in FrameDecoder().feed(bytes(port.written))]
+    assert [frame.kind for frame in hellos] == [wire.HELLO] * 6
+
+
+def test_auto_opens_the_port_anew_when_it_has_died(clock):
+    node = Node()
+    second = FakePort(clock, node)
+    link, port = connect(clock, node, [second], mode="auto")
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    link.reconnect()
+    second.inbox += node.sample(0)
+    assert link.poll() == 1

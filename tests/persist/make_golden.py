@@ -1,5 +1,5 @@
-"""Writes the golden snapshots beside it; run it only when the format version changes, never to make
-a test pass.
+"""Writes the golden snapshots and the checkpoint beside it; run it only when the format version
+changes, never to make a test pass.
 
 python tests/persist/make_golden.py
 """
@@ -10,6 +10,7 @@ import numpy as np
 
 from edgesvm import RBF, KernelStreamSVM, StreamSVM
 from edgesvm.learner import Learner
+from edgesvm.persist import Checkpoint
 
 HERE = Path(__file__).parent / "golden"
 
@@ -45,11 +46,27 @@ def learned(learner: Learner) -> Learner:
     return learner.fit(*stream(200, learner.dtype))
 
 
+def checkpoint(path: Path) -> StreamSVM:
+    """Saves after 100 and 200 samples: the second lies in slot 0, the first in slot 1. The learner
+    saved last.
+    """
+    path.unlink(missing_ok=True)
+    learner = StreamSVM(C=10.0)
+    X, y = stream(200, "float32")
+    saving = Checkpoint(path)
+    for rows in (slice(0, 100), slice(100, 200)):
+        saving.save(learner.partial_fit(X[rows], y[rows]))
+    saving.close()
+    return learner
+
+
 def main() -> None:
     HERE.mkdir(exist_ok=True)
     for name, learner in GOLDEN.items():
         learned(learner).save(HERE / f"{name}.esvm")
         print(HERE / f"{name}.esvm")
+    checkpoint(HERE / "two_saves.ckpt")
+    print(HERE / "two_saves.ckpt")
 
 
 if __name__ == "__main__":

@@ -236,3 +236,11 @@ def test_permissions_are_those_of_the_old_file_or_of_any_new_one(tmp_path):
     path.chmod(0o640)
     learner.save(path)
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_device_or_a_pipe_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileExistsError, match="no plain file"):
+        StreamSVM().partial_fit([[0.0], [1.0]], [0, 1]).save(pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)

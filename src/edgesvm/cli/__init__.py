@@ -12,8 +12,7 @@ from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
 from edgesvm.rows import RowsError
 
 DESCRIPTION = """\
-Support vector machines that learn on the device, from a stream seen once, in a fixed number of
-bytes.
+Support vector machines that learn on the device, from a stream seen once, in fixed memory.
 
   edgesvm plan 16KiB --features 8          what fits in 16 KiB
   edgesvm run /dev/ttyUSB0 --save m.esvm   learn from a sensor on a serial line, predictions go back
@@ -21,7 +20,7 @@ bytes.
   edgesvm record /dev/ttyUSB0 room.rec     keep the samples in a file that survives power cuts
   edgesvm replay room.rec                  test-then-train over such a file
   edgesvm inspect m.esvm                   what a snapshot says, before it is trusted
-  edgesvm simulate --signal rotating       a simulated sensor and `run`, under a board's limits
+  edgesvm simulate --signal rotating       a simulated sensor and `run` under a board's limits
   edgesvm demo                             all of it in under a minute
 
 Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted before there was anything to keep.
@@ -39,8 +38,7 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parse, act, and turn what can go wrong into one line and an exit code: 2 for use, 1 for
-    failure."""
+    """Parse, act; what can go wrong becomes one line and a code: 2 for use, 1 for failure."""
     options = _parse(sys.argv[1:] if argv is None else argv)
     try:
         code = options.act(options)
@@ -69,8 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Only the command asked for is imported: a small board pays for every import, in time and in
-    memory."""
+    """Only the command asked for is imported: a small board pays for each, in time and memory."""
     parser = argparse.ArgumentParser(
         prog="edgesvm",
         description=DESCRIPTION,

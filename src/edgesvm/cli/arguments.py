@@ -1,9 +1,9 @@
-"""Values of options, checked while they are parsed: wrong ones are refused before anything is
-opened."""
+"""Values of options, checked while they are parsed, before anything is opened."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from pathlib import Path
 
@@ -24,9 +24,25 @@ def seconds(text: str) -> float:
     return number
 
 
+def rate(text: str) -> float:
+    """So many a second, above 0."""
+    number = float(text)
+    if not 0 < number <= 1e6:
+        raise argparse.ArgumentTypeError(f"{text}: give a number a second, > 0 and at most 1e6")
+    return number
+
+
+def value_range(text: str) -> tuple[float, float]:
+    """Two finite numbers, the lower first: LO,HI."""
+    low, comma, high = text.partition(",")
+    ends = float(low), float(high) if comma else float("nan")
+    if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
+        raise argparse.ArgumentTypeError(f"{text}: give two finite numbers, the lower first: LO,HI")
+    return ends
+
+
 def new_file(text: str) -> str:
-    """A file that can be written at the end: learning for hours and then finding no folder would
-    be a pity."""
+    """A file that can be written at the end; hours of learning would be lost to a wrong name."""
     path = Path(text)
     folder = path.parent
     if not folder.is_dir():

@@ -198,8 +198,7 @@ def _blocks(
 
 
 def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
-    """One more point; when there are too many every second goes, so that the curve stays small on
-    any stream."""
+    """One more point; of too many every second goes: the curve stays small on any stream."""
     curve.append((n, rolling))
     if len(curve) > CURVE_POINTS:
         del curve[::2]
@@ -208,8 +207,8 @@ def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
 def _progress(learner: Learner, score: Prequential, seconds: float) -> str:
     return (
         f"{score.n:,} rows  {score.n / max(seconds, 1e-9):,.0f}/s  "
-        f"accuracy {percent(score.accuracy)}, last {min(score.n, score.window):,} "
-        f"{percent(score.rolling)}  "
+        f"accuracy {percent(score.accuracy)}, "
+        f"last {min(score.n, score.window):,} {percent(score.rolling)}  "
         f"{learner.n_updates_:,} updates  {learner.nbytes:,} B"
     )
 

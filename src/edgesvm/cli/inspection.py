@@ -5,18 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli.snapshots import of_file
-from edgesvm.persist import inspect, load
+from edgesvm.errors import CorruptModelError
+from edgesvm.learner import Learner
+from edgesvm.persist import Slot, inspect_slots, is_checkpoint, read_slot, restore, unpack
+from edgesvm.persist.store import read_file
 
 HELP = """\
-What a snapshot says: learner, parameters, labels, counts, and the arrays it holds. Its length, CRC
-and every count are checked first, and no code in it is run: there is none. Exit code 1 where it is
-damaged or no snapshot.
+What a snapshot or a checkpoint says: learner, parameters, labels, counts, and the arrays it holds.
+Its length, CRC and every count are checked first, and no code in it is run: there is none. Exit
+code 1 where it is damaged or neither. Of a checkpoint both slots are told, then what the newest
+holds.
 
   edgesvm inspect model.esvm
-  edgesvm inspect model.esvm --json
+  edgesvm inspect model.ckpt --json
 """
 
 
@@ -24,35 +29,81 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "inspect", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    command.add_argument("file", metavar="FILE", help="a snapshot")
+    command.add_argument("file", metavar="FILE", help="a snapshot or a checkpoint")
     command.add_argument("--json", action="store_true", help="one JSON line")
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
     with of_file(options.file):
-        snapshot, empty, plan = inspect(options.file)
-        learner = load(options.file)  # its own checks of what was learned
-    counts = {"n_seen": learner.n_seen_, "n_updates": learner.n_updates_}
+        slots = inspect_slots(options.file) if is_checkpoint(options.file) else []
+        data, learner = _newest(slots) if slots else _snapshot(options.file)
+    told = _described(data, learner, options.file) if learner is not None else {}
     if options.json:
-        said = {
-            "learner": repr(empty),
-            "n_features": snapshot.n_features,
-            "labels": [repr(y) for y in snapshot.labels],
-            "bytes": plan.total,
-            "file_bytes": os.path.getsize(options.file),
-            **counts,
-        }
-        print(json.dumps(said))
+        if slots:
+            told["slots"] = [_slot(slot) for slot in slots]
+        print(json.dumps(told))
         return 0
+    for slot in slots:
+        print(f"slot {slot.index}     {_slot_words(slot)}")
+    if learner is None:
+        print("learner    none yet")
+        return 0
+    snapshot = unpack(data)
     labels = ", ".join(map(repr, snapshot.labels)) or "none yet"
-    print(f"learner    {empty!r}")
+    print(f"learner    {told['learner']}")
     print(f"features   {snapshot.n_features}")
     print(f"labels     {labels}{' (named up front)' if snapshot.closed else ''}")
-    print(f"samples    {counts['n_seen']:,} seen, {counts['n_updates']:,} moved the model")
+    print(f"samples    {told['n_seen']:,} seen, {told['n_updates']:,} moved the model")
     print(
-        f"bytes      {format_bytes(plan.total)} of state, "
-        f"{format_bytes(os.path.getsize(options.file))} on disk"
+        f"bytes      {format_bytes(told['bytes'])} of state, "
+        f"{format_bytes(told['file_bytes'])} on disk"
     )
-    print(f"\n{plan}")
+    print(f"\n{learner.plan(snapshot.n_features)}")
     return 0
+
+
+def _snapshot(path: str) -> tuple[bytes, Learner]:
+    data = read_file(path)
+    return data, restore(data)
+
+
+def _newest(slots: list[Slot]) -> tuple[bytes, Learner | None]:
+    """Snapshot and learner of the newest sound slot; none before the first save."""
+    sound = [slot for slot in slots if slot.sequence is not None]
+    if not sound:
+        problems = [slot.problem for slot in slots if slot.problem]
+        raise problems[0] if problems else CorruptModelError("it has no slot that was ever written")
+    data = read_slot(max(sound, key=lambda slot: slot.sequence or 0))
+    return data, restore(data) if data else None
+
+
+def _described(data: bytes, learner: Learner, path: str) -> dict[str, Any]:
+    snapshot = unpack(data)
+    return {
+        "learner": repr(learner),
+        "n_features": snapshot.n_features,
+        "labels": [repr(y) for y in snapshot.labels],
+        "bytes": learner.nbytes,
+        "file_bytes": os.path.getsize(path),
+        "n_seen": learner.n_seen_,
+        "n_updates": learner.n_updates_,
+    }
+
+
+def _slot(slot: Slot) -> dict[str, Any]:
+    return {
+        "sequence": slot.sequence,
+        "snapshot_bytes": slot.snapshot_bytes,
+        "problem": None if slot.problem is None else str(slot.problem),
+    }
+
+
+def _slot_words(slot: Slot) -> str:
+    if slot.problem is not None:
+        return f"rejected: {slot.problem}"
+    if slot.sequence is None:
+        return "never written"
+    if slot.snapshot_bytes == 0:
+        return "empty, as it was made"
+    return f"save {slot.sequence:,}, {format_bytes(slot.snapshot_bytes)}"

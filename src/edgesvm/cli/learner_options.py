@@ -1,5 +1,4 @@
-"""The learner a command line asks for: options, and the learner of the largest capacity that
-fits."""
+"""The learner a command line asks for: options, and the largest learner that fits."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ def act(options: argparse.Namespace) -> int:
     )
     for row in rows:
         print(
-            f"  {row['learner']:<15} {_capacity(row, 'raw'):<20} {_bytes(row, 'raw'):>10}  "
-            f"{_left(row, options):>10}  "
+            f"  {row['learner']:<15} {_capacity(row, 'raw'):<20} "
+            f"{_bytes(row, 'raw'):>10}  {_left(row, options):>10}  "
             f"{_capacity(row, 'standardized')}, {_bytes(row, 'standardized')} B"
         )
     print("\n  The list of arrays: edgesvm plan BYTES --features D --learner NAME")

@@ -6,34 +6,38 @@ import argparse
 import json
 import os
 import signal
+import struct
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments, learner_options
+from edgesvm.checkpointing import Checkpointer
+from edgesvm.cli import arguments, checkpoint_options, learner_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
-from edgesvm.errors import LinkDown
-from edgesvm.ingest import Link, open_link
+from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.ingest import Link, open_link, wire
+from edgesvm.ingest.link import BinaryLink
 from edgesvm.learner import Learner
-from edgesvm.persist import load
+from edgesvm.persist import Checkpoint, load
 from edgesvm.runner import Runner
 
 HELP = """\
-Learn from the sensor on PORT: each sample is predicted, the prediction goes back, then its label is
-learned.
+Learn from the sensor on PORT: each sample is predicted, then learned, and the prediction goes back.
 
-  edgesvm run /dev/ttyUSB0                         a node of the binary protocol (FORMATS.md)
+  edgesvm run /dev/ttyUSB0                         a node that speaks frames (FORMATS.md)
   edgesvm run /dev/ttyACM0 --text --save m.esvm    any sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
 
 With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C
-and on SIGTERM. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A
-sketch that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS
-SCORE" for each of its lines.
+and on SIGTERM. With --checkpoint it is saved while learning too, so that the power may go at any
+moment. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A sketch
+that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS SCORE" for
+each
+of its lines.
 """
 
 
@@ -53,7 +57,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--baud", type=arguments.count, default=115200, metavar="B", help="default 115200"
     )
-    command.add_argument("--text", action="store_true", help="lines of numbers instead of frames")
+    kind = command.add_mutually_exclusive_group()
+    kind.add_argument("--text", action="store_true", help="lines of numbers instead of frames")
+    kind.add_argument(
+        "--auto", action="store_true", help="lines or frames, as the first byte tells"
+    )
     command.add_argument(
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
@@ -79,6 +87,36 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         default="drop_oldest",
         help="what a sample does to a full ring; default drop_oldest",
     )
+    command.add_argument(
+        "--late-labels",
+        type=arguments.count,
+        metavar="W",
+        help="samples that wait for a label sent on its own; default 256 where frames say so",
+    )
+    command.add_argument(
+        "--range",
+        type=arguments.value_range,
+        metavar="LO,HI",
+        help="a sample with a value beyond is refused (negative: --range=-1,1)",
+    )
+    command.add_argument(
+        "--clip", action="store_true", help="bring values beyond --range to its end instead"
+    )
+    command.add_argument(
+        "--max-labels-per-second",
+        type=arguments.rate,
+        metavar="N",
+        help="learn no more, whoever sends them",
+    )
+    command.add_argument(
+        "--allow-commands", action="store_true", help="let this end ask something of the node"
+    )
+    command.add_argument(
+        "--rate",
+        type=arguments.rate,
+        metavar="HZ",
+        help="ask the node for so many samples a second; with --allow-commands",
+    )
     command.add_argument("--samples", type=arguments.count, metavar="N", help="end after so many")
     command.add_argument(
         "--once", action="store_true", help="end when the port dies, do not open it again"
@@ -96,9 +134,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="FILE",
         help="snapshot: loaded if there, written at the end",
     )
-    command.add_argument(
-        "--fresh", action="store_true", help="do not load --save's FILE, begin anew"
-    )
+    command.add_argument("--fresh", action="store_true", help="load neither FILE, begin anew")
     command.add_argument(
         "--window",
         type=arguments.count,
@@ -108,27 +144,37 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--json", action="store_true", help="a JSON line on stdout at the end")
     command.add_argument("--quiet", action="store_true", help="no status line")
+    checkpoint_options.add_to(command)
     learner_options.add_to(command)
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
+    checkpoint = checkpoint_options.open_checkpoint(options)
     with _stop_signals() as signals, _open(options, signals) as link:
-        learner, resumed = _learner(options, link)
+        learner, source = _learner(options, link, checkpoint)
         assert link.schema is not None  # open
-        origin = f", {learner.n_seen_:,} samples old, from {options.save}" if resumed else ""
+        origin = f", {learner.n_seen_:,} samples old, from {source}" if source else ""
         status.say(
-            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; {link.schema.n_features} "
-            "features a sample; "
+            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; "
+            f"{link.schema.n_features} features a sample; "
             f"link {format_bytes(link.nbytes)}"
         )
         runner = Runner(
-            link, learner, window=options.window, answers=options.answers or not options.text
+            link,
+            learner,
+            window=options.window,
+            answers=options.answers or isinstance(link, BinaryLink),
+            max_labels_per_second=options.max_labels_per_second,
         )
+        if options.rate is not None:
+            link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.rate)))
+        saver = checkpoint_options.saver(checkpoint, options, learner, status.say)
         started = time.monotonic()
         try:
-            _serve(options, runner, signals, status, started)
+            with closing(saver) if saver else nullcontext():
+                _serve(options, runner, signals, status, started, saver=saver)
         finally:  # whatever ended it, what was learned is kept, and told
             status.end()
             try:
@@ -136,6 +182,7 @@ def act(options: argparse.Namespace) -> int:
                     learner.save(options.save)
             finally:
                 summary = _summary(runner, time.monotonic() - started)
+                summary["counters"] |= saver.counters if saver else {}
                 if options.json:
                     print(json.dumps(summary), flush=True)
                 else:
@@ -152,8 +199,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 class _Signals:
-    """Set by SIGTERM and SIGINT. While waiting for a port they raise, since nothing is half done
-    then."""
+    """Set by SIGTERM and SIGINT. While waiting for a port they raise: nothing is half done then."""
 
     def __init__(self) -> None:
         self.stopping = False
@@ -193,37 +239,47 @@ def _open(options: argparse.Namespace, signals: _Signals) -> Link:
             return open_link(
                 options.port,
                 baud=options.baud,
-                mode="text" if options.text else "binary",
+                mode="text" if options.text else "auto" if options.auto else "binary",
                 n_features=options.features,
                 label="none" if options.unlabelled else "last",
                 ring=options.ring,
                 policy=options.full,
                 handshake_timeout=options.wait,
+                late_labels=options.late_labels,
+                value_range=options.range,
+                clip=options.clip,
+                allow_commands=options.allow_commands,
             )
+    except NoSchema as error:
+        raise NoSchema(f"{error} See --baud and --text.") from error
     except Stop:
         raise KeyboardInterrupt from None
 
 
-def _learner(options: argparse.Namespace, link: Link) -> tuple[Learner, bool]:
-    """The learner saved, or a new one for this link's samples; whether it was saved."""
+def _learner(
+    options: argparse.Namespace, link: Link, checkpoint: Checkpoint | None
+) -> tuple[Learner, str | None]:
+    """The learner saved, or a new one for this link's samples; the file it came from."""
     assert link.schema is not None  # open
     n_features = link.schema.n_features
-    if options.save and not options.fresh and os.path.exists(options.save):
+    learner, source = checkpoint_options.load(checkpoint, options), options.checkpoint
+    if learner is None and options.save and not options.fresh and os.path.exists(options.save):
         with of_file(options.save):
-            learner = load(options.save)
-        labels = learner.classes_.tolist()
-        if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
-            raise ValueError(
-                f"{options.save} was learned with the labels {labels}, a link has whole numbers; "
-                "--fresh begins anew"
-            )
-        if learner.n_features_in_ != n_features:
-            raise ValueError(
-                f"{options.save} was learned on {learner.n_features_in_} features, "
-                f"the link has {n_features}; --fresh begins anew"
-            )
-        return learner, True
-    return learner_options.build(options, n_features).allocate(n_features), False
+            learner, source = load(options.save), options.save
+    if learner is None:
+        return learner_options.build(options, n_features).allocate(n_features), None
+    labels = learner.classes_.tolist()
+    if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
+        raise ValueError(
+            f"{source} was learned with the labels {labels}, a link has whole numbers; "
+            "--fresh begins anew"
+        )
+    if learner.n_features_in_ != n_features:
+        raise ValueError(
+            f"{source} was learned on {learner.n_features_in_} features, "
+            f"the link has {n_features}; --fresh begins anew"
+        )
+    return learner, source
 
 
 def _serve(
@@ -232,12 +288,19 @@ def _serve(
     signals: _Signals,
     status: StatusLine,
     started: float,
+    *,
+    saver: Checkpointer | None,
 ) -> None:
     """Until the samples asked for are in, a signal comes, or, with --once, the port dies."""
+    node = _Voice(runner.link, status, options.rate)
     while not signals.stopping and (options.samples is None or runner.taken < options.samples):
         try:
             runner.step(at_most=None if options.samples is None else options.samples - runner.taken)
+            if saver is not None:
+                saver.step()
         except LinkDown as down:
+            if saver is not None:
+                saver.save()  # the port may be away for long
             if options.once:
                 return
             status.say(f"{down}; opening it again")
@@ -247,7 +310,39 @@ def _serve(
             except Stop:
                 return
             status.say(f"{runner.link.name} is back")
+        node.listen()
         status.show(lambda: _status(runner, time.monotonic() - started))
+
+
+class _Voice:
+    """What the node says for people to read: its log, at most 16 lines a second, and its answer."""
+
+    def __init__(self, link: Link, status: StatusLine, rate: float | None) -> None:
+        self._link = link
+        self._status = status
+        self._asked = rate
+        self._next = time.monotonic()
+
+    def listen(self) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + 1.0
+            for line in self._link.take_logs():
+                self._status.say(f"node: {line}")
+        if self._asked is not None and isinstance(self._link, BinaryLink):
+            self._answer(self._link)
+
+    def _answer(self, link: BinaryLink) -> None:
+        if link.commands.pending:
+            return
+        asked = f"{self._asked:g} samples a second"
+        if link.commands.command_done:
+            self._status.say(f"the node now makes {asked}")
+        elif link.commands.command_refused:
+            self._status.say(f"the node refused to make {asked}")
+        else:
+            self._status.say(f"the node did not answer when asked for {asked}")
+        self._asked = None
 
 
 def _status(runner: Runner, seconds: float) -> str:
@@ -278,14 +373,21 @@ def _closing_words(summary: dict[str, Any]) -> str:
     lines = [
         f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
         f"{c['unlabelled']:,} unlabelled, {c['refused_value'] + c['unknown_label']:,} refused",
-        f"accuracy {percent(summary['accuracy'])} (saying the larger class: "
-        f"{percent(summary['majority'])}), "
+        f"accuracy {percent(summary['accuracy'])}, "
         f"last {min(summary['window'], summary['predicted']):,} "
-        f"{percent(summary['rolling_accuracy'])}",
+        f"{percent(summary['rolling_accuracy'])} "
+        f"(saying the larger class: {percent(summary['majority'])})",
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} sent again, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
     ]
+    if n_late := c["waiting"] + c["expired"]:
+        lines.append(
+            f"{n_late:,} samples without their label in time: {c['expired']:,} came too late, "
+            f"{c['waiting']:,} may yet come"
+        )
+    if c["over_rate"]:
+        lines.append(f"{c['over_rate']:,} labels were over --max-labels-per-second")
     if c["unknown_label"]:
         lines.append(f"{c['unknown_label']:,} samples had a third label: a learner tells two apart")
     return "\n".join(lines)

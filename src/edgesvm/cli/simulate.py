@@ -1,5 +1,4 @@
-"""``edgesvm simulate``: a simulated sensor and ``edgesvm run``, started together under a device's
-limits."""
+"""``edgesvm simulate``: a simulated sensor and ``edgesvm run`` under a device's limits."""
 
 from __future__ import annotations
 
@@ -18,9 +17,9 @@ from firmware_sim.profiles import profile
 HELP = """\
 A simulated sensor at one end of a link, `edgesvm run` at the other, in a process of its own that is
 held to a device's memory. The report says what the sensor saw: accuracy of the answers, faults
-injected, memory.
+injected, memory; and what `edgesvm run` counted.
 
-  edgesvm simulate                                     a rotating machine, 10,000 samples, a Pi Zero
+  edgesvm simulate                      a rotating machine, 10,000 samples, a Pi Zero
   edgesvm simulate --signal gas --faults field --samples 50000 --profile pico-class
   edgesvm simulate --replay room.csv --link tcp --learner kernel-stream
 """
@@ -79,8 +78,8 @@ def _edge_words(edge: dict[str, Any]) -> str:
     """What `edgesvm run` said of itself."""
     c = edge["counters"]
     return (
-        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: accuracy "
-        f"{percent(edge['accuracy'])} "
+        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: "
+        f"accuracy {percent(edge['accuracy'])} "
         f"(saying the larger class: {percent(edge['majority'])})\n"
         f"counted   {c['taken']:,} in, {c['learned']:,} learned, {c['missing']:,} missing, "
         f"{c['duplicate'] + c['too_old']:,} sent again, "

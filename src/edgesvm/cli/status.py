@@ -13,8 +13,7 @@ CLEAR = "\r\x1b[K"
 
 
 class StatusLine:
-    """Shows what ``text()`` says on stderr: rewritten in place on a terminal, a log line every 10
-    s elsewhere."""
+    """Shows what ``text()`` says on stderr: in place on a terminal, else a line every 10 s."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -23,8 +22,7 @@ class StatusLine:
         self._next = time.monotonic() + (0.0 if self._live else LOG_EVERY_S)
 
     def show(self, text: Callable[[], str]) -> None:
-        """Show it if it is time to; on a terminal cut to its width, since a wrapped line is not
-        rewritten."""
+        """Show it if it is time to; cut to the terminal, since a wrapped line is not rewritten."""
         now = time.monotonic()
         if self._quiet or now < self._next:
             return

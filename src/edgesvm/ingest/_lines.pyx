@@ -3,8 +3,8 @@
 Every byte, line and sample is accounted for:
 
     bytes_in = bytes_ok + bytes_rejected + delimiters + pending
-    lines    = samples + comments + blank + discovery + ignored + too_long + bad_columns + bad_char
-               + bad_label + bad_checksum + no_checksum + bad_sequence
+    lines    = samples + comments + blank + discovery + labels + ignored + too_long + bad_columns
+               + bad_char + bad_label + bad_checksum + no_checksum + bad_sequence
     samples  = ring_in + duplicate + too_old + bad_value
 """
 
@@ -15,8 +15,10 @@ from libc.string cimport memchr, memcmp, memcpy
 import numpy as np
 
 from edgesvm.ingest._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number, parse_float32
+from edgesvm.ingest._late cimport LateLabels
 from edgesvm.ingest._ring cimport SampleRing
 from edgesvm.ingest._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
+from edgesvm.ingest._values cimport ValueGate
 
 cdef enum:
     MAX_LINE = 512      # bytes before the LF
@@ -29,6 +31,7 @@ cdef enum Line:
     COMMENT
     BLANK
     DISCOVERY
+    LATE_LABEL
     IGNORED
     TOO_LONG
     BAD_COLUMNS
@@ -39,8 +42,8 @@ cdef enum Line:
     BAD_SEQUENCE
     N_LINES
 
-LINE_NAMES = ("samples", "comments", "blank", "discovery", "ignored", "too_long", "bad_columns",
-              "bad_char", "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
+LINE_NAMES = ("samples", "comments", "blank", "discovery", "labels", "ignored", "too_long",
+              "bad_columns", "bad_char", "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
 COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
             "lines", "bad_value")
 
@@ -67,6 +70,27 @@ cdef int hex_value(uint8_t c) noexcept nogil:
     return -1
 
 
+cdef int xor_of(const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    """Exclusive or of all bytes."""
+    cdef Py_ssize_t i
+    cdef int xor = 0
+    for i in range(n):
+        xor ^= line[i]
+    return xor
+
+
+cdef int crc16(const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    """CRC-16/CCITT-FALSE: polynomial 0x1021, from 0xFFFF; of "123456789" it is 0x29B1."""
+    cdef Py_ssize_t i
+    cdef int _bit
+    cdef int crc = 0xFFFF
+    for i in range(n):
+        crc ^= line[i] << 8
+        for _bit in range(8):
+            crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xFFFF
+    return crc
+
+
 @cython.final
 cdef class LineParser:
     """Text in, rows of a ring out.
@@ -80,31 +104,39 @@ cdef class LineParser:
         The last column is the label: an integer, or empty or ``?`` where there is none.
     use_labels : bool
         False: the label column is passed over.
+    gate : ValueGate, optional
+        Which values a feature may have; any finite one by default.
 
     Attributes
     ----------
     sequence : SequenceWindow
         Of ``@number`` prefixes; lines without one are numbered on from the last.
     ring : SampleRing or None
+    late : LateLabels or None
+        Takes in ``=number label`` lines; None: they are ignored.
     checksummed : bool
-        Two lines in a row had a right ``*HH``: from then on a line without is rejected. (One could
-        be chance: a single wrong bit makes ``.`` a ``*``.)
+        Two lines in a row had a right checksum of the same kind, ``*HH`` or ``*HHHH``: from then on
+        a line without one of this kind is rejected. (One could be chance: a single wrong bit makes
+        ``.`` a ``*``.)
     separator : str or None
         Comma, tab, semicolon or space, once a line has settled it.
     """
 
     cdef readonly SequenceWindow sequence
     cdef readonly SampleRing ring
-    cdef readonly bint checksummed
+    cdef readonly LateLabels late
+    cdef readonly ValueGate gate
+    cdef int _digits                  # of the checksum that is required; 0: none
     cdef readonly int64_t bytes_in, bytes_ok, bytes_rejected, delimiters, discarded_bytes
-    cdef readonly int64_t lines, bad_value
+    cdef readonly int64_t lines
+    cdef int64_t _not_finite
     cdef int64_t[N_LINES] _counts
     cdef Py_ssize_t _n_features       # 0: not known
     cdef bint _label_column, _use_labels
     cdef uint8_t _separator           # 0: not known
     cdef uint8_t _candidate           # of the last line, while the columns are not known
     cdef Py_ssize_t _candidate_features
-    cdef bint _last_was_checked
+    cdef int _last_digits             # of the last line's checksum; 0: had none, or a wrong one
     cdef uint8_t[::1] _buffer         # (MAX_LINE,) the unfinished line
     cdef Py_ssize_t _held
     cdef bint _skipping, _discarding  # in an over-long line; before the first newline after opening
@@ -118,13 +150,14 @@ cdef class LineParser:
     cdef uint32_t[REFUSALS] _refused
     cdef int _n_refused
 
-    def __cinit__(self, n_features=None, label_column=True, use_labels=True):
+    def __cinit__(self, n_features=None, label_column=True, use_labels=True, ValueGate gate=None):
         if n_features is not None:
             self._check_features(n_features)
             self._n_features = n_features
         self.sequence = SequenceWindow()
         self._label_column = label_column
         self._use_labels = use_labels
+        self.gate = ValueGate() if gate is None else gate
         self._buffer = np.zeros(MAX_LINE, np.uint8)
         self._x = np.zeros(MAX_COLUMNS, np.float32)
 
@@ -140,13 +173,27 @@ cdef class LineParser:
     def pending(self):
         return self._held
 
-    def expect(self, SampleRing ring not None, label_column=None):
-        """Take samples into this ring; its `n_features` is that of the lines."""
+    @property
+    def checksummed(self):
+        return self._digits != 0
+
+    @property
+    def bad_value(self):
+        return self._not_finite + self.gate.bad_nan + self.gate.bad_inf + self.gate.bad_range
+
+    def expect(self, SampleRing ring not None, label_column=None, LateLabels late=None):
+        """Take samples into this ring, whose `n_features` is that of the lines; labels into `late`.
+        """
         self._check_features(ring.n_features)
         if label_column is not None:
             self._label_column = label_column
         self._n_features = ring.n_features
         self.ring = ring
+        self.late = late
+
+    def new_epoch(self):
+        """The sketch counts from its start again."""
+        self._begin_epoch()
 
     def resync(self):
         """Begin anew within a stream: what comes before the first newline is discarded."""
@@ -190,7 +237,11 @@ cdef class LineParser:
         counts = {name: getattr(self, name) for name in COUNTERS}
         counts["unprotected"] = int(not self.checksummed)
         counts.update({name: self._counts[i] for i, name in enumerate(LINE_NAMES)})
+        counts["bad_range"] = self.gate.bad_range
+        counts["clipped"] = self.gate.clipped
         counts.update(self.sequence.counters())
+        if self.late is not None:
+            counts.update(self.late.counters())
         if self.ring is not None:
             counts.update(self.ring.counters())
         return counts
@@ -214,6 +265,8 @@ cdef class LineParser:
         held = [("line buffer", MAX_LINE), ("sample", 4 * MAX_COLUMNS)]
         if self.ring is not None:
             held.append(("ring", self.ring.nbytes))
+        if self.late is not None:
+            held += self.late.memory()
         return held
 
     cdef int _check_features(self, Py_ssize_t n_features) except -1:
@@ -311,13 +364,13 @@ cdef class LineParser:
         kind = self._strip_checksum(line, &n)
         if kind != SAMPLE:
             return kind
-        if n and line[0] == b"="[0]:
-            return IGNORED  # a late label
         i = 0
-        if n and line[0] == b"@"[0]:
+        if n and (line[0] == b"@"[0] or line[0] == b"="[0]):
             i = self._read_number(line, n, &number)
             if i < 0:
                 return BAD_SEQUENCE
+        if n and line[0] == b"="[0]:
+            return self._take_label(line + i, n - i, number)
         return self._read_sample(line + i, n - i, number, i > 0, event)
 
     cdef bint _all_blank(self, const uint8_t *line, Py_ssize_t n) noexcept nogil:
@@ -328,30 +381,45 @@ cdef class LineParser:
         return True
 
     cdef Line _strip_checksum(self, const uint8_t *line, Py_ssize_t *n) noexcept nogil:
-        """Check and take off ``*HH``; SAMPLE when the line may be read on."""
+        """Check and take off ``*HH`` or ``*HHHH``; SAMPLE when the line may be read on."""
         cdef const uint8_t *star = <const uint8_t *> memchr(line, b"*"[0], n[0])
-        cdef Py_ssize_t i, end
-        cdef int high, low
-        cdef uint8_t xor = 0
+        cdef Py_ssize_t end
+        cdef int i, digits, digit, told = 0
+        cdef int last = self._last_digits
+        self._last_digits = 0
         if star == NULL:
-            self._last_was_checked = False
-            return NO_CHECKSUM if self.checksummed else SAMPLE
+            return NO_CHECKSUM if self._digits else SAMPLE
         end = star - line
-        for i in range(end):
-            xor ^= line[i]
-        high = hex_value(star[1]) if end + 3 == n[0] else -1
-        low = hex_value(star[2]) if end + 3 == n[0] else -1
-        if high < 0 or low < 0 or xor != (high << 4 | low):
-            self._last_was_checked = False
+        digits = <int> (n[0] - end - 1) if n[0] - end <= 5 else 0
+        if digits != 2 and digits != 4 or self._digits and digits != self._digits:
             return BAD_CHECKSUM
-        self.checksummed = self.checksummed or self._last_was_checked
-        self._last_was_checked = True
+        for i in range(digits):
+            digit = hex_value(star[1 + i])
+            if digit < 0:
+                return BAD_CHECKSUM
+            told = told << 4 | digit
+        if told != (xor_of(line, end) if digits == 2 else crc16(line, end)):
+            return BAD_CHECKSUM
+        if last == digits:
+            self._digits = digits
+        self._last_digits = digits
         n[0] = end
         return SAMPLE
 
+    cdef Line _take_label(self, const uint8_t *field, Py_ssize_t n,
+                          uint32_t number) noexcept nogil:
+        """Queue a late label behind the rows it came after."""
+        if self.late is None or not self._use_labels:
+            return IGNORED
+        self._has_label = False
+        if self._read_label(field, n) != SAMPLE or not self._has_label:
+            return BAD_LABEL
+        self.late.tell(self.ring.entered, number, self._label, 1.0)
+        return LATE_LABEL
+
     cdef Py_ssize_t _read_number(self, const uint8_t *line, Py_ssize_t n,
                                  uint32_t *number) noexcept nogil:
-        """Read ``@number`` and the blanks behind it; bytes read, or -1."""
+        """Read ``@number`` or ``=number`` and the blanks behind it; bytes read, or -1."""
         cdef int64_t value = 0
         cdef Py_ssize_t i = 1
         while i < n and b"0"[0] <= line[i] <= b"9"[0] and i <= 10:
@@ -405,21 +473,29 @@ cdef class LineParser:
 
     cdef void _offer(self, uint32_t number, bint numbered, bint finite) noexcept nogil:
         cdef Verdict verdict
+        cdef int64_t jumps = self.sequence.seq_jump
         # A sketch that has restarted counts from 0, and has no boot id to say so.
         if numbered and number == 0 and self.sequence.is_behind_window(0):
-            self.sequence.begin_epoch()
+            self._begin_epoch()
         verdict = self.sequence.accept(number)
+        if self.late is not None and self.sequence.seq_jump != jumps:
+            self.late.begin_epoch(self.ring.entered)
         if verdict == NEW:
             self._next_number = number + 1
         if verdict != NEW and verdict != REORDERED:
             return
-        if not finite:
-            self.bad_value += 1
+        self._not_finite += not finite
+        if not finite or not self.gate.admit(&self._x[0], self._n_features):
             if self._n_refused < REFUSALS:
                 self._refused[self._n_refused] = number
                 self._n_refused += 1
             return
         self.ring.push(&self._x[0], number, self._label, self._has_label and self._use_labels, 1.0)
+
+    cdef void _begin_epoch(self) noexcept nogil:
+        self.sequence.begin_epoch()
+        if self.late is not None:
+            self.late.begin_epoch(self.ring.entered)
 
     cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator,
                      bint *finite) noexcept nogil:

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 cdef class SampleRing:
     cdef readonly Py_ssize_t capacity, n_features
-    cdef readonly int64_t pushed, released, dropped, high_water
+    cdef readonly int64_t pushed, entered, released, dropped, high_water
     cdef readonly str policy
     cdef bint _drop_oldest
     cdef Py_ssize_t _head, _count, _taken

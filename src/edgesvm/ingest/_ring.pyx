@@ -49,6 +49,9 @@ cdef class SampleRing:
     ----------
     pushed, released, dropped : int
         Samples offered, given back by the reader, and lost to a full ring.
+    entered, first : int
+        Rows that got in; and the number, counted from 0, of the oldest that waits (of the next to
+        get in, when none does).
     high_water : int
         The most rows that ever waited.
 
@@ -82,6 +85,10 @@ cdef class SampleRing:
     @property
     def nbytes(self):
         return sum(array.nbytes for array in self._arrays)
+
+    @property
+    def first(self):
+        return self.entered - self._count
 
     def take(self, max_rows=None):
         """The next rows that lie side by side in memory.
@@ -159,6 +166,7 @@ cdef class SampleRing:
         self._has_label[at] = has_label
         self._weight[at] = weight
         self._count += 1
+        self.entered += 1
         if self._count > self.high_water:
             self.high_water = self._count
         return True

@@ -1,26 +1,30 @@
-"""Samples from frames: each sound frame of type SAMPLE_F32 is judged in C and copied into the ring.
+"""Samples from frames: each sound sample frame is judged in C and copied into the ring.
 
-Every sample frame is accounted for:
+Late labels, where they are wanted, are queued in C too. Every sample frame is accounted for:
 
     samples = ring_in + duplicate + too_old + bad_value + bad_dimension + bad_flags
               + schema_mismatch
 """
 
 cimport cython
-from libc.math cimport isnan
-from libc.stdint cimport int16_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
 import numpy as np
 
 from edgesvm.ingest._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION
 from edgesvm.ingest._frames cimport FrameDecoder, load_u16, load_u32
+from edgesvm.ingest._late cimport LateLabels
 from edgesvm.ingest._ring cimport SampleRing
 from edgesvm.ingest._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
+from edgesvm.ingest._values cimport ValueGate
 
 cdef enum:
     # As in wire.py.
     SAMPLE_F32 = 0x10
+    SAMPLE_I16 = 0x11
+    LABEL = 0x12
+    LABEL_RAW = 20
     HAS_LABEL = 1
     HAS_TIME = 2
     # How many refused samples are remembered, so that the node can be told; more in one go are
@@ -28,8 +32,10 @@ cdef enum:
     REFUSALS = 16
 
 
-COUNTERS = ("samples", "bad_value", "bad_nan", "bad_inf", "bad_dimension", "bad_flags",
-            "schema_mismatch")
+cdef int64_t CLOCK_SLACK = 1_000_000  # microseconds beyond what the sample's number says
+
+COUNTERS = ("samples", "bad_value", "bad_dimension", "bad_flags", "schema_mismatch",
+            "bad_label", "label_mismatch", "clock_jumps")
 
 
 @cython.final
@@ -43,49 +49,100 @@ cdef class SampleReceiver:
     decoder : FrameDecoder
     use_labels : bool
         False: labels on the wire are passed over.
+    gate : ValueGate, optional
+        Which values a feature may have; any finite one by default.
 
     Attributes
     ----------
     decoder : FrameDecoder
     sequence : SequenceWindow
     ring : SampleRing or None
+    late : LateLabels or None
+        Takes in LABEL frames; None: they are handed to Python.
     samples : int
-        Sound frames of type SAMPLE_F32 in this protocol version.
+        Sound sample frames in this protocol version.
     bad_value : int
-        Those with a NaN or an infinite feature: `bad_nan` (a NaN came first) + `bad_inf`.
+        Those the gate refused: its `bad_nan` + `bad_inf` + `bad_range`.
     bad_dimension, bad_flags, schema_mismatch : int
-        Those of another length, with a flag that means nothing for a sample, and of another schema.
+        Those of another length, with a flag that means nothing for a sample, and of another schema
+        or type.
+    bad_label, label_mismatch : int
+        LABEL frames of a wrong length, and of another schema.
+    clock_jumps : int
+        Samples whose device clock went back, or on by a second more than their number says.
+    clock_elapsed : int
+        Microseconds on the device's clock since `clock_segments` was last counted up.
+    clock_segments : int
+        Stretches without an epoch or a jump.
     """
 
     cdef readonly FrameDecoder decoder
     cdef readonly SequenceWindow sequence
     cdef readonly SampleRing ring
-    cdef readonly int64_t samples, bad_nan, bad_inf, bad_dimension, bad_flags, schema_mismatch
+    cdef readonly LateLabels late
+    cdef readonly ValueGate gate
+    cdef readonly int64_t samples, bad_dimension, bad_flags, schema_mismatch
+    cdef readonly int64_t bad_label, label_mismatch
+    cdef readonly int64_t clock_jumps, clock_elapsed, clock_segments
     cdef bint _use_labels
     cdef uint32_t _schema_id
+    cdef uint8_t _kind               # of the samples: SAMPLE_F32 or SAMPLE_I16
+    cdef int64_t _nominal_us
     cdef float[::1] _x               # (d,) the features, aligned
+    cdef float[:, ::1] _scales       # (d, 2) scale and offset of int16 samples
+    cdef int64_t _clock_epoch        # of the last sample with a time
+    cdef uint32_t _clock, _clock_sequence
     cdef uint32_t[REFUSALS] _refused
     cdef int _n_refused
 
-    def __cinit__(self, FrameDecoder decoder not None, use_labels=True):
+    def __cinit__(self, FrameDecoder decoder not None, use_labels=True, ValueGate gate=None):
         self.decoder = decoder
+        self.gate = ValueGate() if gate is None else gate
         self.sequence = SequenceWindow()
         self._use_labels = use_labels
 
     @property
     def bad_value(self):
-        return self.bad_nan + self.bad_inf
+        return self.gate.bad_nan + self.gate.bad_inf + self.gate.bad_range
 
     @property
     def pending(self):
         return self.decoder.pending
 
-    def expect(self, uint32_t schema_id, SampleRing ring not None):
-        """Take samples of this schema, into this ring."""
+    def expect(self, uint32_t schema_id, SampleRing ring not None, *, LateLabels late=None,
+               scales=None, uint32_t nominal_us=0):
+        """Take samples of this schema, into this ring.
+
+        Parameters
+        ----------
+        schema_id : int
+        ring : SampleRing
+        late : LateLabels, optional
+            Take LABEL frames too, into this.
+        scales : array-like of shape (d, 2), optional
+            Samples are int16: scale and offset of each feature.
+        nominal_us : int
+            Microseconds from one sample to the next; 0: irregular.
+        """
+        if scales is not None:
+            self._scales = np.array(scales, np.float32).reshape(ring.n_features, 2)
+        self._kind = SAMPLE_F32 if scales is None else SAMPLE_I16
         self._schema_id = schema_id
+        self._nominal_us = nominal_us
+        self.late = late
         if self.ring is not ring:
             self._x = np.zeros(ring.n_features, np.float32)
             self.ring = ring
+
+    def expect_nothing(self):
+        """Refuse samples and labels until the next `expect`."""
+        self._schema_id = 0
+
+    def new_epoch(self):
+        """The device counts from its start again."""
+        self.sequence.begin_epoch()
+        if self.late is not None:
+            self.late.begin_epoch(self.ring.entered)
 
     def resync(self):
         """The stream begins anew, in its middle."""
@@ -121,6 +178,9 @@ cdef class SampleReceiver:
         counts = self.decoder.counters()
         counts.update(self.sequence.counters())
         counts.update({name: getattr(self, name) for name in COUNTERS})
+        counts.update(self.gate.counters())
+        if self.late is not None:
+            counts.update(self.late.counters())
         if self.ring is not None:
             counts.update(self.ring.counters())
         return counts
@@ -142,6 +202,10 @@ cdef class SampleReceiver:
         held = [("frame buffer", self.decoder.nbytes)]
         if self.ring is not None:
             held += [("sample", 4 * self.ring.n_features), ("ring", self.ring.nbytes)]
+        if self.late is not None:
+            held += self.late.memory()
+        if self._kind == SAMPLE_I16:
+            held.append(("scale table", 8 * self.ring.n_features))
         return held
 
     cdef bint _to_control_frame(self, const uint8_t *chunk, Py_ssize_t n,
@@ -149,11 +213,27 @@ cdef class SampleReceiver:
         """Deal with samples up to the next frame that is none; False: the chunk is used up."""
         cdef const uint8_t *raw = self.decoder.raw
         while self.decoder.next(chunk, n, at):
-            if raw[0] != SAMPLE_F32 or raw[1] >> 4 != PROTOCOL_VERSION:
+            if raw[1] >> 4 != PROTOCOL_VERSION:
                 return True
-            self.samples += 1
-            self._sample(raw, self.decoder.raw_length - CRC_BYTES)
+            if raw[0] == SAMPLE_F32 or raw[0] == SAMPLE_I16:
+                self.samples += 1
+                self._sample(raw, self.decoder.raw_length - CRC_BYTES)
+            elif raw[0] == LABEL and self.late is not None:
+                self._label(raw, self.decoder.raw_length)
+            else:
+                return True
         return False
+
+    cdef void _label(self, const uint8_t *raw, Py_ssize_t raw_length) noexcept nogil:
+        """Queue a late label behind the rows it came after."""
+        if self._schema_id == 0 or load_u16(raw + 2) != self._schema_id:
+            self.label_mismatch += 1
+        elif raw_length != LABEL_RAW or raw[1] & 0xF:
+            self.bad_label += 1
+        else:
+            raw += HEADER_BYTES
+            self.late.tell(self.ring.entered, load_u32(raw), <int16_t> load_u16(raw + 4),
+                           load_u16(raw + 6) / <float> 256.0)
 
     cdef void _sample(self, const uint8_t *raw, Py_ssize_t end) noexcept nogil:
         """Judge the sample in raw[:end]; copy it into the ring if it is good."""
@@ -165,44 +245,61 @@ cdef class SampleReceiver:
         cdef bint has_label = False
         cdef int label = 0
         cdef float weight = 1.0
-        if self._schema_id == 0 or load_u16(raw + 2) != self._schema_id:
+        cdef int64_t jumps = self.sequence.seq_jump
+        cdef uint32_t time = 0
+        if raw[0] != self._kind or self._schema_id == 0 or load_u16(raw + 2) != self._schema_id:
             self.schema_mismatch += 1
             return
         if flags & ~(HAS_LABEL | HAS_TIME):
             self.bad_flags += 1
             return
-        n_bytes = self.ring.n_features * sizeof(float)
+        n_bytes = self.ring.n_features * (2 if self._kind == SAMPLE_I16 else 4)
         if end != at + (4 if flags & HAS_TIME else 0) + (4 if flags & HAS_LABEL else 0) + n_bytes:
             self.bad_dimension += 1
             return
         verdict = self.sequence.accept(sequence)
+        if self.late is not None and self.sequence.seq_jump != jumps:
+            self.late.begin_epoch(self.ring.entered)
         if verdict != NEW and verdict != REORDERED:
             return
         if flags & HAS_TIME:
+            time = load_u32(raw + at)
             at += 4
+            if verdict == NEW:
+                self._read_clock(time, sequence)
         if flags & HAS_LABEL:
             if self._use_labels:
                 has_label = True
                 label = <int16_t> load_u16(raw + at)
                 weight = load_u16(raw + at + 2) / <float> 256.0
             at += 4
-        memcpy(&self._x[0], raw + at, n_bytes)
-        if self._finite(sequence):
+        if self._kind == SAMPLE_I16:
+            self._scale(raw + at)
+        else:
+            memcpy(&self._x[0], raw + at, n_bytes)
+        if self.gate.admit(&self._x[0], self._x.shape[0]):
             self.ring.push(&self._x[0], sequence, label, has_label, weight)
+        elif self._n_refused < REFUSALS:
+            self._refused[self._n_refused] = sequence
+            self._n_refused += 1
 
-    cdef bint _finite(self, uint32_t sequence) noexcept nogil:
-        """Are all features numbers? Else count the first that is not, remember the sample."""
+    cdef void _scale(self, const uint8_t *raw) noexcept nogil:
+        """int16 features to float32: a product, rounded, then a sum."""
         cdef Py_ssize_t i
-        cdef float x
         for i in range(self._x.shape[0]):
-            x = self._x[i]
-            if x - x != 0:  # NaN for a NaN and for both infinities
-                if isnan(x):
-                    self.bad_nan += 1
-                else:
-                    self.bad_inf += 1
-                if self._n_refused < REFUSALS:
-                    self._refused[self._n_refused] = sequence
-                    self._n_refused += 1
-                return False
-        return True
+            self._x[i] = self._scales[i, 0] * <int16_t> load_u16(raw + 2 * i)
+            self._x[i] += self._scales[i, 1]
+
+    cdef void _read_clock(self, uint32_t time, uint32_t sequence) noexcept nogil:
+        """Judge the device's clock against the sample numbers; nothing is ordered by it."""
+        cdef int64_t step = <int32_t> (time - self._clock)
+        cdef int64_t expected = <int64_t> (sequence - self._clock_sequence) * self._nominal_us
+        cdef bint known = self._clock_epoch == self.sequence.epochs
+        if known and 0 <= step <= expected + CLOCK_SLACK:
+            self.clock_elapsed += step
+        else:
+            self.clock_jumps += known
+            self.clock_segments += 1
+            self.clock_elapsed = 0
+        self._clock_epoch = self.sequence.epochs
+        self._clock, self._clock_sequence = time, sequence

@@ -6,11 +6,14 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from edgesvm.errors import NoSchema, VersionMismatch
+from edgesvm.errors import NoSchema, SchemaChanged, VersionMismatch
 from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
 from edgesvm.ingest._samples import SampleReceiver
+from edgesvm.ingest._values import ValueGate
+from edgesvm.ingest.commands import Commands
 from edgesvm.ingest.ports import Port
+from edgesvm.ingest.scales import ScaleTable
 from edgesvm.ingest.session import Link, SampleSchema
 
 HELLO_EVERY = 0.5  # seconds
@@ -21,6 +24,8 @@ IDLE = 0.1
 HANDSHAKE_BITE = 64
 # Longest raw frame taken when the dimension is not known beforehand: 1,020 float32 features.
 OPEN_MAX_RAW = 4100
+# The device's clock is not compared with ours over less.
+SKEW_SECONDS = 10.0
 
 LABEL_MODES = {wire.LABEL_NONE: "none", wire.LABEL_INLINE: "inline", wire.LABEL_LATE: "late"}
 
@@ -36,13 +41,15 @@ class BinaryLink(Link):
         label: str = "last",
         max_raw: int | None = None,
         baud: int | None = None,
+        allow_commands: bool = False,
+        gate: ValueGate | None = None,
         nonce: Callable[[], int] = lambda: secrets.randbelow(0xFFFFFFFF) + 1,
         **options: Any,
     ) -> None:
         if max_raw is None:
             longest = wire.sample_raw_length(n_features or 1, has_label=True, has_time=True)
             max_raw = OPEN_MAX_RAW if n_features is None else max(wire.MAX_RAW, longest)
-        receiver = SampleReceiver(FrameDecoder(max_raw), use_labels=label != "none")
+        receiver = SampleReceiver(FrameDecoder(max_raw), use_labels=label != "none", gate=gate)
         super().__init__(opener, receiver, n_features=n_features, label=label, **options)
         self._receiver = receiver
         self._baud = baud
@@ -62,7 +69,13 @@ class BinaryLink(Link):
         self._control_sequence = 0
         self._prediction_sequence = 0
         self._schemas = self._schema_refused = self._schema_stale = 0
-        self._heartbeats = self._logs = self._ignored = self._bad_version = self._bad_control = 0
+        self._heartbeats = self._n_logs = self._ignored = self._bad_version = 0
+        self._bad_control = self._scale_pages = 0
+        self._table: ScaleTable | None = None
+        self._allow_commands = allow_commands
+        self.commands = Commands()
+        self._skew_segment = 0
+        self._skew_from = self._skew_to = (0.0, 0)
         self.last_heartbeat: wire.Heartbeat | None = None
         self.last_log = ""
 
@@ -116,6 +129,8 @@ class BinaryLink(Link):
                 f"{waited}: {n_bytes} bytes came and no frame was sound; is {at} the device's own, "
                 "or does it send text lines (mode='text')?"
             )
+        if self._table is not None and self._table.rows is None:
+            return NoSchema(f"{waited}: it came, but the scale table of its int16 samples did not")
         return NoSchema(f"{waited}, though {n_frames} sound frames came")
 
     def _version_mismatch(self, theirs: str) -> VersionMismatch:
@@ -135,6 +150,25 @@ class BinaryLink(Link):
         now = self._clock()
         if self._shaken and lost_touch and now >= self._next_hello:
             self._say_hello(now)
+        self._compare_clocks(now)
+
+    def _compare_clocks(self, now: float) -> None:
+        receiver = self._receiver
+        if receiver.clock_segments != self._skew_segment:
+            self._skew_segment = receiver.clock_segments
+            self._skew_from = now, receiver.clock_elapsed
+        self._skew_to = now, receiver.clock_elapsed
+
+    @property
+    def clock_skew_ppm(self) -> float | None:
+        """How much faster than ours the device's clock runs, in parts per million: an estimate.
+
+        Since its last jump; None before 10 s of samples that carry a time. What the bytes waited
+        on their way is in it.
+        """
+        ours = self._skew_to[0] - self._skew_from[0]
+        theirs = (self._skew_to[1] - self._skew_from[1]) / 1e6
+        return None if ours < SKEW_SECONDS else 1e6 * (theirs - ours) / ours
 
     def _on_control(self, frame: wire.Frame) -> None:
         if frame.version != wire.PROTOCOL_VERSION:
@@ -151,12 +185,19 @@ class BinaryLink(Link):
             if frame.kind == wire.HEARTBEAT:
                 self._on_heartbeat(wire.Heartbeat.unpack(frame.body))
                 return
+            if frame.kind == wire.SCALES:
+                self._on_scales(frame.schema_id, wire.ScalePage.unpack(frame.body))
+                return
+            if frame.kind == wire.ACK:
+                self.commands.on_ack(wire.Ack.unpack(frame.body))
+                return
         except wire.BadBody:
             self._bad_control += 1
             return
         if frame.kind == wire.LOG:
-            self._logs += 1
+            self._n_logs += 1
             self.last_log = "".join(chr(b) if 32 <= b < 127 else "?" for b in frame.body)
+            self._logs.append(self.last_log)
         else:
             self._ignored += 1
 
@@ -170,17 +211,41 @@ class BinaryLink(Link):
             # At the handshake the caller is told; later the link lives on in the hope of the old
             # schema.
             self._schema_refused += 1
-            if not self._shaken:
+            if not self._shaken or isinstance(unfit, SchemaChanged):
                 raise unfit
             return
+        if schema.dtype == wire.DTYPE_F32:
+            self._table = None
+        elif self._table is None or self._table.schema.schema_id != schema.schema_id:
+            self._table = ScaleTable(schema)
+        if self._table is None or self._table.rows is not None:
+            self._agree(schema)
+
+    def _on_scales(self, schema_id: int, page: wire.ScalePage) -> None:
+        table = self._table
+        if table is not None and table.schema.schema_id == schema_id and table.take(page):
+            self._agree(table.schema)
+        self._scale_pages += 1
+
+    def _agree(self, schema: wire.Schema) -> None:
+        """Samples are of this schema from here on."""
         known = self._wire_schema
         if known is not None and known.boot_id != schema.boot_id:
-            self._receiver.sequence.new_epoch()
+            self._receiver.new_epoch()
         self._wire_schema = schema
         self._rebooted = False
         self._shaken = True
         self._schema_id = schema.schema_id
-        self._receiver.expect(self._schema_id, self._make_ring(schema.n_features))
+        ring = self._make_ring(schema.n_features)
+        if schema.label_mode == wire.LABEL_LATE:
+            self._make_late(schema.n_features)
+        self._receiver.expect(
+            self._schema_id,
+            ring,
+            late=self.late,
+            scales=None if self._table is None else self._table.rows,
+            nominal_us=schema.nominal_us,
+        )
         self.schema = SampleSchema(
             schema.n_features,
             LABEL_MODES[schema.label_mode],
@@ -194,10 +259,15 @@ class BinaryLink(Link):
         wanted = self._n_features if self._ring is None else self._ring.n_features
         max_raw = self._receiver.decoder.max_raw
         needed = wire.sample_raw_length(
-            schema.n_features, has_label=schema.label_mode == wire.LABEL_INLINE
+            schema.n_features,
+            has_label=schema.label_mode == wire.LABEL_INLINE,
+            dtype=schema.dtype,
         )
-        if schema.dtype != wire.DTYPE_F32:
-            return NoSchema(f"{self.name}: the device sends int16 samples, which are not read yet")
+        if self._ring is not None and schema.n_features != wanted:
+            return SchemaChanged(
+                f"{self.name}: the device now sends {schema.n_features} features, "
+                f"{wanted} were learned"
+            )
         if wanted is not None and schema.n_features != wanted:
             return ValueError(
                 f"{self.name}: the device sends {schema.n_features} features, "
@@ -225,6 +295,39 @@ class BinaryLink(Link):
                 max(self._next_heartbeat, now - HEARTBEAT_EVERY) + HEARTBEAT_EVERY
             )
             self._queue_control(wire.HEARTBEAT, self._own_heartbeat(now).pack())
+        asked = self.commands.due(now)
+        if asked is not None:
+            self._queue_control(wire.COMMAND, asked, flags=wire.WANTS_ACK)
+
+    def command(self, opcode: int, argument: bytes = b"") -> int:
+        """Ask something of the node: the next `poll` sends it, and again until it is answered.
+
+        ``link.commands`` has what became of it: `pending`, `last_ack`, and counts.
+
+        Parameters
+        ----------
+        opcode : int
+            ``wire.PING`` (the argument comes back), ``SET_RATE`` (u32: microseconds between
+            samples), ``START``, ``STOP`` or ``RESET_COUNTERS``.
+        argument : bytes
+            At most 16.
+
+        Returns
+        -------
+        int
+            The command's id; its ACK has the same.
+
+        Raises
+        ------
+        ValueError
+            Commands were not allowed when the link was opened, one is not answered yet, or this is
+            no command.
+        """
+        if not self._allow_commands:
+            raise ValueError(
+                f"{self.name}: commands to the node are off; open the link with allow_commands=True"
+            )
+        return self.commands.ask(opcode, argument, self._clock())
 
     def _own_heartbeat(self, now: float) -> wire.Heartbeat:
         decoder = self._receiver.decoder
@@ -236,9 +339,9 @@ class BinaryLink(Link):
         )
         return wire.Heartbeat(self._host_id, self._up_ms(now), *(n & 0xFFFFFFFF for n in counts))
 
-    def _queue_control(self, kind: int, body: bytes) -> None:
-        # One that does not fit is not missed: HELLO and HEARTBEAT come again.
-        frame = wire.encode_frame(kind, body, sequence=self._control_sequence)
+    def _queue_control(self, kind: int, body: bytes, flags: int = 0) -> None:
+        # One that does not fit is not missed: all of these come again.
+        frame = wire.encode_frame(kind, body, sequence=self._control_sequence, flags=flags)
         if self._outbox.append(frame):
             self._control_sequence += 1
 
@@ -265,7 +368,11 @@ class BinaryLink(Link):
 
     def _least_row_bytes(self) -> int:
         d = self._n_features or 1 if self._ring is None else self._ring.n_features
-        return wire.sample_raw_length(d, has_label=False) + 2  # COBS code and delimiter
+        dtype = wire.DTYPE_I16 if self._wire_schema is None else self._wire_schema.dtype
+        return wire.sample_raw_length(d, has_label=False, dtype=dtype) + 2  # COBS, delimiter
+
+    def _least_label_bytes(self) -> int:
+        return 22
 
     # Accounts.
 
@@ -278,7 +385,10 @@ class BinaryLink(Link):
             "schema_refused": self._schema_refused,
             "schema_stale": self._schema_stale,
             "heartbeats": self._heartbeats,
-            "logs": self._logs,
+            "logs": self._n_logs,
+            "scale_pages": self._scale_pages,
+            "acks": self.commands.acks,
+            **self.commands.counters(),
             "ignored": self._ignored,
             "bad_version": self._bad_version,
             "bad_control": self._bad_control,
@@ -293,11 +403,15 @@ class BinaryLink(Link):
             "samples",
             "schemas",
             "heartbeats",
+            "scale_pages",
+            "acks",
             "logs",
+            "bad_label",
+            "label_mismatch",
             "ignored",
             "bad_version",
             "bad_control",
         )
-        if c["ok"] != sum(c[kind] for kind in kinds):
-            broken.append(f"ok = {' + '.join(kinds)}: {c}")
+        if c["ok"] != sum(c[kind] for kind in kinds) + c.get("labels", 0):
+            broken.append(f"ok = {' + '.join(kinds)} + labels: {c}")
         return broken

@@ -7,12 +7,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from edgesvm.ingest import auto
+from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.binary import BinaryLink
 from edgesvm.ingest.ports import Port, open_port
 from edgesvm.ingest.session import Link, SampleSchema
 from edgesvm.ingest.text import TextLink
 
 __all__ = ["BinaryLink", "Link", "SampleSchema", "TextLink", "open_link"]
+
+LATE_LABELS = 256
 
 MODES: dict[str, Callable[..., Link]] = {"binary": BinaryLink, "text": TextLink}
 
@@ -29,6 +33,10 @@ def open_link(
     max_raw: int | None = None,
     handshake_timeout: float = 10.0,
     outbox_bytes: int = 4096,
+    late_labels: int | None = 0,
+    allow_commands: bool = False,
+    value_range: tuple[float, float] | None = None,
+    clip: bool = False,
     exclusive: bool = True,
     low_latency: bool = False,
     clock: Callable[[], float] = time.monotonic,
@@ -43,8 +51,9 @@ def open_link(
         ``/dev/ttyUSB0``, a pseudo-terminal's name, ``socket://host:port`` or another pyserial URL.
     baud : int
         Bits a second.
-    mode : {"binary", "text"}
-        CRC-checked frames, or lines of decimal numbers from any sketch.
+    mode : {"binary", "text", "auto"}
+        CRC-checked frames, or lines of decimal numbers from any sketch. "auto": lines where the
+        first byte belongs into text, else frames.
     n_features : int, optional
         Features a sample. Not given: the node's schema tells; on a text link without one, the
         first two lines that agree (these two are not samples then).
@@ -62,6 +71,17 @@ def open_link(
         Seconds to wait for the node's schema.
     outbox_bytes : int
         Buffer for predictions; those that do not fit are dropped and counted.
+    late_labels : int or None
+        Samples that wait for a label which comes on its own; 0: such labels are ignored; None: 256
+        on a binary link, 0 on a text link. On a
+        binary link for nodes whose schema says so; on a text link lines have no label column then.
+        See `Link.take_labelled`.
+    allow_commands : bool
+        Whether `Link.command` may ask something of the node.
+    value_range : (float, float), optional
+        Lowest and highest value of a feature. A sample beyond is refused (`bad_range`).
+    clip : bool
+        Bring values beyond `value_range` to its end instead, and count the sample as `clipped`.
     exclusive, low_latency : bool
         See `edgesvm.ingest.ports.open_port`.
     clock, sleep : callable
@@ -96,12 +116,22 @@ def open_link(
                     ...
                     link.release(len(batch.y))
     """
-    if mode not in MODES:
-        raise ValueError(f"mode={mode!r} must be one of {tuple(MODES)}")
-    options: dict[str, Any] = {"max_raw": max_raw, "baud": baud} if mode == "binary" else {}
+    if mode not in (*MODES, "auto"):
+        raise ValueError(f"mode={mode!r} must be one of {(*MODES, 'auto')}")
+    gate = ValueGate(value_range, clip)
+    if opener is None:
+        opener = functools.partial(
+            open_port, url, baud, exclusive=exclusive, low_latency=low_latency
+        )
+    if mode == "auto":
+        mode, opener = _heard(opener, url, handshake_timeout, clock)
+    if late_labels is None:
+        late_labels = LATE_LABELS if mode == "binary" else 0
+    options: dict[str, Any] = {}
+    if mode == "binary":
+        options = {"max_raw": max_raw, "baud": baud, "allow_commands": allow_commands}
     link = MODES[mode](
-        opener
-        or functools.partial(open_port, url, baud, exclusive=exclusive, low_latency=low_latency),
+        opener,
         name=url,
         n_features=n_features,
         label=label,
@@ -109,9 +139,25 @@ def open_link(
         policy=policy,
         handshake_timeout=handshake_timeout,
         outbox_bytes=outbox_bytes,
+        late_labels=late_labels,
+        gate=gate,
         clock=clock,
         sleep=sleep,
         **options,
     )
     link.open()
     return link
+
+
+def _heard(
+    opener: Callable[[], Port], name: str, timeout: float, clock: Callable[[], float]
+) -> tuple[str, Callable[[], Port]]:
+    """The mode that the node speaks, and an opener that gives the port listened to first."""
+    port = opener()
+    try:
+        mode, heard = auto.listen(port, name, timeout, clock)
+    except BaseException:
+        port.close()
+        raise
+    waiting: list[Port] = [heard]
+    return mode, lambda: waiting.pop() if waiting else opener()

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.ingest._late import LateLabels, LateSample
 from edgesvm.ingest._outbox import Outbox
 from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest.ports import READ_BYTES, Port
@@ -25,6 +27,8 @@ BACK_OFF_FIRST = 0.1  # seconds
 BACK_OFF_LAST = 5.0
 # A full ring is read past in bites of this many bytes; what they hold is dropped by the policy.
 BITE = 4096
+# Log lines of the node that are kept for the reader; older ones make way.
+LOGS = 16
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Link(ABC):
     ----------
     schema : SampleSchema or None
         None until the node has told.
+    late : LateLabels or None
+        The samples that wait for a label, where labels come late and were asked for.
     disconnects : int
         Times the port died.
     predictions_sent, predictions_dropped : int
@@ -68,6 +74,7 @@ class Link(ABC):
         policy: str = "drop_oldest",
         handshake_timeout: float = 10.0,
         outbox_bytes: int = 4096,
+        late_labels: int = 0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -79,8 +86,11 @@ class Link(ABC):
             raise ValueError(f"n_features={n_features} must be at least 1")
         if ring < 1:
             raise ValueError(f"ring={ring} must be at least 1 row")
+        if late_labels < 0:
+            raise ValueError(f"late_labels={late_labels} must be at least 0")
         self.name = name
         self.schema: SampleSchema | None = None
+        self.late: LateLabels | None = None
         self.disconnects = 0
         self.reconnects = 0
         self.connect_attempts = 0
@@ -98,6 +108,8 @@ class Link(ABC):
         self._label = label
         self._handshake_timeout = handshake_timeout
         self._outbox = Outbox(outbox_bytes)
+        self._late_rows = late_labels if label != "none" else 0
+        self._logs: deque[str] = deque(maxlen=LOGS)
         self._clock = clock
         self._sleep = sleep
 
@@ -122,6 +134,14 @@ class Link(ABC):
     @abstractmethod
     def _least_row_bytes(self) -> int:
         """The fewest bytes on the wire that can make a row of the ring."""
+
+    @abstractmethod
+    def _least_label_bytes(self) -> int:
+        """The fewest bytes on the wire that can make a late label."""
+
+    def command(self, opcode: int, argument: bytes = b"") -> int:
+        """Ask something of the node; see `BinaryLink.command`. A text link cannot."""
+        raise ValueError(f"{self.name}: a link in lines of text has no commands")
 
     # Life of the port.
 
@@ -246,8 +266,31 @@ class Link(ABC):
         return 0 if self._ring is None else len(self._ring)
 
     def take(self, max_rows: int | None = None) -> Batch:
-        """The next rows, as views: (X, y, has_label, weight, sequence). See `SampleRing.take`."""
-        return self._rows().take(max_rows)
+        """The next rows, as views: (X, y, has_label, weight, sequence). See `SampleRing.take`.
+
+        Where labels come late, the rows up to the next label: call `take_labelled` until it gives
+        None, then `take`, by turns.
+        """
+        ring = self._rows()
+        if self.late is not None:
+            n = self.late.rows_before(ring.first)
+            if n is not None:
+                max_rows = n if max_rows is None else min(n, max_rows)
+        return ring.take(max_rows)
+
+    def take_labelled(self) -> LateSample | None:
+        """The next sample whose label has come since it was given to ``late.wait``.
+
+        None: no more, before the rows that `take` gives. Its `x` is a view, valid until the next
+        sample waits.
+        """
+        return None if self.late is None else self.late.take(self._rows().first)
+
+    def take_logs(self) -> list[str]:
+        """What the node has logged since the last call, printable; the last 16 lines of it."""
+        logs = list(self._logs)
+        self._logs.clear()
+        return logs
 
     def release(self, n: int) -> None:
         """Give back the `n` oldest rows taken."""
@@ -268,12 +311,22 @@ class Link(ABC):
         free = self._ring_rows if self._ring is None else self._ring_rows - len(self._ring)
         if free == 0:
             return BITE
-        return max(1, min(READ_BYTES, free * self._least_row_bytes() - self._parser.pending))
+        room = free * self._least_row_bytes()
+        if self.late is not None:
+            if self.late.room == 0:
+                return BITE
+            room = min(room, self.late.room * self._least_label_bytes())
+        return max(1, min(READ_BYTES, room - self._parser.pending))
 
     def _make_ring(self, n_features: int) -> SampleRing:
         if self._ring is None:
             self._ring = SampleRing(self._ring_rows, n_features, self._policy)
         return self._ring
+
+    def _make_late(self, n_features: int) -> LateLabels | None:
+        if self.late is None and self._late_rows:
+            self.late = LateLabels(self._late_rows, n_features, self._ring_rows)
+        return self.late
 
     # Answers.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from edgesvm.errors import NoSchema
 from edgesvm.ingest._lines import LineParser
+from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.ports import Port
 from edgesvm.ingest.session import Link, SampleSchema
 
@@ -15,7 +16,7 @@ HANDSHAKE_BITE = (
     64  # small bites until the columns are known: lines that follow at once must fit the ring
 )
 WAIT = 0.1  # seconds between looks at the clock
-SCHEMA_LINE = re.compile(rb"#esvm 1 d=([0-9]{1,5})(?: label=(last|none))?")
+SCHEMA_LINE = re.compile(rb"#esvm 1 d=([0-9]{1,5})(?: label=(last|none|late))?")
 
 
 class TextLink(Link):
@@ -32,11 +33,17 @@ class TextLink(Link):
         *,
         n_features: int | None = None,
         label: str = "last",
+        late_labels: int = 0,
+        gate: ValueGate | None = None,
         **options: Any,
     ) -> None:
-        parser = LineParser(n_features, label_column=label != "none", use_labels=label != "none")
-        super().__init__(opener, parser, n_features=n_features, label=label, **options)
-        self._has_label_column = label != "none"
+        # Where labels come late, in lines of their own, samples have no such column.
+        column = label != "none" and not late_labels
+        parser = LineParser(n_features, label_column=column, use_labels=label != "none", gate=gate)
+        super().__init__(
+            opener, parser, n_features=n_features, label=label, late_labels=late_labels, **options
+        )
+        self._has_label_column = column
         self._schemas = self._schema_refused = 0
 
     def _begin(self) -> None:
@@ -85,13 +92,16 @@ class TextLink(Link):
         if match[2] is not None:
             self._has_label_column = match[2] == b"last"
         # The sketch prints it as it starts, and counts from its start again.
-        self._parser.sequence.new_epoch()
+        self._parser.new_epoch()
         self._settle(n_features)
 
     def _settle(self, n_features: int) -> None:
-        self._parser.expect(self._make_ring(n_features), self._has_label_column)
+        ring = self._make_ring(n_features)
+        late = self._make_late(n_features)
+        self._parser.expect(ring, self._has_label_column, late)
         used = self._has_label_column and self._label == "last"
-        self.schema = SampleSchema(n_features, "inline" if used else "none")
+        told = "inline" if used else "none" if late is None else "late"
+        self.schema = SampleSchema(n_features, told)
 
     def _tick(self, now: float) -> None:
         """A sketch is told nothing it has not asked for."""
@@ -102,6 +112,9 @@ class TextLink(Link):
     def _least_row_bytes(self) -> int:
         d = self._n_features or 1 if self._ring is None else self._ring.n_features
         return 2 * d
+
+    def _least_label_bytes(self) -> int:
+        return 5  # "=0 1" and its LF
 
     @property
     def counters(self) -> dict[str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -19,6 +19,7 @@ PROTOCOL_VERSION = 1
 # Frame types.
 HELLO = 0x01
 SCHEMA = 0x02
+SCALES = 0x03
 SAMPLE_F32 = 0x10
 SAMPLE_I16 = 0x11
 LABEL = 0x12
@@ -45,14 +46,33 @@ LABEL_NONE = 0
 LABEL_INLINE = 1
 LABEL_LATE = 2
 
+# Commands. SET_RATE takes a u32, microseconds between samples; PING's argument comes back.
+PING = 1
+SET_RATE = 2
+START = 3
+STOP = 4
+RESET_COUNTERS = 5
+OPCODES = (PING, SET_RATE, START, STOP, RESET_COUNTERS)
+
+# Status of an ACK.
+DONE = 0
+UNKNOWN_OPCODE = 1
+BAD_ARGUMENT = 2
+REFUSED = 3
+
+MAX_ARGUMENT = 16
+
 MIN_RAW = 12  # header and CRC, no body
 MAX_RAW = 254  # the longest frame that COBS lengthens by exactly one byte
 
 _HEADER = struct.Struct("<BBHI")
 _TIME = struct.Struct("<I")
 _LABEL = struct.Struct("<hH")
+_PAGE = struct.Struct("<HH")
+_SCALE = struct.Struct("<ff")
 
 Body = TypeVar("Body", bound="_Body")
+CommandBody = TypeVar("CommandBody", bound="Command")
 
 
 class BadBody(ValueError):
@@ -75,9 +95,12 @@ def max_encoded_length(n: int) -> int:
     return n + max(1, -(-n // 254))
 
 
-def sample_raw_length(n_features: int, *, has_label: bool = True, has_time: bool = False) -> int:
-    """Bytes before COBS of a float32 sample: 12 + 4 d, and 4 each for label and device time."""
-    return MIN_RAW + 4 * (n_features + has_label + has_time)
+def sample_raw_length(
+    n_features: int, *, has_label: bool = True, has_time: bool = False, dtype: int = DTYPE_F32
+) -> int:
+    """Bytes before COBS of a sample: 12 + 4 d (int16: 2 d), 4 each for label and device time."""
+    n_bytes = 2 if dtype == DTYPE_I16 else 4
+    return MIN_RAW + n_bytes * n_features + 4 * (has_label + has_time)
 
 
 def cobs_encode(raw: bytes) -> bytes:
@@ -158,22 +181,93 @@ def encode_sample(
     ValueError
         Label or weight does not fit, or a feature is too large for float32.
     """
-    flags = 0
-    body = b""
-    if time_us is not None:
-        flags |= HAS_TIME
-        body += _TIME.pack(time_us & 0xFFFFFFFF)
-    if label is not None:
-        flags |= HAS_LABEL
-        body += _pack(
-            _LABEL, (label, round(weight * 256)), "label (int16) and weight (0 to 255.996)"
-        )
+    head, flags = _sample_head(label, weight, time_us)
     values = tuple(x)
     try:
-        body += struct.pack(f"<{len(values)}f", *values)
+        body = head + struct.pack(f"<{len(values)}f", *values)
     except OverflowError as error:
         raise ValueError("a feature is too large for float32") from error
     return encode_frame(SAMPLE_F32, body, schema_id=schema_id, sequence=sequence, flags=flags)
+
+
+def encode_sample_i16(
+    schema_id: int,
+    sequence: int,
+    x: Iterable[int],
+    *,
+    label: int | None = None,
+    weight: float = 1.0,
+    time_us: int | None = None,
+) -> bytes:
+    """One int16 sample as it goes on the wire; the host reads ``scale * x + offset``.
+
+    Parameters are those of `encode_sample`, but for
+
+    x : iterable of int
+        The d raw values, -32768 to 32767.
+
+    Raises
+    ------
+    ValueError
+        Label, weight or a value does not fit.
+    """
+    head, flags = _sample_head(label, weight, time_us)
+    values = tuple(int(value) for value in x)
+    body = head + _pack(struct.Struct(f"<{len(values)}h"), values, "int16 features")
+    return encode_frame(SAMPLE_I16, body, schema_id=schema_id, sequence=sequence, flags=flags)
+
+
+def _sample_head(label: int | None, weight: float, time_us: int | None) -> tuple[bytes, int]:
+    """What stands before the features, and the flags that say so."""
+    flags = 0
+    head = b""
+    if time_us is not None:
+        flags |= HAS_TIME
+        head += _TIME.pack(time_us & 0xFFFFFFFF)
+    if label is not None:
+        flags |= HAS_LABEL
+        head += _pack(
+            _LABEL, (label, round(weight * 256)), "label (int16) and weight (0 to 255.996)"
+        )
+    return head, flags
+
+
+def scale_table(
+    scales: Sequence[float], offsets: Sequence[float], *, max_raw: int = MAX_RAW
+) -> tuple[int, list[bytes]]:
+    """The scale table of int16 samples, as it goes on the wire.
+
+    Parameters
+    ----------
+    scales, offsets : sequence of float
+        One of each for a feature, sent as float32; finite.
+    max_raw : int
+        Longest raw frame, bytes: what divides the table into pages.
+
+    Returns
+    -------
+    crc : int
+        For `Schema.scale_crc`: CRC-32 over (scale, offset) of every feature.
+    pages : list of bytes
+        Bodies of the SCALES frames that follow the SCHEMA, with its id in their headers.
+
+    Raises
+    ------
+    ValueError
+        The lengths differ, or a number does not fit float32.
+    """
+    if len(scales) != len(offsets) or not len(scales):
+        raise ValueError(f"{len(scales)} scales and {len(offsets)} offsets: one of each a feature")
+    try:
+        pairs = [_SCALE.pack(*pair) for pair in zip(scales, offsets, strict=True)]
+    except OverflowError as error:
+        raise ValueError("a scale or an offset is too large for float32") from error
+    n = (max_raw - MIN_RAW - _PAGE.size) // _SCALE.size
+    if n < 1:
+        raise ValueError(f"max_raw={max_raw} has no room for a page of the scale table")
+    chunks = [b"".join(pairs[i : i + n]) for i in range(0, len(pairs), n)]
+    pages = [_PAGE.pack(k, len(chunks)) + chunk for k, chunk in enumerate(chunks)]
+    return zlib.crc32(b"".join(pairs)), pages
 
 
 def _pack(layout: struct.Struct, values: tuple[Any, ...], what: str) -> bytes:
@@ -313,3 +407,88 @@ class Heartbeat(_Body):
     stack_high_water: int = 0
 
     _layout: ClassVar[struct.Struct] = struct.Struct("<7IHxx")
+
+
+@dataclass(frozen=True)
+class Label(_Body):
+    """The label of a sample sent before. 8 bytes."""
+
+    sequence: int  # of the sample
+    label: int  # class index, int16
+    weight: float = 1.0  # 0 to 255.996, sent in steps of 1/256
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IhH")
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError names a field that does not fit."""
+        values = (self.sequence, self.label, round(self.weight * 256))
+        return _pack(self._layout, values, "Label")
+
+    @classmethod
+    def unpack(cls, body: bytes) -> Label:
+        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        sequence, label, weight = cls._fields(body)
+        return cls(sequence, label, weight / 256)
+
+
+@dataclass(frozen=True)
+class Command:
+    """Host to device, answered by an `Ack` of the same id. 4 to 20 bytes.
+
+    A device carries a command of the same id as the last out once only, and answers it again.
+    """
+
+    command_id: int  # u16
+    opcode: int  # one of OPCODES; another is answered with UNKNOWN_OPCODE
+    status: int = 0  # 0 in a command
+    argument: bytes = b""  # at most 16 bytes
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<HBB")
+
+    def __post_init__(self) -> None:
+        if len(self.argument) > MAX_ARGUMENT:
+            raise ValueError(
+                f"{type(self).__name__} argument of {len(self.argument)} bytes, "
+                f"at most {MAX_ARGUMENT}"
+            )
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError names a field that does not fit."""
+        values = (self.command_id, self.opcode, self.status)
+        return _pack(self._layout, values, type(self).__name__) + self.argument
+
+    @classmethod
+    def unpack(cls: type[CommandBody], body: bytes) -> CommandBody:
+        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        n = cls._layout.size
+        if not n <= len(body) <= n + MAX_ARGUMENT:
+            raise BadBody(
+                f"{cls.__name__} body of {len(body)} bytes, {n} to {n + MAX_ARGUMENT} expected"
+            )
+        command_id, opcode, status = cls._layout.unpack(body[:n])
+        return cls(command_id, opcode, status, bytes(body[n:]))
+
+
+@dataclass(frozen=True)
+class Ack(Command):
+    """Device to host: the command of this id was carried out, or why not (`status`)."""
+
+
+@dataclass(frozen=True)
+class ScalePage:
+    """Device to host: a part of the scale table, for int16 samples. 12 bytes and more."""
+
+    page: int  # from 0
+    pages: int
+    pairs: bytes  # float32 (scale, offset) for each feature of the page
+
+    @classmethod
+    def unpack(cls, body: bytes) -> ScalePage:
+        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        pairs = bytes(body[_PAGE.size :])
+        if len(body) <= _PAGE.size or len(pairs) % _SCALE.size:
+            raise BadBody(f"ScalePage body of {len(body)} bytes is not 4 + 8 n")
+        page, pages = _PAGE.unpack(body[: _PAGE.size])
+        if page >= pages:
+            raise BadBody(f"ScalePage {page} of {pages}")
+        return cls(page, pages, pairs)

@@ -1,6 +1,33 @@
-"""Snapshots: a learner's bytes on disk, written whole or not at all, and read without trust."""
+"""A learner's bytes on disk, written whole or not at all, and read without trust: snapshots and
+checkpoints.
+"""
 
+from edgesvm.persist.checkpoint import (
+    Checkpoint,
+    Slot,
+    inspect_slots,
+    is_checkpoint,
+    read_slot,
+    slot_bytes,
+)
+from edgesvm.persist.disk import Disk, OsDisk
 from edgesvm.persist.format import Snapshot, pack, unpack
 from edgesvm.persist.store import inspect, load, restore, save
 
-__all__ = ["Snapshot", "inspect", "load", "pack", "restore", "save", "unpack"]
+__all__ = [
+    "Checkpoint",
+    "Disk",
+    "OsDisk",
+    "Slot",
+    "Snapshot",
+    "inspect",
+    "inspect_slots",
+    "is_checkpoint",
+    "load",
+    "pack",
+    "read_slot",
+    "restore",
+    "save",
+    "slot_bytes",
+    "unpack",
+]

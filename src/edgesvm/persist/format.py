@@ -27,6 +27,8 @@ HEADER = struct.Struct("<8sHHIQQII16x")
 HEADER_BYTES = HEADER.size
 CRC_BYTES = 4
 MAX_SECTION = 1 << 16  # parameters, labels: a few names and numbers
+MAX_TEXT = 1024  # UTF-8 bytes of one
+MAX_LABELS_BYTES = 1 + 2 * (3 + MAX_TEXT)  # two labels, both texts of the longest kind
 
 NONE, BOOL, INT, FLOAT, STR, KERNEL, LEARNER = range(7)
 
@@ -59,23 +61,34 @@ def pack(snapshot: Snapshot) -> bytes:
     TypeError
         A label or parameter of a kind the format has no place for.
     """
-    params = _pack_params(Wrapped(snapshot.learner, snapshot.params))
-    labels = struct.pack("<B", snapshot.closed) + b"".join(
-        _pack_value(y, label=True) for y in snapshot.labels
+    claimed = Wrapped(snapshot.learner, snapshot.params)
+    body = (
+        head(claimed, snapshot.n_features, snapshot.labels, snapshot.closed, len(snapshot.arena))
+        + snapshot.arena
     )
-    n_bytes = HEADER_BYTES + len(params) + len(labels) + len(snapshot.arena) + CRC_BYTES
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def head(
+    claimed: Wrapped, n_features: int, labels: tuple[Any, ...], closed: bool, arena_bytes: int
+) -> bytes:
+    """Header, parameters and labels: all that comes before an arena of `arena_bytes` bytes. Raises
+    as `pack` does.
+    """
+    params = _pack_params(claimed)
+    packed_labels = struct.pack("<B", closed) + b"".join(_pack_value(y, label=True) for y in labels)
+    n_bytes = HEADER_BYTES + len(params) + len(packed_labels) + arena_bytes + CRC_BYTES
     header = HEADER.pack(
         MAGIC,
         VERSION,
         HEADER_BYTES,
-        snapshot.n_features,
+        n_features,
         n_bytes,
-        len(snapshot.arena),
+        arena_bytes,
         len(params),
-        len(labels),
+        len(packed_labels),
     )
-    body = header + params + labels + snapshot.arena
-    return body + struct.pack("<I", zlib.crc32(body))
+    return header + params + packed_labels
 
 
 def unpack(data: bytes) -> Snapshot:
@@ -156,7 +169,7 @@ def _pack_value(value: Any, label: bool = False) -> bytes:  # noqa: PLR0911 (one
         return struct.pack("<Bq", INT, value)
     if isinstance(value, float):
         return struct.pack("<Bd", FLOAT, value)
-    if isinstance(value, str) and len(encoded := value.encode()) <= 1024:
+    if isinstance(value, str) and len(encoded := value.encode()) <= MAX_TEXT:
         return struct.pack("<BH", STR, len(encoded)) + encoded
     if isinstance(value, Kernel) and not label:
         kind, gamma, coef0, degree = value.code

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import struct
 import tempfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.errors import CorruptModelError
 from edgesvm.learner import Learner
-from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
+from edgesvm.persist.format import CRC_BYTES, MAX_LABELS_BYTES, Snapshot, Wrapped, head, unpack
 
 MAX_FILE_BYTES = 1 << 32
 
@@ -24,20 +26,12 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
     Where only the last fails, the new file is in place and whole, but a power cut may yet bring the
     old one back.
     """
-    core, params = learner._allocated, learner._state[1]
-    labels = core.labels
-    claimed = _claim(learner, params)
-    data = pack(
-        Snapshot(
-            claimed.learner,
-            claimed.params,
-            core.n_features,
-            labels.in_slots,
-            labels.closed,
-            bytes(core.arena),
-        )
-    )
+    data = describe(learner) + bytes(learner.arena)
+    data += struct.pack("<I", zlib.crc32(data))
     path = Path(path)
+    if path.exists() and not path.is_file():
+        # The rename would put a file in the place of a device or a pipe.
+        raise FileExistsError(f"{path} is no plain file: a snapshot would take its place")
     descriptor, temporary = tempfile.mkstemp(
         prefix=path.name + ".", suffix=".tmp", dir=path.parent or "."
     )
@@ -54,6 +48,24 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
             os.unlink(temporary)
         raise
     _sync_folder(path.parent)
+
+
+def describe(learner: Learner) -> bytes:
+    """All of a snapshot of `learner` that comes before its arena; TypeError for a label the format
+    has no place for.
+    """
+    core, params = learner._allocated, learner._state[1]
+    labels = core.labels
+    return head(
+        _claim(learner, params), core.n_features, labels.in_slots, labels.closed, core.arena.nbytes
+    )
+
+
+def snapshot_bytes(learner: Learner) -> int:
+    """Most bytes a snapshot of `learner`, which has its memory, can have, whatever labels come."""
+    core, params = learner._allocated, learner._state[1]
+    before_labels = len(head(_claim(learner, params), core.n_features, (), False, 0)) - 1
+    return before_labels + MAX_LABELS_BYTES + core.arena.nbytes + CRC_BYTES
 
 
 def _claim(learner: Learner, params: dict[str, Any]) -> Wrapped:
@@ -98,12 +110,12 @@ def load(path: str | os.PathLike[str]) -> Learner:
     OSError
         It cannot be read.
     """
-    return restore(_read(path))
+    return restore(read_file(path))
 
 
 def inspect(path: str | os.PathLike[str]) -> tuple[Snapshot, Learner, MemoryPlan]:
     """What a snapshot says, checked but for the learned numbers: snapshot, empty learner, plan."""
-    snapshot = unpack(_read(path))
+    snapshot = unpack(read_file(path))
     return snapshot, *_claimed(snapshot)
 
 
@@ -144,7 +156,8 @@ def _build(claimed: Wrapped) -> Learner:
     )
 
 
-def _read(path: str | os.PathLike[str]) -> bytes:
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """The file's bytes; CorruptModelError where it is longer than any of ours."""
     with open(path, "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > MAX_FILE_BYTES:

@@ -1,0 +1,11 @@
+# Which values a sample may have: ValueGate.admit() judges, or clips, the features of one.
+
+from libc.stdint cimport int64_t
+
+
+cdef class ValueGate:
+    cdef readonly int64_t bad_nan, bad_inf, bad_range, clipped
+    cdef readonly bint clip
+    cdef readonly float low, high
+
+    cdef bint admit(self, float *x, Py_ssize_t n) noexcept nogil

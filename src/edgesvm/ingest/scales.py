@@ -1,0 +1,62 @@
+"""The scale table of int16 samples, put together from its pages."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from edgesvm.ingest import wire
+
+
+class ScaleTable:
+    """Pages of one schema's table; 8 bytes a feature, whatever comes.
+
+    Pages are taken in their order, page 0 always: a lost one is made good when the node is asked
+    again and sends them all.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (d, 2), float32, or None
+        Scale and offset of each feature, once the table is whole.
+    """
+
+    def __init__(self, schema: wire.Schema) -> None:
+        self.schema = schema
+        self.rows: np.ndarray | None = None
+        self._pairs = bytearray()
+        self._next = 0
+        if schema.scale_crc == 0:
+            self.rows = np.tile(np.array([1, 0], np.float32), (schema.n_features, 1))
+
+    def take(self, page: wire.ScalePage) -> bool:
+        """Add a page; is the table whole now? BadBody where it cannot be this table's."""
+        if self.rows is not None:
+            return False
+        if page.page == 0:
+            self._restart()
+        if page.page != self._next:
+            return False
+        self._pairs += page.pairs
+        self._next += 1
+        if len(self._pairs) > 8 * self.schema.n_features:
+            self._restart()
+            raise wire.BadBody("the scale table is longer than the features")
+        if self._next < page.pages:
+            return False
+        self.rows = self._whole()
+        return True
+
+    def _whole(self) -> np.ndarray:
+        pairs = bytes(self._pairs)
+        self._restart()
+        if len(pairs) != 8 * self.schema.n_features or zlib.crc32(pairs) != self.schema.scale_crc:
+            raise wire.BadBody("the scale table is not the one that the schema names")
+        rows = np.frombuffer(pairs, "<f4").reshape(-1, 2).astype(np.float32)
+        if not np.isfinite(rows).all():
+            raise wire.BadBody("the scale table has a number that is not finite")
+        return rows
+
+    def _restart(self) -> None:
+        self._pairs.clear()
+        self._next = 0

@@ -1,0 +1,149 @@
+"""`edgesvm run --checkpoint`: saved while learning, under a board's limits, and taken up again."""
+
+import os
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from edgesvm import StreamSVM, load
+from edgesvm.cli import main
+from edgesvm.persist import Checkpoint
+from firmware_sim.harness import simulate
+from firmware_sim.line import Line
+from firmware_sim.links import PtyLink
+from firmware_sim.node import FrameNode
+from firmware_sim.profiles import PROFILES
+from firmware_sim.signals import RotatingMachine
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+RUN = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
+
+
+def run(*words, samples=1500, seed=0, limited=True):
+    """One life of `edgesvm run`, ended by SIGTERM after its samples."""
+    link = PtyLink()
+    profile = PROFILES["pi-zero"] if limited and sys.platform == "linux" else None
+    try:
+        node = FrameNode(RotatingMachine(seed), samples=samples)
+        argv = [*RUN, *map(str, words)]
+        return simulate(argv, node, Line(link), profile=profile, timeout_s=120)
+    finally:
+        link.close()
+
+
+def test_saved_while_learning_at_the_end_and_taken_up_again(tmp_path):
+    path, snapshot = tmp_path / "m.ckpt", tmp_path / "m.esvm"
+    first = run("--checkpoint", path, "--every", "200", "--save", snapshot)
+    assert (first.ended, first.exit_code) == ("drained", 0), first.edge_errors
+    counters = first.edge["counters"]
+    assert counters["saves"] > 2
+    assert (counters["save_failed"], counters["slot_rejected"]) == (0, 0)
+    learner = Checkpoint(path).load()
+    assert learner.n_seen_ == 1500 and bytes(learner.arena) == bytes(load(snapshot).arena)
+    second = run("--checkpoint", path, seed=1)
+    assert second.exit_code == 0 and re.search(
+        r"1,500 samples old, from .*m\.ckpt", second.edge_errors
+    )
+    assert Checkpoint(path).load().n_seen_ == 3000
+    third = run("--checkpoint", path, "--fresh", samples=100)
+    assert third.exit_code == 0 and Checkpoint(path).load().n_seen_ == 100
+
+
+def test_seconds_and_a_second_file(tmp_path):
+    path, spare = tmp_path / "m.ckpt", tmp_path / "spare"
+    result = run("--checkpoint", path, "--checkpoint-second", spare, "--every", "0.01s")
+    assert result.exit_code == 0, result.edge_errors
+    assert bytes(Checkpoint(path).load().arena) == bytes(Checkpoint(spare).load().arena)
+    path.unlink()
+    assert run("--checkpoint", path, "--checkpoint-second", spare, samples=10).exit_code == 0
+    assert Checkpoint(path).load().n_seen_ == 1510
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="no /proc here")
+def test_a_medium_that_takes_no_files(tmp_path):
+    """/proc is a file system where nothing can be made, for root neither."""
+    result = run("--checkpoint", "/proc/model.ckpt", "--every", "100")
+    counters = result.edge["counters"]
+    assert result.exit_code == 0 and counters["learned"] == 1500
+    assert counters["save_failed"] > 1 and counters["saves"] == 0
+    assert result.edge_errors.count("cannot be written") == 1
+
+
+def test_a_damaged_slot_is_counted_and_the_other_taken(tmp_path):
+    path = tmp_path / "m.ckpt"
+    run("--checkpoint", path, "--every", "500", samples=1000)
+    newest = Checkpoint(path)
+    newest.load()
+    data = bytearray(path.read_bytes())
+    at = 0 if newest.sequence % 2 == 0 else len(data) // 2
+    data[at + 100] ^= 1
+    path.write_bytes(data)
+    result = run("--checkpoint", path, samples=10)
+    assert result.exit_code == 0 and result.edge["counters"]["slot_rejected"] == 1
+    for at in (100, len(data) // 2 + 100):
+        data[at] ^= 2
+    path.write_bytes(data)
+    result = run("--checkpoint", path, samples=10)
+    assert (result.ended, result.exit_code) == ("edge exited", 1)
+    assert "damaged" in result.edge_errors and "Traceback" not in result.edge_errors
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("what", ["features", "labels", "budget"])
+def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
+    path = tmp_path / "m.ckpt"
+    n_features = 3 if what == "features" else RotatingMachine(0).n_features
+    labels = ["a", "b"] if what == "labels" else [0, 1]
+    X = np.eye(n_features, dtype=np.float32)[:2]
+    lookahead = 500 if what == "budget" else 1
+    Checkpoint(path).save(StreamSVM(lookahead=lookahead).partial_fit(X, labels))
+    result = run("--checkpoint", path, samples=10)
+    assert (result.ended, result.exit_code) == ("edge exited", 2), result.edge_errors
+    words = {"features": "on 3 features", "labels": "labels", "budget": "are allowed"}[what]
+    assert words in result.edge_errors and "Traceback" not in result.edge_errors
+
+
+@pytest.mark.parametrize(
+    "words, complaint",
+    [
+        (["--checkpoint", "m", "--every", "0"], "60s"),
+        (["--checkpoint", "m", "--every", "1h"], "60s"),
+        (["--checkpoint", "/nonexistent/m"], "no folder"),
+        (["--checkpoint", "/"], "no plain file"),
+        (["--checkpoint-second", "m"], "goes with --checkpoint"),
+        (["--checkpoint", "m", "--checkpoint-second", "m"], "same file"),
+    ],
+)
+def test_options_that_make_no_sense(words, complaint, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = main(["run", "/nonexistent/port", *words])
+    except SystemExit as done:
+        code = done.code
+    assert code == 2 and complaint in capsys.readouterr().err
+
+
+def test_inspect_tells_both_slots(tmp_path, capsys):
+    path = tmp_path / "m.ckpt"
+    learner = StreamSVM().partial_fit([[1.0], [2.0]], [0, 1])
+    checkpoint = Checkpoint(path)
+    checkpoint.prepare(learner)
+    assert main(["inspect", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "empty" in said and "never written" in said and "none yet" in said
+    for _ in range(3):
+        checkpoint.save(learner)
+    assert main(["inspect", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "save 2" in said and "save 3" in said and "2 seen" in said
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1  # the magic of the newest
+    path.write_bytes(data)
+    assert main(["inspect", str(path), "--json"]) == 0
+    assert '"n_seen": 2' in (said := capsys.readouterr().out) and "none of ours" in said
+    data[60] ^= 1
+    path.write_bytes(data)
+    assert main(["inspect", str(path)]) == 1
+    assert "damaged" in capsys.readouterr().err

@@ -1,0 +1,140 @@
+"""The conformance run with few samples, and its limits on doctored results."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from firmware_sim import conformance
+from firmware_sim.__main__ import main
+from firmware_sim.conformance import (
+    Section,
+    as_json,
+    conform,
+    frames_section,
+    integrity_section,
+    ledger_section,
+    parse_count,
+    run_edge,
+    with_unpluggings,
+)
+from firmware_sim.expected import expected
+from firmware_sim.faults import MIXES
+from firmware_sim.signals import RotatingMachine
+
+needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    if not hasattr(os, "openpty"):
+        pytest.skip("no pseudo-terminals here")
+    rates = with_unpluggings(MIXES["field"], 3000)
+    folder = tmp_path_factory.mktemp("run")
+    return run_edge(lambda: RotatingMachine(3), folder, samples=3000, rates=rates, seed=3)
+
+
+@needs_pty
+def test_the_command_prints_every_line_and_one_of_json(capsys, monkeypatch):
+    monkeypatch.setattr(conformance, "ACCURACY_SAMPLES", 1000)
+    monkeypatch.setattr(conformance, "COUNTED_CALLS", 2000)
+    monkeypatch.delenv("EDGESVM_DATA", raising=False)
+    monkeypatch.chdir("/")
+    code = main(["conformance", "--samples", "2k", "--seed", "4"])
+    *lines, last = capsys.readouterr().out.splitlines()
+    names = ["link", "frames", "integrity", "ledger", "latency", "link", "budget", "alloc"]
+    names += ["process", "power", "accuracy"]
+    # A thousand samples are too few to compare accuracies to half a point.
+    broken = [what for what in json.loads(last)["broken"] if not what.startswith("accuracy")]
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == names
+    assert broken == [] and code in (0, 1)
+    assert all(line.endswith(")") for line in lines if not line.startswith(" "))
+
+
+def test_a_run_holds_and_its_model_is_that_of_the_rows_that_arrived(run):
+    want = expected(run.node, run.faults)
+    for section in (frames_section(run), integrity_section(run, want), ledger_section(run)):
+        assert section.broken == []
+    assert 2000 < len(want.learned) < 3000
+    assert run.counters["disconnects"] == len(run.report.detect_s) == len(run.report.recover_s) > 0
+
+
+def test_a_damaged_frame_that_was_accepted_would_be_found(run):
+    want = expected(run.node, run.faults)
+    without = want.rows[np.arange(len(want.rows)) != 100]
+    doctored = type(want)(want.unique, want.missing, want.epochs, without, want.learned)
+    assert "1 damaged frames were accepted" in integrity_section(run, doctored).broken
+
+
+def test_another_model_would_be_found(run):
+    want = expected(run.node, run.faults)
+    learned = want.learned.copy()
+    learned[[100, 200]] = learned[[200, 100]]
+    doctored = type(want)(want.unique, want.missing, want.epochs, want.rows, learned)
+    assert any("the model is not" in what for what in integrity_section(run, doctored).broken)
+
+
+def test_counts_that_do_not_add_up_would_be_found(run):
+    counters = run.report.edge["counters"]
+    counters["bad_crc"] += 1
+    try:
+        assert ledger_section(run).broken and frames_section(run).broken
+    finally:
+        counters["bad_crc"] -= 1
+
+
+@needs_pty
+def test_an_edge_process_that_fails_is_a_broken_limit(monkeypatch):
+    monkeypatch.setattr(conformance.sys, "executable", "/bin/false")
+    sections = list(conform(samples=10, mix="none"))
+    assert [section.name for section in sections] == ["link", "edge"]
+    assert sections[0].broken and json.loads(as_json(sections))["broken"]
+
+
+def test_a_broken_limit_is_said_below_its_line():
+    section = Section("budget", "stated 5 B", ["too much"])
+    assert str(section).splitlines()[1].split("LIMIT BROKEN: ")[1] == "too much"
+
+
+@pytest.mark.parametrize(
+    ("text", "n"), [("10M", 10_000_000), ("50k", 50_000), ("1,000", 1000), ("7", 7)]
+)
+def test_counts_with_a_suffix(text, n):
+    assert parse_count(text) == n
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--samples", "many"], "give a whole number"),
+        (["--samples", "0"], "at least 1"),
+        (["--baud", "-1"], "baud must be positive"),
+    ],
+)
+def test_wrong_use(argv, message, capsys):
+    assert main(["conformance", *argv]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_reader_who_has_seen_enough(tmp_path):
+    listing = subprocess.Popen(
+        [sys.executable, "-m", "firmware_sim", "list"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    listing.stdout.close()
+    assert listing.wait() == 0
+    assert listing.stderr.read() == b""
+    listing.stderr.close()
+
+
+@pytest.mark.long
+@needs_pty
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_field_mix_holds_for_other_seeds(seed):
+    for section in conform(samples=50_000, seed=seed):
+        assert section.broken == [], section

@@ -1,0 +1,176 @@
+"""Labels that come after their samples: by hand, then against a model that forgets nothing."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgesvm.ingest import LateLabels
+
+TOP = 2**32
+
+
+def waiting(capacity=4, numbers=(), **options):
+    late = LateLabels(capacity, 2, **options)
+    for n in numbers:
+        late.wait(np.float32([n % TOP, -1]), n % TOP, n % 7)
+    return late
+
+
+def label(late, *numbers, row=0):
+    """Labels for `numbers`; what was matched."""
+    for n in numbers:
+        late.tell_label(row, n % TOP, 3, 0.5)
+    found = []
+    while (sample := late.take(row)) is not None:
+        found.append(sample.sequence)
+    return found
+
+
+def counts(late):
+    c = late.counters()
+    names = ("matched", "duplicate", "expired", "unknown")
+    return tuple(c[f"label_{name}"] for name in names)
+
+
+def test_a_label_finds_its_sample_as_it_was():
+    late = waiting(numbers=range(4))
+    late.tell_label(0, 2, -5, 0.25)
+    sample = late.take(0)
+    assert (sample.label, sample.weight, sample.predicted, sample.sequence) == (-5, 0.25, 2, 2)
+    assert sample.x.tolist() == [2, -1]
+    assert late.take(0) is None
+    assert (late.waiting, late.unlabelled) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "labels", "expected"),
+    [
+        (range(10), [9], (1, 0, 0, 0)),
+        (range(10), [6], (1, 0, 0, 0)),  # late by W - 1
+        (range(10), [5], (0, 0, 1, 0)),  # late by W
+        (range(10), [5, 5], (0, 1, 1, 0)),  # expired once only
+        (range(10), [9, 9, 9], (1, 2, 0, 0)),
+        (range(10), [10], (0, 0, 0, 1)),  # ahead: never seen
+        ([0, 1, 3], [2], (0, 0, 0, 1)),  # lost on its way
+        ([0, 1, 9], [8, 1], (0, 0, 1, 1)),
+        ([TOP - 2, TOP - 1, 0, 1], [TOP - 2, 1], (2, 0, 0, 0)),  # numbers wrap
+        ([5, 7, 6], [6, 5], (2, 0, 0, 0)),  # reordered
+        ([5, 20, 6], [6], (0, 0, 1, 0)),  # too far behind to wait at all
+        ([0, 5000], [0], (0, 0, 0, 1)),  # forgotten
+        ([], [0], (0, 0, 0, 1)),
+    ],
+)
+def test_what_a_label_finds(numbers, labels, expected):
+    late = waiting(numbers=numbers)
+    label(late, *labels)
+    assert counts(late) == expected
+    assert len(list(numbers)) == late.matched + late.expired + late.unlabelled + late.waiting
+
+
+def test_a_sample_that_came_with_its_label_needs_no_other():
+    late = waiting()
+    late.labelled(0)
+    assert label(late, 0) == []
+    assert counts(late) == (0, 1, 0, 0)
+    assert (late.waiting, late.unlabelled) == (0, 0)
+
+
+def test_labels_wait_for_the_rows_before_them():
+    late = waiting()
+    late.tell_label(2, 1, 0)
+    assert late.rows_before(0) == 2
+    assert late.take(1) is None
+    for n in range(2):
+        late.wait(np.float32([n, n]), n)
+    sample = late.take(2)
+    assert (sample.sequence, sample.predicted) == (1, None)
+    assert late.rows_before(2) is None
+
+
+def test_an_epoch_forgets_even_where_the_queue_is_full():
+    late = waiting(numbers=range(4), queue=2)
+    for n in (0, 1, 2):
+        late.tell_label(0, n, 1)
+    late.tell_epoch(0)  # takes the place of the label of 1
+    assert late.take(0).sequence == 0
+    assert late.take(0) is None
+    assert late.counters()["label_dropped"] == 2
+    assert (late.waiting, late.unlabelled) == (0, 3)
+    assert label(late, 1) == []
+    assert counts(late) == (1, 0, 0, 1)
+
+
+@pytest.mark.parametrize("arguments", [(0, 2), (-1, 2), (2**20 + 1, 2), (4, 0), (4, 2, 0)])
+def test_parameters_out_of_range(arguments):
+    with pytest.raises(ValueError, match="must be"):
+        LateLabels(*arguments)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [np.zeros(3, np.float32), np.zeros(2), np.zeros((1, 2), np.float32), np.zeros(4, "f4")[::2]],
+)
+def test_only_rows_of_its_own_kind_wait(x):
+    with pytest.raises(ValueError, match="2 contiguous float32"):
+        waiting().wait(x, 0)
+
+
+def test_memory_is_said_in_bytes():
+    assert dict(LateLabels(100, 8, 10).memory()) == {
+        "late labels": 100 * (4 * 8 + 4), "late label memory": 1024, "late label queue": 210,
+    }  # fmt: skip
+
+
+class Model:
+    """The rule in its plainest form: a dict that forgets only what is 1,024 numbers old."""
+
+    def __init__(self, capacity):
+        self.capacity = capacity
+        self.open = {}
+        self.highest = None
+        self.counts = [0, 0, 0, 0]
+
+    def sample(self, n):
+        self.highest = n if self.highest is None else max(n, self.highest)
+        self.open[n] = True
+
+    def label(self, n):
+        behind = -1 if self.highest is None else self.highest - n
+        if n not in self.open or not 0 <= behind < 1024:
+            self.counts[3] += 1
+        elif not self.open[n]:
+            self.counts[1] += 1
+        else:
+            self.open[n] = False
+            self.counts[0 if behind < self.capacity else 2] += 1
+
+    def unlabelled_and_waiting(self):
+        still = [self.highest - n for n, is_open in self.open.items() if is_open]
+        waits = sum(behind < self.capacity for behind in still)
+        return len(still) - waits, waits
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["sample", "label"]), st.integers(-40, 30) | st.integers(-40, 1500)),
+    max_size=80,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(STEPS, st.integers(1, 40), st.sampled_from([0, TOP - 30]))
+def test_it_counts_as_the_model_does(steps, capacity, start):
+    late, model = LateLabels(capacity, 2), Model(capacity)
+    at = start
+    for kind, step in steps:
+        n = max(at + step, 0)
+        if kind == "label":
+            label(late, n)
+            model.label(n)
+        elif n not in model.open:
+            late.wait(np.float32([n % TOP, 0]), n % TOP)
+            model.sample(n)
+            at = max(at, n)
+    assert list(counts(late)) == model.counts
+    if model.highest is not None:
+        assert (late.unlabelled, late.waiting) == model.unlabelled_and_waiting()

@@ -1,0 +1,184 @@
+"""Saving while learning: when, what, and that no slow or failing disk stops the learner."""
+
+import errno
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from edgesvm import StreamSVM
+from edgesvm.checkpointing import STACK_BYTES, Checkpointer, Interval
+from edgesvm.persist import Checkpoint
+from firmware_sim.disk import Fault, SimulatedDisk
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal((500, 4)).astype(np.float32), RNG.integers(0, 2, 500).tolist()
+
+
+class SlowDisk(SimulatedDisk):
+    """Its syncs return when told to."""
+
+    def __init__(self):
+        super().__init__()
+        self.may_return, self.syncing = threading.Event(), threading.Event()
+
+    def fdatasync(self, descriptor):
+        self.syncing.set()
+        assert self.may_return.wait(60)
+        super().fdatasync(descriptor)
+
+
+class CountedDisk(SimulatedDisk):
+    """Tells when a sync has ended, well or not."""
+
+    def __init__(self):
+        super().__init__()
+        self.ended = threading.Semaphore(0)
+
+    def fdatasync(self, descriptor):
+        try:
+            super().fdatasync(descriptor)
+        finally:
+            self.ended.release()
+
+
+def begin(disk, every="100", **options):
+    learner = StreamSVM().allocate(4)
+    saver = Checkpointer(Checkpoint("model", disk=disk), learner, Interval.parse(every), **options)
+    return learner, saver
+
+
+def learn(learner, saver, begin, end):
+    for i in range(begin, end):
+        learner.learn_one(X[i], Y[i])
+        saver.step()
+
+
+def wait_idle(saver):
+    """Until the write under way is done."""
+    with saver._changed:
+        assert saver._changed.wait_for(lambda: not saver._writing, 60)
+
+
+def loaded(disk):
+    return Checkpoint("model", disk=disk).load()
+
+
+@pytest.mark.parametrize(
+    "text, interval",
+    [
+        ("60s", Interval(60.0)),
+        ("0.5s", Interval(0.5)),
+        ("1000", Interval(None, 1000)),
+        ("1", Interval(None, 1)),
+    ],
+)
+def test_intervals(text, interval):
+    assert Interval.parse(text) == interval
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "0s", "-1", "60 s", "1e3", "s", "60m", "nans", "infs", "1.5", "٣", "9" * 40]
+)
+def test_what_is_no_interval(text):
+    with pytest.raises(ValueError, match="60s"):
+        Interval.parse(text)
+
+
+def test_every_so_many_samples():
+    disk = SimulatedDisk()
+    learner, saver = begin(disk)
+    for n in (100, 200, 300):
+        learn(learner, saver, n - 100, n)
+        wait_idle(saver)
+        assert saver.counters == {"saves": n // 100, "save_failed": 0, "slot_rejected": 0}
+        assert bytes(loaded(disk).arena) == bytes(learner.arena)
+    learn(learner, saver, 300, 350)
+    saver.close()
+    assert saver.counters["saves"] == 4 and loaded(disk).n_seen_ == 350
+
+
+def test_every_so_many_seconds():
+    disk, now = SimulatedDisk(), [0.0]
+    learner, saver = begin(disk, "60s", clock=lambda: now[0])
+    learn(learner, saver, 0, 10)
+    now[0] = 59.9
+    saver.step()
+    assert not saver._writing and saver.counters["saves"] == 0
+    now[0] = 60.0
+    saver.step()
+    wait_idle(saver)
+    assert saver.counters["saves"] == 1
+    now[0] = 1000.0
+    saver.step()  # nothing new: no wear
+    saver.close()
+    assert saver.counters["saves"] == 1
+
+
+def test_what_is_saved_is_the_moment_between_two_samples():
+    """The learner goes on while the disk is writing; the save is of before, and no sample waits."""
+    disk = SlowDisk()
+    learner, saver = begin(disk)
+    learn(learner, saver, 0, 100)
+    assert disk.syncing.wait(60)
+    then = bytes(learner.arena)
+    learn(learner, saver, 100, 400)
+    assert saver._writing and bytes(learner.arena) != then
+    disk.may_return.set()
+    wait_idle(saver)
+    assert bytes(loaded(disk).arena) == then
+    saver.close()
+    assert saver.counters["saves"] == 2 and loaded(disk).n_seen_ == 400
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC, errno.EROFS])
+def test_a_failing_disk_is_told_once_and_learning_goes_on(error):
+    disk, told = CountedDisk(), []
+    learner, saver = begin(disk, report=told.append)
+    learn(learner, saver, 0, 100)
+    wait_idle(saver)
+    disk.faults.append(Fault("fdatasync", error, for_ever=True))
+    for n in (200, 300, 400):
+        learn(learner, saver, n - 100, n)
+        wait_idle(saver)
+    assert (learner.n_seen_, saver.counters["save_failed"], saver.counters["saves"]) == (400, 3, 1)
+    saver.step()
+    assert len(told) == 1 and os.strerror(error) in told[0] and "learning goes on" in told[0]
+    disk.faults.clear()
+    saver.close()
+    assert len(told) == 2 and "again" in told[1]
+    disk.cut_power()
+    assert loaded(disk).n_seen_ == 400
+
+
+def test_a_failing_disk_at_the_end_keeps_the_last_save():
+    disk, told = SimulatedDisk(), []
+    learner, saver = begin(disk, report=told.append)
+    learn(learner, saver, 0, 100)
+    wait_idle(saver)
+    learn(learner, saver, 100, 150)
+    disk.faults.append(Fault("pwrite", errno.EIO, for_ever=True))
+    saver.close()
+    assert saver.counters["save_failed"] == 1 and len(told) == 1
+    disk.cut_power()
+    assert loaded(disk).n_seen_ == 100
+
+
+def test_no_room_for_the_file_at_the_start():
+    disk, told = SimulatedDisk(), []
+    disk.faults.append(Fault("pwrite", errno.ENOSPC, 2))
+    learner, saver = begin(disk, report=told.append)
+    assert "No space" in told[0] and saver.counters["save_failed"] == 1
+    learn(learner, saver, 0, 100)
+    saver.close()
+    assert [text for text in told if "again" in text] and loaded(disk).n_seen_ == 100
+
+
+def test_the_thread_ends_and_its_stack_is_small():
+    before = threading.stack_size()
+    learner, saver = begin(SimulatedDisk())
+    assert threading.stack_size() == before and STACK_BYTES <= 1 << 20
+    learn(learner, saver, 0, 10)
+    saver.close()
+    assert not saver._thread.is_alive() and loaded(saver._checkpoint._files[0]._disk).n_seen_ == 10
