@@ -23,7 +23,8 @@ FUZZ     = address,fuzzer-no-link
 FUZZING  = -Csetup-args=-Dc_args=-fsanitize=$(FUZZ) -Csetup-args=-Dc_link_args=-fsanitize=$(FUZZ) \
            -Csetup-args=-Db_lundef=false -Csetup-args=-Dbuildtype=debugoptimized
 FUZZ_SECONDS ?= 60
-CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=0 \
+# One test dies of a guard page on purpose: the signal must stay its own.
+CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
 .PHONY: help build demo test test-bounds lint conformance sanitize fuzz bench clean
