@@ -6,6 +6,7 @@ A line of the report is a `Section`: what was found, how it was taken, and the l
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
 import re
@@ -28,9 +29,11 @@ from firmware_sim.checks import DAMAGED, identities, matrix_checks
 from firmware_sim.expected import Expected, expected
 from firmware_sim.faults import MIXES, FaultInjector
 from firmware_sim.harness import Memory, Report, simulate
+from firmware_sim.kills import kill_again_and_again
 from firmware_sim.line import Line
 from firmware_sim.links import PtyLink
 from firmware_sim.node import FrameNode, Node
+from firmware_sim.power import PowerReport, checkpoint_ways, cut_everywhere
 from firmware_sim.signals import RotatingMachine
 
 LIMIT_GROWTH = 256 * 1024  # bytes of peak resident memory, after 10,000 samples
@@ -40,6 +43,10 @@ COUNTED_CALLS = 200_000
 # So that a short run loses its plug now and then, too.
 LEAST_UNPLUGGINGS = {"disconnect": 3, "stale": 2, "reboot": 2}
 ACCURACY_SAMPLES = 20_000
+# Of simulated disks; and of kills of the real process, 200 of which are in the long tests.
+POWER_SEEDS = 11
+POWER_KILLS = 10
+SECTOR = 512
 DATA = "EDGESVM_DATA"
 
 _SUFFIX = {"": 1, "k": 1_000, "m": 1_000_000}
@@ -350,8 +357,31 @@ def process_section(run: Run) -> Section:
     )
 
 
-def power_section() -> Section:
-    return Section("power", "not taken", taken="needs a checkpoint")
+def power_section(folder: Path) -> Section:
+    """The checkpoint, cut at every operation on a simulated disk, and killed on the real one."""
+    learners = _at_several_times()
+    cut = [
+        cut_everywhere(checkpoint_ways(second), learners, range(POWER_SEEDS), max_write=SECTOR)
+        for second in (False, True)
+    ]
+    killed = kill_again_and_again(folder, kills=POWER_KILLS, seed=POWER_SEEDS)
+    total = PowerReport()
+    for part in (*cut, killed):
+        for name, n in part.as_dict().items():
+            setattr(total, name, getattr(total, name) + n)
+    broken = [] if total.holds else ["a save was lost, mixed or unloadable"]
+    return Section("power", total.text().removeprefix("power").strip(), broken, total.as_dict())
+
+
+def _at_several_times() -> list[Learner]:
+    """One learner after more and more samples."""
+    rng = np.random.default_rng(5)
+    learner, states = edgesvm.StreamSVM(lookahead=8), []
+    for _ in range(7):
+        X = rng.standard_normal((20, 60)).astype(np.float32)
+        learner.partial_fit(X, (X[:, 0] > 0).astype(int), classes=[0, 1])
+        states.append(copy.deepcopy(learner))
+    return states
 
 
 def accuracy_section(folder: Path, *, seed: int, samples: int) -> Section:
@@ -437,7 +467,7 @@ def conform(
         yield budget_section(run)
         yield alloc_section(run)
         yield process_section(run)
-        yield power_section()
+        yield power_section(folder)
         yield accuracy_section(folder, seed=seed, samples=ACCURACY_SAMPLES)
 
 

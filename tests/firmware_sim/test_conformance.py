@@ -41,6 +41,8 @@ def run(tmp_path_factory):
 def test_the_command_prints_every_line_and_one_of_json(capsys, monkeypatch):
     monkeypatch.setattr(conformance, "ACCURACY_SAMPLES", 1000)
     monkeypatch.setattr(conformance, "COUNTED_CALLS", 2000)
+    monkeypatch.setattr(conformance, "POWER_SEEDS", 1)
+    monkeypatch.setattr(conformance, "POWER_KILLS", 3)
     monkeypatch.delenv("EDGESVM_DATA", raising=False)
     monkeypatch.chdir("/")
     code = main(["conformance", "--samples", "2k", "--seed", "4"])
