@@ -71,13 +71,21 @@ class Line:
     baud : float or None
         Speed in bits a second; None goes as fast as the link takes.
     faults : FaultInjector or None
+    flow_control : bool
+        RTS and CTS are wired: a paced line, too, waits for a host that is slow.
     """
 
     def __init__(
-        self, link: Link, *, baud: float | None = None, faults: FaultInjector | None = None
+        self,
+        link: Link,
+        *,
+        baud: float | None = None,
+        faults: FaultInjector | None = None,
+        flow_control: bool = False,
     ) -> None:
         self.link = link
         self.faults = faults
+        self.flow_control = flow_control
         self.lost_bytes = 0
         self.sent_bytes = 0
         self._pacer = Pacer(baud) if baud else None
@@ -194,6 +202,8 @@ class Line:
         if due:
             taken = self.link.send(memoryview(self._waiting)[:due])
             self.sent_bytes += taken
+            if self.flow_control:
+                due = taken
             self.lost_bytes += due - taken
             del self._waiting[:due]
         self._pacer.carried(due, idle=not self._waiting)

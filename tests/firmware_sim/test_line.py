@@ -58,6 +58,17 @@ def test_a_paced_line_has_no_flow_control():
     assert len(link.to_host) == 10 and line.lost_bytes == 20 and line.sent_bytes == 10
 
 
+def test_with_flow_control_a_paced_line_waits():
+    link = MemoryLink(capacity=10)
+    line = heard(link, Line(link, baud=1_000_000, flow_control=True))
+    line.write(0.0, bytes(range(30)))
+    got = b""
+    for second in range(1, 4):
+        line.step(float(second))
+        got += link.host.read()
+    assert got == bytes(range(30)) and line.lost_bytes == 0 and line.sent_bytes == 30
+
+
 def test_an_unpaced_line_waits_for_room():
     link = MemoryLink(capacity=10)
     line = heard(link, Line(link))
