@@ -15,7 +15,7 @@ from firmware_sim.harness import Report
 from firmware_sim.line import Line
 from firmware_sim.links import Link, PtyLink, TcpLink
 from firmware_sim.mishaps import MISHAPS, Mishaps
-from firmware_sim.node import DTYPES, LABEL_MODES, FrameNode, Node
+from firmware_sim.node import LABEL_MODES, FrameNode, Node
 from firmware_sim.profiles import PROFILES, profile
 from firmware_sim.signals import SIGNALS
 from firmware_sim.text_node import CHECKSUMS, TextNode
@@ -41,9 +41,7 @@ def add_node_options(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--checksum", choices=CHECKSUMS, default="none", help="of a line, with --text"
     )
-    group.add_argument(
-        "--dtype", choices=DTYPES, default="float32", help="of the features in a frame"
-    )
+    group.add_argument("--int16", action="store_true", help="features as 16 bits and a scale table")
     group.add_argument(
         "--mishap",
         action="append",
@@ -100,8 +98,8 @@ def make_node(options: argparse.Namespace) -> Node:
     source = make_source(options)
     device = profile(options.profile) if options.profile else None
     if options.text:
-        if options.mishap or options.dtype != "float32":
-            raise ValueError("--mishap and --dtype are of frames, they do not go with --text")
+        if options.mishap or options.int16:
+            raise ValueError("--mishap and --int16 are of frames, they do not go with --text")
         if device:
             settings["tx_bytes"] = max(device.tx_bytes, 512)
         return TextNode(source, checksum=options.checksum, **settings)
@@ -114,7 +112,7 @@ def make_node(options: argparse.Namespace) -> Node:
     return FrameNode(
         source,
         timestamps=options.timestamps,
-        dtype=options.dtype,
+        dtype="int16" if options.int16 else "float32",
         boot_id=options.seed + 1,
         **settings,
     )

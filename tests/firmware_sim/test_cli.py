@@ -69,9 +69,7 @@ def test_run_reports_and_writes_the_ledger(tmp_path, capsys):
 def test_the_device_itself_can_go_wrong(capsys):
     edge = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
     rates = ["--mishap", "nan=0.02", "--mishap", "dimension=0.02", "--faults", "noisy"]
-    assert (
-        main(["run", "--samples", "2000", *rates, "--dtype", "float32", "--json", "--", *edge]) == 0
-    )
+    assert main(["run", "--samples", "2000", *rates, "--json", "--", *edge]) == 0
     report = json.loads(capsys.readouterr().out)
     counters = report["edge"]["counters"]
     assert counters["bad_nan"] == report["faults"]["nan"] > 0
