@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import secrets
 import sys
 import tempfile
 import time
@@ -113,7 +114,7 @@ def make_node(options: argparse.Namespace) -> Node:
         source,
         timestamps=options.timestamps,
         dtype="int16" if options.int16 else "float32",
-        boot_id=options.seed + 1,
+        boot_id=secrets.randbits(32),  # another at each start, as a board has, whatever the seed
         **settings,
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-import edgesvm
+from edgesvm.persist import Checkpoint
 
 PI = Path(__file__).parents[2] / "examples" / "pi"
 UNIT = PI / "edgesvm.service"
@@ -60,7 +60,7 @@ def test_the_unit_says_what_it_must():
     assert unit()["Unit"]["BindsTo"] == "dev-edgesvm0.device"
     folder = f"/var/lib/{service['StateDirectory']}/"
     options = options_of_the_unit()
-    assert options[options.index("--save") + 1].startswith(folder)
+    assert options[options.index("--checkpoint") + 1].startswith(folder)
 
 
 def test_the_udev_rule_names_the_port_and_the_unit():
@@ -96,7 +96,7 @@ def node():
 def run_under_the_unit(port, model, log_lines):
     """Start what the unit starts, stop it as systemd does after so many lines; all it said."""
     options = options_of_the_unit()
-    options[options.index("--save") + 1] = str(model)
+    options[options.index("--checkpoint") + 1] = str(model)
     process = subprocess.Popen(
         [sys.executable, "-m", "edgesvm.cli", "run", port, *options],
         stdin=subprocess.DEVNULL,
@@ -115,16 +115,16 @@ def run_under_the_unit(port, model, log_lines):
 
 @needs_pty
 def test_sigterm_saves_and_the_next_start_goes_on(tmp_path):
-    model = tmp_path / "model.esvm"
+    model = tmp_path / "model.ckpt"
     seen = []
     for start in (1, 2):
         with node() as port:
             # The first line is of the link, the second, seconds later, of the samples.
             said = run_under_the_unit(port, model, log_lines=3 - start)
-        seen.append(edgesvm.load(model).n_seen_)
+        with contextlib.closing(Checkpoint(model)) as checkpoint:
+            seen.append(checkpoint.load().n_seen_)
         lines = said.splitlines()
         assert "\x1b" not in said and "\r" not in said  # a journal is no terminal
         assert start == 2 or re.match(r"[\d,]+ samples  .*accuracy", lines[1])
-        assert any("saved to" in line for line in lines)
         assert (f"{seen[0]:,} samples old" in lines[0]) == (start == 2)
     assert seen[1] >= seen[0] > 0

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import struct
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, nullcontext
 from typing import Any
 
 from edgesvm.budget import format_bytes
@@ -18,6 +16,7 @@ from edgesvm.checkpointing import Checkpointer
 from edgesvm.cli import arguments, checkpoint_options, learner_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
+from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.ingest import Link, open_link, wire
 from edgesvm.ingest.link import BinaryLink
@@ -39,10 +38,6 @@ that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LAB
 each
 of its lines.
 """
-
-
-class Stop(Exception):
-    """SIGTERM or Ctrl-C came while waiting for a port."""
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -152,7 +147,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
     checkpoint = checkpoint_options.open_checkpoint(options)
-    with _stop_signals() as signals, _open(options, signals) as link:
+    with stop_signals() as signals, _open(options, signals) as link:
         learner, source = _learner(options, link, checkpoint)
         assert link.schema is not None  # open
         origin = f", {learner.n_seen_:,} samples old, from {source}" if source else ""
@@ -198,42 +193,7 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
-class _Signals:
-    """Set by SIGTERM and SIGINT. While waiting for a port they raise: nothing is half done then."""
-
-    def __init__(self) -> None:
-        self.stopping = False
-        self.waiting = False
-
-    def __call__(self, *_: object) -> None:
-        self.stopping = True
-        if self.waiting:
-            raise Stop
-
-    @contextmanager
-    def interruptible(self) -> Iterator[None]:
-        self.waiting = True
-        try:
-            if self.stopping:
-                raise Stop
-            yield
-        finally:
-            self.waiting = False
-
-
-@contextmanager
-def _stop_signals() -> Iterator[_Signals]:
-    """Let SIGTERM and Ctrl-C end the run with its snapshot and its report."""
-    signals = _Signals()
-    before = {number: signal.signal(number, signals) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield signals
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _open(options: argparse.Namespace, signals: _Signals) -> Link:
+def _open(options: argparse.Namespace, signals: Signals) -> Link:
     try:
         with signals.interruptible():
             return open_link(
@@ -285,7 +245,7 @@ def _learner(
 def _serve(
     options: argparse.Namespace,
     runner: Runner,
-    signals: _Signals,
+    signals: Signals,
     status: StatusLine,
     started: float,
     *,
