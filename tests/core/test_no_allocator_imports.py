@@ -42,7 +42,10 @@ ALLOWED = {
     },
     **{
         f"edgesvm.ingest.{name}": (MEMORYVIEW, "one view a chunk read from a port, none a frame")
-        for name in ("_crc32", "_decimal", "_frames", "_lines", "_outbox", "_ring", "_samples")
+        for name in (
+            *("_crc32", "_decimal", "_frames", "_late"),
+            *("_lines", "_outbox", "_ring", "_samples"),
+        )
     },
 }
 

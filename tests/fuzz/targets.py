@@ -24,6 +24,7 @@ from edgesvm.errors import (
     NoSchema,
     RecordingError,
     SampleRefused,
+    SchemaChanged,
     VersionMismatch,
 )
 from edgesvm.ingest import (
@@ -139,7 +140,7 @@ def link(data: bytes) -> None:
         while True:
             try:
                 opened.poll(0.1)
-            except (LinkDown, VersionMismatch):
+            except (LinkDown, SchemaChanged, VersionMismatch):
                 break
             batch = opened.take()
             require(np.isfinite(batch.X).all())

@@ -39,15 +39,16 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse, act; what can go wrong becomes one line and a code: 2 for use, 1 for failure."""
-    options = _parse(sys.argv[1:] if argv is None else argv)
+    try:
+        options = _parse(sys.argv[1:] if argv is None else argv)
+    except SystemExit:  # --help was printed, or wrong use told
+        _flushed()
+        raise
     try:
         code = options.act(options)
-        sys.stdout.flush()
-        return code
-    except (
-        BrokenPipeError
-    ):  # the reader of our output has had enough; Python would complain once more at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code if _flushed() else 1
+    except BrokenPipeError:
+        _flushed()
         return 1
     except (
         CorruptModelError,
@@ -80,6 +81,16 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         else:
             commands.add_parser(name, help=summary)
     return parser.parse_args(argv)
+
+
+def _flushed() -> bool:
+    """Whether what was printed found a reader. Python would complain at exit where it did not."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def _fail(message: str, code: int) -> int:
