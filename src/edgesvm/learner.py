@@ -24,7 +24,7 @@ from edgesvm.contract.labels import Labels, check_binary
 from edgesvm.contract.params import one_of, whole
 from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
-from edgesvm.errors import refusal
+from edgesvm.errors import NotFittedError, refusal
 
 Self = TypeVar("Self", bound="Learner")
 
@@ -376,8 +376,6 @@ class Learner:
         return self._state[0]
 
     def _raise_not_fitted(self) -> None:
-        from edgesvm.errors import NotFittedError
-
         raise NotFittedError(
             f"{type(self).__name__} has learned no sample yet; call learn_one or partial_fit first"
         )

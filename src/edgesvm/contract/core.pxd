@@ -37,6 +37,9 @@ cdef class LearnerCore:
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil
 
     @cython.final
+    cdef int64_t n_learned(self) noexcept nogil
+
+    @cython.final
     cdef int slot_for(self, double value) noexcept nogil
 
     @cython.final

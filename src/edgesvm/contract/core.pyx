@@ -73,6 +73,9 @@ cdef class LearnerCore:
         self.common.n_per_class[slot] += 1
         return status
 
+    cdef int64_t n_learned(self) noexcept nogil:
+        return self.common.n_per_class[0] + self.common.n_per_class[1]
+
     cdef int slot_for(self, double value) noexcept nogil:
         """While one class has been seen, that one; else by the sign of the decision value."""
         if self.common.n_per_class[0] == 0:
@@ -167,7 +170,7 @@ cdef class LearnerCore:
         return as_floats(x, self.dtype, 1, self.n_features, self.owner)
 
     cdef int check_fitted(self) except -1:
-        if self.common.n_per_class[0] + self.common.n_per_class[1] == 0:
+        if self.n_learned() == 0:
             raise NotFittedError(
                 f"{self.owner} has learned no sample yet; call learn_one or partial_fit first")
         return 0
@@ -182,3 +185,7 @@ cdef class LearnerCore:
             raise CorruptModelError("the counters contradict one another")
         if (n_labels < 2 and c.n_per_class[1]) or (n_labels < 1 and c.n_per_class[0]):
             raise CorruptModelError("samples were counted for a class that has no label")
+        for name, view in self.views.items():
+            if view.dtype.kind == "f" and not np.isfinite(view).all():
+                raise CorruptModelError(
+                    f"the snapshot's array {name!r} has a number that is not finite")

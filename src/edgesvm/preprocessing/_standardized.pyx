@@ -22,8 +22,6 @@ from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.linalg cimport dot, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, Status
 
-import numpy as np
-
 from edgesvm.errors import CorruptModelError
 
 
@@ -67,7 +65,7 @@ cdef class StandardizedCore(LearnerCore):
     cdef Status step_typed(
         self, const real *x, real *scaled, double y, double weight
     ) noexcept nogil:
-        cdef int64_t j, n = self.learned() + 1
+        cdef int64_t j, n = self.n_learned() + 1
         cdef double mean, spread, share = 1.0 / n
         cdef Status status
         if not isfinite(dot(x, x, self.n_features)):
@@ -82,9 +80,6 @@ cdef class StandardizedCore(LearnerCore):
             for j in range(self.n_features):
                 welford(x[j], share, self.mean[j], self.spread[j], &self.mean[j], &self.spread[j])
         return status
-
-    cdef int64_t learned(self) noexcept nogil:
-        return self.common.n_per_class[0] + self.common.n_per_class[1]
 
     cdef void wipe(self) noexcept nogil:
         cdef int64_t size = sizeof(float) if self.is_float32 else sizeof(double)
@@ -101,7 +96,7 @@ cdef class StandardizedCore(LearnerCore):
 
     cdef Status decide_typed(self, const real *x, real *scaled, double *value) noexcept nogil:
         cdef int64_t j
-        cdef double share = 1.0 / self.learned()
+        cdef double share = 1.0 / self.n_learned()
         if not isfinite(dot(x, x, self.n_features)):
             return NOT_FINITE
         for j in range(self.n_features):
@@ -112,7 +107,5 @@ cdef class StandardizedCore(LearnerCore):
         self.inner.check()
         if (self.views["spread"] < 0).any():
             raise CorruptModelError("a sum of squared deviations is negative")
-        if not (np.isfinite(self.views["mean"]).all() and np.isfinite(self.views["spread"]).all()):
-            raise CorruptModelError("a feature's mean or spread is not finite")
         if self.views["scaled"].any():
             raise CorruptModelError("a scaled sample was left behind")

@@ -179,10 +179,6 @@ cdef class KernelStreamSVMCore(LearnerCore):
         if not 0 <= self.n_held[0] < self.slots:
             raise CorruptModelError(
                 f"{self.n_held[0]} vectors are held where there is room for {self.slots - 1}")
-        for name, view in self.views.items():
-            if view.dtype.kind == "f" and not np.isfinite(view).all():
-                raise CorruptModelError(
-                    f"the snapshot's array {name!r} has a number that is not finite")
         held = slice(0, self.n_held[0])
         if (min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0
                 or (self.views["share"][held] < 0).any()):

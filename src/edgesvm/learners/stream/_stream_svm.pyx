@@ -32,8 +32,6 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.stream._ball cimport Ball, Point, advance, dual_radius
 from edgesvm.learners.stream._balls cimport Balls, centre_square, closest_pair, forget, join, solve
 
-import numpy as np
-
 from edgesvm.errors import CorruptModelError
 
 
@@ -120,13 +118,10 @@ cdef class StreamSVMCore(LearnerCore):
         z.R = 0.0
         return True
 
-    cdef bint is_empty(self) noexcept nogil:
-        return self.common.n_per_class[0] + self.common.n_per_class[1] == 0
-
     cdef Status take(self, const real *x, real *w, const Point *z) noexcept nogil:
         """The one ball moves to take z in."""
         cdef double gamma = 1.0
-        if self.is_empty():
+        if self.n_learned() == 0:
             self.ball.R, self.ball.xi2, self.ball.q = z.R + sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
             gamma = advance(self.ball, z, self.lower)
@@ -287,10 +282,6 @@ cdef class StreamSVMCore(LearnerCore):
         if not 0 <= held < max(self.balls.capacity, 1):
             raise CorruptModelError(
                 f"{held} balls are held where there is room for {self.balls.capacity}")
-        for name, view in self.views.items():
-            if view.dtype.kind == "f" and not np.isfinite(view).all():
-                raise CorruptModelError(
-                    f"the snapshot's array {name!r} has a number that is not finite")
         if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0:
             raise CorruptModelError("a squared length or radius is negative")
         if self.balls.capacity and min(self.views["radius"].min(), self.views["share"].min()) < 0.0:
