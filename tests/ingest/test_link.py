@@ -1075,3 +1075,12 @@ def test_auto_opens_the_port_anew_when_it_has_died(clock):
     link.reconnect()
     second.inbox += node.sample(0)
     assert link.poll() == 1
+
+
+@pytest.mark.parametrize("options", [{"ring": 0}, {"late_labels": -1}, {"outbox_bytes": 0}])
+def test_auto_closes_the_port_where_an_argument_is_wrong(clock, options):
+    port = FakePort(clock, Node())
+    with pytest.raises(ValueError, match=r"ring=0|late_labels=-1|capacity|outbox"):
+        open_link("fake", mode="auto", opener=lambda: port, clock=clock, **options)
+    assert port.written  # it was listened to first
+    assert port.closed
