@@ -29,6 +29,7 @@ from edgesvm.errors import (
     VersionMismatch,
 )
 from edgesvm.ingest import (
+    Batch,
     FrameDecoder,
     LineParser,
     Recording,
@@ -129,7 +130,8 @@ def link(data: bytes) -> None:
     """Whatever a node sends: the documented exceptions and no other, finite samples, identities."""
     if not data:
         return
-    port = Wire(b"\0" + SCHEMA * (data[0] & 1) + stream(data[1:]), data[0] >> 1)
+    # Pieces of any length are for `frames`; here each costs a poll, so they are long.
+    port = Wire(b"\0" + SCHEMA * (data[0] & 1) + stream(data[1:]), 32 + data[0])
     clock = itertools.count(0.0, 0.1).__next__
     try:
         opened = open_link("fuzz", opener=lambda: port, ring=8, clock=clock, sleep=lambda _: None)
@@ -234,10 +236,14 @@ def recording(data: bytes) -> None:
         with opened:
             whole = list(opened.chunks(1000))
             parts = list(opened.chunks(1 + (data[0] >> 4)))
+            n_labels = sum(not isinstance(part, Batch) for part in opened.arrivals(7))
+            learnable = [opened.next_block(5) for _ in range(opened.n_records + 1)]
+            opened.rewind()
+            require(sum(len(X) for X, _ in learnable) == len(opened.next_block(1 << 20)[0]))
             account, schema = opened.account(), opened.schema
         n_rows = sum(len(batch.y) for batch in whole)
         require(n_rows == sum(len(batch.y) for batch in parts))
-        require(account["records"] == n_rows + account["damaged"], account)
+        require(account["records"] == n_rows + n_labels + account["damaged"], account)
         require(all(np.isfinite(batch.X).all() for batch in whole))
         _appended(schema, n_rows)
     finally:
@@ -245,8 +251,6 @@ def recording(data: bytes) -> None:
 
 
 def _appended(schema: RecordingSchema, n_rows: int) -> None:
-    from edgesvm.ingest import Batch
-
     n, d = 2, schema.n_features
     batch = Batch(
         np.ones((n, d), np.float32),
@@ -300,11 +304,12 @@ def seeds() -> dict[str, list[bytes]]:
     raw = _script(*[(0, _raw(frame)) for frame in sent])
     text = b"# x\n#esvm 1 d=2 label=last\n1,2,0\n@3 1.5e3,-2,1\n=3 1\n@4 1,2,?*0C\n1;2;0\nnan,1,1\n"
     snapshots = [p.read_bytes() for p in sorted((TESTS / "persist" / "golden").glob("*.esvm"))]
-    held = (TESTS / "ingest" / "golden" / "samples.rec").read_bytes()
+    golden = TESTS / "ingest" / "golden"
+    held, late = ((golden / name).read_bytes() for name in ("samples.rec", "late.rec"))
     return {
         "frames": [raw, _script((1, sent[0]), (1, b"\0\0"), (0, b""))],
         "link": [bytes([flags]) + raw for flags in (0, 1, 9)],
         "lines": [bytes([flags]) + text for flags in (0, 2, 6, 14)],
         "snapshot": [*snapshots, *(s[:-4] for s in snapshots)],
-        "recording": [b"\0" + held, b"\1" + held, b"\x31" + held + b"torn"],
+        "recording": [b"\0" + held, b"\1" + held, b"\x31" + held + b"torn", b"\1" + late],
     }

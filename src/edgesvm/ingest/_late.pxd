@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 cdef class LateLabels:
     cdef readonly Py_ssize_t capacity, n_features
-    cdef readonly int64_t labels, matched, duplicate, unknown, dropped
+    cdef readonly int64_t labels, matched, duplicate, unknown, dropped, handed_on
     cdef readonly int64_t waiting, unlabelled, expired
     # The samples, by their distance behind the highest number.
     cdef bint _started
@@ -26,6 +26,8 @@ cdef class LateLabels:
 
     cdef void tell(self, int64_t row, uint32_t sequence, int32_t label, float weight) noexcept nogil
     cdef void begin_epoch(self, int64_t row) noexcept nogil
+    cdef bint _is_due(self, int64_t row) noexcept nogil
+    cdef Py_ssize_t _next(self) noexcept nogil
     cdef Py_ssize_t _at(self, Py_ssize_t i) noexcept nogil
     cdef void _append(self, int64_t row, bint is_epoch) noexcept nogil
     cdef void _forget(self) noexcept nogil

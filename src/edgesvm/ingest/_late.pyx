@@ -6,7 +6,7 @@ that a label is told from a second one and from one for a sample that never came
 a queue of their own, each with the row of the sample ring it came before: a reader of the ring
 deals with samples and labels in the order of the wire, however the bytes were cut.
 
-    labels  = matched + duplicate + expired + unknown + dropped + queued
+    labels  = matched + duplicate + expired + unknown + dropped + handed_on + queued
     samples = matched + expired + unlabelled + waiting   (those that came without a label)
 
 Bytes: capacity * (4 d + 4) for the samples, the memory of numbers, and 21 for each queued label.
@@ -47,6 +47,19 @@ class LateSample(NamedTuple):
     sequence: int
 
 
+class LateLabel(NamedTuple):
+    """A label as it came, or the mark of a new epoch: samples before it have no label any more.
+
+    sequence : number of the sample; label : class index; weight : float; is_epoch : the three
+    others mean nothing.
+    """
+
+    sequence: int
+    label: int
+    weight: float
+    is_epoch: bool = False
+
+
 @cython.final
 cdef class LateLabels:
     """Samples that wait for their labels.
@@ -61,9 +74,9 @@ cdef class LateLabels:
 
     Attributes
     ----------
-    labels, matched, duplicate, unknown, dropped : int
+    labels, matched, duplicate, unknown, dropped, handed_on : int
         Labels: all, those that found their sample waiting, a sample labelled before, no such
-        sample, and a full queue.
+        sample, and a full queue; and those given to the reader as they came.
     expired : int
         Labels that came too late for a sample there was.
     waiting, unlabelled : int
@@ -106,7 +119,7 @@ cdef class LateLabels:
     def queued(self):
         """Labels that wait to be dealt with."""
         return self.labels - self.matched - self.duplicate - self.expired - self.unknown \
-            - self.dropped
+            - self.dropped - self.handed_on
 
     # For the reader of the ring.
 
@@ -120,10 +133,8 @@ cdef class LateLabels:
         """The next sample that is matched by a label which came before `row`; None: no more."""
         cdef Py_ssize_t at, slot
         cdef int32_t predicted
-        while self._count and self._row[self._first] <= row:
-            at = self._first
-            self._first = self._at(1)
-            self._count -= 1
+        while self._is_due(row):
+            at = self._next()
             if self._is_epoch[at]:
                 self._forget()
                 continue
@@ -134,6 +145,29 @@ cdef class LateLabels:
                                   None if predicted == NO_PREDICTION else predicted,
                                   self._number[at])
         return None
+
+    def take_as_it_came(self, int64_t row):
+        """The next label that came before `row`, matched with nothing; None: no more. For whoever
+        keeps labels, in place of `take`.
+        """
+        cdef Py_ssize_t at
+        if not self._is_due(row):
+            return None
+        at = self._next()
+        if self._is_epoch[at]:
+            return LateLabel(0, 0, 0.0, True)
+        self.handed_on += 1
+        return LateLabel(self._number[at], self._label[at], self._weight[at])
+
+    cdef bint _is_due(self, int64_t row) noexcept nogil:
+        return self._count > 0 and self._row[self._first] <= row
+
+    cdef Py_ssize_t _next(self) noexcept nogil:
+        """Take the first out of the queue: its place, which keeps until the next is queued."""
+        cdef Py_ssize_t at = self._first
+        self._first = self._at(1)
+        self._count -= 1
+        return at
 
     def wait(self, cnp.ndarray x not None, uint32_t sequence, predicted=None):
         """Keep a sample until its label comes.

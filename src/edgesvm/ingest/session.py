@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from edgesvm.errors import LinkDown, NoSchema
-from edgesvm.ingest._late import LateLabels, LateSample
+from edgesvm.ingest._late import LateLabel, LateLabels, LateSample
 from edgesvm.ingest._outbox import Outbox
 from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest.ports import READ_BYTES, Port
@@ -285,6 +285,16 @@ class Link(ABC):
         sample waits.
         """
         return None if self.late is None else self.late.take(self._rows().first)
+
+    def take_labels(self) -> Iterator[LateLabel]:
+        """The labels that came before the rows that `take` gives, as they came; in place of
+        `take_labelled`, for whoever keeps them rather than learns.
+        """
+        while self.late is not None:
+            label = self.late.take_as_it_came(self._rows().first)
+            if label is None:
+                return
+            yield label
 
     def take_logs(self) -> list[str]:
         """What the node has logged since the last call, printable; the last 16 lines of it."""
