@@ -285,8 +285,8 @@ class Link(ABC):
     def take_labelled(self) -> LateSample | None:
         """The next sample whose label has come since it was given to ``late.wait``.
 
-        None: no more, before the rows that `take` gives. Its `x` is a view, valid until the next
-        sample waits.
+        None: no more, before the rows that `take` gives. It is the same object each time, valid
+        until the next call.
         """
         return None if self.late is None else self.late.take(self._rows().first)
 
