@@ -420,6 +420,7 @@ class FaultInjector:
             return [] if self._dead else None
         self.samples += 1
         if self._dead:
+            self.ledger.dies(self.samples - 1)
             return []
         return self._sample(frame, self.samples - 1)
 
