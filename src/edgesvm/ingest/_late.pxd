@@ -3,6 +3,15 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 
+cdef class LateSample:
+    cdef readonly object x         # (d,) float32
+    cdef float[::1] _x             # the same
+    cdef readonly int32_t label
+    cdef readonly float weight
+    cdef readonly uint32_t sequence
+    cdef int32_t _predicted
+
+
 cdef class LateLabels:
     cdef readonly Py_ssize_t capacity, n_features
     cdef readonly int64_t labels, matched, duplicate, unknown, dropped, handed_on
@@ -11,7 +20,7 @@ cdef class LateLabels:
     cdef bint _started
     cdef uint32_t _highest
     cdef Py_ssize_t _head          # slot of the highest
-    cdef object _rows              # _X as an array
+    cdef LateSample _taken
     cdef float[:, ::1] _X          # (capacity, d)
     cdef int32_t[::1] _predicted   # (capacity,)
     cdef uint8_t[::1] _state       # (power of two,) what is known of a number, by its low bits

@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.errors import RecordingError, SampleRefused
-from edgesvm.ingest._late import LateLabel, LateLabels, LateSample
+from edgesvm.ingest._late import LateLabel, LateLabels
 from edgesvm.ingest._ring import Batch
 
 try:
@@ -47,6 +47,20 @@ HEADER_BYTES = _HEADER.size + 4
 CHUNK_BYTES = 1 << 16
 READ_ROWS = 256
 LATE_LABELS = 256
+
+
+class Trial(NamedTuple):
+    """A sample to be learned, in the order of test-then-train.
+
+    x : (d,) float32; label : class index; weight : float; predicted : what was predicted where the
+    sample came; sequence : its number.
+    """
+
+    x: NDArray[np.float32]
+    label: int
+    weight: float
+    predicted: int | None
+    sequence: int
 
 
 @dataclass(frozen=True)
@@ -358,7 +372,7 @@ class Recording:
         for at in range(0, self.n_records, rows):
             yield from self._records.parts(self._sound(at, rows))
 
-    def trials(self, predict: Callable[[NDArray[np.float32]], int | None]) -> Iterator[LateSample]:
+    def trials(self, predict: Callable[[NDArray[np.float32]], int | None]) -> Iterator[Trial]:
         """One pass in the order of test-then-train: a sample is shown to `predict` where it came,
         and given, with what was predicted, where its label came: at once, or late.
 
@@ -370,7 +384,7 @@ class Recording:
 
         Yields
         ------
-        LateSample
+        Trial
             Its x is a view, valid until the next is drawn.
         """
         self.late = None
@@ -381,7 +395,7 @@ class Recording:
 
     def _shown(
         self, batch: Batch, predict: Callable[[NDArray[np.float32]], int | None]
-    ) -> Iterator[LateSample]:
+    ) -> Iterator[Trial]:
         columns = batch.y, batch.has_label, batch.weight, batch.sequence
         for x, row in zip(batch.X, zip(*(c.tolist() for c in columns), strict=True), strict=True):
             label, has_label, weight, sequence = row
@@ -392,11 +406,11 @@ class Recording:
             if has_label:
                 if self.late is not None:
                     self.late.labelled(sequence)
-                yield LateSample(x, label, weight, predicted, sequence)
+                yield Trial(x, label, weight, predicted, sequence)
             elif self.late is not None:
                 self.late.wait(x, sequence, predicted)
 
-    def _told(self, label: LateLabel) -> Iterator[LateSample]:
+    def _told(self, label: LateLabel) -> Iterator[Trial]:
         late = self.late
         assert late is not None  # no other recording holds late labels
         if label.is_epoch:
@@ -404,7 +418,7 @@ class Recording:
         else:
             late.tell_label(0, label.sequence, label.label, label.weight)
         if (sample := late.take(0)) is not None:
-            yield sample
+            yield Trial(sample.x, sample.label, sample.weight, sample.predicted, sample.sequence)
 
     def _labelled(self) -> Iterator[tuple[NDArray[np.float32], int]]:
         return ((sample.x.copy(), sample.label) for sample in self.trials(lambda x: None))
