@@ -126,10 +126,12 @@ def build_preload(folder: Path) -> Path:
     Raises
     ------
     OSError
-        Not on Linux, or no C compiler here.
+        Not on Linux, no C compiler here, or a sanitizer that has to be preloaded first.
     """
     if not sys.platform.startswith("linux"):
         raise OSError(f"LD_PRELOAD counting needs Linux, this is {sys.platform}")
+    if os.environ.get("LD_PRELOAD"):
+        raise OSError(f"another library is preloaded: {os.environ['LD_PRELOAD']}")
     names = (os.environ.get("CC"), "cc", "gcc", "clang")
     compiler = next((path for name in names if name and (path := shutil.which(name))), None)
     if compiler is None:
