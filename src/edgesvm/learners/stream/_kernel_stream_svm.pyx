@@ -162,7 +162,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
         ball.xi2 = fmax(
             ball.xi2 + a * a * (self.own[j] - self.own[i])
             + 2.0 * a * self.share[j] * self.own[j], 0.0)
-        ball.q += a * (self.norm[j] - self.norm[i])
+        ball.q = fmax(ball.q + a * (self.norm[j] - self.norm[i]), 0.0)
         if not self.lower:
             ball.R += a * sqrt(apart)
         self.share[j] += a
