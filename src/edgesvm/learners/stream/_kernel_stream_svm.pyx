@@ -185,7 +185,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
                 f"{self.n_held[0]} vectors are held where there is room for {self.slots - 1}")
         held = slice(0, self.n_held[0])
         if (min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0
-                or (self.views["share"][held] < 0).any()):
+                or (self.views["share"][held] < 0).any() or (self.views["own"][held] < 0).any()):
             raise CorruptModelError("a squared length, radius or share is negative")
         if not (np.abs(self.views["sign"][held]) == 1.0).all():
             raise CorruptModelError("a vector's label is neither -1 nor +1")
