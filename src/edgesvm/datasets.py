@@ -98,9 +98,9 @@ class Gauss(Dataset):
 
     Notes
     -----
-    The best classifier is right on 81.55 %. Wang & Vucetic 2009 have a "Gauss" of two classes in two
-    dimensions and do not describe it; the kernel machines of their Table 3 reach 81.5 % on it, as
-    they do here.
+    The best classifier is right on 81.55 %. Wang & Vucetic 2009 have a "Gauss" of two classes in
+    two dimensions and do not describe it; the kernel machines of their Table 3 reach 81.5 % on it,
+    as they do here.
     """
 
     def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
