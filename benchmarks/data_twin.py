@@ -1,5 +1,5 @@
-"""The twelve sets of Wang & Vucetic 2009, Table 1, made two-class, scaled and split as in their 5.1;
-each with its kernels and its penalty.
+"""The twelve sets of Wang & Vucetic 2009, Table 1, made two-class, scaled and split as in their
+section 5.1; each with its kernels and its penalty.
 
 What differs: Adult is a8a (22,696 and 9,865 rows for 21,048 and 9,114), Shuttle has UCI's rows
 (43,500 and 14,500 for 42,603 and 14,167), Covertype is a sample of 10,000 rows, 9,000 of them to

@@ -123,10 +123,9 @@ def wanted(args: argparse.Namespace) -> list[Setting]:
 def run(settings: list[Setting], cells: Cells, args: argparse.Namespace) -> None:
     """Fill in what is missing, set by set and order by order."""
     n_left = sum(s.key(seed) not in cells for s in settings for seed in range(args.orders))
-    n_done, begin = 0, perf_counter()
-    for key, result in measured(settings, cells, args):
+    begin = perf_counter()
+    for n_done, (key, result) in enumerate(measured(settings, cells, args), start=1):
         cells[key] = result
-        n_done += 1
         minutes = (perf_counter() - begin) / 60
         say(
             f"{n_done}/{n_left}, {minutes:.1f} min: {' '.join(map(str, key))}: "
