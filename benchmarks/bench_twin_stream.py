@@ -13,7 +13,8 @@ import numpy as np
 from bench_twin_speed import BOARD, DEVIATION, MEAN
 from report import OUT, markdown, progress, publish, use_one_thread
 
-from edgesvm import TwinVectorMachine
+from edgesvm import TwinVectorMachine, load
+from edgesvm.cli.plot import panel_of
 from edgesvm.datasets import Checkerboard
 
 PAPER = 98.7  # per cent after ten million, B = 100
@@ -66,15 +67,22 @@ def follow(learner: TwinVectorMachine, n: int, seed: int) -> list[dict[str, Any]
 
 def draw(rows: list[dict[str, Any]]) -> str:
     try:
-        from edgesvm.cli.model_picture import draw_models
+        from edgesvm.cli import model_picture
     except RuntimeError as why:
         return f"No picture: {why}."
     stops = [cell["rows"] for cell in rows if cell["rows"] in DRAWN]
+    edge = 2 / DEVIATION
+    panels = [
+        panel_of(
+            load(OUT / f"twins_{stop}.esvm"),
+            title=f"after {stop:,} rows",
+            box=(-edge, edge, -edge, edge),
+        )
+        for stop in stops
+    ]
     path = OUT / "bench_twin_stream.png"
-    draw_models(
-        [(str(OUT / f"twins_{stop}.esvm"), f"after {stop:,} rows") for stop in stops], str(path)
-    )
-    return f"Drawn after {', '.join(f'{stop:,}' for stop in stops)} rows: {path.name} in out/."
+    model_picture.draw(panels, str(path))
+    return f"Drawn after {', '.join(f'{stop:,}' for stop in stops)} rows: out/{path.name}."
 
 
 def main() -> None:
