@@ -293,9 +293,9 @@ def report(settings: list[Setting], cells: Cells, args: argparse.Namespace) -> N
         f"Accuracy in per cent, mean and deviation over {args.orders} random orders, with the "
         "paper's settings, nothing chosen. Adult is a8a, Shuttle has UCI's rows, Covertype is a "
         "sample of 10,000 rows where the paper had 100,000 (compare in trend only), Gauss is not "
-        "described in the paper. With C times the sum of weights at B, as the paper has it for Adult, "
-        "the models hardly leave the larger class; 10 B and 100 B stand beside it and are not in "
-        "the average.",
+        "described in the paper. With C times the sum of weights at B, as the paper has it for "
+        "Adult, the models hardly leave the larger class; 10 B and 100 B stand beside it and are "
+        "not in the average.",
     ]
     figures: dict[str, Any] = {}
     for number in args.table:

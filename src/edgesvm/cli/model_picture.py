@@ -136,7 +136,15 @@ def _draw_decisions(axes: Any, panel: Panel, xs: Any, ys: Any, values: Any) -> l
         ]
     for level, color, width, name in levels:
         if values.min() < level < values.max():
-            axes.contour(xs, ys, values, levels=[level], colors=[color], linewidths=[width])
+            axes.contour(
+                xs,
+                ys,
+                values,
+                levels=[level],
+                colors=[color],
+                linewidths=[width],
+                linestyles="solid",  # a negative level would be dashed
+            )
         handles.append(Line2D([], [], color=color, linewidth=width, label=name))
     return handles
 
