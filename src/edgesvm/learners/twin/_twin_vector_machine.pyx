@@ -1,0 +1,270 @@
+"""TwinVectorMachine, compiled: Algorithms 1 to 3 of Wang & Vucetic 2009 on the adiabatic solver.
+
+One path takes a newcomer in, the twins that make room for it out, and C with them (UpdateTVM). The
+pair to merge is the one of least distortion among those that pass the test of 4.2.4; where none of
+the CANDIDATES nearest does, the least bad of them, so that the model never freezes.
+"""
+
+cimport cython
+from libc.math cimport INFINITY, fabs, fmax, isfinite
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp
+
+from edgesvm.core.linalg cimport real
+from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.learners.twin._adiabatic cimport AdiabaticCore, Move
+
+from edgesvm.errors import CorruptModelError
+
+cdef enum:
+    CANDIDATES = 16     # pairs put to the test for one merge
+    PLACES = 33         # on the line between two twins, where feature space is searched
+    SECTIONS = 40
+
+# Weights of which sums, products and quotients are numbers.
+cdef double LEAST_WEIGHT = 1e-100
+cdef double LARGEST_WEIGHT = 1e100
+# Of a decision value that is at a threshold but for rounding.
+cdef double EDGE = 1e-9
+cdef double GOLDEN = 0.6180339887498949
+
+cdef struct Counters:           # from "n_accepted" on
+    int64_t n_accepted
+    int64_t n_absorbed
+    int64_t n_merged
+    int64_t n_removed
+    int64_t n_rejected
+    int64_t n_forced
+
+cdef struct Pair:
+    double distortion
+    int64_t i
+    int64_t j
+
+
+@cython.final
+cdef class TwinVectorMachineCore(AdiabaticCore):
+    """State and step; parameters as the public class has checked them."""
+    cdef double C, m1, m2, eta
+    cdef bint in_feature_space, one_sided, rejection
+    cdef int64_t max_twins
+    cdef Counters *counters
+
+    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
+        super().__init__(*common, kernel=kernel)
+        self.C, self.m1, self.m2, self.eta = C, m1, m2, eta
+        self.in_feature_space = merge == "feature"
+        self.one_sided, self.rejection = merge_side == "one", rejection
+        self.max_twins = self.slots - 2
+        self.counters = <Counters *> self.array("n_accepted")
+
+    cdef char *twin(self, int64_t i) noexcept nogil:
+        return self.vectors + i * self.row_bytes
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef int64_t i
+        cdef double total = 0.0
+        if not isfinite(self.norm(x)):
+            return NOT_FINITE
+        for i in range(self.solver.n):
+            total += self.s_minus[i] + self.s_plus[i]
+        if not (weight >= LEAST_WEIGHT and total + weight <= LARGEST_WEIGHT):
+            return BAD_WEIGHT
+        if self.solver.n == 0:
+            self.solver.mu = weight / (self.C * self.max_twins)
+        if not self.beneficial(x):
+            return UNCHANGED
+        self.counters.n_accepted += 1
+        if not self.absorb(x, y, weight):
+            self.update_twins(x, y, weight)
+        return CHANGED
+
+    cdef bint beneficial(self, const void *x) noexcept nogil:
+        """Algorithm 2"""
+        return (self.solver.n < self.max_twins
+                or fabs(self.g_of(x)) <= self.m1 * self.solver.mu * (1.0 + EDGE))
+
+    cdef bint absorb(self, const void *x, double y, double weight) noexcept nogil:
+        """A newcomer where a twin is already adds to its weights."""
+        cdef int64_t i
+        cdef Move move
+        for i in range(self.solver.n):
+            if memcmp(self.twin(i), x, self.row_bytes) == 0:
+                self.counters.n_absorbed += 1
+                self.weigh(&move, i, y, weight)
+                self.update(&move, 1)
+                return True
+        return False
+
+    cdef void update_twins(self, const void *x, double y, double weight) noexcept nogil:
+        """Algorithm 3: room for the newcomer by a twin far off, or by a merge."""
+        cdef Move moves[4]
+        cdef int count = 0
+        cdef int64_t i, k = 0, gone = -1, gone_too = -1
+        if self.solver.n == self.max_twins:
+            for i in range(self.solver.n):
+                if fabs(self.g[i]) > fabs(self.g[k]):
+                    k = i
+            if (fabs(self.g[k]) > self.m2 * self.solver.mu * (1.0 + EDGE)
+                    or self.max_twins == 1):
+                self.counters.n_removed += 1
+                moves[0].slot, gone, count = k, k, 1
+                moves[0].to_minus = moves[0].to_plus = 0.0
+            else:
+                self.merge(moves)
+                gone, gone_too, count = moves[1].slot, moves[0].slot, 3
+        self.weigh(&moves[count], self.place(x), y, weight)
+        self.update(moves, count + 1)
+        if gone >= 0:
+            self.drop(gone)
+        if gone_too >= 0:
+            self.drop(gone_too)
+
+    cdef void weigh(self, Move *move, int64_t i, double y, double weight) noexcept nogil:
+        move.slot, move.to_minus, move.to_plus = i, self.s_minus[i], self.s_plus[i]
+        if y > 0:
+            move.to_plus += weight
+        else:
+            move.to_minus += weight
+
+    cdef void update(self, Move *moves, int count) noexcept nogil:
+        """UpdateTVM: one path, C * sum(s) kept at its constant."""
+        cdef int64_t i
+        cdef int c
+        cdef double minus = 0.0, plus = 0.0, total
+        for i in range(self.solver.n):
+            minus += self.s_minus[i]
+            plus += self.s_plus[i]
+        total = minus + plus
+        for c in range(count):
+            i = moves[c].slot
+            total += moves[c].to_minus + moves[c].to_plus - self.s_minus[i] - self.s_plus[i]
+        self.follow(moves, count, total / (self.C * self.max_twins))
+
+    # -- merging -----------------------------------------------------------------------------------
+
+    cdef double weight_of(self, int64_t i) noexcept nogil:
+        return self.s_minus[i] + self.s_plus[i]
+
+    cdef void merge(self, Move *moves) noexcept nogil:
+        """The best pair that passes the test, or the least bad: one twin instead of two."""
+        cdef Pair pairs[CANDIDATES]
+        cdef int c, count = self.candidates(pairs), best = 0
+        cdef int64_t i, j, new = self.solver.n
+        cdef double error, least = INFINITY
+        for c in range(count):
+            error = self.join(pairs[c].i, pairs[c].j, self.twin(new))
+            if error < least:
+                best, least = c, error
+            if not self.rejection or error < self.eta:
+                break
+            self.counters.n_rejected += 1
+        else:
+            self.counters.n_forced += 1
+        self.counters.n_merged += 1
+        i, j = pairs[best].i, pairs[best].j
+        self.join(i, j, self.twin(new))
+        self.place(self.twin(new))
+        moves[0].slot, moves[0].to_minus, moves[0].to_plus = i, 0.0, 0.0
+        moves[1].slot, moves[1].to_minus, moves[1].to_plus = j, 0.0, 0.0
+        moves[2].slot = new
+        moves[2].to_minus = self.s_minus[i] + self.s_minus[j]
+        moves[2].to_plus = self.s_plus[i] + self.s_plus[j]
+
+    cdef int candidates(self, Pair *pairs) noexcept nogil:
+        """The pairs of least distortion, least first; of one side of the boundary only, if there
+        is such a pair."""
+        cdef int count = 0
+        if self.one_sided:
+            count = self.nearest(pairs, True)
+        return count if count else self.nearest(pairs, False)
+
+    cdef int nearest(self, Pair *pairs, bint one_sided) noexcept nogil:
+        if self.is_float32:
+            return self.nearest_typed(<const float *> self.vectors, pairs, one_sided)
+        return self.nearest_typed(<const double *> self.vectors, pairs, one_sided)
+
+    cdef int nearest_typed(self, const real *vectors, Pair *pairs, bint one_sided) noexcept nogil:
+        cdef int64_t i, j, l, n = self.solver.n, width = self.n_features
+        cdef int count = 0, c
+        cdef double square, u, s_i, s_j, k_ii, distortion
+        for i in range(n):
+            s_i = self.weight_of(i)
+            k_ii = self.k(self.twin(i), self.twin(i)) if self.in_feature_space else 0.0
+            for j in range(i + 1, n):
+                if one_sided and (self.g[i] > 0.0) != (self.g[j] > 0.0):
+                    continue
+                s_j = self.weight_of(j)
+                if self.in_feature_space:
+                    square = (k_ii + self.k(self.twin(j), self.twin(j))
+                              - 2.0 * self.k(self.twin(i), self.twin(j)))
+                else:
+                    square = 0.0
+                    for l in range(width):
+                        u = <double> vectors[i * width + l] - <double> vectors[j * width + l]
+                        square += u * u
+                distortion = s_i * s_j / (s_i + s_j) * square
+                if count == CANDIDATES and not distortion < pairs[count - 1].distortion:
+                    continue
+                if count < CANDIDATES:
+                    count += 1
+                c = count - 1
+                while c > 0 and distortion < pairs[c - 1].distortion:
+                    pairs[c] = pairs[c - 1]
+                    c -= 1
+                pairs[c].distortion, pairs[c].i, pairs[c].j = distortion, i, j
+        return count
+
+    cdef double join(self, int64_t i, int64_t j, char *q) noexcept nogil:
+        """Write the merged vector to q; by what share its g is off the line between the two."""
+        cdef double s_i = self.weight_of(i), s_j = self.weight_of(j), part, expected
+        part = self.on_the_line(i, j, q) if self.in_feature_space else s_j / (s_i + s_j)
+        self.mix(i, j, part, q)
+        expected = (s_i * self.g[i] + s_j * self.g[j]) / (s_i + s_j)
+        return fabs(self.g_of(q) - expected) / fmax(fabs(expected), 1e-300)
+
+    cdef void mix(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
+        if self.is_float32:
+            self.mix_typed(<float *> self.twin(i), <float *> self.twin(j), part, <float *> q)
+        else:
+            self.mix_typed(<double *> self.twin(i), <double *> self.twin(j), part, <double *> q)
+
+    cdef void mix_typed(self, const real *x, const real *z, double part, real *q) noexcept nogil:
+        """q = x + part * (z - x)"""
+        cdef int64_t l
+        for l in range(self.n_features):
+            q[l] = <real> (<double> x[l] + part * (<double> z[l] - <double> x[l]))
+
+    cdef double cost(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
+        """Distortion in feature space of the twin at `part` of the line, but for a constant."""
+        self.mix(i, j, part, q)
+        return ((self.weight_of(i) + self.weight_of(j)) * self.k(q, q)
+                - 2.0 * (self.weight_of(i) * self.k(q, self.twin(i))
+                         + self.weight_of(j) * self.k(q, self.twin(j))))
+
+    cdef double on_the_line(self, int64_t i, int64_t j, char *q) noexcept nogil:
+        """Where on the line from q_i to q_j the distortion in feature space is least: the best of
+        33 places, then golden section between its neighbours."""
+        cdef int c, best = 0
+        cdef double low, high, a, b, cost, least = INFINITY
+        for c in range(PLACES):
+            cost = self.cost(i, j, c / (PLACES - 1.0), q)
+            if cost < least:
+                best, least = c, cost
+        low = max(best - 1, 0) / (PLACES - 1.0)
+        high = min(best + 1, PLACES - 1) / (PLACES - 1.0)
+        for c in range(SECTIONS):
+            a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+            if self.cost(i, j, a, q) <= self.cost(i, j, b, q):
+                high = b
+            else:
+                low = a
+        return 0.5 * (low + high)
+
+    def check(self):
+        super().check()
+        if self.solver.n > self.max_twins:
+            raise CorruptModelError(f"{self.solver.n} twins where {self.max_twins} are allowed")
+        cdef Counters *c = self.counters
+        if min(c.n_accepted, c.n_absorbed, c.n_merged, c.n_removed, c.n_rejected, c.n_forced) < 0:
+            raise CorruptModelError("a counter is negative")
