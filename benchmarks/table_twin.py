@@ -84,6 +84,7 @@ class Setting:
             max_twins=self.budget,
             kernel=self.task.kernel(self.kernel),
             C=self.task.C,
+            max_margin=self.budget + 2,  # as by default, in more bytes and less time
             **HEURISTICS[self.heuristic][0],
         )
 
@@ -95,13 +96,16 @@ def measure(setting: Setting, split: Split) -> dict[str, Any]:
     learner.partial_fit(X, y, classes=[False, True])
     seconds = perf_counter() - begin
     hits = learner.predict(X_test) == y_test
+    residual = float(learner.kt_residual())
     return {
         "accuracy": 100 * float(hits.mean()),
         "balanced": 50 * float(hits[y_test].mean() + hits[~y_test].mean()),
         "seconds": seconds,
         "bytes": learner.nbytes,
         "updates": learner.n_updates_,
-        "kt_residual": float(learner.kt_residual()),
+        "kt_residual": residual,
+        # Last, as it forgets what was learned.
+        "bytes_default": learner.set_params(max_margin=None).plan(X.shape[1]).total,
     }
 
 
@@ -258,12 +262,14 @@ def costs(columns: list[Column]) -> str:
                     column.title,
                     f"{column.seconds(name):.2f}",
                     f"{column.mean(name, 'updates'):,.0f}",
+                    f"{column.results[name][0]['bytes_default']:,}",
                     f"{column.results[name][0]['bytes']:,}",
                     f"{column.mean(name, 'balanced'):.1f}",
                     f"{worst:.0e}",
                 ]
             )
-    header = ["data", "column", "s a pass", "updates", "bytes", "balanced %", "KT residual"]
+    header = ["data", "column", "s a pass", "updates", "bytes by default", "bytes here"]
+    header += ["balanced %", "KT residual"]
     return markdown(header, rows)
 
 
@@ -306,7 +312,9 @@ def report(settings: list[Setting], cells: Cells, args: argparse.Namespace) -> N
     text.append(
         "Does not show: other kernel widths and penalties, other scalings. Times are of one "
         "`partial_fit` over the whole array. The KT residual is the worst of all orders, from the "
-        "definition, after the last row."
+        "definition, after the last row. Here the learner has `max_margin=B + 2`, room for every "
+        "kernel row of the margin set; by default it has less and learns the same model, more "
+        "slowly where the margin set is large."
     )
     publish(
         "table_twin", "Tables 3 to 5: twin vector machines on real data", "\n\n".join(text), figures
