@@ -6,7 +6,7 @@ learner nor benchmark grows. Where matplotlib is there, the model is drawn as in
 from __future__ import annotations
 
 import argparse
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -39,9 +39,9 @@ def follow(learner: TwinVectorMachine, n: int, seed: int) -> list[dict[str, Any]
         begin_row, begin_seconds = done, seconds
         for raw, y in source.chunks(stop - done, CHUNK):
             X = scaled(raw)
-            begin = perf_counter()
+            begin = process_time()
             learner.partial_fit(X, y)
-            seconds += perf_counter() - begin
+            seconds += process_time() - begin
             done += len(X)
             progress(f"{done:,} rows, {seconds:.1f} s")
         found.append(
