@@ -46,6 +46,7 @@ PROBLEMS: dict[str, tuple[Callable[[np.random.Generator], Split], RBF, float]] =
 OURS: dict[str, dict[str, Any]] = {
     "TVM, C = 100": {"C": 100.0},
     "TVM, C = 1000": {"C": 1000.0},
+    "TVM, C = 10000": {"C": 10000.0},
     "TVM, C = 1000, max_margin = 40": {"C": 1000.0, "max_margin": 40},
 }
 EVERYTHING = "SVC on all rows"

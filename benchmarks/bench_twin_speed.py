@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from itertools import pairwise
 from math import log
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -75,9 +75,9 @@ def over_budgets(sizes: tuple[int, ...], n_accepted: int) -> tuple[str, list[dic
         learner.partial_fit(X[:warm], y[:warm])
         accepted, seconds, at = 0, 0.0, warm
         while accepted < n_accepted and at < len(X):
-            before, begin = learner.n_accepted_, perf_counter()
+            before, begin = learner.n_accepted_, process_time()
             learner.partial_fit(X[at : at + 500], y[at : at + 500])
-            seconds += perf_counter() - begin
+            seconds += process_time() - begin
             accepted += learner.n_accepted_ - before
             at += 500
         found.append(
@@ -129,9 +129,9 @@ def over_rows(n: int) -> tuple[str, list[dict[str, Any]]]:
     begin_row = 0
     for end_row in [10**k for k in range(2, 9) if 10**k <= n]:
         progress(f"cost of a row, to {end_row:,}")
-        accepted, begin = learner.n_accepted_, perf_counter()
+        accepted, begin = learner.n_accepted_, process_time()
         learner.partial_fit(X[begin_row:end_row], y[begin_row:end_row])
-        seconds = perf_counter() - begin
+        seconds = process_time() - begin
         done = end_row - begin_row
         found.append(
             {
