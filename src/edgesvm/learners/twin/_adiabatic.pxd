@@ -6,6 +6,10 @@ from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.kernels cimport Kernel
 from edgesvm.core.linalg cimport real
 
+# Weights of which sums, products and quotients are numbers.
+cdef double LEAST_WEIGHT
+cdef double LARGEST_WEIGHT
+
 cdef enum Outcome:
     REACHED = 0
     STUCK = 1       # the path cannot go on
@@ -29,7 +33,11 @@ cdef struct Move:               # a twin whose weights change on a path
     int64_t slot
     double to_minus
     double to_plus
-    double d_minus              # TMP, as all below: the change per unit of t
+    double from_minus           # TMP, as all below: where it began
+    double from_plus
+    double loose_minus          # from where it went on
+    double loose_plus
+    double d_minus              # the change per unit of t
     double d_plus
     double rate                 # of gamma, while on a plateau
     int state                   # for which `rate` holds
@@ -80,6 +88,8 @@ cdef class AdiabaticCore(LearnerCore):
     cdef bint exchange(self, int64_t i, int direction) noexcept nogil
     cdef Outcome follow(self, Move *moves, int count, double mu) noexcept nogil
     cdef void loosen(self, Move *moves, int count) noexcept nogil
+    cdef Outcome settle(self, int64_t i) noexcept nogil
+    cdef void walk_back(self, Move *moves, int count, double mu) noexcept nogil
     cdef bint is_sound(self) noexcept nogil
     cdef Outcome walk(self, Move *moves, int count, double mu) noexcept nogil
     cdef void arrive(self, Move *moves, int count) noexcept nogil

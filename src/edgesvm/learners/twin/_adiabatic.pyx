@@ -45,6 +45,8 @@ from edgesvm.learners.twin._adiabatic_ref import residual
 cdef double HAIR = 1e-10
 # A Schur complement below this share of k(x, x) is none.
 cdef double SINGULAR = 1e-12
+LEAST_WEIGHT = 1e-100
+LARGEST_WEIGHT = 1e100
 # Paths between two computations of g from its definition.
 cdef int64_t REFRESH = 512
 # Of k(x, x): its square is still a number.
@@ -73,6 +75,24 @@ cdef inline double plateau(int state, double s_minus, double s_plus) noexcept no
     if state == 2:
         return s_plus - s_minus
     return s_plus if state == 0 else -s_minus
+
+
+cdef inline bint comes_first(
+    double gap, double rate, double rest, double hair, double *length
+) noexcept nogil:
+    """Whether a gap closing at this rate is the next event, and then length to it.
+
+    It has to be overrun by more than a hair until the end; a gap below a hair is none, so that of
+    events at one place the first in order comes first, whatever the rounding.
+    """
+    if not rate * rest > gap + hair:
+        return False
+    if gap <= hair:
+        gap = 0.0
+    if not gap < rate * length[0]:
+        return False
+    length[0] = gap / rate
+    return True
 
 
 cdef inline double product(const real *x, const real *z, int64_t n) noexcept nogil:
@@ -426,10 +446,12 @@ cdef class AdiabaticCore(LearnerCore):
     cdef Outcome follow(self, Move *moves, int count, double mu) noexcept nogil:
         """Let the weights of some twins and mu go linearly to new values, the KT conditions kept.
 
-        Where the path cannot go on, all twins are solved from scratch.
+        Where the path cannot go on, all twins are solved from scratch. Where the margin set would
+        outgrow its room, the path is walked back and all is as it was (OVERFLOWED).
         """
         cdef Solver *v = self.solver
         cdef Outcome outcome
+        cdef double mu_before = v.mu
         cdef int c, polish
         v.paths += 1
         if v.paths % REFRESH == 0:
@@ -440,6 +462,9 @@ cdef class AdiabaticCore(LearnerCore):
             if outcome != REACHED or self.is_sound():
                 break
             self.refresh()
+            if polish:
+                v.n_refactored += 1
+                self.rebuild()
             outcome = self.walk(NULL, 0, mu)
         if outcome == STUCK:
             for c in range(count):
@@ -448,7 +473,46 @@ cdef class AdiabaticCore(LearnerCore):
             v.mu = mu
             self.from_scratch()
             return REACHED
+        if outcome == OVERFLOWED:
+            v.n_overflowed += 1
+            self.walk_back(moves, count, mu_before)
         return outcome
+
+    cdef void walk_back(self, Move *moves, int count, double mu) noexcept nogil:
+        """The weights as they were; on the way there the margin set had room."""
+        cdef Solver *v = self.solver
+        cdef Outcome outcome
+        cdef int c
+        cdef int64_t i
+        for c in range(count):
+            moves[c].to_minus, moves[c].to_plus = moves[c].loose_minus, moves[c].loose_plus
+        outcome = self.walk(moves, count, mu)
+        for c in range(count):
+            i = moves[c].slot
+            self.s_minus[i], self.s_plus[i] = moves[c].from_minus, moves[c].from_plus
+            if outcome == REACHED and self.state[i] % 2 == 0:
+                outcome = self.settle(i)
+        if outcome != REACHED:
+            v.mu = mu
+            self.from_scratch()
+
+    cdef Outcome settle(self, int64_t i) noexcept nogil:
+        """The state of a twin whose gamma and g are right, after its weights were restored."""
+        cdef double mu = self.solver.mu
+        cdef double low = -self.s_minus[i], high = self.s_plus[i], middle = high + low
+        if low < self.gamma[i] < middle:
+            return self.enter(i, 3, 1)
+        if middle < self.gamma[i] < high:
+            return self.enter(i, 1, 1)
+        if self.gamma[i] == middle:
+            self.state[i] = 2
+            if middle == high and self.g[i] < -mu and low < 0.0:
+                self.state[i] = 0
+            elif middle == low and self.g[i] > mu and high > 0.0:
+                self.state[i] = 4
+        else:
+            self.state[i] = 0 if self.gamma[i] >= high else 4
+        return REACHED
 
     cdef void loosen(self, Move *moves, int count) noexcept nogil:
         """A twin that is to go keeps no more weight than its gamma needs, which is none of its
@@ -457,11 +521,13 @@ cdef class AdiabaticCore(LearnerCore):
         cdef int64_t i
         for c in range(count):
             i = moves[c].slot
+            moves[c].from_minus, moves[c].from_plus = self.s_minus[i], self.s_plus[i]
             if moves[c].to_minus == 0.0 and moves[c].to_plus == 0.0:
                 self.s_minus[i] = fmax(-self.gamma[i], 0.0)
                 self.s_plus[i] = fmax(self.gamma[i], 0.0)
                 if self.state[i] % 2:
                     self.leave(self.place_on_S(i), 2)
+            moves[c].loose_minus, moves[c].loose_plus = self.s_minus[i], self.s_plus[i]
 
     cdef bint is_sound(self) noexcept nogil:
         """Whether the g that was kept up is that of the definition, at two twins on S."""
@@ -525,7 +591,7 @@ cdef class AdiabaticCore(LearnerCore):
             size = 0.0
             for p in range(v.m):
                 size = fmax(size, fabs(self.gamma[self.S[p]]) + fabs(self.solution[1 + p])
-                            + fabs(self.border[1 + p]) / v.lift)
+                            + (fabs(self.border[1 + p] - db) + 0.03 * fabs(db)) / v.lift)
             for p in range(v.m):
                 i, step = self.S[p], self.solution[1 + p]
                 self.low_high(i, &low, &high)
@@ -535,13 +601,11 @@ cdef class AdiabaticCore(LearnerCore):
                         d_low = plateau(self.state[i] + 1, moves[c].d_minus, moves[c].d_plus)
                         d_high = plateau(self.state[i] - 1, moves[c].d_minus, moves[c].d_plus)
                 gap = high - self.gamma[i]
-                step -= d_high
-                if step * rest > gap + ROUNDING * size and step * length > gap:
-                    length, place, to = fmax(gap, 0.0) / step, p, self.state[i] - 1
+                if comes_first(gap, step - d_high, rest, ROUNDING * size, &length):
+                    place, to = p, self.state[i] - 1
                 gap = self.gamma[i] - low
-                step = d_low - self.solution[1 + p]
-                if step * rest > gap + ROUNDING * size and step * length > gap:
-                    length, place, to = fmax(gap, 0.0) / step, p, self.state[i] + 1
+                if comes_first(gap, d_low - step, rest, ROUNDING * size, &length):
+                    place, to = p, self.state[i] + 1
             self.first_to_enter(t, d_mu, hair, moves, count, &length, &twin, &to, &direction)
             # on to it
             for p in range(v.m):
@@ -674,21 +738,21 @@ cdef class AdiabaticCore(LearnerCore):
             g, dg, off = self.g[i], self.rate[i], self.off[i]
             if state == 0 and lower:
                 gap, rate = -mu + off * rest - g, dg + d_mu + off
-                if rate * rest > gap + hair and rate * length[0] > gap:
-                    length[0], twin[0], to[0], direction[0] = fmax(gap, 0.0) / rate, i, 1, -1
+                if comes_first(gap, rate, rest, hair, length):
+                    twin[0], to[0], direction[0] = i, 1, -1
             elif state == 4 and upper:
                 gap, rate = g - mu - off * rest, d_mu - dg - off
-                if rate * rest > gap + hair and rate * length[0] > gap:
-                    length[0], twin[0], to[0], direction[0] = fmax(gap, 0.0) / rate, i, 3, 1
+                if comes_first(gap, rate, rest, hair, length):
+                    twin[0], to[0], direction[0] = i, 3, 1
             elif state == 2:
                 if upper:
                     gap, rate = mu + fmax(off, 0.0) * rest - g, dg - d_mu + fmax(off, 0.0)
-                    if rate * rest > gap + hair and rate * length[0] > gap:
-                        length[0], twin[0], to[0], direction[0] = fmax(gap, 0.0) / rate, i, 3, -1
+                    if comes_first(gap, rate, rest, hair, length):
+                        twin[0], to[0], direction[0] = i, 3, -1
                 if lower:
                     gap, rate = g + mu - fmin(off, 0.0) * rest, -dg - d_mu - fmin(off, 0.0)
-                    if rate * rest > gap + hair and rate * length[0] > gap:
-                        length[0], twin[0], to[0], direction[0] = fmax(gap, 0.0) / rate, i, 1, 1
+                    if comes_first(gap, rate, rest, hair, length):
+                        twin[0], to[0], direction[0] = i, 1, 1
 
     cdef Outcome shift(
         self, double surplus, double t, const Move *moves, int count
@@ -796,26 +860,12 @@ cdef class AdiabaticCore(LearnerCore):
         """The margin set: all whose gamma is strictly between two plateaus."""
         cdef Solver *v = self.solver
         cdef int64_t i
-        cdef double low, middle, high, gamma
         v.m = 0
         for i in range(v.n):
-            low, high, gamma = -self.s_minus[i], self.s_plus[i], self.gamma[i]
-            middle = high + low
-            if low < gamma < middle:
-                self.state[i] = 3
-            elif middle < gamma < high:
-                self.state[i] = 1
-            elif gamma == middle:
-                self.state[i] = 2
-                if middle == high and self.g[i] < -v.mu and low < 0.0:
-                    self.state[i] = 0
-                elif middle == low and self.g[i] > v.mu and high > 0.0:
-                    self.state[i] = 4
-            else:
-                self.state[i] = 0 if gamma >= high else 4
+            self.state[i] = 2
         for i in range(v.n):
-            if self.state[i] % 2 and self.enter(i, self.state[i], 1) != REACHED:
-                self.state[i] += 1 - self.state[i] % 2
+            if self.settle(i) != REACHED:
+                self.state[i] += self.state[i] % 2
 
     # -- test doors and checks ---------------------------------------------------------------------
 

@@ -18,12 +18,17 @@ NOISE = 1e-15  # of g, as a share of what it is the sum of
 ROUNDING = 1e-13  # of sums of coefficients
 DRIFT = 1e-9  # of a decision value from its definition, for which all are computed anew
 POLISHES = 3  # paths that do nothing but bring offsets to 0
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of which sums, products and quotients are numbers
 MANY_EXCHANGES = 8  # for one twin to enter
 MANY_EVENTS = 16  # events a path may have for each twin held
 
 
 class PathError(ArithmeticError):
     """The path cannot go on."""
+
+
+class MarginFull(ArithmeticError):
+    """The margin set would outgrow its room."""
 
 
 class AdiabaticRef(ReferenceCore):
@@ -34,6 +39,8 @@ class AdiabaticRef(ReferenceCore):
         super().__init__(*common)
         self.kernel = kernel
         self.slots = len(self.views["gamma"])
+        pool = len(self.views["pool"])
+        self.room = max(m for m in range(self.slots + 1) if m * (m + 1) // 2 <= pool)
 
     # -- the state by name -------------------------------------------------------------------------
 
@@ -141,22 +148,26 @@ class AdiabaticRef(ReferenceCore):
         S[p:-1] = S[p + 1 :].copy()
         v["m"] -= 1
 
-    def enter(self, i, state, direction):
+    def enter(self, i, step, direction):
         """Twin i comes upon a step, its gamma about to move in `direction`.
 
         Where its kernel function is a combination of those on S already, it changes places with
         one of them instead: along the null direction, in which no g changes.
         """
         v = self.views
-        v["state"][i] = state
+        v["state"][i] = step
         for _ in range(MANY_EXCHANGES):
             u, delta, row = self.sensitivity(i)
             if delta > SINGULAR * (row[i] + v["lift"]):
+                if len(self.S) == self.room:
+                    v["state"][i] = step + direction
+                    raise MarginFull
                 v["S"][int(v["m"])] = i
                 v["m"] += 1
                 return
             if not self.exchange(i, direction, u, row):
                 return
+        v["state"][i] = step + direction
         raise PathError
 
     def exchange(self, i, direction, u, row):
@@ -194,24 +205,54 @@ class AdiabaticRef(ReferenceCore):
         ----------
         moving : list of (slot, s_minus, s_plus)
         mu : float
+
+        Returns
+        -------
+        bool : False where the margin set would have outgrown its room; all is as it was then
         """
         v = self.views
         self.count("paths")
         if int(v["paths"]) % REFRESH == 0:
             self.refresh()
+        before = [(i, float(v["s_minus"][i]), float(v["s_plus"][i])) for i, *_ in moving]
+        mu_before = self.mu
+        self.loosen(moving)
+        loose = [(i, float(v["s_minus"][i]), float(v["s_plus"][i])) for i, *_ in moving]
         try:
-            self.loosen(moving)
             self.walk(moving, mu)
-            for _ in range(POLISHES):
+            for polish in range(POLISHES):
                 if self.is_sound():
                     break
                 self.refresh()
+                if polish:
+                    self.count("n_refactored")
+                    self.rebuild()
                 self.walk([], mu)
+        except MarginFull:
+            self.count("n_overflowed")
+            self.walk_back(loose, before, mu_before)
+            return False
         except (PathError, np.linalg.LinAlgError):
-            for i, s_minus, s_plus in moving:
+            self.solve_at(moving, mu)
+        return True
+
+    def solve_at(self, weights, mu):
+        for i, s_minus, s_plus in weights:
+            self.views["s_minus"][i], self.views["s_plus"][i] = s_minus, s_plus
+        self.views["mu"][...] = mu
+        self.from_scratch()
+
+    def walk_back(self, loose, before, mu):
+        """The weights as they were; on the way there the margin set had room."""
+        v = self.views
+        try:
+            self.walk(loose, mu)
+            for i, s_minus, s_plus in before:
                 v["s_minus"][i], v["s_plus"][i] = s_minus, s_plus
-            v["mu"][...] = mu
-            self.from_scratch()
+                if v["state"][i] % 2 == 0:
+                    self.settle(i)
+        except (PathError, MarginFull, np.linalg.LinAlgError):
+            self.solve_at(before, mu)
 
     def loosen(self, moving):
         """A twin that is to go keeps no more weight than its gamma needs, which is none of its
@@ -272,7 +313,8 @@ class AdiabaticRef(ReferenceCore):
             hair_g = HAIR * self.mu + NOISE * largest * np.abs(gamma[:n]).sum()
             hair = 0.0
             if len(self.S):
-                size = abs(gamma[self.S]) + abs(step) + abs(rhs[1:]) / v["lift"]
+                size = abs(gamma[self.S]) + abs(step)
+                size += (abs(rhs[1:] - db) + 0.03 * abs(db)) / v["lift"]
                 hair = ROUNDING * size.max()
             for p, i in enumerate(self.S):
                 low, high = self.step_bounds(i)
@@ -282,14 +324,15 @@ class AdiabaticRef(ReferenceCore):
                     (high - gamma[i], step[p] - d_high, state[i] - 1),
                     (gamma[i] - low, d_low - step[p], state[i] + 1),
                 ):
-                    if rate * rest > gap + hair and rate * length > gap:
-                        length, event = max(gap, 0.0) / rate, (p, None, to)
+                    if comes_first(gap, rate, rest, hair, length):
+                        length, event = (gap / rate if gap > hair else 0.0), (p, None, to)
             for i in range(n):
                 for gap, rate, to, direction in self.edges(
                     i, off, t, d_mu, dg[i], d_minus, d_plus
                 ):
-                    if rate * rest > gap + hair_g and rate * length > gap:
-                        length, event = max(gap, 0.0) / rate, (None, i, to, direction)
+                    if comes_first(gap, rate, rest, hair_g, length):
+                        length = gap / rate if gap > hair_g else 0.0
+                        event = None, i, to, direction
             t = 1.0 if event is None else t + length
             gamma[self.S] += length * step
             g[:n] += length * dg
@@ -423,22 +466,30 @@ class AdiabaticRef(ReferenceCore):
         """The margin set: all whose gamma is strictly between two plateaus."""
         v = self.views
         v["m"][...] = 0
-        between = []
+        v["state"][: self.n] = 2
         for i in range(self.n):
-            low, middle, high = -v["s_minus"][i], v["s_plus"][i] - v["s_minus"][i], v["s_plus"][i]
-            gamma = v["gamma"][i]
-            if low < gamma < middle or middle < gamma < high:
-                between.append((i, 3 if gamma < middle else 1))
-            v["state"][i] = 2 if gamma == middle else 0 if gamma >= high else 4
-            if gamma == middle == high and v["g"][i] < -self.mu:
-                v["state"][i] = 0 if v["s_minus"][i] > 0 else 2
-            if gamma == middle == low and v["g"][i] > self.mu:
-                v["state"][i] = 4 if v["s_plus"][i] > 0 else 2
-        for i, state in between:
             try:
-                self.enter(i, state, 1)
-            except PathError:  # a point of the margin set's span: it stays where it is
-                v["state"][i] = state + 1
+                self.settle(i)
+            except (PathError, MarginFull):  # it stays where it is
+                v["state"][i] += v["state"][i] % 2
+
+    def settle(self, i):
+        """The state of a twin whose gamma and g are right, from its weights."""
+        v, gamma, g = self.views, self.views["gamma"][i], self.views["g"][i]
+        low, high = -v["s_minus"][i], v["s_plus"][i]
+        middle = high + low
+        if low < gamma < middle:
+            self.enter(i, 3, 1)
+        elif middle < gamma < high:
+            self.enter(i, 1, 1)
+        elif gamma == middle == high and g < -self.mu and low < 0:
+            v["state"][i] = 0
+        elif gamma == middle == low and g > self.mu and high > 0:
+            v["state"][i] = 4
+        elif gamma == middle:
+            v["state"][i] = 2
+        else:
+            v["state"][i] = 0 if gamma >= high else 4
 
     def kt_residual(self):
         """Largest violation of the KT conditions, in units of the margin, from the definition."""
@@ -448,6 +499,15 @@ class AdiabaticRef(ReferenceCore):
         gamma, s_minus, s_plus = self.held("gamma"), self.held("s_minus"), self.held("s_plus")
         f = (self.k(self.held("vectors"), self.held("vectors")) @ gamma + v["b"]) / mu
         return residual(f, gamma, s_minus, s_plus)
+
+
+def comes_first(gap, rate, rest, hair, length):
+    """Whether a gap closing at this rate comes before `length`.
+
+    It has to be overrun by more than a hair until the end; a gap below a hair is none, so that of
+    events at one place the first in order comes first, whatever the rounding.
+    """
+    return rate * rest > gap + hair and (gap if gap > hair else 0.0) < rate * length
 
 
 def residual(f, gamma, s_minus, s_plus):

@@ -12,7 +12,8 @@ from libc.string cimport memcmp
 
 from edgesvm.core.linalg cimport real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.twin._adiabatic cimport AdiabaticCore, Move
+from edgesvm.learners.twin._adiabatic cimport (
+    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, REACHED, AdiabaticCore, Move, Outcome)
 
 from edgesvm.errors import CorruptModelError
 
@@ -21,9 +22,6 @@ cdef enum:
     PLACES = 33         # on the line between two twins, where feature space is searched
     SECTIONS = 40
 
-# Weights of which sums, products and quotients are numbers.
-cdef double LEAST_WEIGHT = 1e-100
-cdef double LARGEST_WEIGHT = 1e100
 # Of a decision value that is at a threshold but for rounding.
 cdef double EDGE = 1e-9
 cdef double GOLDEN = 0.6180339887498949
@@ -64,6 +62,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef int64_t i
         cdef double total = 0.0
+        cdef Outcome outcome
         if not isfinite(self.norm(x)):
             return NOT_FINITE
         for i in range(self.solver.n):
@@ -75,32 +74,40 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         if not self.beneficial(x):
             return UNCHANGED
         self.counters.n_accepted += 1
-        if not self.absorb(x, y, weight):
-            self.update_twins(x, y, weight)
-        return CHANGED
+        i = self.twin_at(x)
+        if i >= 0:
+            self.counters.n_absorbed += 1
+            outcome = self.absorb(i, y, weight)
+        else:
+            outcome = self.update_twins(x, y, weight)
+        if outcome == OVERFLOWED:
+            outcome = self.relieve()
+        return CHANGED if outcome == REACHED else UNCHANGED
 
     cdef bint beneficial(self, const void *x) noexcept nogil:
         """Algorithm 2"""
         return (self.solver.n < self.max_twins
                 or fabs(self.g_of(x)) <= self.m1 * self.solver.mu * (1.0 + EDGE))
 
-    cdef bint absorb(self, const void *x, double y, double weight) noexcept nogil:
-        """A newcomer where a twin is already adds to its weights."""
+    cdef int64_t twin_at(self, const void *x) noexcept nogil:
+        """The twin that is the newcomer's equal, or -1."""
         cdef int64_t i
-        cdef Move move
         for i in range(self.solver.n):
             if memcmp(self.twin(i), x, self.row_bytes) == 0:
-                self.counters.n_absorbed += 1
-                self.weigh(&move, i, y, weight)
-                self.update(&move, 1)
-                return True
-        return False
+                return i
+        return -1
 
-    cdef void update_twins(self, const void *x, double y, double weight) noexcept nogil:
+    cdef Outcome absorb(self, int64_t i, double y, double weight) noexcept nogil:
+        """A newcomer where a twin is already adds to its weights."""
+        cdef Move move
+        self.weigh(&move, i, y, weight)
+        return self.update(&move, 1)
+
+    cdef Outcome update_twins(self, const void *x, double y, double weight) noexcept nogil:
         """Algorithm 3: room for the newcomer by a twin far off, or by a merge."""
         cdef Move moves[4]
-        cdef int count = 0
-        cdef int64_t i, k = 0, gone = -1, gone_too = -1
+        cdef int gone = 0, placed = 1
+        cdef int64_t i, k = 0
         if self.solver.n == self.max_twins:
             for i in range(self.solver.n):
                 if fabs(self.g[i]) > fabs(self.g[k]):
@@ -108,17 +115,31 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             if (fabs(self.g[k]) > self.m2 * self.solver.mu * (1.0 + EDGE)
                     or self.max_twins == 1):
                 self.counters.n_removed += 1
-                moves[0].slot, gone, count = k, k, 1
+                moves[0].slot, gone = k, 1
                 moves[0].to_minus = moves[0].to_plus = 0.0
             else:
-                self.merge(moves)
-                gone, gone_too, count = moves[1].slot, moves[0].slot, 3
-        self.weigh(&moves[count], self.place(x), y, weight)
-        self.update(moves, count + 1)
-        if gone >= 0:
-            self.drop(gone)
-        if gone_too >= 0:
-            self.drop(gone_too)
+                self.merge(moves, False)
+                gone, placed = 2, 2
+        self.weigh(&moves[gone + placed - 1], self.place(x), y, weight)
+        return self.change(moves, gone, placed)
+
+    cdef Outcome change(self, Move *moves, int gone, int placed) noexcept nogil:
+        """One path; then the first `gone` have no weight and go, or else those placed last."""
+        cdef Outcome outcome = self.update(moves, gone + placed)
+        cdef int c, first = 0, last = gone
+        if outcome == OVERFLOWED:
+            first, last = gone, gone + placed
+        for c in range(last - 1, first - 1, -1):
+            self.drop(moves[c].slot)
+        return outcome
+
+    cdef Outcome relieve(self) noexcept nogil:
+        """The margin set has no room: two twins of it become one, the newcomer is given up."""
+        cdef Move moves[3]
+        if self.solver.m < 2 or self.solver.n < 3:
+            return OVERFLOWED
+        self.merge(moves, True)
+        return self.change(moves, 2, 1)
 
     cdef void weigh(self, Move *move, int64_t i, double y, double weight) noexcept nogil:
         move.slot, move.to_minus, move.to_plus = i, self.s_minus[i], self.s_plus[i]
@@ -127,7 +148,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         else:
             move.to_minus += weight
 
-    cdef void update(self, Move *moves, int count) noexcept nogil:
+    cdef Outcome update(self, Move *moves, int count) noexcept nogil:
         """UpdateTVM: one path, C * sum(s) kept at its constant."""
         cdef int64_t i
         cdef int c
@@ -139,17 +160,20 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         for c in range(count):
             i = moves[c].slot
             total += moves[c].to_minus + moves[c].to_plus - self.s_minus[i] - self.s_plus[i]
-        self.follow(moves, count, total / (self.C * self.max_twins))
+        return self.follow(moves, count, total / (self.C * self.max_twins))
 
     # -- merging -----------------------------------------------------------------------------------
 
     cdef double weight_of(self, int64_t i) noexcept nogil:
         return self.s_minus[i] + self.s_plus[i]
 
-    cdef void merge(self, Move *moves) noexcept nogil:
-        """The best pair that passes the test, or the least bad: one twin instead of two."""
+    cdef void merge(self, Move *moves, bint of_margin) noexcept nogil:
+        """The best pair that passes the test, or the least bad: one twin instead of two.
+
+        moves[0] and moves[1] are the two, in order of their slots; moves[2] is the new one.
+        """
         cdef Pair pairs[CANDIDATES]
-        cdef int c, count = self.candidates(pairs), best = 0
+        cdef int c, count = self.candidates(pairs, of_margin), best = 0
         cdef int64_t i, j, new = self.solver.n
         cdef double error, least = INFINITY
         for c in range(count):
@@ -171,20 +195,23 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         moves[2].to_minus = self.s_minus[i] + self.s_minus[j]
         moves[2].to_plus = self.s_plus[i] + self.s_plus[j]
 
-    cdef int candidates(self, Pair *pairs) noexcept nogil:
+    cdef int candidates(self, Pair *pairs, bint of_margin) noexcept nogil:
         """The pairs of least distortion, least first; of one side of the boundary only, if there
-        is such a pair."""
+        is such a pair; of the margin set, where asked for."""
         cdef int count = 0
         if self.one_sided:
-            count = self.nearest(pairs, True)
-        return count if count else self.nearest(pairs, False)
+            count = self.nearest(pairs, True, of_margin)
+        return count if count else self.nearest(pairs, False, of_margin)
 
-    cdef int nearest(self, Pair *pairs, bint one_sided) noexcept nogil:
+    cdef int nearest(self, Pair *pairs, bint one_sided, bint of_margin) noexcept nogil:
         if self.is_float32:
-            return self.nearest_typed(<const float *> self.vectors, pairs, one_sided)
-        return self.nearest_typed(<const double *> self.vectors, pairs, one_sided)
+            return self.nearest_typed(
+                <const float *> self.vectors, pairs, one_sided, of_margin)
+        return self.nearest_typed(<const double *> self.vectors, pairs, one_sided, of_margin)
 
-    cdef int nearest_typed(self, const real *vectors, Pair *pairs, bint one_sided) noexcept nogil:
+    cdef int nearest_typed(
+        self, const real *vectors, Pair *pairs, bint one_sided, bint of_margin
+    ) noexcept nogil:
         cdef int64_t i, j, l, n = self.solver.n, width = self.n_features
         cdef int count = 0, c
         cdef double square, u, s_i, s_j, k_ii, distortion
@@ -193,6 +220,8 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             k_ii = self.k(self.twin(i), self.twin(i)) if self.in_feature_space else 0.0
             for j in range(i + 1, n):
                 if one_sided and (self.g[i] > 0.0) != (self.g[j] > 0.0):
+                    continue
+                if of_margin and not (self.state[i] % 2 and self.state[j] % 2):
                     continue
                 s_j = self.weight_of(j)
                 if self.in_feature_space:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.learners.twin._adiabatic_ref import AdiabaticRef
+from edgesvm.learners.twin._adiabatic_ref import LARGEST_WEIGHT, LEAST_WEIGHT, AdiabaticRef
 
 CANDIDATES = 16  # pairs put to the test for one merge
-LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 EDGE = 1e-9  # of a decision value that is at a threshold but for rounding
 
 
@@ -37,10 +36,26 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
         same = [i for i in range(self.n) if (v["vectors"][i] == x).all()]
         if same:
             self.count("n_absorbed")
-            self.update([(same[0], *self.weighed(same[0], y, weight))])
-            return Status.CHANGED
-        self.update_twins(x, y, weight)
-        return Status.CHANGED
+            learned = self.update([(same[0], *self.weighed(same[0], y, weight))])
+        else:
+            learned = self.update_twins(x, y, weight)
+        return Status.CHANGED if learned or self.relieve() else Status.UNCHANGED
+
+    def relieve(self):
+        """The margin set has no room: two twins of it become one, the newcomer is given up."""
+        if len(self.S) < 2 or self.n < 3:
+            return False
+        moving, gone = self.merge(of_margin=True)
+        return self.change(moving, gone)
+
+    def change(self, moving, gone):
+        """One path; then those go that have no weight: `gone`, or the newcomers."""
+        learned = self.update(moving)
+        if not learned:
+            gone = [i for i, *to in moving if any(to)]
+        for k in sorted(gone, reverse=True):
+            self.drop(k)
+        return learned
 
     def beneficial(self, x):
         """Algorithm 2"""
@@ -61,9 +76,7 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
                 moving, gone = [(0, 0.0, 0.0)], [0]
                 self.count("n_removed")
         i = self.place(x)
-        self.update([*moving, (i, *self.weighed(i, y, weight))])
-        for k in sorted(gone, reverse=True):
-            self.drop(k)
+        return self.change([*moving, (i, *self.weighed(i, y, weight))], gone)
 
     def weighed(self, i, y, weight):
         s_minus, s_plus = float(self.views["s_minus"][i]), float(self.views["s_plus"][i])
@@ -74,15 +87,15 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
         total = sum(self.held("s_minus")) + sum(self.held("s_plus"))
         for i, s_minus, s_plus in moving:
             total += s_minus + s_plus - self.views["s_minus"][i] - self.views["s_plus"][i]
-        self.follow(moving, total / (self.C * self.max_twins))
+        return self.follow(moving, total / (self.C * self.max_twins))
 
     # -- merging -----------------------------------------------------------------------------------
 
-    def merge(self):
+    def merge(self, of_margin=False):
         """The best pair that passes the test, or the least bad: one twin instead of two."""
         v = self.views
         best, least = None, np.inf
-        for i, j in self.candidates():
+        for i, j in self.candidates(of_margin):
             q, error = self.joined(i, j)
             if error < least:
                 best, least = (i, j, q), error
@@ -100,9 +113,9 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
             (new, v["s_minus"][i] + v["s_minus"][j], v["s_plus"][i] + v["s_plus"][j]),
         ], [i, j]
 
-    def candidates(self):
+    def candidates(self, of_margin):
         """The pairs of least distortion, least first; of one side of the boundary only, if there
-        is such a pair."""
+        is such a pair; of the margin set, where asked for."""
         n, s, g = self.n, self.held("s_minus") + self.held("s_plus"), self.held("g")
         vectors = self.held("vectors").astype(np.float64)
         if self.in_feature_space:
@@ -112,6 +125,8 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
             square = ((vectors[:, None] - vectors) ** 2).sum(axis=2)
         distortion = s[:, None] * s / (s[:, None] + s) * square
         pairs = [(distortion[i, j], i, j) for i in range(n) for j in range(i + 1, n)]
+        if of_margin:
+            pairs = [p for p in pairs if p[1] in self.S and p[2] in self.S]
         sided = [p for p in pairs if (g[p[1]] > 0) == (g[p[2]] > 0)]
         ordered = sorted(sided if self.one_sided and sided else pairs)
         return [(i, j) for _, i, j in ordered[:CANDIDATES]]

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import overload
 
 import numpy as np
 
 from edgesvm.contract.params import whole
 from edgesvm.kernels import Kernel, resolve_kernel
-from edgesvm.learner import MAX_CAPACITY, Learner
+from edgesvm.learner import Learner
 
-COUNTERS = ("n_path_events", "n_exchanges", "n_overflowed", "n_refactored", "n_refreshed",
-            "n_from_scratch", "paths")  # fmt: skip
+MAX_TWINS = 1 << 20  # their square is still a number of bytes
+COUNTERS = (
+    "n_path_events",
+    "n_exchanges",
+    "n_overflowed",
+    "n_refactored",
+    "n_refreshed",
+    "n_from_scratch",
+    "paths",
+)
 PER_SLOT = ("s_minus", "s_plus", "gamma", "g", "off", "rate", "push", "row", "ones")
 
 
@@ -20,8 +28,32 @@ def packed(order: int) -> int:
     return order * (order + 1) // 2
 
 
+class Counter:
+    """A counter of the arena, read under its own name with an underscore behind."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name.removesuffix("_")
+
+    @overload
+    def __get__(self, learner: None, owner: type) -> Counter: ...
+    @overload
+    def __get__(self, learner: AdiabaticLearner, owner: type) -> int: ...
+    def __get__(self, learner: AdiabaticLearner | None, owner: type) -> Counter | int:
+        return self if learner is None else int(learner._allocated.views[self.name])
+
+
 class AdiabaticLearner(Learner):
     """Base of `TwinVectorMachine` and `IncrementalDecrementalSVM`."""
+
+    n_path_events_ = Counter("Times a twin came upon a step or left it.")
+    n_exchanges_ = Counter("Times two twins changed places along a null direction.")
+    n_overflowed_ = Counter("Paths walked back because the margin set would outgrow its room.")
+    n_refactored_ = Counter("Times the factor of the margin set was computed anew.")
+    n_refreshed_ = Counter("Times all decision values were computed anew.")
+    n_from_scratch_ = Counter("Times a path could not go on and all was solved from scratch.")
 
     kernel: Kernel | str
     gamma: float | None
@@ -34,9 +66,12 @@ class AdiabaticLearner(Learner):
         """Twins there is room for, those of a path under way among them."""
         raise NotImplementedError
 
+    def _capacity_range(self) -> tuple[int, int]:
+        return 1, MAX_TWINS
+
     def _check_shared(self) -> None:
         if self.max_margin is not None:
-            whole("max_margin", self.max_margin, 1, MAX_CAPACITY)
+            whole("max_margin", self.max_margin, 1, MAX_TWINS)
         self._kernel(1)
 
     def _kernel(self, n_features: int) -> Kernel:
@@ -93,21 +128,3 @@ class AdiabaticLearner(Learner):
         the sum of the coefficients as a share of all weights.
         """
         return float(self._fitted.kt_residual())
-
-
-def _counter(name: str, text: str) -> property:
-    def read(self: AdiabaticLearner) -> int:
-        return int(self._allocated.views[name])
-
-    return property(read, doc=text)
-
-
-for _name, _text in {
-    "n_path_events": "Times a twin came upon a step or left it.",
-    "n_exchanges": "Of these, exchanges along a null direction: the margin set was degenerate.",
-    "n_overflowed": "Examples given up because the margin set outgrew its room.",
-    "n_refactored": "Times the factor was computed anew.",
-    "n_refreshed": "Times all decision values were computed anew.",
-    "n_from_scratch": "Times a path could not go on and the twins were solved from scratch.",
-}.items():
-    setattr(AdiabaticLearner, _name + "_", _counter(_name, _text))
