@@ -46,8 +46,8 @@ PROBLEMS: dict[str, tuple[Callable[[np.random.Generator], Split], RBF, float]] =
 OURS: dict[str, dict[str, Any]] = {
     "TVM, C = 100": {"C": 100.0},
     "TVM, C = 1000": {"C": 1000.0},
-    "TVM, C = 10000": {"C": 10000.0},
-    "TVM, C = 1000, max_margin = 40": {"C": 1000.0, "max_margin": 40},
+    "TVM, C = 300, max_margin = 30": {"C": 300.0, "max_margin": 30},
+    "TVM, C = 1000, max_margin = 30": {"C": 1000.0, "max_margin": 30},
 }
 EVERYTHING = "SVC on all rows"
 WARM, CHUNK, ALPHA = 2000, 1000, 1e-5
