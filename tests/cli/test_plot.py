@@ -5,7 +5,14 @@ import sys
 import numpy as np
 import pytest
 
-from edgesvm import RBF, KernelStreamSVM, Standardized, StreamSVM
+from edgesvm import (
+    RBF,
+    IncrementalDecrementalSVM,
+    KernelStreamSVM,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+)
 from edgesvm.cli import main
 from edgesvm.cli.held import held_by
 from edgesvm.cli.plot import panel_of
@@ -28,7 +35,11 @@ def models(tmp_path, monkeypatch):
     np.savez("rows.npz", X=X, y=y)
     np.savez("wide.npz", X=wide[0], y=wide[1])
     words = np.where(y > 0, "fine", "worn")
+    twins = TwinVectorMachine(max_twins=20, kernel=RBF(0.5))
     learners = {
+        "twins": twins.partial_fit(X, words),
+        "scaled_twins": Standardized(learner=twins).partial_fit(X * [1000, 0.01], words),
+        "exact": IncrementalDecrementalSVM(max_vectors=60).partial_fit(X[:60], words[:60]),
         "kernel": kernel_learner().partial_fit(X, y),
         "linear": StreamSVM(bound="lower").partial_fit(X, y),
         "scaled": Standardized(learner=kernel_learner()).partial_fit(X * [1000, 0.01], words),
@@ -66,6 +77,8 @@ def complaint(capsys, code, *argv):
     "argv",
     [
         ["kernel.esvm"],
+        ["twins.esvm"],
+        ["scaled_twins.esvm", "exact.esvm"],
         ["one_class.esvm"],
         ["scaled.esvm"],
         ["scaled_linear.esvm"],
@@ -104,6 +117,36 @@ def test_vectors_are_where_the_learner_has_them(models):
     held = core.views["vectors"][: int(core.views["n_held"])]
     np.testing.assert_allclose(inner, held, rtol=1e-6, atol=1e-6)
     assert held_by(models["linear"]) is None and held_by(models["scaled_linear"]) is None
+
+
+def test_twins_and_exact_vectors_are_told_as_the_learner_tells_them(models):
+    twins = models["twins"]
+    found = held_by(twins)
+    np.testing.assert_array_equal(found.points, twins.twins_)
+    np.testing.assert_array_equal(found.weights, twins.weights_)
+    np.testing.assert_array_equal(found.on_margin, twins.margin_)
+    assert found.weights.all(axis=1).any() and found.on_margin.sum() > 0
+    exact = models["exact"]
+    found = held_by(exact)
+    np.testing.assert_array_equal(found.points, exact.vectors_)
+    np.testing.assert_array_equal(found.weights.sum(axis=1), exact.sample_weights_)
+    np.testing.assert_array_equal(found.weights[:, 1] > 0, exact.labels_ == "worn")
+    scaled = models["scaled_twins"]
+    assert len(held_by(scaled).points) == 20
+    assert (abs(held_by(scaled).points) < [6000, 0.06]).all()
+
+
+def test_margins_are_drawn_where_the_learner_has_them(models):
+    from edgesvm.cli.model_picture import _draw_panel
+
+    def names(learner):
+        axes = matplotlib.figure.Figure().add_subplot()
+        _draw_panel(axes, panel_of(learner))
+        return [text.get_text() for text in axes.get_legend().get_texts()]
+
+    assert names(models["twins"])[:3] == ["boundary", "margin of fine", "margin of worn"]
+    assert names(models["scaled_twins"])[:2] == ["boundary", "margin of fine"]
+    assert names(models["kernel"]) == ["boundary", "support vectors of -1", "support vectors of 1"]
 
 
 def test_the_picture_is_of_the_decision_function(models):
