@@ -128,30 +128,19 @@ REGISTERED = [
     Registered(
         "TwinVectorMachine-narrow",
         TwinVectorMachine,
-        {"max_twins": 12, "kernel": RBF(0.2), "max_margin": 3, "m1": 1.5, "rejection": False},
-        unread=("degree",),
-    ),
-    Registered(
-        "TwinVectorMachine-poly",
-        TwinVectorMachine,
-        {"max_twins": 8, "kernel": "poly", "degree": 2, "gamma": 0.2},
+        {"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3, "C": 10.0},
     ),
     Registered(
         "IncrementalDecrementalSVM",
         IncrementalDecrementalSVM,
-        {"max_vectors": 30, "gamma": 0.1},
+        {"max_vectors": 30, "gamma": 0.2},
         unread=("degree",),
     ),
     Registered(
         "IncrementalDecrementalSVM-oldest",
         IncrementalDecrementalSVM,
-        {"max_vectors": 20, "kernel": RBF(0.05), "when_full": "oldest", "max_margin": 4},
+        {"max_vectors": 16, "kernel": RBF(0.05), "when_full": "oldest", "max_margin": 4},
         unread=("degree",),
-    ),
-    Registered(
-        "IncrementalDecrementalSVM-poly",
-        IncrementalDecrementalSVM,
-        {"max_vectors": 25, "kernel": "poly", "degree": 2, "gamma": 0.1, "when_full": "ignore"},
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, standardized=True),

@@ -72,6 +72,7 @@ cdef class AdiabaticCore(LearnerCore):
     cdef double g_of(self, const void *x) noexcept nogil
     cdef double g_typed(self, const real *x, const real *vectors) noexcept nogil
     cdef int64_t place(self, const void *x) noexcept nogil
+    cdef int side(self, double g, bint lower, bint upper) noexcept nogil
     cdef void drop(self, int64_t i) noexcept nogil
     cdef double *row_at(self, int64_t p) noexcept nogil
     cdef int64_t rows_with(self, int64_t m) noexcept nogil

@@ -27,6 +27,7 @@ different.
 Bytes: 88 + 8 (8 slots + 2 (slots + 1) + pool) + slots (5 + D s). Time of an event: O(n |S|).
 """
 
+cimport numpy as cnp
 from libc.math cimport INFINITY, NAN, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy, memmove
@@ -55,7 +56,7 @@ cdef double LARGEST_NORM = 1e100
 cdef double NOTHING = 1e-9
 # Of g, as a share of what it is the sum of; of sums of coefficients.
 cdef double NOISE = 1e-15
-cdef double ROUNDING = 1e-13
+cdef double ROUNDING = 1e-12
 # Of a decision value from its definition, for which all are computed anew.
 cdef double DRIFT = 1e-9
 # Paths that do nothing but bring offsets to 0; exchanges for one twin to enter; events for each
@@ -63,6 +64,9 @@ cdef double DRIFT = 1e-9
 cdef int POLISHES = 3
 cdef int MANY_EXCHANGES = 8
 cdef int64_t MANY_EVENTS = 16
+
+
+cnp.import_array()
 
 
 cdef inline int64_t packed(int64_t order) noexcept nogil:
@@ -240,8 +244,13 @@ cdef class AdiabaticCore(LearnerCore):
         for p in range(n_rows):
             self.row_at(p)[i] = self.row[self.S[p]]
         self.s_minus[i] = self.s_plus[i] = self.gamma[i] = 0.0
-        self.state[i] = 0 if self.g[i] < -v.mu else 4 if self.g[i] > v.mu else 2
+        self.state[i] = self.side(self.g[i], True, True)
         return i
+
+    cdef int side(self, double g, bint lower, bint upper) noexcept nogil:
+        """The plateau of a twin without weight, which has the steps that are told."""
+        cdef double edge = self.solver.mu * (1.0 - HAIR)
+        return 0 if lower and g < -edge else 4 if upper and g > edge else 2
 
     cdef void drop(self, int64_t i) noexcept nogil:
         """Forget a twin of no weight; later ones move down by one."""
@@ -591,7 +600,7 @@ cdef class AdiabaticCore(LearnerCore):
             size = 0.0
             for p in range(v.m):
                 size = fmax(size, fabs(self.gamma[self.S[p]]) + fabs(self.solution[1 + p])
-                            + (fabs(self.border[1 + p] - db) + 0.03 * fabs(db)) / v.lift)
+                            + (fabs(self.border[1 + p] - db) + 0.01 * fabs(db)) / v.lift)
             for p in range(v.m):
                 i, step = self.S[p], self.solution[1 + p]
                 self.low_high(i, &low, &high)
@@ -672,11 +681,10 @@ cdef class AdiabaticCore(LearnerCore):
     cdef void tell_sides_apart(self, int64_t i, double d_minus, double d_plus) noexcept nogil:
         """A twin without weight on one side has no step there; where it gets one, it is told on
         which side of it it is."""
-        cdef double mu = self.solver.mu
         if self.s_plus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] > 0:
-            self.state[i] = 4 if d_plus > 0.0 and self.g[i] > mu else 2
+            self.state[i] = self.side(self.g[i], False, d_plus > 0.0)
         if self.s_minus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] < 4:
-            self.state[i] = 0 if d_minus > 0.0 and self.g[i] < -mu else 2
+            self.state[i] = self.side(self.g[i], d_minus > 0.0, False)
 
     cdef void update_push(self, Move *moves, int count) noexcept nogil:
         """push = sum over moving twins on a plateau of the rate of gamma_c times K_c"""
@@ -883,22 +891,72 @@ cdef class AdiabaticCore(LearnerCore):
     def check(self):
         super().check()
         cdef Solver *v = self.solver
-        if not 0 <= v.n <= self.slots or not 0 <= v.m <= v.n:
+        if not 0 <= v.n <= self.slots or not 0 <= v.m <= v.n or packed(v.m) > self.pool_length:
             raise CorruptModelError(
                 f"{v.n} twins, {v.m} of them on the margin, where there is room for {self.slots}")
-        if packed(v.m) > self.pool_length:
-            raise CorruptModelError(f"{v.m} margin vectors are more than there is room for")
-        counters = [v.n_path_events, v.n_exchanges, v.n_overflowed, v.n_refactored, v.n_refreshed,
-                    v.n_from_scratch, v.paths]
-        if min(counters) < 0:
+        if min(v.n_path_events, v.n_exchanges, v.n_overflowed, v.n_refactored, v.n_refreshed,
+               v.n_from_scratch, v.paths) < 0:
             raise CorruptModelError("a counter is negative")
-        states, weights = self.views["state"][:v.n], self.views["s_minus"][:v.n]
+        held = {name: self.views[name][:v.n] for name in ("s_minus", "s_plus", "gamma", "state")}
+        weights, states = held["s_minus"] + held["s_plus"], held["state"]
+        if (held["s_minus"] < 0).any() or (held["s_plus"] < 0).any() or (weights == 0).any():
+            raise CorruptModelError("a weight is negative, or a twin has none")
+        if not weights.sum() <= LARGEST_WEIGHT or not v.mu >= 0.0 or (v.n > 0 and v.mu == 0.0):
+            raise CorruptModelError("the weights or the margin are out of range")
         if ((states < 0) | (states > 4)).any():
             raise CorruptModelError("a twin is in a state that does not exist")
         S = self.views["S"][:v.m]
         if not np.array_equal(np.sort(S), np.flatnonzero(states % 2)):
             raise CorruptModelError("the margin set is not that of the states")
-        if (weights < 0).any() or (self.views["s_plus"][:v.n] < 0).any():
-            raise CorruptModelError("a weight is negative")
-        if v.mu < 0.0 or (v.n > 0 and v.mu == 0.0):
-            raise CorruptModelError("the margin is not positive")
+        self.check_vectors()
+        self.check_solution()
+        self.check_factor()
+
+    def check_vectors(self):
+        cdef int64_t i
+        for i in range(self.solver.n):
+            if not isfinite(self.norm(self.vectors + i * self.row_bytes)):
+                raise CorruptModelError(f"twin {i} is too far out")
+
+    def check_solution(self):
+        """gamma, b and g are those of the twins, as far as rounding can tell."""
+        cdef Solver *v = self.solver
+        cdef int64_t i
+        cdef double noise = 0.0, g
+        for i in range(v.n):
+            noise += fabs(self.gamma[i]) * self.k(
+                self.vectors + i * self.row_bytes, self.vectors + i * self.row_bytes)
+        noise = 1e-6 * v.mu + 1e-12 * (noise + fabs(v.b))
+        if noise > 1e-3 * v.mu:  # beyond what float64 resolves: nothing can be said
+            return
+        if not self.kt_residual() <= 1e-3:
+            raise CorruptModelError("the coefficients are not those of the twins")
+        for i in range(v.n):
+            g = self.g_of(self.vectors + i * self.row_bytes)
+            if not fabs(g - self.g[i]) <= noise:
+                raise CorruptModelError("the decision values are not those of the twins")
+
+    def check_factor(self):
+        """L L^T is K_SS + lift, and the rows kept are rows of K."""
+        cdef Solver *v = self.solver
+        cdef int64_t p, q, n_rows = self.rows_with(v.m)
+        cdef const double *L
+        cdef double least = 0.0, ones
+        scratch = np.empty(self.slots)
+        cdef double *row = <double *> cnp.PyArray_DATA(scratch)
+        if v.m > 0 and not 0.0 < v.lift <= LARGEST_NORM:
+            raise CorruptModelError("the lift of the factor is out of range")
+        for p in range(v.m):
+            self.fill_row(self.vectors + self.S[p] * self.row_bytes, row)
+            L = self.pool + packed(p)
+            ones = dot(L, self.ones, p + 1) - 1.0
+            least = 1e-9 * (row[self.S[p]] + v.lift)
+            if not (L[p] > 0.0 and fabs(ones) < 1e-3):
+                raise CorruptModelError("the factor is not that of the margin set")
+            for q in range(p + 1):
+                if not fabs(dot(L, self.pool + packed(q), q + 1)
+                            - row[self.S[q]] - v.lift) <= least:
+                    raise CorruptModelError("the factor is not that of the margin set")
+            for q in range(v.n if p < n_rows else 0):
+                if self.row_at(p)[q] != row[q]:
+                    raise CorruptModelError("the kernel rows are not those of the twins")

@@ -15,7 +15,7 @@ REFRESH = 512  # paths between two computations of g from its definition
 LARGEST_NORM = 1e100  # of k(x, x): its square is still a number
 NOTHING = 1e-9  # a share in a null direction below this is none
 NOISE = 1e-15  # of g, as a share of what it is the sum of
-ROUNDING = 1e-13  # of sums of coefficients
+ROUNDING = 1e-12  # of sums of coefficients
 DRIFT = 1e-9  # of a decision value from its definition, for which all are computed anew
 POLISHES = 3  # paths that do nothing but bring offsets to 0
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of which sums, products and quotients are numbers
@@ -105,8 +105,13 @@ class AdiabaticRef(ReferenceCore):
         v["n"] += 1
         v["s_minus"][i] = v["s_plus"][i] = v["gamma"][i] = 0.0
         v["g"][i] = g
-        v["state"][i] = 0 if g < -self.mu else 4 if g > self.mu else 2
+        v["state"][i] = self.side(g, True, True)
         return i
+
+    def side(self, g, lower, upper):
+        """The plateau of a twin without weight, which has the steps that are told."""
+        edge = self.mu * (1 - HAIR)
+        return 0 if lower and g < -edge else 4 if upper and g > edge else 2
 
     def drop(self, i):
         """Forget a twin of no weight; later ones move down by one."""
@@ -314,7 +319,7 @@ class AdiabaticRef(ReferenceCore):
             hair = 0.0
             if len(self.S):
                 size = abs(gamma[self.S]) + abs(step)
-                size += (abs(rhs[1:] - db) + 0.03 * abs(db)) / v["lift"]
+                size += (abs(rhs[1:] - db) + 0.01 * abs(db)) / v["lift"]
                 hair = ROUNDING * size.max()
             for p, i in enumerate(self.S):
                 low, high = self.step_bounds(i)
@@ -358,9 +363,9 @@ class AdiabaticRef(ReferenceCore):
         v = self.views
         for i in range(self.n):
             if v["s_plus"][i] == 0 and v["state"][i] % 2 == 0 and v["state"][i] > 0:
-                v["state"][i] = 4 if d_plus[i] > 0 and v["g"][i] > self.mu else 2
+                v["state"][i] = self.side(v["g"][i], False, d_plus[i] > 0)
             if v["s_minus"][i] == 0 and v["state"][i] % 2 == 0 and v["state"][i] < 4:
-                v["state"][i] = 0 if d_minus[i] > 0 and v["g"][i] < -self.mu else 2
+                v["state"][i] = self.side(v["g"][i], d_minus[i] > 0, False)
 
     def offsets(self):
         """What each g is beyond its place at the start: rounding, which the path brings to 0."""

@@ -20,10 +20,12 @@ from edgesvm.errors import CorruptModelError
 cdef enum:
     CANDIDATES = 16     # pairs put to the test for one merge
     PLACES = 33         # on the line between two twins, where feature space is searched
-    SECTIONS = 40
+    SECTIONS = 18
 
 # Of a decision value that is at a threshold but for rounding.
 cdef double EDGE = 1e-9
+# Of two distortions that differ by less, the first is taken.
+cdef double TIE = 1e-9
 cdef double GOLDEN = 0.6180339887498949
 
 cdef struct Counters:           # from "n_accepted" on
@@ -275,10 +277,10 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         """Where on the line from q_i to q_j the distortion in feature space is least: the best of
         33 places, then golden section between its neighbours."""
         cdef int c, best = 0
-        cdef double low, high, a, b, cost, least = INFINITY
+        cdef double low, high, a, b, cost, least = 1e300
         for c in range(PLACES):
             cost = self.cost(i, j, c / (PLACES - 1.0), q)
-            if cost < least:
+            if cost < least - TIE * fabs(least):
                 best, least = c, cost
         low = max(best - 1, 0) / (PLACES - 1.0)
         high = min(best + 1, PLACES - 1) / (PLACES - 1.0)
