@@ -133,7 +133,7 @@ REGISTERED = [
     Registered(
         "IncrementalDecrementalSVM",
         IncrementalDecrementalSVM,
-        {"max_vectors": 30, "gamma": 0.2},
+        {"max_vectors": 18, "gamma": 0.2},
         unread=("degree",),
     ),
     Registered(
