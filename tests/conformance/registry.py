@@ -139,7 +139,7 @@ REGISTERED = [
     Registered(
         "IncrementalDecrementalSVM-oldest",
         IncrementalDecrementalSVM,
-        {"max_vectors": 16, "kernel": RBF(0.05), "when_full": "oldest", "max_margin": 4},
+        {"max_vectors": 16, "kernel": RBF(0.4), "when_full": "oldest", "max_margin": 4},
         unread=("degree",),
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),

@@ -10,7 +10,7 @@ KERNELS = {
     "narrow rbf": RBF(1e3),
     "linear": Linear(),
     "cubic": Polynomial(3),
-    "degree 7": Polynomial(7),
+    "degree 7": Polynomial(7, 0.1),
 }
 
 FEATURES = {

@@ -96,7 +96,7 @@ def test_a_narrow_margin_gives_the_example_up():
     assert narrow.nbytes < wide.nbytes and wide.margin_.sum() > room
 
 
-@pytest.mark.parametrize("max_margin", [8, 12, 20, 64])
+@pytest.mark.parametrize("max_margin", [9, 12, 20, 64])
 def test_room_for_rows_changes_time_and_nothing_else(max_margin):
     model, X, _ = learned()
     other, _, _ = learned(max_margin=max_margin)

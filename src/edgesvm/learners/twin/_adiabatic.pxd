@@ -67,6 +67,7 @@ cdef class AdiabaticCore(LearnerCore):
 
     cdef double k(self, const void *x, const void *z) noexcept nogil
     cdef double norm(self, const void *x) noexcept nogil
+    cdef double norm_of(self, int64_t i) noexcept nogil
     cdef void fill_row(self, const void *x, double *row) noexcept nogil
     cdef void fill_typed(self, const real *x, const real *vectors, double *row) noexcept nogil
     cdef double g_of(self, const void *x) noexcept nogil

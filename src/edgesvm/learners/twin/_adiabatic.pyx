@@ -189,6 +189,12 @@ cdef class AdiabaticCore(LearnerCore):
         k_xx = self.k(x, x)
         return k_xx if isfinite(xx) and k_xx <= LARGEST_NORM else NAN
 
+    cdef double norm_of(self, int64_t i) noexcept nogil:
+        """k(q_i, q_i)"""
+        if self.kernel.kind == RBF:
+            return 1.0
+        return self.k(self.vectors + i * self.row_bytes, self.vectors + i * self.row_bytes)
+
     cdef void fill_row(self, const void *x, double *row) noexcept nogil:
         """row[j] = k(x, q_j)"""
         if self.is_float32:
@@ -564,11 +570,7 @@ cdef class AdiabaticCore(LearnerCore):
         total, largest = 0.0, 0.0
         for i in range(n):
             total += self.gamma[i]
-            if self.kernel.kind == RBF:
-                largest = 1.0
-            else:
-                largest = fmax(largest, self.k(
-                    self.vectors + i * self.row_bytes, self.vectors + i * self.row_bytes))
+            largest = fmax(largest, self.norm_of(i))
         while True:
             left -= 1
             if left == 0:
@@ -579,9 +581,9 @@ cdef class AdiabaticCore(LearnerCore):
                 push_sum += moves[c].rate
                 size += fabs(moves[c].rate)
             for i in range(n):
-                surplus += fabs(self.gamma[i])
-            size += surplus
-            hair = HAIR * v.mu + NOISE * largest * surplus
+                size += fabs(self.gamma[i])
+                surplus += fabs(self.gamma[i]) * sqrt(self.norm_of(i))
+            hair = HAIR * v.mu + NOISE * sqrt(largest) * surplus
             rest = 1.0 - t
             if v.m == 0:
                 surplus = push_sum - total
@@ -597,12 +599,11 @@ cdef class AdiabaticCore(LearnerCore):
                 db = self.direct(d_mu, -total - push_sum)
             # the first event
             length, place, twin, to, direction = rest, -1, -1, 0, 0
-            size = 0.0
-            for p in range(v.m):
-                size = fmax(size, fabs(self.gamma[self.S[p]]) + fabs(self.solution[1 + p])
-                            + (fabs(self.border[1 + p] - db) + 0.01 * fabs(db)) / v.lift)
             for p in range(v.m):
                 i, step = self.S[p], self.solution[1 + p]
+                size = fabs(self.gamma[i]) + fabs(step) + (
+                    fabs(self.border[1 + p] - db) + 0.01 * fabs(db)) / (
+                        self.norm_of(i) + v.lift)
                 self.low_high(i, &low, &high)
                 d_low, d_high = 0.0, 0.0
                 for c in range(count):

@@ -291,7 +291,8 @@ class AdiabaticRef(ReferenceCore):
         d_mu = mu - self.mu
         self.tell_sides_apart(d_minus, d_plus)
         off, total = self.offsets(), gamma[:n].sum()
-        largest = max((self.k(x, x)[0, 0] for x in v["vectors"][:n]), default=0.0)
+        norms = np.array([self.k(x, x)[0, 0] for x in v["vectors"][:n]])
+        largest = norms.max(initial=0.0)
         t, left = 0.0, MANY_EVENTS * (n + 4)
         while True:
             left -= 1
@@ -315,14 +316,14 @@ class AdiabaticRef(ReferenceCore):
                 dg = K[:, self.S] @ step + K @ push + db
             rest, event = 1.0 - t, None
             length = rest
-            hair_g = HAIR * self.mu + NOISE * largest * np.abs(gamma[:n]).sum()
-            hair = 0.0
-            if len(self.S):
-                size = abs(gamma[self.S]) + abs(step)
-                size += (abs(rhs[1:] - db) + 0.01 * abs(db)) / v["lift"]
-                hair = ROUNDING * size.max()
+            hair_g = HAIR * self.mu + NOISE * np.sqrt(largest) * (
+                np.abs(gamma[:n]) @ np.sqrt(norms)
+            )
             for p, i in enumerate(self.S):
                 low, high = self.step_bounds(i)
+                size = abs(rhs[1 + p] - db) + 0.01 * abs(db)
+                size = abs(gamma[i]) + abs(step[p]) + size / (norms[i] + v["lift"])
+                hair = ROUNDING * size
                 d_low = self.plateau(state[i] + 1, d_minus[i], d_plus[i])
                 d_high = self.plateau(state[i] - 1, d_minus[i], d_plus[i])
                 for gap, rate, to in (
