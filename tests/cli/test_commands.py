@@ -9,6 +9,7 @@ import pytest
 
 from edgesvm import KernelStreamSVM, Standardized, StreamSVM, load
 from edgesvm.cli import COMMANDS, learner_options, main
+from edgesvm.learners import LEARNERS
 from edgesvm.rows import open_rows
 
 

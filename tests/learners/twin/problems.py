@@ -58,15 +58,13 @@ def violations(model, kernel, vectors, weights):
             (minus + beta_i, minus),
         ):
             share = max(-a, a - plus, -b, b - minus, 0.0) / max(minus + plus, 1e-300)
-            readings.append(
-                share + max(broken(f_i - 1, a, plus), broken(-f_i - 1, b, minus))
-            )
+            readings.append(share + max(broken(f_i - 1, a, plus), broken(-f_i - 1, b, minus)))
         worst = max(worst, min(readings))
     return max(worst, abs(beta.sum()) / max(C * weights.sum(), 1e-300))
 
 
 def broken(g, alpha, bound):
-    """g > 0: alpha = 0;  g < 0: alpha = bound;  g = 0: between; by how much g would have to move."""
+    """How far g would have to move.  g > 0: alpha = 0;  g < 0: alpha = bound;  g = 0: between."""
     if bound <= 0.0:
         return 0.0
     if alpha <= 1e-9 * bound:

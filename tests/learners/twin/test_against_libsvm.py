@@ -49,7 +49,7 @@ def test_twin_vector_machine_below_its_budget(kernel):
     model = TwinVectorMachine(max_twins=200, kernel=ours, C=2.0)
     model.partial_fit(X, y, sample_weight=weights)
     C = 2.0 * 200 / weights.sum()
-    assert model.C_ == pytest.approx(C)
+    assert pytest.approx(C) == model.C_
     assert_same_decisions(model, batch(theirs, C, X[keep], y[keep], weights[keep]), X)
 
 
@@ -62,9 +62,7 @@ def test_merged_twins_are_the_svm_on_weighted_pairs():
     twins, weights = model.twins_, model.weights_
     pairs, labels = np.repeat(twins, 2, axis=0), np.tile([-1, 1], len(twins))
     here = weights.ravel() > 0
-    other = batch(
-        SETTINGS["rbf"][1], model.C_, pairs[here], labels[here], weights.ravel()[here]
-    )
+    other = batch(SETTINGS["rbf"][1], model.C_, pairs[here], labels[here], weights.ravel()[here])
     assert_same_decisions(model, other, X)
 
 

@@ -33,7 +33,9 @@ def follow(model, X, y, weights):
     st.sampled_from(["float32", "float64"]),
     st.integers(0, 2**20),
 )
-def test_twin_vector_machine(features, labels, kernel, C, max_twins, max_margin, dtype, seed):
+def test_twin_vector_machine(  # noqa: PLR0917
+    features, labels, kernel, C, max_twins, max_margin, dtype, seed
+):
     X, y, weights = stream(features, labels, 50, seed)
     model = TwinVectorMachine(
         max_twins=max_twins, kernel=KERNELS[kernel], C=C, max_margin=max_margin, dtype=dtype
@@ -56,7 +58,9 @@ def test_twin_vector_machine(features, labels, kernel, C, max_twins, max_margin,
     st.sampled_from(["farthest", "oldest", "ignore"]),
     st.integers(0, 2**20),
 )
-def test_incremental_decremental_svm(features, labels, kernel, C, max_vectors, when_full, seed):
+def test_incremental_decremental_svm(  # noqa: PLR0917
+    features, labels, kernel, C, max_vectors, when_full, seed
+):
     X, y, weights = stream(features, labels, 50, seed)
     model = IncrementalDecrementalSVM(
         max_vectors=max_vectors, kernel=KERNELS[kernel], C=C, when_full=when_full
@@ -67,9 +71,10 @@ def test_incremental_decremental_svm(features, labels, kernel, C, max_vectors, w
         model.unlearn(int(rng.integers(len(model.vectors_))))
         assert model.kt_residual() <= RESIDUAL
     if model.is_fitted and len(model.vectors_):
-        one_sided = np.where(
-            (model.labels_ == 1)[:, None], [0.0, 1.0], [1.0, 0.0]
-        ) * model.sample_weights_[:, None]
+        one_sided = (
+            np.where((model.labels_ == 1)[:, None], [0.0, 1.0], [1.0, 0.0])
+            * model.sample_weights_[:, None]
+        )
         assert violations(model, KERNELS[kernel], model.vectors_, one_sided) <= RESIDUAL
         model.set_C(10.0 * C)
         assert model.kt_residual() <= RESIDUAL

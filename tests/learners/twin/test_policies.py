@@ -43,7 +43,7 @@ def test_beneficial_is_the_threshold_m1():
 
 
 def test_a_twin_beyond_m2_makes_room():
-    model, X, y = learned(m1=1e9, m2=0.0)
+    model, X, _ = learned(m1=1e9, m2=0.0)
     assert model.n_merged_ == 0 and model.n_removed_ == len(X) - 20
     assert (model.weights_.sum(axis=1) == 1.0).all()
 
@@ -75,8 +75,13 @@ def test_feature_space_merging_lies_on_the_line():
     """Two twins of equal weight and a kernel as wide as they are apart: the middle."""
     X = np.float32([[0.0, 0.0], [1.0, 0.0], [9.0, 9.0], [20.0, 2.0]])
     model = TwinVectorMachine(
-        max_twins=3, kernel=RBF(0.5), merge="feature", merge_side="global", rejection=False,
-        m1=1e9, m2=1e9,
+        max_twins=3,
+        kernel=RBF(0.5),
+        merge="feature",
+        merge_side="global",
+        rejection=False,
+        m1=1e9,
+        m2=1e9,
     ).partial_fit(X, [0, 1, 1, 0])
     np.testing.assert_allclose(model.twins_[1], [0.5, 0.0], atol=1e-3)
 

@@ -13,10 +13,10 @@ conditions, a falling staircase of g_i = g(q_i) (f = g / mu is the decision valu
 With the paper's alpha: beta = alpha+ - alpha- = gamma / mu. In gamma the bounds are the weights
 themselves and C stands only in mu, so that the control of C (4.3) moves one number.
 
-Twins on a step (states 1 and 3) are the margin set S. While weights and mu move linearly with t from 0 to 1,
-gamma_S and b follow from the bordered system M, the g of all from them; events are a twin that
-comes upon a step and one that comes to an end of its own. What rounding has left in a g, sum or bound (`off`)
-goes linearly to 0 on the same path. A twin whose kernel function is a combination of those on S
+Twins on a step (states 1 and 3) are the margin set S. While weights and mu move linearly with t
+from 0 to 1, gamma_S and b follow from the bordered system M, the g of all from them; events are a
+twin that comes upon a step and one that comes to an end of its own. What rounding has left in a g
+or a sum (`off`) goes linearly to 0 on the same path. A twin whose kernel function is a combination of those on S
 does not enter by growing: it changes places along the null direction, where no g moves.
 
 M is solved by the Cholesky factor L of K_SS + lift, which is positive definite just where M is
@@ -24,7 +24,8 @@ regular, since the coefficients sum to 0. L is packed in the front of `pool`; ro
 on S fill it from the back; a row that finds no room is computed when it is needed: slower, never
 different.
 
-Bytes: 88 + 8 (8 slots + 2 (slots + 1) + pool) + slots (5 + D s). Time of an event: O(n |S|).
+Bytes: 96 + 8 (9 slots + 2 (slots + 1) + pool) + slots (5 + D s), and padding. Time of an event:
+O(n |S|).
 """
 
 cimport numpy as cnp
@@ -33,7 +34,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy, memmove
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport LINEAR, POLYNOMIAL, RBF, Kernel, exp_, power
+from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, exp_, power
 from edgesvm.core.linalg cimport dot, real
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 
@@ -67,6 +68,10 @@ cdef int64_t MANY_EVENTS = 16
 
 
 cnp.import_array()
+
+
+cdef enum:
+    CHUNK = 64      # kernel values at a time, on the stack
 
 
 cdef inline int64_t packed(int64_t order) noexcept nogil:
@@ -109,22 +114,6 @@ cdef inline double product(const real *x, const real *z, int64_t n) noexcept nog
         i += 2
     if i < n:
         a += <double> x[i] * <double> z[i]
-    return a + b
-
-
-cdef inline double distance(const real *x, const real *z, int64_t n) noexcept nogil:
-    """((x - z) ** 2).sum() in float64"""
-    cdef double a = 0.0, b = 0.0, u, v
-    cdef int64_t i = 0
-    while i + 2 <= n:
-        u = <double> x[i] - <double> z[i]
-        v = <double> x[i + 1] - <double> z[i + 1]
-        a += u * u
-        b += v * v
-        i += 2
-    if i < n:
-        u = <double> x[i] - <double> z[i]
-        a += u * u
     return a + b
 
 
@@ -221,11 +210,22 @@ cdef class AdiabaticCore(LearnerCore):
 
     cdef double g_typed(self, const real *x, const real *vectors) noexcept nogil:
         """sum_j gamma_j k(q_j, x) + b"""
-        cdef int64_t j, width = self.n_features
-        cdef double g = 0.0
-        for j in range(self.solver.n):
-            if self.gamma[j] != 0.0:
-                g += self.gamma[j] * value_of(&self.kernel, x, vectors + j * width, width)
+        cdef double k[CHUNK]
+        cdef int64_t j = 0, c, count, n = self.solver.n, width = self.n_features
+        cdef double g = 0.0, gamma = self.kernel.gamma
+        while j < n:
+            count = n - j if n - j < CHUNK else CHUNK
+            if self.kernel.kind == RBF:
+                for c in range(count):
+                    k[c] = distance(x, vectors + (j + c) * width, width)
+                for c in range(count):
+                    k[c] = exp_(-gamma * k[c])
+            else:
+                for c in range(count):
+                    k[c] = value_of(&self.kernel, x, vectors + (j + c) * width, width)
+            for c in range(count):
+                g += self.gamma[j + c] * k[c]
+            j += count
         return g + self.solver.b
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
@@ -403,9 +403,9 @@ cdef class AdiabaticCore(LearnerCore):
         """
         cdef Solver *v = self.solver
         cdef double delta
-        cdef int tries
+        cdef int _tries
         self.state[i] = step
-        for tries in range(MANY_EXCHANGES):
+        for _tries in range(MANY_EXCHANGES):
             delta = self.sensitivity(i)
             if delta > SINGULAR * (self.row[i] + v.lift):
                 if packed(v.m + 1) > self.pool_length:
@@ -817,7 +817,7 @@ cdef class AdiabaticCore(LearnerCore):
     cdef void from_scratch(self) noexcept nogil:
         """Sequential minimal optimisation from gamma = 0, then the margin set built anew."""
         cdef Solver *v = self.solver
-        cdef int64_t i, j, l, left = 10000 + 2000 * v.n
+        cdef int64_t i, j, c, left = 10000 + 2000 * v.n
         cdef double up, down, highest = 0.0, lowest = 0.0, middle, top, bottom, curve, step
         v.n_from_scratch += 1
         for i in range(v.n):
@@ -826,14 +826,14 @@ cdef class AdiabaticCore(LearnerCore):
             left -= 1
             i = j = -1
             highest, lowest = -INFINITY, INFINITY
-            for l in range(v.n):
-                middle = self.s_plus[l] - self.s_minus[l]
-                up = (v.mu if self.gamma[l] < middle else -v.mu) - self.g[l]
-                down = (-v.mu if self.gamma[l] > middle else v.mu) - self.g[l]
-                if self.gamma[l] < self.s_plus[l] and up > highest:
-                    highest, i = up, l
-                if self.gamma[l] > -self.s_minus[l] and down < lowest:
-                    lowest, j = down, l
+            for c in range(v.n):
+                middle = self.s_plus[c] - self.s_minus[c]
+                up = (v.mu if self.gamma[c] < middle else -v.mu) - self.g[c]
+                down = (-v.mu if self.gamma[c] > middle else v.mu) - self.g[c]
+                if self.gamma[c] < self.s_plus[c] and up > highest:
+                    highest, i = up, c
+                if self.gamma[c] > -self.s_minus[c] and down < lowest:
+                    lowest, j = down, c
             if i < 0 or j < 0 or not highest - lowest > 1e-3 * HAIR * v.mu:
                 break
             middle = self.s_plus[i] - self.s_minus[i]
@@ -856,8 +856,8 @@ cdef class AdiabaticCore(LearnerCore):
                 step = self.gamma[j] - bottom
                 self.gamma[i] += step
                 self.gamma[j] = bottom
-            for l in range(v.n):
-                self.g[l] += step * (self.row[l] - self.rate[l])
+            for c in range(v.n):
+                self.g[c] += step * (self.row[c] - self.rate[c])
         if isfinite(highest) and isfinite(lowest):
             v.b = 0.5 * (highest + lowest)
         else:

@@ -13,7 +13,7 @@ from libc.string cimport memcmp
 from edgesvm.core.linalg cimport real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport (
-    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, REACHED, AdiabaticCore, Move, Outcome)
+    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, REACHED, AdiabaticCore, Move, Outcome, distance)
 
 from edgesvm.errors import CorruptModelError
 
@@ -214,36 +214,41 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef int nearest_typed(
         self, const real *vectors, Pair *pairs, bint one_sided, bint of_margin
     ) noexcept nogil:
-        cdef int64_t i, j, l, n = self.solver.n, width = self.n_features
+        cdef int64_t i, j, n = self.solver.n, width = self.n_features
         cdef int count = 0, c
-        cdef double square, u, s_i, s_j, k_ii, distortion
+        cdef double square, s_i, s_j, distortion, worst = INFINITY
+        cdef double *weight = self.rate     # TMP
+        cdef double *group = self.push      # TMP: only equals are merged, and none of -1
         for i in range(n):
-            s_i = self.weight_of(i)
-            k_ii = self.k(self.twin(i), self.twin(i)) if self.in_feature_space else 0.0
+            weight[i] = self.weight_of(i)
+            group[i] = 1.0 if one_sided and self.g[i] > 0.0 else 0.0
+            if of_margin and self.state[i] % 2 == 0:
+                group[i] = -1.0
+        for i in range(n):
+            if group[i] < 0.0:
+                continue
+            s_i = weight[i]
             for j in range(i + 1, n):
-                if one_sided and (self.g[i] > 0.0) != (self.g[j] > 0.0):
-                    continue
-                if of_margin and not (self.state[i] % 2 and self.state[j] % 2):
-                    continue
-                s_j = self.weight_of(j)
                 if self.in_feature_space:
-                    square = (k_ii + self.k(self.twin(j), self.twin(j))
-                              - 2.0 * self.k(self.twin(i), self.twin(j)))
+                    square = self.norm_of(i) + self.norm_of(j) - 2.0 * self.k(
+                        self.twin(i), self.twin(j))
                 else:
-                    square = 0.0
-                    for l in range(width):
-                        u = <double> vectors[i * width + l] - <double> vectors[j * width + l]
-                        square += u * u
-                distortion = s_i * s_j / (s_i + s_j) * square
-                if count == CANDIDATES and not distortion < pairs[count - 1].distortion:
-                    continue
-                if count < CANDIDATES:
-                    count += 1
-                c = count - 1
-                while c > 0 and distortion < pairs[c - 1].distortion:
-                    pairs[c] = pairs[c - 1]
-                    c -= 1
-                pairs[c].distortion, pairs[c].i, pairs[c].j = distortion, i, j
+                    square = distance(vectors + i * width, vectors + j * width, width)
+                s_j = weight[j]
+                # `&`, not `and`: one branch, seldom taken, where half of all pairs are of two sides
+                if (s_i * s_j * square < worst * (s_i + s_j)) & (group[i] == group[j]):
+                    distortion = s_i * s_j / (s_i + s_j) * square
+                    if count == CANDIDATES and not distortion < worst:
+                        continue
+                    if count < CANDIDATES:
+                        count += 1
+                    c = count - 1
+                    while c > 0 and distortion < pairs[c - 1].distortion:
+                        pairs[c] = pairs[c - 1]
+                        c -= 1
+                    pairs[c].distortion, pairs[c].i, pairs[c].j = distortion, i, j
+                    if count == CANDIDATES:
+                        worst = pairs[count - 1].distortion
         return count
 
     cdef double join(self, int64_t i, int64_t j, char *q) noexcept nogil:
@@ -262,9 +267,9 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
 
     cdef void mix_typed(self, const real *x, const real *z, double part, real *q) noexcept nogil:
         """q = x + part * (z - x)"""
-        cdef int64_t l
-        for l in range(self.n_features):
-            q[l] = <real> (<double> x[l] + part * (<double> z[l] - <double> x[l]))
+        cdef int64_t j
+        for j in range(self.n_features):
+            q[j] = <real> (<double> x[j] + part * (<double> z[j] - <double> x[j]))
 
     cdef double cost(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
         """Distortion in feature space of the twin at `part` of the line, but for a constant."""
@@ -276,7 +281,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef double on_the_line(self, int64_t i, int64_t j, char *q) noexcept nogil:
         """Where on the line from q_i to q_j the distortion in feature space is least: the best of
         33 places, then golden section between its neighbours."""
-        cdef int c, best = 0
+        cdef int c, _c, best = 0
         cdef double low, high, a, b, cost, least = 1e300
         for c in range(PLACES):
             cost = self.cost(i, j, c / (PLACES - 1.0), q)
@@ -284,7 +289,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                 best, least = c, cost
         low = max(best - 1, 0) / (PLACES - 1.0)
         high = min(best + 1, PLACES - 1) / (PLACES - 1.0)
-        for c in range(SECTIONS):
+        for _c in range(SECTIONS):
             a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
             if self.cost(i, j, a, q) <= self.cost(i, j, b, q):
                 high = b

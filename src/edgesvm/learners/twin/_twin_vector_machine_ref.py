@@ -95,7 +95,7 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
     def merge(self, of_margin=False):
         """The best pair that passes the test, or the least bad: one twin instead of two."""
         v = self.views
-        best, least = None, np.inf
+        best, least = (0, 0, v["vectors"][0]), np.inf
         for i, j in self.candidates(of_margin):
             q, error = self.joined(i, j)
             if error < least:

@@ -40,7 +40,7 @@ class TwinVectorMachine(AdiabaticLearner):
     m2 : float, default 2.0
         A twin with abs(f(q)) above it makes room for a newcomer before any two are merged.
     eta : float, default 0.2
-        A merge is good if f of the merged twin is within this share of the weighted mean of the two.
+        A merge is good if f of the merged twin is within this share of the mean of the two.
     merge : {"input", "feature"}, default "input"
         Where distortion is measured; "feature" searches the line between the two.
     merge_side : {"one", "global"}, default "one"
