@@ -16,7 +16,9 @@ themselves and C stands only in mu, so that the control of C (4.3) moves one num
 Twins on a step (states 1 and 3) are the margin set S. While weights and mu move linearly with t
 from 0 to 1, gamma_S and b follow from the bordered system M, the g of all from them; events are a
 twin that comes upon a step and one that comes to an end of its own. What rounding has left in a g
-or a sum (`off`) goes linearly to 0 on the same path. A twin whose kernel function is a combination of those on S
+or a sum (`off`) goes linearly to 0 on the same path.
+
+A twin whose kernel function is a combination of those on S
 does not enter by growing: it changes places along the null direction, where no g moves.
 
 M is solved by the Cholesky factor L of K_SS + lift, which is positive definite just where M is
