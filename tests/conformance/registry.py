@@ -137,9 +137,9 @@ REGISTERED = [
         unread=("degree",),
     ),
     Registered(
-        "IncrementalDecrementalSVM-oldest",
+        "IncrementalDecrementalSVM-ignore",
         IncrementalDecrementalSVM,
-        {"max_vectors": 16, "kernel": RBF(0.4), "when_full": "oldest", "max_margin": 4},
+        {"max_vectors": 20, "kernel": RBF(0.1), "when_full": "ignore", "max_margin": 4},
         unread=("degree",),
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),

@@ -120,7 +120,9 @@ def test_bytes_are_the_formula():
 def test_when_full_the_farthest_goes_and_was_no_support_vector():
     X, y, _ = stream("clouds", "at random", 200, 24)
     X[:, 0] += 3 * y
-    model = IncrementalDecrementalSVM(max_vectors=60, kernel=RBF(0.1), C=1.0).partial_fit(X, y)
+    model = IncrementalDecrementalSVM(
+        max_vectors=60, kernel=RBF(0.1), C=1.0, when_full="farthest"
+    ).partial_fit(X, y)
     whole = IncrementalDecrementalSVM(max_vectors=200, kernel=RBF(0.1), C=1.0).partial_fit(X, y)
     assert model.n_forgotten_ == 140 and len(model.vectors_) == 60
     assert (model.predict(X) == whole.predict(X)).mean() > 0.97
