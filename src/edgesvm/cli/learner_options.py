@@ -44,8 +44,8 @@ def add_to(
     group.add_argument(
         "--bound",
         choices=("lower", "upper"),
-        help="of the stream learners: the ball's radius; upper: the paper's ball, which encloses all it saw; "
-        "lower (default): more accurate",
+        help="of the ball's radius, for the stream learners; upper: the paper's ball, which "
+        "encloses all it saw; lower (default): more accurate",
     )
     group.add_argument("--C", type=float, help="penalty of slack, default 1; of twin 100")
     group.add_argument(

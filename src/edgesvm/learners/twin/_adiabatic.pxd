@@ -43,6 +43,22 @@ cdef struct Move:               # a twin whose weights change on a path
     int state                   # for which `rate` holds
 
 
+cdef inline double distance(const real *x, const real *z, int64_t n) noexcept nogil:
+    """((x - z) ** 2).sum() in float64"""
+    cdef double a = 0.0, b = 0.0, u, v
+    cdef int64_t i = 0
+    while i + 2 <= n:
+        u = <double> x[i] - <double> z[i]
+        v = <double> x[i + 1] - <double> z[i + 1]
+        a += u * u
+        b += v * v
+        i += 2
+    if i < n:
+        u = <double> x[i] - <double> z[i]
+        a += u * u
+    return a + b
+
+
 cdef class AdiabaticCore(LearnerCore):
     cdef Kernel kernel
     cdef int64_t slots
@@ -67,11 +83,13 @@ cdef class AdiabaticCore(LearnerCore):
 
     cdef double k(self, const void *x, const void *z) noexcept nogil
     cdef double norm(self, const void *x) noexcept nogil
+    cdef double norm_of(self, int64_t i) noexcept nogil
     cdef void fill_row(self, const void *x, double *row) noexcept nogil
     cdef void fill_typed(self, const real *x, const real *vectors, double *row) noexcept nogil
     cdef double g_of(self, const void *x) noexcept nogil
     cdef double g_typed(self, const real *x, const real *vectors) noexcept nogil
     cdef int64_t place(self, const void *x) noexcept nogil
+    cdef int side(self, double g, bint lower, bint upper) noexcept nogil
     cdef void drop(self, int64_t i) noexcept nogil
     cdef double *row_at(self, int64_t p) noexcept nogil
     cdef int64_t rows_with(self, int64_t m) noexcept nogil
@@ -101,7 +119,8 @@ cdef class AdiabaticCore(LearnerCore):
         self, int64_t i, const Move *moves, int count, bint *lower, bint *upper
     ) noexcept nogil
     cdef void first_to_enter(
-        self, double t, double d_mu, double hair, const Move *moves, int count, double *length, int64_t *twin, int *to, int *direction
+        self, double t, double d_mu, double hair, const Move *moves, int count,
+        double *length, int64_t *twin, int *to, int *direction
     ) noexcept nogil
     cdef Outcome shift(self, double surplus, double t, const Move *moves, int count) noexcept nogil
     cdef void refresh(self) noexcept nogil

@@ -13,10 +13,12 @@ conditions, a falling staircase of g_i = g(q_i) (f = g / mu is the decision valu
 With the paper's alpha: beta = alpha+ - alpha- = gamma / mu. In gamma the bounds are the weights
 themselves and C stands only in mu, so that the control of C (4.3) moves one number.
 
-Twins on a step (states 1 and 3) are the margin set S. While weights and mu move linearly with t from 0 to 1,
-gamma_S and b follow from the bordered system M, the g of all from them; events are a twin that
-comes upon a step and one that comes to an end of its own. What rounding has left in a g, sum or bound (`off`)
-goes linearly to 0 on the same path. A twin whose kernel function is a combination of those on S
+Twins on a step (states 1 and 3) are the margin set S. While weights and mu move linearly with t
+from 0 to 1, gamma_S and b follow from the bordered system M, the g of all from them; events are a
+twin that comes upon a step and one that comes to an end of its own. What rounding has left in a g
+or a sum (`off`) goes linearly to 0 on the same path.
+
+A twin whose kernel function is a combination of those on S
 does not enter by growing: it changes places along the null direction, where no g moves.
 
 M is solved by the Cholesky factor L of K_SS + lift, which is positive definite just where M is
@@ -24,15 +26,17 @@ regular, since the coefficients sum to 0. L is packed in the front of `pool`; ro
 on S fill it from the back; a row that finds no room is computed when it is needed: slower, never
 different.
 
-Bytes: 88 + 8 (8 slots + 2 (slots + 1) + pool) + slots (5 + D s). Time of an event: O(n |S|).
+Bytes: 96 + 8 (9 slots + 2 (slots + 1) + pool) + slots (5 + D s), and padding. Time of an event:
+O(n |S|).
 """
 
+cimport numpy as cnp
 from libc.math cimport INFINITY, NAN, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy, memmove
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport LINEAR, POLYNOMIAL, RBF, Kernel, exp_, power
+from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, exp_, power
 from edgesvm.core.linalg cimport dot, real
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 
@@ -55,7 +59,7 @@ cdef double LARGEST_NORM = 1e100
 cdef double NOTHING = 1e-9
 # Of g, as a share of what it is the sum of; of sums of coefficients.
 cdef double NOISE = 1e-15
-cdef double ROUNDING = 1e-13
+cdef double ROUNDING = 1e-12
 # Of a decision value from its definition, for which all are computed anew.
 cdef double DRIFT = 1e-9
 # Paths that do nothing but bring offsets to 0; exchanges for one twin to enter; events for each
@@ -63,6 +67,13 @@ cdef double DRIFT = 1e-9
 cdef int POLISHES = 3
 cdef int MANY_EXCHANGES = 8
 cdef int64_t MANY_EVENTS = 16
+
+
+cnp.import_array()
+
+
+cdef enum:
+    CHUNK = 64      # kernel values at a time, on the stack
 
 
 cdef inline int64_t packed(int64_t order) noexcept nogil:
@@ -105,22 +116,6 @@ cdef inline double product(const real *x, const real *z, int64_t n) noexcept nog
         i += 2
     if i < n:
         a += <double> x[i] * <double> z[i]
-    return a + b
-
-
-cdef inline double distance(const real *x, const real *z, int64_t n) noexcept nogil:
-    """((x - z) ** 2).sum() in float64"""
-    cdef double a = 0.0, b = 0.0, u, v
-    cdef int64_t i = 0
-    while i + 2 <= n:
-        u = <double> x[i] - <double> z[i]
-        v = <double> x[i + 1] - <double> z[i + 1]
-        a += u * u
-        b += v * v
-        i += 2
-    if i < n:
-        u = <double> x[i] - <double> z[i]
-        a += u * u
     return a + b
 
 
@@ -185,6 +180,12 @@ cdef class AdiabaticCore(LearnerCore):
         k_xx = self.k(x, x)
         return k_xx if isfinite(xx) and k_xx <= LARGEST_NORM else NAN
 
+    cdef double norm_of(self, int64_t i) noexcept nogil:
+        """k(q_i, q_i)"""
+        if self.kernel.kind == RBF:
+            return 1.0
+        return self.k(self.vectors + i * self.row_bytes, self.vectors + i * self.row_bytes)
+
     cdef void fill_row(self, const void *x, double *row) noexcept nogil:
         """row[j] = k(x, q_j)"""
         if self.is_float32:
@@ -211,11 +212,22 @@ cdef class AdiabaticCore(LearnerCore):
 
     cdef double g_typed(self, const real *x, const real *vectors) noexcept nogil:
         """sum_j gamma_j k(q_j, x) + b"""
-        cdef int64_t j, width = self.n_features
-        cdef double g = 0.0
-        for j in range(self.solver.n):
-            if self.gamma[j] != 0.0:
-                g += self.gamma[j] * value_of(&self.kernel, x, vectors + j * width, width)
+        cdef double k[CHUNK]
+        cdef int64_t j = 0, c, count, n = self.solver.n, width = self.n_features
+        cdef double g = 0.0, gamma = self.kernel.gamma
+        while j < n:
+            count = n - j if n - j < CHUNK else CHUNK
+            if self.kernel.kind == RBF:
+                for c in range(count):
+                    k[c] = distance(x, vectors + (j + c) * width, width)
+                for c in range(count):
+                    k[c] = exp_(-gamma * k[c])
+            else:
+                for c in range(count):
+                    k[c] = value_of(&self.kernel, x, vectors + (j + c) * width, width)
+            for c in range(count):
+                g += self.gamma[j + c] * k[c]
+            j += count
         return g + self.solver.b
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
@@ -240,8 +252,13 @@ cdef class AdiabaticCore(LearnerCore):
         for p in range(n_rows):
             self.row_at(p)[i] = self.row[self.S[p]]
         self.s_minus[i] = self.s_plus[i] = self.gamma[i] = 0.0
-        self.state[i] = 0 if self.g[i] < -v.mu else 4 if self.g[i] > v.mu else 2
+        self.state[i] = self.side(self.g[i], True, True)
         return i
+
+    cdef int side(self, double g, bint lower, bint upper) noexcept nogil:
+        """The plateau of a twin without weight, which has the steps that are told."""
+        cdef double edge = self.solver.mu * (1.0 - HAIR)
+        return 0 if lower and g < -edge else 4 if upper and g > edge else 2
 
     cdef void drop(self, int64_t i) noexcept nogil:
         """Forget a twin of no weight; later ones move down by one."""
@@ -388,9 +405,9 @@ cdef class AdiabaticCore(LearnerCore):
         """
         cdef Solver *v = self.solver
         cdef double delta
-        cdef int tries
+        cdef int _tries
         self.state[i] = step
-        for tries in range(MANY_EXCHANGES):
+        for _tries in range(MANY_EXCHANGES):
             delta = self.sensitivity(i)
             if delta > SINGULAR * (self.row[i] + v.lift):
                 if packed(v.m + 1) > self.pool_length:
@@ -555,11 +572,7 @@ cdef class AdiabaticCore(LearnerCore):
         total, largest = 0.0, 0.0
         for i in range(n):
             total += self.gamma[i]
-            if self.kernel.kind == RBF:
-                largest = 1.0
-            else:
-                largest = fmax(largest, self.k(
-                    self.vectors + i * self.row_bytes, self.vectors + i * self.row_bytes))
+            largest = fmax(largest, self.norm_of(i))
         while True:
             left -= 1
             if left == 0:
@@ -570,9 +583,9 @@ cdef class AdiabaticCore(LearnerCore):
                 push_sum += moves[c].rate
                 size += fabs(moves[c].rate)
             for i in range(n):
-                surplus += fabs(self.gamma[i])
-            size += surplus
-            hair = HAIR * v.mu + NOISE * largest * surplus
+                size += fabs(self.gamma[i])
+                surplus += fabs(self.gamma[i]) * sqrt(self.norm_of(i))
+            hair = HAIR * v.mu + NOISE * sqrt(largest) * surplus
             rest = 1.0 - t
             if v.m == 0:
                 surplus = push_sum - total
@@ -588,12 +601,11 @@ cdef class AdiabaticCore(LearnerCore):
                 db = self.direct(d_mu, -total - push_sum)
             # the first event
             length, place, twin, to, direction = rest, -1, -1, 0, 0
-            size = 0.0
-            for p in range(v.m):
-                size = fmax(size, fabs(self.gamma[self.S[p]]) + fabs(self.solution[1 + p])
-                            + (fabs(self.border[1 + p] - db) + 0.03 * fabs(db)) / v.lift)
             for p in range(v.m):
                 i, step = self.S[p], self.solution[1 + p]
+                size = fabs(self.gamma[i]) + fabs(step) + (
+                    fabs(self.border[1 + p] - db) + 0.01 * fabs(db)) / (
+                        self.norm_of(i) + v.lift)
                 self.low_high(i, &low, &high)
                 d_low, d_high = 0.0, 0.0
                 for c in range(count):
@@ -672,11 +684,10 @@ cdef class AdiabaticCore(LearnerCore):
     cdef void tell_sides_apart(self, int64_t i, double d_minus, double d_plus) noexcept nogil:
         """A twin without weight on one side has no step there; where it gets one, it is told on
         which side of it it is."""
-        cdef double mu = self.solver.mu
         if self.s_plus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] > 0:
-            self.state[i] = 4 if d_plus > 0.0 and self.g[i] > mu else 2
+            self.state[i] = self.side(self.g[i], False, d_plus > 0.0)
         if self.s_minus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] < 4:
-            self.state[i] = 0 if d_minus > 0.0 and self.g[i] < -mu else 2
+            self.state[i] = self.side(self.g[i], d_minus > 0.0, False)
 
     cdef void update_push(self, Move *moves, int count) noexcept nogil:
         """push = sum over moving twins on a plateau of the rate of gamma_c times K_c"""
@@ -808,7 +819,7 @@ cdef class AdiabaticCore(LearnerCore):
     cdef void from_scratch(self) noexcept nogil:
         """Sequential minimal optimisation from gamma = 0, then the margin set built anew."""
         cdef Solver *v = self.solver
-        cdef int64_t i, j, l, left = 10000 + 2000 * v.n
+        cdef int64_t i, j, c, left = 10000 + 2000 * v.n
         cdef double up, down, highest = 0.0, lowest = 0.0, middle, top, bottom, curve, step
         v.n_from_scratch += 1
         for i in range(v.n):
@@ -817,14 +828,14 @@ cdef class AdiabaticCore(LearnerCore):
             left -= 1
             i = j = -1
             highest, lowest = -INFINITY, INFINITY
-            for l in range(v.n):
-                middle = self.s_plus[l] - self.s_minus[l]
-                up = (v.mu if self.gamma[l] < middle else -v.mu) - self.g[l]
-                down = (-v.mu if self.gamma[l] > middle else v.mu) - self.g[l]
-                if self.gamma[l] < self.s_plus[l] and up > highest:
-                    highest, i = up, l
-                if self.gamma[l] > -self.s_minus[l] and down < lowest:
-                    lowest, j = down, l
+            for c in range(v.n):
+                middle = self.s_plus[c] - self.s_minus[c]
+                up = (v.mu if self.gamma[c] < middle else -v.mu) - self.g[c]
+                down = (-v.mu if self.gamma[c] > middle else v.mu) - self.g[c]
+                if self.gamma[c] < self.s_plus[c] and up > highest:
+                    highest, i = up, c
+                if self.gamma[c] > -self.s_minus[c] and down < lowest:
+                    lowest, j = down, c
             if i < 0 or j < 0 or not highest - lowest > 1e-3 * HAIR * v.mu:
                 break
             middle = self.s_plus[i] - self.s_minus[i]
@@ -847,8 +858,8 @@ cdef class AdiabaticCore(LearnerCore):
                 step = self.gamma[j] - bottom
                 self.gamma[i] += step
                 self.gamma[j] = bottom
-            for l in range(v.n):
-                self.g[l] += step * (self.row[l] - self.rate[l])
+            for c in range(v.n):
+                self.g[c] += step * (self.row[c] - self.rate[c])
         if isfinite(highest) and isfinite(lowest):
             v.b = 0.5 * (highest + lowest)
         else:
@@ -880,25 +891,79 @@ cdef class AdiabaticCore(LearnerCore):
         held = [self.views[name][:n].copy() for name in ("gamma", "s_minus", "s_plus")]
         return residual(f, *held)
 
+    def solve_from_scratch(self):
+        """Test door."""
+        self.from_scratch()
+
     def check(self):
         super().check()
         cdef Solver *v = self.solver
-        if not 0 <= v.n <= self.slots or not 0 <= v.m <= v.n:
+        if not 0 <= v.n <= self.slots or not 0 <= v.m <= v.n or packed(v.m) > self.pool_length:
             raise CorruptModelError(
                 f"{v.n} twins, {v.m} of them on the margin, where there is room for {self.slots}")
-        if packed(v.m) > self.pool_length:
-            raise CorruptModelError(f"{v.m} margin vectors are more than there is room for")
-        counters = [v.n_path_events, v.n_exchanges, v.n_overflowed, v.n_refactored, v.n_refreshed,
-                    v.n_from_scratch, v.paths]
-        if min(counters) < 0:
+        if min(v.n_path_events, v.n_exchanges, v.n_overflowed, v.n_refactored, v.n_refreshed,
+               v.n_from_scratch, v.paths) < 0:
             raise CorruptModelError("a counter is negative")
-        states, weights = self.views["state"][:v.n], self.views["s_minus"][:v.n]
+        held = {name: self.views[name][:v.n] for name in ("s_minus", "s_plus", "gamma", "state")}
+        weights, states = held["s_minus"] + held["s_plus"], held["state"]
+        if (held["s_minus"] < 0).any() or (held["s_plus"] < 0).any() or (weights == 0).any():
+            raise CorruptModelError("a weight is negative, or a twin has none")
+        if not weights.sum() <= LARGEST_WEIGHT or not v.mu >= 0.0 or (v.n > 0 and v.mu == 0.0):
+            raise CorruptModelError("the weights or the margin are out of range")
         if ((states < 0) | (states > 4)).any():
             raise CorruptModelError("a twin is in a state that does not exist")
         S = self.views["S"][:v.m]
         if not np.array_equal(np.sort(S), np.flatnonzero(states % 2)):
             raise CorruptModelError("the margin set is not that of the states")
-        if (weights < 0).any() or (self.views["s_plus"][:v.n] < 0).any():
-            raise CorruptModelError("a weight is negative")
-        if v.mu < 0.0 or (v.n > 0 and v.mu == 0.0):
-            raise CorruptModelError("the margin is not positive")
+        self.check_vectors()
+        self.check_solution()
+        self.check_factor()
+
+    def check_vectors(self):
+        cdef int64_t i
+        for i in range(self.solver.n):
+            if not isfinite(self.norm(self.vectors + i * self.row_bytes)):
+                raise CorruptModelError(f"twin {i} is too far out")
+
+    def check_solution(self):
+        """gamma, b and g are those of the twins, as far as rounding can tell."""
+        cdef Solver *v = self.solver
+        cdef int64_t i
+        cdef double noise = 0.0, g
+        for i in range(v.n):
+            noise += fabs(self.gamma[i]) * self.k(
+                self.vectors + i * self.row_bytes, self.vectors + i * self.row_bytes)
+        noise = 1e-6 * v.mu + 1e-12 * (noise + fabs(v.b))
+        if noise > 1e-3 * v.mu:  # beyond what float64 resolves: nothing can be said
+            return
+        if not self.kt_residual() <= 1e-3:
+            raise CorruptModelError("the coefficients are not those of the twins")
+        for i in range(v.n):
+            g = self.g_of(self.vectors + i * self.row_bytes)
+            if not fabs(g - self.g[i]) <= noise:
+                raise CorruptModelError("the decision values are not those of the twins")
+
+    def check_factor(self):
+        """L L^T is K_SS + lift, and the rows kept are rows of K."""
+        cdef Solver *v = self.solver
+        cdef int64_t p, q, n_rows = self.rows_with(v.m)
+        cdef const double *L
+        cdef double least = 0.0, ones
+        scratch = np.empty(self.slots)
+        cdef double *row = <double *> cnp.PyArray_DATA(scratch)
+        if v.m > 0 and not 0.0 < v.lift <= LARGEST_NORM:
+            raise CorruptModelError("the lift of the factor is out of range")
+        for p in range(v.m):
+            self.fill_row(self.vectors + self.S[p] * self.row_bytes, row)
+            L = self.pool + packed(p)
+            ones = dot(L, self.ones, p + 1) - 1.0
+            least = 1e-9 * (row[self.S[p]] + v.lift)
+            if not (L[p] > 0.0 and fabs(ones) < 1e-3):
+                raise CorruptModelError("the factor is not that of the margin set")
+            for q in range(p + 1):
+                if not fabs(dot(L, self.pool + packed(q), q + 1)
+                            - row[self.S[q]] - v.lift) <= least:
+                    raise CorruptModelError("the factor is not that of the margin set")
+            for q in range(v.n if p < n_rows else 0):
+                if self.row_at(p)[q] != row[q]:
+                    raise CorruptModelError("the kernel rows are not those of the twins")

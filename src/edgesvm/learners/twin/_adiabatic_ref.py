@@ -5,6 +5,9 @@ The names and the order of events are those of _adiabatic.pyx, where the problem
 
 from __future__ import annotations
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 
 from edgesvm.contract.core_ref import ReferenceCore
@@ -15,7 +18,7 @@ REFRESH = 512  # paths between two computations of g from its definition
 LARGEST_NORM = 1e100  # of k(x, x): its square is still a number
 NOTHING = 1e-9  # a share in a null direction below this is none
 NOISE = 1e-15  # of g, as a share of what it is the sum of
-ROUNDING = 1e-13  # of sums of coefficients
+ROUNDING = 1e-12  # of sums of coefficients
 DRIFT = 1e-9  # of a decision value from its definition, for which all are computed anew
 POLISHES = 3  # paths that do nothing but bring offsets to 0
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of which sums, products and quotients are numbers
@@ -105,19 +108,24 @@ class AdiabaticRef(ReferenceCore):
         v["n"] += 1
         v["s_minus"][i] = v["s_plus"][i] = v["gamma"][i] = 0.0
         v["g"][i] = g
-        v["state"][i] = 0 if g < -self.mu else 4 if g > self.mu else 2
+        v["state"][i] = self.side(g, True, True)
         return i
+
+    def side(self, g, lower, upper):
+        """The plateau of a twin without weight, which has the steps that are told."""
+        edge = self.mu * (1 - HAIR)
+        return 0 if lower and g < -edge else 4 if upper and g > edge else 2
 
     def drop(self, i):
         """Forget a twin of no weight; later ones move down by one."""
         v = self.views
         if v["state"][i] % 2:
-            self.leave(int(np.flatnonzero(self.S == i)[0]), 2)
+            self.leave(int(np.flatnonzero(i == self.S)[0]), 2)
         n = self.n
         for name in ("vectors", "s_minus", "s_plus", "gamma", "g", "state"):
             v[name][i : n - 1] = v[name][i + 1 : n]
         v["n"] -= 1
-        self.S[self.S > i] -= 1
+        self.S[i < self.S] -= 1
         if self.n == 0:
             v["b"][...] = 0.0
 
@@ -263,7 +271,7 @@ class AdiabaticRef(ReferenceCore):
                 gamma = float(v["gamma"][i])
                 v["s_minus"][i], v["s_plus"][i] = max(-gamma, 0.0), max(gamma, 0.0)
                 if v["state"][i] % 2:
-                    self.leave(int(np.flatnonzero(self.S == i)[0]), 2)
+                    self.leave(int(np.flatnonzero(i == self.S)[0]), 2)
 
     def is_sound(self):
         """Whether the g that was kept up is that of the definition, at two twins on S."""
@@ -276,81 +284,93 @@ class AdiabaticRef(ReferenceCore):
         return True
 
     def walk(self, moving, mu):
-        v = self.views
-        n = self.n
-        s_minus, s_plus = v["s_minus"], v["s_plus"]
-        gamma, g, state = v["gamma"], v["g"], v["state"]
-        d_minus, d_plus = np.zeros(n), np.zeros(n)
+        v, n = self.views, self.n
+        path = SimpleNamespace(t=0.0, d_mu=mu - self.mu, d_minus=np.zeros(n), d_plus=np.zeros(n))
         for i, to_minus, to_plus in moving:
-            d_minus[i], d_plus[i] = to_minus - s_minus[i], to_plus - s_plus[i]
-        d_mu = mu - self.mu
-        self.tell_sides_apart(d_minus, d_plus)
-        off, total = self.offsets(), gamma[:n].sum()
-        largest = max((self.k(x, x)[0, 0] for x in v["vectors"][:n]), default=0.0)
-        t, left = 0.0, MANY_EVENTS * (n + 4)
-        while True:
-            left -= 1
-            if left == 0:
-                raise PathError
-            push = np.array(
-                [self.plateau(int(state[i]), d_minus[i], d_plus[i]) for i in range(n)]
-            )
+            path.d_minus[i] = to_minus - v["s_minus"][i]
+            path.d_plus[i] = to_plus - v["s_plus"][i]
+        self.tell_sides_apart(path.d_minus, path.d_plus)
+        path.off, path.total = self.offsets(), v["gamma"][:n].sum()
+        path.K = self.k(v["vectors"][:n], v["vectors"][:n])
+        for _ in range(MANY_EVENTS * (n + 4) - 1):
+            push = self.rates_of_plateaus(path)
             if len(self.S) == 0:
-                surplus = push.sum() - total
-                size = np.abs(push).sum() + np.abs(gamma[:n]).sum()
-                if abs(surplus) > ROUNDING * size and self.shift(surplus, off, t, d_minus, d_plus):
+                surplus = push.sum() - path.total
+                size = np.abs(push).sum() + np.abs(v["gamma"][:n]).sum()
+                if abs(surplus) > ROUNDING * size and self.shift(surplus, path):
                     continue
-                step, dg, db = np.zeros(0), self.k(v["vectors"][:n], v["vectors"][:n]) @ push, 0.0
-            else:
-                K = self.k(v["vectors"][:n], v["vectors"][:n])
-                aim = np.where(state[self.S] == 3, d_mu, -d_mu) - off[self.S]
-                rhs = np.concatenate([[-total - push.sum()], aim - K[self.S] @ push])
-                solution = np.linalg.solve(self.bordered(), rhs)
-                db, step = solution[0], solution[1:]
-                dg = K[:, self.S] @ step + K @ push + db
-            rest, event = 1.0 - t, None
-            length = rest
-            hair_g = HAIR * self.mu + NOISE * largest * np.abs(gamma[:n]).sum()
-            hair = 0.0
-            if len(self.S):
-                size = abs(gamma[self.S]) + abs(step)
-                size += (abs(rhs[1:] - db) + 0.03 * abs(db)) / v["lift"]
-                hair = ROUNDING * size.max()
-            for p, i in enumerate(self.S):
-                low, high = self.step_bounds(i)
-                d_low = self.plateau(state[i] + 1, d_minus[i], d_plus[i])
-                d_high = self.plateau(state[i] - 1, d_minus[i], d_plus[i])
-                for gap, rate, to in (
-                    (high - gamma[i], step[p] - d_high, state[i] - 1),
-                    (gamma[i] - low, d_low - step[p], state[i] + 1),
-                ):
-                    if comes_first(gap, rate, rest, hair, length):
-                        length, event = (gap / rate if gap > hair else 0.0), (p, None, to)
-            for i in range(n):
-                for gap, rate, to, direction in self.edges(
-                    i, off, t, d_mu, dg[i], d_minus, d_plus
-                ):
-                    if comes_first(gap, rate, rest, hair_g, length):
-                        length = gap / rate if gap > hair_g else 0.0
-                        event = None, i, to, direction
-            t = 1.0 if event is None else t + length
-            gamma[self.S] += length * step
-            g[:n] += length * dg
-            v["b"] += length * db
-            v["mu"] += length * d_mu
-            for i, to_minus, to_plus in moving:
-                s_minus[i] = to_minus if event is None else s_minus[i] + length * d_minus[i]
-                s_plus[i] = to_plus if event is None else s_plus[i] + length * d_plus[i]
-                if state[i] % 2 == 0:
-                    gamma[i] = self.plateau(state[i], s_minus[i], s_plus[i])
+            self.direct(path, push)
+            length, event = self.first_event(path)
+            self.advance(moving, path, length, arrived=event is None)
             if event is None:
                 v["mu"][...] = mu
                 return
             self.count("n_path_events")
-            if event[0] is not None:
-                self.leave(event[0], event[2])
-            else:
-                self.enter(*event[1:])
+            event()
+        raise PathError
+
+    def rates_of_plateaus(self, path):
+        states = self.held("state")
+        return np.array(
+            [
+                self.plateau(int(s), minus, plus)
+                for s, minus, plus in zip(states, path.d_minus, path.d_plus, strict=True)
+            ]
+        )
+
+    def direct(self, path, push):
+        """What b, gamma_S and g do per unit of t."""
+        S, K = self.S, path.K
+        if len(S) == 0:
+            path.db, path.step, path.rhs, path.dg = 0.0, np.zeros(0), np.zeros(1), K @ push
+            return
+        aim = np.where(self.views["state"][S] == 3, path.d_mu, -path.d_mu) - path.off[S]
+        path.rhs = np.concatenate([[-path.total - push.sum()], aim - K[S] @ push])
+        solution = np.linalg.solve(self.bordered(), path.rhs)
+        path.db, path.step = solution[0], solution[1:]
+        path.dg = K[:, S] @ path.step + K @ push + path.db
+
+    def first_event(self, path):
+        """How far to the first event, and what then happens; None where the end comes first."""
+        v, n, rest = self.views, self.n, 1.0 - path.t
+        norms, gamma = path.K.diagonal(), v["gamma"]
+        length, event = rest, None
+        for p, i in enumerate(self.S):
+            low, high = self.step_bounds(i)
+            state, step = v["state"][i], path.step[p]
+            d_low, d_high = (
+                self.plateau(to, path.d_minus[i], path.d_plus[i]) for to in (state + 1, state - 1)
+            )
+            size = abs(path.rhs[1 + p] - path.db) + 0.01 * abs(path.db)
+            hair = ROUNDING * (abs(gamma[i]) + abs(step) + size / (norms[i] + v["lift"]))
+            for gap, rate, to in (
+                (high - gamma[i], step - d_high, state - 1),
+                (gamma[i] - low, d_low - step, state + 1),
+            ):
+                if comes_first(gap, rate, rest, hair, length):
+                    length = gap / rate if gap > hair else 0.0
+                    event = partial(self.leave, p, to)
+        sums = np.abs(gamma[:n]) @ np.sqrt(norms) * np.sqrt(norms.max(initial=0.0))
+        hair = HAIR * self.mu + NOISE * sums
+        for i in range(n):
+            for gap, rate, to, direction in self.edges(i, path, path.dg[i]):
+                if comes_first(gap, rate, rest, hair, length):
+                    length = gap / rate if gap > hair else 0.0
+                    event = partial(self.enter, i, to, direction)
+        return length, event
+
+    def advance(self, moving, path, length, arrived):
+        v, n = self.views, self.n
+        path.t += length
+        v["gamma"][self.S] += length * path.step
+        v["g"][:n] += length * path.dg
+        v["b"] += length * path.db
+        v["mu"] += length * path.d_mu
+        for i, to_minus, to_plus in moving:
+            v["s_minus"][i] = to_minus if arrived else v["s_minus"][i] + length * path.d_minus[i]
+            v["s_plus"][i] = to_plus if arrived else v["s_plus"][i] + length * path.d_plus[i]
+            if v["state"][i] % 2 == 0:
+                v["gamma"][i] = self.plateau(v["state"][i], v["s_minus"][i], v["s_plus"][i])
 
     def tell_sides_apart(self, d_minus, d_plus):
         """A twin without weight on one side has no step there; where it gets one, it is told on
@@ -358,9 +378,9 @@ class AdiabaticRef(ReferenceCore):
         v = self.views
         for i in range(self.n):
             if v["s_plus"][i] == 0 and v["state"][i] % 2 == 0 and v["state"][i] > 0:
-                v["state"][i] = 4 if d_plus[i] > 0 and v["g"][i] > self.mu else 2
+                v["state"][i] = self.side(v["g"][i], False, d_plus[i] > 0)
             if v["s_minus"][i] == 0 and v["state"][i] % 2 == 0 and v["state"][i] < 4:
-                v["state"][i] = 0 if d_minus[i] > 0 and v["g"][i] < -self.mu else 2
+                v["state"][i] = self.side(v["g"][i], d_minus[i] > 0, False)
 
     def offsets(self):
         """What each g is beyond its place at the start: rounding, which the path brings to 0."""
@@ -382,35 +402,34 @@ class AdiabaticRef(ReferenceCore):
                 off[i] = g + mu
         return off
 
-    def edges(self, i, off, t, d_mu, dg, d_minus, d_plus):
+    def edges(self, i, path, dg=0.0):
         """Of a twin on a plateau, each step at its end: gap, rate, the step, the way gamma would
         go."""
-        v = self.views
-        state, g, mu, rest = int(v["state"][i]), v["g"][i], self.mu, 1.0 - t
-        has_lower = v["s_minus"][i] > 0 or d_minus[i] > 0
-        has_upper = v["s_plus"][i] > 0 or d_plus[i] > 0
-        slack = off[i] * rest
+        v, off, d_mu = self.views, path.off[i], path.d_mu
+        state, g, mu, rest = int(v["state"][i]), v["g"][i], self.mu, 1.0 - path.t
+        has_lower = v["s_minus"][i] > 0 or path.d_minus[i] > 0
+        has_upper = v["s_plus"][i] > 0 or path.d_plus[i] > 0
         if state == 0 and has_lower:
-            yield -mu + slack - g, dg + d_mu + off[i], 1, -1
+            yield -mu + off * rest - g, dg + d_mu + off, 1, -1
         elif state == 4 and has_upper:
-            yield g - mu - slack, -dg + d_mu - off[i], 3, 1
+            yield g - mu - off * rest, -dg + d_mu - off, 3, 1
         elif state == 2:
-            up, down = max(off[i], 0.0), min(off[i], 0.0)
+            up, down = max(off, 0.0), min(off, 0.0)
             if has_upper:
                 yield mu + up * rest - g, dg - d_mu + up, 3, -1
             if has_lower:
                 yield g + mu - down * rest, -dg - d_mu - down, 1, 1
 
-    def shift(self, surplus, off, t, d_minus, d_plus):
+    def shift(self, surplus, path):
         """Nobody is on a step and the coefficients would not sum to 0: b moves until one is."""
         v = self.views
         nearest, found = np.inf, None
         for i in range(self.n):
-            for gap, _, to, direction in self.edges(i, off, t, 0.0, 0.0, d_minus, d_plus):
+            for gap, _, to, direction in self.edges(i, path):
                 if direction * surplus < 0 and gap < nearest:
                     nearest, found = gap, (i, to, direction)
         if found is None:
-            return False
+            raise PathError
         move = max(nearest, 0.0) * np.sign(surplus)
         v["b"] += move
         self.held("g")[:] += move

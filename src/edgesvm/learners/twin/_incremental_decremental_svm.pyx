@@ -15,6 +15,9 @@ from edgesvm.learners.twin._adiabatic cimport (
 
 from edgesvm.errors import CorruptModelError
 
+# Of decision values that differ by less, the first is taken.
+cdef double TIE = 1e-9
+
 cdef enum WhenFull:
     FARTHEST = 0
     OLDEST = 1
@@ -69,12 +72,13 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
         return CHANGED
 
     cdef int64_t farthest(self) noexcept nogil:
-        """The vector farthest on its right side, of which the machine needs least."""
+        """The vector farthest on its right side, of which the machine needs least; of those that
+        tie, the first learned."""
         cdef int64_t i, best = 0
         cdef double g, most = 0.0
         for i in range(self.solver.n):
             g = self.g[i] if self.s_plus[i] > 0.0 else -self.g[i]
-            if i == 0 or g > most:
+            if i == 0 or g > most + TIE * self.solver.mu:
                 most, best = g, i
         return best
 

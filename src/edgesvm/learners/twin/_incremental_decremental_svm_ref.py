@@ -8,6 +8,8 @@ import numpy as np
 from edgesvm.core.status import Status
 from edgesvm.learners.twin._adiabatic_ref import LARGEST_WEIGHT, LEAST_WEIGHT, AdiabaticRef
 
+TIE = 1e-9  # of decision values that differ by less, the first is taken
+
 
 class IncrementalDecrementalSVMCoreRef(AdiabaticRef):
     """The arena's arrays by name: vectors, s_minus, s_plus, gamma, g, state, S; scalars mu, b."""
@@ -43,9 +45,14 @@ class IncrementalDecrementalSVMCoreRef(AdiabaticRef):
         return Status.CHANGED
 
     def farthest(self):
-        """The vector farthest on its right side, of which the machine needs least."""
-        sign = np.where(self.held("s_plus") > 0, 1.0, -1.0)
-        return int(np.argmax(sign * self.held("g")))
+        """The vector farthest on its right side, of which the machine needs least; of those that
+        tie, the first learned."""
+        g = np.where(self.held("s_plus") > 0, 1.0, -1.0) * self.held("g")
+        best = 0
+        for i in range(1, self.n):
+            if g[i] > g[best] + TIE * self.mu:
+                best = i
+        return best
 
     def unlearn(self, index):
         if not self.follow([(index, 0.0, 0.0)], self.mu):

@@ -6,24 +6,28 @@ the CANDIDATES nearest does, the least bad of them, so that the model never free
 """
 
 cimport cython
-from libc.math cimport INFINITY, fabs, fmax, isfinite
+from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite
 from libc.stdint cimport int64_t
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memmove
 
 from edgesvm.core.linalg cimport real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport (
-    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, REACHED, AdiabaticCore, Move, Outcome)
+    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, REACHED, AdiabaticCore, Move, Outcome, distance)
 
 from edgesvm.errors import CorruptModelError
 
 cdef enum:
     CANDIDATES = 16     # pairs put to the test for one merge
     PLACES = 33         # on the line between two twins, where feature space is searched
-    SECTIONS = 40
+    SECTIONS = 18
 
 # Of a decision value that is at a threshold but for rounding.
 cdef double EDGE = 1e-9
+# Of two distortions that differ by less, the first is taken.
+cdef double TIE = 1e-9
+# Beyond every distortion, and still a number.
+cdef double FARTHEST = 1e300
 cdef double GOLDEN = 0.6180339887498949
 
 cdef struct Counters:           # from "n_accepted" on
@@ -47,6 +51,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef bint in_feature_space, one_sided, rejection
     cdef int64_t max_twins
     cdef Counters *counters
+    cdef double *near   # (slots,): no pair of this twin has less distortion
 
     def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
         super().__init__(*common, kernel=kernel)
@@ -55,6 +60,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         self.one_sided, self.rejection = merge_side == "one", rejection
         self.max_twins = self.slots - 2
         self.counters = <Counters *> self.array("n_accepted")
+        self.near = <double *> self.array("near")
 
     cdef char *twin(self, int64_t i) noexcept nogil:
         return self.vectors + i * self.row_bytes
@@ -127,11 +133,43 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         """One path; then the first `gone` have no weight and go, or else those placed last."""
         cdef Outcome outcome = self.update(moves, gone + placed)
         cdef int c, first = 0, last = gone
+        cdef int64_t behind
         if outcome == OVERFLOWED:
             first, last = gone, gone + placed
+        else:
+            for c in range(gone, gone + placed):
+                self.measure(moves[c].slot)
         for c in range(last - 1, first - 1, -1):
+            behind = self.solver.n - moves[c].slot - 1
+            memmove(self.near + moves[c].slot, self.near + moves[c].slot + 1,
+                    behind * sizeof(double))
             self.drop(moves[c].slot)
         return outcome
+
+    cdef double distortion(self, int64_t i, int64_t j) noexcept nogil:
+        """s_i s_j / (s_i + s_j) times the squared distance of the two, in input or feature
+        space."""
+        cdef double s_i = self.weight_of(i), s_j = self.weight_of(j), square
+        if self.in_feature_space:
+            square = self.norm_of(i) + self.norm_of(j) - 2.0 * self.k(self.twin(i), self.twin(j))
+        elif self.is_float32:
+            square = distance(
+                <float *> self.twin(i), <float *> self.twin(j), self.n_features)
+        else:
+            square = distance(
+                <double *> self.twin(i), <double *> self.twin(j), self.n_features)
+        return s_i * s_j / (s_i + s_j) * square
+
+    cdef void measure(self, int64_t i) noexcept nogil:
+        """The bounds `near` with twin i, which is new."""
+        cdef int64_t j
+        cdef double distortion
+        self.near[i] = FARTHEST
+        for j in range(self.solver.n):
+            if j != i and self.weight_of(j) > 0.0:
+                distortion = self.distortion(i, j)
+                self.near[i] = fmin(self.near[i], distortion)
+                self.near[j] = fmin(self.near[j], distortion)
 
     cdef Outcome relieve(self) noexcept nogil:
         """The margin set has no room: two twins of it become one, the newcomer is given up."""
@@ -173,21 +211,25 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         moves[0] and moves[1] are the two, in order of their slots; moves[2] is the new one.
         """
         cdef Pair pairs[CANDIDATES]
-        cdef int c, count = self.candidates(pairs, of_margin), best = 0
+        cdef int c, count, best = 0
         cdef int64_t i, j, new = self.solver.n
         cdef double error, least = INFINITY
-        for c in range(count):
-            error = self.join(pairs[c].i, pairs[c].j, self.twin(new))
-            if error < least:
-                best, least = c, error
-            if not self.rejection or error < self.eta:
-                break
-            self.counters.n_rejected += 1
-        else:
-            self.counters.n_forced += 1
+        if not (not of_margin and self.nearest(pairs) and (
+                not self.rejection
+                or self.join(pairs[0].i, pairs[0].j, self.twin(new)) < self.eta)):
+            count = self.candidates(pairs, of_margin)
+            for c in range(count):
+                error = self.join(pairs[c].i, pairs[c].j, self.twin(new))
+                if error < least:
+                    best, least = c, error
+                if not self.rejection or error < self.eta:
+                    break
+                self.counters.n_rejected += 1
+            else:
+                self.counters.n_forced += 1
         self.counters.n_merged += 1
         i, j = pairs[best].i, pairs[best].j
-        self.join(i, j, self.twin(new))
+        self.blend(i, j, self.twin(new))
         self.place(self.twin(new))
         moves[0].slot, moves[0].to_minus, moves[0].to_plus = i, 0.0, 0.0
         moves[1].slot, moves[1].to_minus, moves[1].to_plus = j, 0.0, 0.0
@@ -195,44 +237,48 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         moves[2].to_minus = self.s_minus[i] + self.s_minus[j]
         moves[2].to_plus = self.s_plus[i] + self.s_plus[j]
 
+    cdef bint may_merge(self, int64_t i, int64_t j, bint one_sided, bint of_margin) noexcept nogil:
+        if of_margin and not (self.state[i] % 2 and self.state[j] % 2):
+            return False
+        return not one_sided or (self.g[i] > 0.0) == (self.g[j] > 0.0)
+
+    cdef bint nearest(self, Pair *best) noexcept nogil:
+        """The pair of least distortion that may be merged, if there is one; by the bounds `near`
+        most twins need not be looked at."""
+        cdef int64_t i, j, n = self.solver.n
+        cdef double distortion, bound
+        best.distortion = FARTHEST
+        for i in range(n):
+            if self.near[i] >= best.distortion:
+                continue
+            bound = FARTHEST
+            for j in range(n):
+                if j != i:
+                    distortion = self.distortion(i, j)
+                    bound = fmin(bound, distortion)
+                    if (j > i and distortion < best.distortion
+                            and self.may_merge(i, j, self.one_sided, False)):
+                        best.distortion, best.i, best.j = distortion, i, j
+            self.near[i] = bound
+        return best.distortion < FARTHEST
+
     cdef int candidates(self, Pair *pairs, bint of_margin) noexcept nogil:
         """The pairs of least distortion, least first; of one side of the boundary only, if there
         is such a pair; of the margin set, where asked for."""
         cdef int count = 0
         if self.one_sided:
-            count = self.nearest(pairs, True, of_margin)
-        return count if count else self.nearest(pairs, False, of_margin)
+            count = self.search(pairs, True, of_margin)
+        return count if count else self.search(pairs, False, of_margin)
 
-    cdef int nearest(self, Pair *pairs, bint one_sided, bint of_margin) noexcept nogil:
-        if self.is_float32:
-            return self.nearest_typed(
-                <const float *> self.vectors, pairs, one_sided, of_margin)
-        return self.nearest_typed(<const double *> self.vectors, pairs, one_sided, of_margin)
-
-    cdef int nearest_typed(
-        self, const real *vectors, Pair *pairs, bint one_sided, bint of_margin
-    ) noexcept nogil:
-        cdef int64_t i, j, l, n = self.solver.n, width = self.n_features
+    cdef int search(self, Pair *pairs, bint one_sided, bint of_margin) noexcept nogil:
+        cdef int64_t i, j, n = self.solver.n
         cdef int count = 0, c
-        cdef double square, u, s_i, s_j, k_ii, distortion
+        cdef double distortion
         for i in range(n):
-            s_i = self.weight_of(i)
-            k_ii = self.k(self.twin(i), self.twin(i)) if self.in_feature_space else 0.0
             for j in range(i + 1, n):
-                if one_sided and (self.g[i] > 0.0) != (self.g[j] > 0.0):
+                if not self.may_merge(i, j, one_sided, of_margin):
                     continue
-                if of_margin and not (self.state[i] % 2 and self.state[j] % 2):
-                    continue
-                s_j = self.weight_of(j)
-                if self.in_feature_space:
-                    square = (k_ii + self.k(self.twin(j), self.twin(j))
-                              - 2.0 * self.k(self.twin(i), self.twin(j)))
-                else:
-                    square = 0.0
-                    for l in range(width):
-                        u = <double> vectors[i * width + l] - <double> vectors[j * width + l]
-                        square += u * u
-                distortion = s_i * s_j / (s_i + s_j) * square
+                distortion = self.distortion(i, j)
                 if count == CANDIDATES and not distortion < pairs[count - 1].distortion:
                     continue
                 if count < CANDIDATES:
@@ -246,11 +292,15 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
 
     cdef double join(self, int64_t i, int64_t j, char *q) noexcept nogil:
         """Write the merged vector to q; by what share its g is off the line between the two."""
-        cdef double s_i = self.weight_of(i), s_j = self.weight_of(j), part, expected
-        part = self.on_the_line(i, j, q) if self.in_feature_space else s_j / (s_i + s_j)
-        self.mix(i, j, part, q)
+        cdef double s_i = self.weight_of(i), s_j = self.weight_of(j), expected
+        self.blend(i, j, q)
         expected = (s_i * self.g[i] + s_j * self.g[j]) / (s_i + s_j)
         return fabs(self.g_of(q) - expected) / fmax(fabs(expected), 1e-300)
+
+    cdef void blend(self, int64_t i, int64_t j, char *q) noexcept nogil:
+        """q, the point between the two of least distortion"""
+        cdef double s_i = self.weight_of(i), s_j = self.weight_of(j)
+        self.mix(i, j, self.on_the_line(i, j, q) if self.in_feature_space else s_j / (s_i + s_j), q)
 
     cdef void mix(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
         if self.is_float32:
@@ -260,9 +310,9 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
 
     cdef void mix_typed(self, const real *x, const real *z, double part, real *q) noexcept nogil:
         """q = x + part * (z - x)"""
-        cdef int64_t l
-        for l in range(self.n_features):
-            q[l] = <real> (<double> x[l] + part * (<double> z[l] - <double> x[l]))
+        cdef int64_t j
+        for j in range(self.n_features):
+            q[j] = <real> (<double> x[j] + part * (<double> z[j] - <double> x[j]))
 
     cdef double cost(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
         """Distortion in feature space of the twin at `part` of the line, but for a constant."""
@@ -274,15 +324,15 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef double on_the_line(self, int64_t i, int64_t j, char *q) noexcept nogil:
         """Where on the line from q_i to q_j the distortion in feature space is least: the best of
         33 places, then golden section between its neighbours."""
-        cdef int c, best = 0
-        cdef double low, high, a, b, cost, least = INFINITY
+        cdef int c, _c, best = 0
+        cdef double low, high, a, b, cost, least = 1e300
         for c in range(PLACES):
             cost = self.cost(i, j, c / (PLACES - 1.0), q)
-            if cost < least:
+            if cost < least - TIE * fabs(least):
                 best, least = c, cost
         low = max(best - 1, 0) / (PLACES - 1.0)
         high = min(best + 1, PLACES - 1) / (PLACES - 1.0)
-        for c in range(SECTIONS):
+        for _c in range(SECTIONS):
             a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
             if self.cost(i, j, a, q) <= self.cost(i, j, b, q):
                 high = b

@@ -8,6 +8,7 @@ from edgesvm.core.status import Status
 from edgesvm.learners.twin._adiabatic_ref import LARGEST_WEIGHT, LEAST_WEIGHT, AdiabaticRef
 
 CANDIDATES = 16  # pairs put to the test for one merge
+TIE = 1e-9  # of two distortions that differ by less, the first is taken
 EDGE = 1e-9  # of a decision value that is at a threshold but for rounding
 
 
@@ -94,7 +95,7 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
     def merge(self, of_margin=False):
         """The best pair that passes the test, or the least bad: one twin instead of two."""
         v = self.views
-        best, least = None, np.inf
+        best, least = (0, 0, v["vectors"][0]), np.inf
         for i, j in self.candidates(of_margin):
             q, error = self.joined(i, j)
             if error < least:
@@ -149,15 +150,18 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
         s = self.held("s_minus") + self.held("s_plus")
 
         def cost(part):
-            q = x + part * (z - x)
+            q = (x + part * (z - x)).astype(self.dtype)
             k_x, k_z, k_q = (float(self.k(q, p)[0, 0]) for p in (x, z, q))
             return (s[i] + s[j]) * k_q - 2 * (s[i] * k_x + s[j] * k_z)
 
         places = np.arange(33) / 32.0
-        best = int(np.argmin([cost(part) for part in places]))
+        best, least = 0, np.inf
+        for c, part in enumerate(places):
+            if cost(part) < least - TIE * abs(least if c else 0.0):
+                best, least = c, cost(part)
         low, high = places[max(best - 1, 0)], places[min(best + 1, 32)]
         golden = 0.6180339887498949
-        for _ in range(40):
+        for _ in range(18):
             a, b = high - golden * (high - low), low + golden * (high - low)
             low, high = (low, b) if cost(a) <= cost(b) else (a, high)
         return (low + high) / 2

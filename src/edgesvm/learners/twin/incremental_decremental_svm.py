@@ -34,10 +34,11 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
         Of "poly".
     C : float, default 1.0
         Penalty of slack per unit of weight; > 0. Changed later by `set_C`, without learning anew.
-    when_full : {"farthest", "oldest", "ignore"}, default "farthest"
-        What happens when `max_vectors` are held. "farthest": the one with the largest y f(x) goes;
-        where that is above 1 it was no support vector, and the machine is as if it had never been.
-        "oldest": the first learned goes, a sliding window. "ignore": the newcomer is not learned.
+    when_full : {"oldest", "farthest", "ignore"}, default "oldest"
+        What happens when `max_vectors` are held. "oldest": the first learned goes, a sliding
+        window. "farthest": the one with the largest y f(x) goes; where that is above 1 it was no
+        support vector, and the machine is as if it had never been; for separable data, since of
+        noisy labels it keeps the wrong ones. "ignore": the newcomer is not learned.
     max_margin : int, optional
         As for `TwinVectorMachine`.
     dtype : {"float32", "float64"}, default "float32"
@@ -87,7 +88,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
         degree: int = 3,
         coef0: float = 1.0,
         C: float = 1.0,
-        when_full: str = "farthest",
+        when_full: str = "oldest",
         max_margin: int | None = None,
         dtype: str = "float32",
     ) -> None:

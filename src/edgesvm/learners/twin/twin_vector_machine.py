@@ -40,7 +40,7 @@ class TwinVectorMachine(AdiabaticLearner):
     m2 : float, default 2.0
         A twin with abs(f(q)) above it makes room for a newcomer before any two are merged.
     eta : float, default 0.2
-        A merge is good if f of the merged twin is within this share of the weighted mean of the two.
+        A merge is good if f of the merged twin is within this share of the mean of the two.
     merge : {"input", "feature"}, default "input"
         Where distortion is measured; "feature" searches the line between the two.
     merge_side : {"one", "global"}, default "one"
@@ -73,7 +73,7 @@ class TwinVectorMachine(AdiabaticLearner):
     -----
     Wang & Vucetic 2009, Algorithms 1 to 3; the solver after Cauwenberghs & Poggio 2000, with one
     coefficient a twin. Weights are to be within 1e-100 and 1e100. Bytes: see ``plan``; with
-    M = max_twins + 2 and max_margin=None, 168 + M (D s + 93) + 4 M (M + 1), s = 4 or 8, and
+    M = max_twins + 2 and max_margin=None, 168 + M (D s + 101) + 4 M (M + 1), s = 4 or 8, and
     padding. Time: M kernel values an example, O(M^2) for one that is accepted.
 
     Examples
@@ -148,7 +148,11 @@ class TwinVectorMachine(AdiabaticLearner):
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         counters = ("n_accepted", "n_absorbed", "n_merged", "n_removed", "n_rejected", "n_forced")
-        return [*((name, "i8", ()) for name in counters), *self._solver_arrays(n_features)]
+        return [
+            *((name, "i8", ()) for name in counters),
+            *self._solver_arrays(n_features),
+            ("near", "f8", (self._slots,)),
+        ]
 
     def _core(self, *common: Any) -> Any:
         core = TwinVectorMachineCore if self._engine == "compiled" else TwinVectorMachineCoreRef
