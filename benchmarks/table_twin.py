@@ -324,6 +324,9 @@ def report(settings: list[Setting], cells: Cells, args: argparse.Namespace) -> N
         figures[str(number)] = {
             c.title: {"paper": c.paper, "ours": c.results} for c in tables[number]
         }
+    if len(cells.builds) > 1:
+        counts = ", ".join(f"{n:,} of {build}" for build, n in cells.builds.items())
+        text.append(f"Cells of several builds of the learner: {counts}.")
     figures["3, larger penalty"] = {c.title: c.results for c in larger}
     text.append(
         "Does not show: other kernel widths and penalties, other scalings. CPU time is of one "
@@ -356,6 +359,9 @@ def main() -> None:
     parser.add_argument(
         "--done", action="store_true", help="run nothing: the tables of the cells that are done"
     )
+    parser.add_argument(
+        "--any-build", action="store_true", help="take the cells of other builds too, and say so"
+    )
     parser.add_argument("--quick", action="store_true", help="one order, B = 50, two small sets")
     args = parser.parse_args()
     use_one_thread()
@@ -367,7 +373,7 @@ def main() -> None:
     kept = OUT / "table_twin.jsonl"
     if args.fresh:
         kept.unlink(missing_ok=True)
-    cells = Cells(kept, build_id("learners/twin", "core"))
+    cells = Cells(kept, build_id("learners/twin", "core"), any_build=args.any_build)
     settings = wanted(args)
     if not args.done:
         run(settings, cells, args)
