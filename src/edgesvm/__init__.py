@@ -13,7 +13,13 @@ from edgesvm.errors import (
 )
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
-from edgesvm.learners import KernelStreamSVM, Standardized, StreamSVM
+from edgesvm.learners import (
+    IncrementalDecrementalSVM,
+    KernelStreamSVM,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+)
 from edgesvm.persist import load
 
 __version__ = "0.1.0"
@@ -22,6 +28,7 @@ __all__ = [
     "RBF",
     "CorruptModelError",
     "FormatVersionError",
+    "IncrementalDecrementalSVM",
     "KernelStreamSVM",
     "Learner",
     "Linear",
@@ -33,6 +40,7 @@ __all__ = [
     "Polynomial",
     "Standardized",
     "StreamSVM",
+    "TwinVectorMachine",
     "VersionMismatch",
     "load",
 ]

@@ -6,9 +6,20 @@ import argparse
 
 from edgesvm.cli import arguments
 from edgesvm.learner import DTYPES, Learner
-from edgesvm.learners import KernelStreamSVM, Standardized, StreamSVM
+from edgesvm.learners import (
+    IncrementalDecrementalSVM,
+    KernelStreamSVM,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+)
 
-KINDS: dict[str, type[Learner]] = {"stream": StreamSVM, "kernel-stream": KernelStreamSVM}
+KINDS: dict[str, type[Learner]] = {
+    "stream": StreamSVM,
+    "kernel-stream": KernelStreamSVM,
+    "twin": TwinVectorMachine,
+    "incremental-decremental": IncrementalDecrementalSVM,
+}
 DEFAULT_MEMORY = "16KiB"
 
 
@@ -28,16 +39,15 @@ def add_to(
         "--learner",
         choices=KINDS,
         default="stream",
-        help="stream: linear, the default; kernel-stream: RBF unless --kernel says otherwise",
+        help="stream: linear, the default; the others RBF unless --kernel says otherwise",
     )
     group.add_argument(
         "--bound",
         choices=("lower", "upper"),
-        default="lower",
-        help="of the ball's radius; upper: the paper's ball, which encloses all it saw; "
-        "lower (default): more accurate",
+        help="of the ball's radius, for the stream learners; upper: the paper's ball, which "
+        "encloses all it saw; lower (default): more accurate",
     )
-    group.add_argument("--C", type=float, default=1.0, help="penalty of slack, default 1")
+    group.add_argument("--C", type=float, help="penalty of slack, default 1; of twin 100")
     group.add_argument(
         "--lookahead",
         type=arguments.count,
@@ -51,9 +61,14 @@ def add_to(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
-        help="of kernel-stream; default: what fits",
+        help="of kernel-stream and incremental-decremental; default: what fits",
     )
-    group.add_argument("--kernel", choices=("rbf", "poly", "linear"), help="of kernel-stream")
+    group.add_argument(
+        "--max-twins", type=arguments.count, metavar="B", help="of twin; default: what fits"
+    )
+    group.add_argument(
+        "--kernel", choices=("rbf", "poly", "linear"), help="of all but stream; default rbf"
+    )
     group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
     group.add_argument("--dtype", choices=DTYPES, default="float32")
     group.add_argument(
@@ -61,21 +76,31 @@ def add_to(
     )
 
 
+# The options that each learner takes.
+OWN: dict[str, tuple[str, ...]] = {
+    "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
+    "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
+    "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
+    "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+}
+
+
+def given_to(options: argparse.Namespace, kind: str) -> dict:
+    """The options that were given, and what this learner has another default for here."""
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    return {"bound": "lower", **given} if "bound" in OWN[kind] else given
+
+
 def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
     """The learner asked for, and whether its capacity was given."""
-    names = {
-        "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
-        "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
-    }
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    own = names[options.learner]
-    for name in {n for other in names.values() for n in other} - set(own):
+    given, own = given_to(options, options.learner), OWN[options.learner]
+    for name in sorted({n for other in OWN.values() for n in other} - set(own)):
         if name in given:
             raise ValueError(
                 f"--{name.replace('_', '-')} does not go with --learner {options.learner}"
             )
     inner = KINDS[options.learner](**{name: given[name] for name in own if name in given})
-    fixed = any(name in given for name in ("lookahead", "n_balls", "max_vectors"))
+    fixed = any(name in given for name in ("lookahead", "n_balls", "max_vectors", "max_twins"))
     return inner if options.raw else Standardized(learner=inner), fixed
 
 

@@ -91,7 +91,9 @@ def _one(options: argparse.Namespace) -> int:
 
 def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
     """Capacity and bytes of one learner, raw and standardized."""
-    base = kind(C=options.C, bound=options.bound, dtype=options.dtype)  # type: ignore[call-arg]
+    given = learner_options.given_to(options, name)
+    shared = {"C", "bound", "dtype"} & given.keys() & set(learner_options.OWN[name])
+    base = kind(**{option: given[option] for option in shared})
     row: dict = {"learner": name}
     for how, learner in (("raw", base), ("standardized", Standardized(learner=base))):
         try:

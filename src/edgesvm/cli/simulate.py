@@ -120,6 +120,7 @@ def edge_command(options: argparse.Namespace) -> list[str]:
         "lookahead",
         "n_balls",
         "max_vectors",
+        "max_twins",
         "kernel",
         "gamma",
         "dtype",

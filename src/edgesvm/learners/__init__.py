@@ -3,10 +3,26 @@
 from edgesvm.learner import Learner
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
+from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 from edgesvm.preprocessing.standardized import Standardized
 
 LEARNERS: dict[str, type[Learner]] = {
-    kind.__name__: kind for kind in (StreamSVM, KernelStreamSVM, Standardized)
+    kind.__name__: kind
+    for kind in (
+        StreamSVM,
+        KernelStreamSVM,
+        TwinVectorMachine,
+        IncrementalDecrementalSVM,
+        Standardized,
+    )
 }
 
-__all__ = ["LEARNERS", "KernelStreamSVM", "Standardized", "StreamSVM"]
+__all__ = [
+    "LEARNERS",
+    "IncrementalDecrementalSVM",
+    "KernelStreamSVM",
+    "Standardized",
+    "StreamSVM",
+    "TwinVectorMachine",
+]
