@@ -13,13 +13,14 @@ from edgesvm.errors import (
 )
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
-from edgesvm.learners import KernelStreamSVM, Standardized, StreamSVM
+from edgesvm.learners import BatchSVM, KernelStreamSVM, ReservoirSVM, Standardized, StreamSVM
 from edgesvm.persist import load
 
 __version__ = "0.1.0"
 
 __all__ = [
     "RBF",
+    "BatchSVM",
     "CorruptModelError",
     "FormatVersionError",
     "KernelStreamSVM",
@@ -31,6 +32,7 @@ __all__ = [
     "NoSchema",
     "NotFittedError",
     "Polynomial",
+    "ReservoirSVM",
     "Standardized",
     "StreamSVM",
     "VersionMismatch",

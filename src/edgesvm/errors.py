@@ -69,6 +69,10 @@ REFUSALS: dict[Status, str] = {
         "has a feature that is NaN or infinite, or too large to be squared in {dtype}"
     ),
     Status.BAD_WEIGHT: "has a weight that is negative, NaN or infinite; give a finite weight >= 0",
+    Status.FULL: (
+        "has a full store before it, of max_samples samples; give a larger max_samples, or"
+        " when_full='oldest'"
+    ),
     Status.UNKNOWN_LABEL: "has a label that is none of the two classes {classes}",
 }
 

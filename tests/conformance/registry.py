@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm import RBF, KernelStreamSVM, Linear, Standardized, StreamSVM
+from edgesvm import (
+    RBF,
+    BatchSVM,
+    KernelStreamSVM,
+    Linear,
+    ReservoirSVM,
+    Standardized,
+    StreamSVM,
+)
 from edgesvm.learner import Learner
 
 
@@ -107,6 +115,25 @@ REGISTERED = [
         KernelStreamSVM,
         {"max_vectors": 4, "kernel": Linear()},
         unread=("degree",),
+    ),
+    Registered(
+        "BatchSVM",
+        BatchSVM,
+        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
+        unread=("degree",),
+    ),
+    Registered(
+        "BatchSVM-linear",
+        BatchSVM,
+        {"max_samples": 13, "when_full": "oldest", "cache": "1KiB", "kernel": Linear()},
+        3,
+        unread=("degree",),
+    ),
+    Registered(
+        "ReservoirSVM",
+        ReservoirSVM,
+        {"max_samples": 16, "cache": 128, "kernel": "poly", "degree": 2, "gamma": 0.2, "seed": 3},
+        3,
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, standardized=True),

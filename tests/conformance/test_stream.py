@@ -8,13 +8,21 @@ import pytest
 from registry import settings
 
 import edgesvm
+from edgesvm.learners.batch.store_svm import StoreSVM
 
 N = 240
 
 
 def state(learner):
-    """All that was learned, as bytes, and the labels."""
+    """All that was learned, as bytes, and the labels; of what solves on demand, when it has."""
+    settle(learner)
     return bytes(learner.arena), learner.classes_.tolist()
+
+
+def settle(learner):
+    """Have what was put off done, so that a prediction has nothing left to change."""
+    if isinstance(learner, StoreSVM) and learner.is_fitted:
+        learner.solve()
 
 
 def in_chunks(learner, X, y, cuts, weights=None):

@@ -1,12 +1,22 @@
 """The learners, and the one list of them that snapshots, the command line and the tests read."""
 
 from edgesvm.learner import Learner
+from edgesvm.learners.batch.batch_svm import BatchSVM
+from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.preprocessing.standardized import Standardized
 
 LEARNERS: dict[str, type[Learner]] = {
-    kind.__name__: kind for kind in (StreamSVM, KernelStreamSVM, Standardized)
+    kind.__name__: kind
+    for kind in (StreamSVM, KernelStreamSVM, BatchSVM, ReservoirSVM, Standardized)
 }
 
-__all__ = ["LEARNERS", "KernelStreamSVM", "Standardized", "StreamSVM"]
+__all__ = [
+    "LEARNERS",
+    "BatchSVM",
+    "KernelStreamSVM",
+    "ReservoirSVM",
+    "Standardized",
+    "StreamSVM",
+]
