@@ -212,9 +212,10 @@ def main() -> None:
         f"{markdown(header, rows)}\n\n"
         f"Ours / SVC's where there are two. RBF kernel, cache {CACHE_MIB} MiB, tolerance 1e-3 for "
         f"times, iterations, support vectors and accuracy; the median of the rounds' ratios. The "
-        f"three columns before the last are at tolerance {TIGHT:g}, ours in float64: support vectors in one "
-        f"solution only (in brackets: equal rows of one label taken for one), objective "
-        f"relative to SVC's (negative: ours is lower), the largest difference of 1,000 decisions.\n"
+        f"three columns before the last are at tolerance {TIGHT:g}, ours in float64: support "
+        f"vectors in one solution only (in brackets: equal rows of one label taken for one), "
+        f"objective relative to SVC's (negative: ours is lower), the largest difference of 1,000 "
+        f"decisions.\n"
         f"Median of all ratios: {median(r for o in outcomes.values() for r in o.ratios):.2f}."
     )
     figures = {name: asdict(o) for name, o in outcomes.items()}

@@ -6,9 +6,33 @@ import argparse
 
 from edgesvm.cli import arguments
 from edgesvm.learner import DTYPES, Learner
-from edgesvm.learners import KernelStreamSVM, Standardized, StreamSVM
+from edgesvm.learners import (
+    BatchSVM,
+    KernelStreamSVM,
+    ReservoirSVM,
+    Standardized,
+    StreamSVM,
+)
 
-KINDS: dict[str, type[Learner]] = {"stream": StreamSVM, "kernel-stream": KernelStreamSVM}
+KINDS: dict[str, type[Learner]] = {
+    "stream": StreamSVM,
+    "kernel-stream": KernelStreamSVM,
+    "batch": BatchSVM,
+    "reservoir": ReservoirSVM,
+}
+TAKES = {
+    "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
+    "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
+    "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
+    "reservoir": ("C", "max_samples", "kernel", "gamma", "dtype"),
+}
+# What a command's learner has other than its class says: a stream has no end to refuse at.
+DEFAULTS: dict[str, dict[str, object]] = {
+    "stream": {"bound": "lower"},
+    "kernel-stream": {"bound": "lower"},
+    "batch": {"when_full": "oldest"},
+    "reservoir": {},
+}
 DEFAULT_MEMORY = "16KiB"
 
 
@@ -28,12 +52,12 @@ def add_to(
         "--learner",
         choices=KINDS,
         default="stream",
-        help="stream: linear, the default; kernel-stream: RBF unless --kernel says otherwise",
+        help="stream: linear, the default; RBF unless --kernel says otherwise: kernel-stream; "
+        "batch, solved anew from the last samples; reservoir, from a random sample of all",
     )
     group.add_argument(
         "--bound",
         choices=("lower", "upper"),
-        default="lower",
         help="of the ball's radius; upper: the paper's ball, which encloses all it saw; "
         "lower (default): more accurate",
     )
@@ -53,7 +77,13 @@ def add_to(
         metavar="M",
         help="of kernel-stream; default: what fits",
     )
-    group.add_argument("--kernel", choices=("rbf", "poly", "linear"), help="of kernel-stream")
+    group.add_argument(
+        "--max-samples",
+        type=arguments.count,
+        metavar="B",
+        help="of batch and reservoir; default: what fits",
+    )
+    group.add_argument("--kernel", choices=("rbf", "poly", "linear"), help="of all but stream")
     group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
     group.add_argument("--dtype", choices=DTYPES, default="float32")
     group.add_argument(
@@ -63,19 +93,16 @@ def add_to(
 
 def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
     """The learner asked for, and whether its capacity was given."""
-    names = {
-        "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
-        "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
-    }
     given = {name: value for name, value in vars(options).items() if value is not None}
-    own = names[options.learner]
-    for name in {n for other in names.values() for n in other} - set(own):
+    own = TAKES[options.learner]
+    for name in {n for other in TAKES.values() for n in other} - set(own):
         if name in given:
             raise ValueError(
                 f"--{name.replace('_', '-')} does not go with --learner {options.learner}"
             )
-    inner = KINDS[options.learner](**{name: given[name] for name in own if name in given})
-    fixed = any(name in given for name in ("lookahead", "n_balls", "max_vectors"))
+    asked = {name: given[name] for name in own if name in given}
+    inner = KINDS[options.learner](**DEFAULTS[options.learner] | asked)
+    fixed = any(n in given for n in ("lookahead", "n_balls", "max_vectors", "max_samples"))
     return inner if options.raw else Standardized(learner=inner), fixed
 
 

@@ -18,7 +18,7 @@ Arithmetic only: nothing is allocated. With --learner, the list of arrays that o
   edgesvm plan 4KiB --features 3 --learner kernel-stream
 """
 # Options that make sense for one learner only.
-CAPACITIES = ("lookahead", "n_balls", "max_vectors", "kernel", "gamma")
+CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "kernel", "gamma")
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -91,7 +91,10 @@ def _one(options: argparse.Namespace) -> int:
 
 def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
     """Capacity and bytes of one learner, raw and standardized."""
-    base = kind(C=options.C, bound=options.bound, dtype=options.dtype)  # type: ignore[call-arg]
+    given = {"C": options.C, "bound": options.bound, "dtype": options.dtype}
+    takes = learner_options.TAKES[name]
+    asked = {k: v for k, v in given.items() if k in takes and v is not None}
+    base = kind(**learner_options.DEFAULTS[name] | asked)
     row: dict = {"learner": name}
     for how, learner in (("raw", base), ("standardized", Standardized(learner=base))):
         try:

@@ -113,6 +113,7 @@ def edge_command(options: argparse.Namespace) -> list[str]:
         "lookahead",
         "n_balls",
         "max_vectors",
+        "max_samples",
         "kernel",
         "gamma",
         "dtype",

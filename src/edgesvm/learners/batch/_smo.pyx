@@ -6,8 +6,8 @@ coefficients beta = y alpha:
     min 1/2 beta' K beta - c' beta,   sum beta = const,   beta_t between 0 and b_t
 
 with K_st = k(x_s, x_t), or s_s s_t (k(x_s, x_t) + offset) + ridge [s = t] where signs are given.
-The gradient kept is g = c - K beta. Optimal where no pair has g_i > g_j with beta_i free to grow and
-beta_j free to fall; the largest such difference is the gap, and the solver stops below `tol`.
+The gradient kept is g = c - K beta. Optimal where no pair has g_i > g_j with beta_i free to grow
+and beta_j free to fall; the largest such difference is the gap, and the solver stops below `tol`.
 
 The pair (Fan, Chen & Lin 2005, WSS 2): i of the largest g that may grow; j, that may fall, of the
 largest gain (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij). Shrinking as LIBSVM's (Chang & Lin 2011, 4.2):
@@ -44,7 +44,7 @@ cdef double LEAST_CURVATURE = 1e-12     # in place of a curvature that rounding 
 cdef double ROUNDING = 1e-15            # gaps below this times k_max sum |beta| are noise
 
 
-# -- examples ---------------------------------------------------------------------------------------
+# -- examples --------------------------------------------------------------------------------------
 
 cdef inline double linear_part(const Smo *s, int64_t t) noexcept nogil:
     """c_t"""
@@ -78,7 +78,7 @@ cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
         cache.owner[cache.slot[b] - 1] = <int32_t> b
 
 
-# -- kernel rows ------------------------------------------------------------------------------------
+# -- kernel rows -----------------------------------------------------------------------------------
 
 cdef void compute_row(Smo *s, int64_t i, int64_t first, int64_t last, float *out) noexcept nogil:
     """out[t] = K_it, first <= t < last, and before `first` to the beginning of its tile"""
@@ -109,6 +109,10 @@ cdef int64_t padded(int64_t n) noexcept nogil:
     return (n + 15) // 16 * 16
 
 
+cdef inline void move_row(RowCache *cache, int64_t k, int64_t to, int64_t old) noexcept nogil:
+    memmove(cache.block + k * to, cache.block + k * old, cache.filled[k] * sizeof(float))
+
+
 cdef void cut_cache(RowCache *cache, int64_t n, int64_t capacity) noexcept nogil:
     """Slots of `n` numbers from now on; rows that are there stay, cut to length, as many as fit."""
     cdef int64_t k, stride = padded(n), old = cache.stride
@@ -118,11 +122,11 @@ cdef void cut_cache(RowCache *cache, int64_t n, int64_t capacity) noexcept nogil
             cache.slot[cache.owner[k]] = 0
         cache.n_used = min(cache.n_used, n_slots)
         for k in range(cache.n_used - 1, 0, -1):
-            memmove(cache.block + k * stride, cache.block + k * old, cache.filled[k] * sizeof(float))
+            move_row(cache, k, stride, old)
     elif stride < old:
         for k in range(cache.n_used):
             cache.filled[k] = <int32_t> min(<int64_t> cache.filled[k], n)
-            memmove(cache.block + k * stride, cache.block + k * old, cache.filled[k] * sizeof(float))
+            move_row(cache, k, stride, old)
     cache.stride, cache.n_slots = stride, n_slots
     cache.touched = max(cache.touched, cache.n_used * stride)
 
@@ -158,7 +162,7 @@ cdef const float *row_of(Smo *s, int64_t i) noexcept nogil:
     return row
 
 
-# -- the gradient -----------------------------------------------------------------------------------
+# -- the gradient ----------------------------------------------------------------------------------
 
 cdef void find_first(Smo *s) noexcept nogil:
     """i, most, least over the active examples"""
@@ -204,7 +208,7 @@ cdef void activate_all(Smo *s) noexcept nogil:
     find_first(s)
 
 
-# -- shrinking --------------------------------------------------------------------------------------
+# -- shrinking -------------------------------------------------------------------------------------
 
 cdef inline bint is_settled(const Smo *s, int64_t t, double most, double least) noexcept nogil:
     """At a bound and with no partner among the active examples"""
@@ -253,7 +257,7 @@ cdef void swap_columns(RowCache *cache, const int32_t *pairs, int64_t n_pairs) n
                 cache.filled[k] = <int32_t> a
 
 
-# -- solving ----------------------------------------------------------------------------------------
+# -- solving ---------------------------------------------------------------------------------------
 
 cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
     """Set up; from the coefficients in `beta` where `warm`, else from zero."""
@@ -337,7 +341,7 @@ cdef void smo_complete(Smo *s) noexcept nogil:
     activate_all(s)
 
 
-# -- the answer -------------------------------------------------------------------------------------
+# -- the answer ------------------------------------------------------------------------------------
 
 cdef double smo_gap(const Smo *s) noexcept nogil:
     """By how much the worst active pair violates optimality; 0 where there is no pair."""
@@ -345,8 +349,8 @@ cdef double smo_gap(const Smo *s) noexcept nogil:
 
 
 cdef double smo_intercept(const Smo *s) noexcept nogil:
-    """b of f(x) = sum beta_t k(x_t, x) + b: the mean of g over free coefficients; else the middle of
-    what optimality allows. All examples must be active."""
+    """b of f(x) = sum beta_t k(x_t, x) + b: the mean of g over free coefficients; else the middle
+    of what optimality allows. All examples must be active."""
     cdef int64_t t, n_free = 0
     cdef double total = 0.0
     for t in range(s.n):

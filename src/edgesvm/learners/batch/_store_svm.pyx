@@ -17,7 +17,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport Kernel, kernel_value
+from edgesvm.core.kernels cimport kernel_value
 from edgesvm.core.linalg cimport dot
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
@@ -101,7 +101,7 @@ cdef class StoreSVMCore(LearnerCore):
             if not self.views["rng"].any():
                 rng_seed(self.rng, seed)
 
-    # -- the store -----------------------------------------------------------------------------------
+    # -- the store ---------------------------------------------------------------------------------
 
     cdef double self_kernel(self, const void *x) noexcept nogil:
         """k(x, x); infinite or NaN where a feature is not finite"""
@@ -153,7 +153,7 @@ cdef class StoreSVMCore(LearnerCore):
         self.solved[0] = self.n_support[0] = self.n_iter[0] = self.converged[0] = 0
         self.intercept[0] = self.objective[0] = self.gap[0] = 0.0
 
-    # -- solving -------------------------------------------------------------------------------------
+    # -- solving -----------------------------------------------------------------------------------
 
     @property
     def is_solved(self):
@@ -236,7 +236,7 @@ cdef class StoreSVMCore(LearnerCore):
             self.run(self.max_iter)
             self.conclude()
 
-    # -- decisions -----------------------------------------------------------------------------------
+    # -- decisions ---------------------------------------------------------------------------------
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         if not isfinite(self.self_kernel(x)):
@@ -246,7 +246,7 @@ cdef class StoreSVMCore(LearnerCore):
             &self.smo.rows, &self.smo.kernel, x, self.n_support[0], self.smo.beta)
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
 
-    # -- what came from a file -----------------------------------------------------------------------
+    # -- what came from a file ---------------------------------------------------------------------
 
     def check(self):
         super().check()

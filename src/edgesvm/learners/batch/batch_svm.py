@@ -57,8 +57,8 @@ class BatchSVM(StoreSVM):
     Notes
     -----
     ``partial_fit`` and ``learn_one`` take samples up and solve nothing; the next decision,
-    attribute of the solution, or ``solve`` does, and ``fit`` does at its end. Each solution is sought from
-    zero, so a model does not depend on whether it was asked before; ``fit(alpha=)`` and
+    attribute of the solution, or ``solve`` does, and ``fit`` does at its end. Each solution is
+    sought from zero, so a model does not depend on whether it was asked before; ``fit(alpha=)`` and
     ``solve(alpha=)`` start elsewhere.
 
     SMO with second-order working sets (Fan, Chen & Lin, JMLR 2005), shrinking as in LIBSVM (Chang &

@@ -13,7 +13,8 @@ class ReservoirSVM(StoreSVM):
     """The SVM of a uniform random sample, of fixed size, of all that was seen.
 
     After n samples each of them is held with probability ``max_samples / n`` (Vitter 1985,
-    algorithm R). What a cleverer learner of the same memory must beat: "Random" of Wang & Vucetic 2009.
+    algorithm R). What a cleverer learner of the same memory must beat: "Random" of Wang &
+    Vucetic 2009.
 
     Parameters
     ----------
