@@ -150,6 +150,7 @@ def test_set_params_forgets_and_is_as_constructed(subject):
 def test_saved_and_continued_equals_never_stopped(compiled, k, tmp_path):
     X, y = compiled.stream(N)
     learner = compiled.make().allocate(compiled.n_features).partial_fit(X[:k], y[:k])
+    settle(learner)
     path = tmp_path / "model.esvm"
     learner.save(path)
     loaded = edgesvm.load(path)
