@@ -18,7 +18,7 @@ SANITIZE = -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=f
            -Csetup-args=-Dbuildtype=debugoptimized
 SANITIZED_TESTS = tests/core tests/ingest tests/persist tests/learners tests/preprocessing tests/fuzz
 # The same under clang, with the coverage that libFuzzer goes by.
-CLANG   ?= $(firstword $(shell command -v clang clang-16 clang-15 clang-14))
+CLANG   ?= $(firstword $(foreach c,clang clang-16 clang-15 clang-14,$(shell command -v $(c))))
 FUZZ     = address,fuzzer-no-link
 FUZZING  = -Csetup-args=-Dc_args=-fsanitize=$(FUZZ) -Csetup-args=-Dc_link_args=-fsanitize=$(FUZZ) \
            -Csetup-args=-Db_lundef=false -Csetup-args=-Dbuildtype=debugoptimized

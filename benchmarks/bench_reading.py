@@ -6,7 +6,9 @@ the loop that one writes with pyserial, `readline` and `float`, or `read_until(b
 package (in C), `binascii.crc32` and `struct`; and by `edgesvm run`'s own loop, which predicts,
 answers and learns as well. Every way ends with a row of float32 and a label for each sample, and
 checks each sample's checksum. A pseudo-terminal delivers larger bites than a UART does, and its
-writer is on the same two cores.
+writer is on the same two cores. "late" is frames without a label, each sample's coming in a frame
+of its own eight samples later: 68 bytes together. Allocator calls are blocks that CPython takes for
+one more sample, of whatever size: for the reader's batches, numbers and views.
 """
 
 from __future__ import annotations
@@ -33,10 +35,14 @@ import serial
 from edgesvm import Standardized, StreamSVM
 from edgesvm.ingest import Link, open_link, open_port, wire
 from edgesvm.runner import Runner
+from firmware_sim import _alloc_hooks
 
 D = 8
 SCHEMA = wire.Schema(0, 7, D, n_classes=2)
+LATE_SCHEMA = wire.Schema(0, 7, D, label_mode=wire.LABEL_LATE, n_classes=2)
+LATE_BY = 8  # samples
 BLOCK = 2000  # rows that are sent over and over
+COUNTED = 2000, 12_000  # allocator calls of a sample: of the second, without those of the first
 PACE_S = 0.002
 
 
@@ -50,8 +56,23 @@ def stream(kind: str, n: int) -> bytes:
     X = np.random.default_rng(7).standard_normal((BLOCK, D)).astype(np.float32).tolist()
     if kind == "text":
         return b"\n" + b"".join([line_of(i, X[i % BLOCK], i & 1) for i in range(n)])
+    if kind == "late":
+        return _late_stream(X, n)
     frames = [wire.encode_sample(SCHEMA.schema_id, i, X[i % BLOCK], label=i & 1) for i in range(n)]
     return b"\0" + wire.encode_frame(wire.SCHEMA, SCHEMA.pack()) + b"".join(frames)
+
+
+def _late_stream(X: list[list[float]], n: int) -> bytes:
+    """Each label behind the eighth sample after its own; the last ones at the end."""
+    told = LATE_SCHEMA.schema_id
+    out = [b"\0", wire.encode_frame(wire.SCHEMA, LATE_SCHEMA.pack())]
+    for i in range(n + LATE_BY):
+        if i < n:
+            out.append(wire.encode_sample(told, i, X[i % BLOCK]))
+        if i >= LATE_BY:
+            label = wire.Label(i - LATE_BY, i & 1).pack()
+            out.append(wire.encode_frame(wire.LABEL, label, schema_id=told))
+    return b"".join(out)
 
 
 def feed(master: int, kind: str, n: int, baud: float) -> None:
@@ -104,7 +125,8 @@ def node(kind: str, n: int, baud: float) -> Iterator[str]:
 def _opened(kind: str, url: str) -> Link:
     port = open_port(url)
     port.write(b"\n")  # a node of lines waits for a sign of life; one of frames has HELLO
-    options = {"mode": "text", "n_features": D} if kind == "text" else {}
+    kinds = {"text": {"mode": "text", "n_features": D}, "late": {"late_labels": 256}}
+    options = kinds.get(kind, {})
     return open_link(url, opener=lambda: port, ring=1024, **options)
 
 
@@ -113,9 +135,28 @@ def by_edgesvm(kind: str, url: str, n: int) -> None:
         got = 0
         while got < n:
             link.poll(1.0)
-            batch = link.take()
-            got += len(batch.y)
-            link.release(len(batch.y))
+            got += _late_rows(link) if kind == "late" else _rows(link)
+
+
+def _rows(link: Link) -> int:
+    batch = link.take()
+    link.release(len(batch.y))
+    return len(batch.y)
+
+
+def _late_rows(link: Link) -> int:
+    """Samples that wait, and those whose label has come: how many of these."""
+    assert link.late is not None
+    labelled = 0
+    while True:
+        while link.take_labelled() is not None:
+            labelled += 1
+        batch = link.take()
+        if not len(batch.y):
+            return labelled
+        for x, sequence in zip(batch.X, batch.sequence.tolist(), strict=True):
+            link.late.wait(x, sequence)
+        link.release(len(batch.y))
 
 
 def by_run(kind: str, url: str, n: int) -> None:
@@ -123,7 +164,7 @@ def by_run(kind: str, url: str, n: int) -> None:
         runner = Runner(
             link, Standardized(learner=StreamSVM(bound="lower", lookahead=8)).allocate(D)
         )
-        while runner.taken < n:
+        while runner.learned < n:
             runner.step(1.0)
 
 
@@ -177,6 +218,19 @@ def measured(kind: str, way: str, n: int, baud: float) -> tuple[float, float]:
         return time.perf_counter() - wall, time.process_time() - cpu
 
 
+def allocator_calls(kind: str, way: str) -> float:
+    """Blocks that CPython takes for one more sample."""
+    taken = []
+    for n in COUNTED:
+        with node(kind, n, 0.0) as url:
+            _alloc_hooks.start()
+            try:
+                WAYS[way](kind, url, n)
+            finally:
+                taken.append(_alloc_hooks.stop()[0])
+    return (taken[1] - taken[0]) / (COUNTED[1] - COUNTED[0])
+
+
 def main() -> int:
     if sys.argv[1:2] == ["--feed"]:
         feed(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), float(sys.argv[5]))
@@ -195,9 +249,11 @@ def main() -> int:
         options.samples, options.seconds, options.repeats = 5_000, 1.0, 1
     report.use_one_thread()
     rows, figures = [], {}
-    for kind in ("binary", "text"):
+    for kind in ("binary", "text", "late"):
         size = len(stream(kind, BLOCK)) / BLOCK
         for way in WAYS:
+            if kind == "late" and way == "pyserial by hand":
+                continue
             report.progress(f"{kind}, {way}")
             # By hand it takes so long that fewer will do.
             n = options.samples // (20 if way == "pyserial by hand" else 1)
@@ -205,10 +261,12 @@ def main() -> int:
             rate = n * size / median(wall for wall, _ in fast)
             cpu_us = 1e6 * median(cpu for _, cpu in fast) / n
             wall, cpu = measured(kind, way, int(options.seconds * 11_520 / size), 115_200)
+            blocks = allocator_calls(kind, way)
             figures[f"{kind}, {way}"] = {
                 "bytes_per_s": rate,
                 "cpu_us_per_sample": cpu_us,
                 "share_at_115200": cpu / wall,
+                "allocator_calls_per_sample": blocks,
             }
             rows.append(
                 [
@@ -218,6 +276,7 @@ def main() -> int:
                     f"{rate / 11_520:,.0f}",
                     f"{cpu_us:.2f}",
                     f"{100 * cpu / wall:.2f}",
+                    f"{blocks:.2f}",
                 ]
             )
     header = [
@@ -227,6 +286,7 @@ def main() -> int:
         "x 115200 baud",
         "CPU µs a sample",
         "CPU % at 115200",
+        "allocator calls a sample",
     ]
     report.publish(
         "bench_reading",

@@ -76,6 +76,7 @@ def loaded(disk):
 )
 def test_intervals(text, interval):
     assert Interval.parse(text) == interval
+    assert Interval.parse(str(interval)) == interval
 
 
 @pytest.mark.parametrize(

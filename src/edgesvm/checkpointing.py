@@ -36,6 +36,10 @@ class Interval:
             f"an interval of {text!r}: give seconds, as 60s, or a number of samples, as 1000"
         )
 
+    def __str__(self) -> str:
+        """As `parse` takes it."""
+        return str(self.samples) if self.seconds is None else f"{self.seconds:f}s"
+
 
 class Checkpointer:
     """Calls for a save whenever the interval is over, and never waits for the disk before `close`.

@@ -68,7 +68,10 @@ REFUSALS: dict[Status, str] = {
     Status.NOT_FINITE: (
         "has a feature that is NaN or infinite, or too large to be squared in {dtype}"
     ),
-    Status.BAD_WEIGHT: "has a weight that is negative, NaN or infinite; give a finite weight >= 0",
+    Status.BAD_WEIGHT: (
+        "has a weight that is negative, NaN or infinite, or too small to divide by; "
+        "give a finite weight >= 0"
+    ),
     Status.FULL: (
         "has a full store before it, of max_samples samples; give a larger max_samples, or"
         " when_full='oldest'"

@@ -293,8 +293,11 @@ def open_rows(
     *,
     label_column: str | int | None = None,
     drop_columns: tuple[str | int, ...] = (),
+    late_labels: int = 256,
 ) -> CsvRows | NpzRows | Recording:
-    """The rows at `path`, by its ending: ``.npz``, ``.rec``, or anything else as CSV."""
+    """The rows at `path`, by its ending: ``.npz``, ``.rec``, or anything else as CSV; `late_labels`
+    is of a recording.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in (".npz", ".rec"):
         return CsvRows(path, label_column=label_column, drop_columns=drop_columns)
@@ -304,4 +307,4 @@ def open_rows(
         return NpzRows(path)
     from edgesvm.ingest.recording import Recording  # and with it the serial ports, else not needed
 
-    return Recording(path)
+    return Recording(path, late_labels=late_labels)

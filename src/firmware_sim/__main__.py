@@ -15,7 +15,7 @@ from firmware_sim.conformance import as_json, conform, parse_count
 from firmware_sim.faults import FAULTS, MIXES
 from firmware_sim.harness import report, simulate
 from firmware_sim.line import Line
-from firmware_sim.mishaps import MISHAPS
+from firmware_sim.mishaps import MISHAP_MIXES, MISHAPS
 from firmware_sim.node import Node
 from firmware_sim.options import (
     StatusLine,
@@ -212,6 +212,9 @@ def _list(_: argparse.Namespace) -> int:
     print("mishaps of the device itself")
     for name, mishap in MISHAPS.items():
         print(f"  {name:15} {mishap.summary}")
+    print("mishaps that go with them in a conformance run")
+    for name, rates in MISHAP_MIXES.items():
+        print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items())}")
     print("profiles")
     for name, p in PROFILES.items():
         print(

@@ -17,6 +17,7 @@ import gc
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import deque
@@ -45,6 +46,10 @@ class Calls(NamedTuple):
     def excess(self) -> tuple[int, int]:
         """Calls beyond the control's, (taken, freed)."""
         return self.taken - self.control_taken, self.freed - self.control_freed
+
+    @property
+    def total(self) -> int:
+        return self.taken + self.freed
 
     @property
     def control(self) -> int:
@@ -82,6 +87,8 @@ def drive(function: Callable, columns: Sequence, n: int) -> None:
 def count(function: Callable, columns: Sequence[list], counter: Counter, n: int) -> tuple[int, int]:
     """Allocator calls between call WARM_UP and call WARM_UP + n, (taken, freed)."""
     assert all(len(column) <= WARM_UP for column in columns)
+    # Looked up beforehand: a first lookup may put another name out of Python's cache, and free it.
+    start, stop = counter.start, counter.stop
     cycles = [itertools.cycle(column) for column in columns]
     # Collected before the warm-up: a collection empties Python's free lists, that of floats too.
     gc.collect()
@@ -89,11 +96,11 @@ def count(function: Callable, columns: Sequence[list], counter: Counter, n: int)
     try:
         # A cycle copies its list in its first round; the warm-up gets past that.
         drive(function, cycles, WARM_UP)
-        counter.start()
+        start()
         try:
             drive(function, cycles, n)
         finally:
-            calls = counter.stop()
+            calls = stop()
     finally:
         gc.enable()
     return calls
@@ -102,22 +109,38 @@ def count(function: Callable, columns: Sequence[list], counter: Counter, n: int)
 CONTROLS: dict[int, Callable] = {1: lambda a: None, 2: lambda a, b: None, 3: lambda a, b, c: None}
 
 
-def count_cases(setup: str, counter: Counter, n: int, tries: int = 1) -> dict[str, Calls]:
-    """Calls of each case beside a control of as many arguments.
-
-    Where the two differ, both are measured again, up to `tries` times: now and then the interpreter
-    takes or frees a block of its own in a run of a million calls, but a case would in each run.
-    """
+def count_cases(setup: str, counter: Counter, n: int) -> dict[str, Calls]:
+    """Calls of each case beside a control of as many arguments."""
     namespace: dict = {}
     exec(compile(setup, "<setup>", "exec"), namespace)
     measured = {}
     for name, (function, columns) in namespace["cases"].items():
-        for _ in range(tries):
-            control = count(CONTROLS[len(columns)], columns, counter, n)
-            measured[name] = Calls(*count(function, columns, counter, n), *control)
-            if measured[name].excess == (0, 0):
-                break
+        control = count(CONTROLS[len(columns)], columns, counter, n)
+        measured[name] = Calls(*count(function, columns, counter, n), *control)
     return measured
+
+
+def build_preload(folder: Path) -> Path:
+    """The library that counts the C library's allocator calls, compiled into `folder`.
+
+    Raises
+    ------
+    OSError
+        Not on Linux, no C compiler here, or a sanitizer that has to be preloaded first.
+    """
+    if not sys.platform.startswith("linux"):
+        raise OSError(f"LD_PRELOAD counting needs Linux, this is {sys.platform}")
+    if os.environ.get("LD_PRELOAD"):
+        raise OSError(f"another library is preloaded: {os.environ['LD_PRELOAD']}")
+    names = (os.environ.get("CC"), "cc", "gcc", "clang")
+    compiler = next((path for name in names if name and (path := shutil.which(name))), None)
+    if compiler is None:
+        raise OSError("no C compiler (cc, gcc or clang) on the path")
+    library = folder / "alloc_preload.so"
+    source = Path(__file__).with_name("alloc_preload.c")
+    flags = ("-O2", "-Wall", "-shared", "-fPIC", "-fno-builtin")
+    subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
+    return library
 
 
 def preload_calls(
@@ -148,7 +171,7 @@ def preload_calls(
 
 def hook_calls(setup: str, n: int = SAMPLES) -> dict[str, Calls]:
     """CPython's allocator calls of each case, in this process."""
-    return count_cases(setup, _alloc_hooks, n, tries=3)
+    return count_cases(setup, _alloc_hooks, n)
 
 
 def learner_calls(learner: Learner, n_features: int, n: int) -> tuple[int, int]:

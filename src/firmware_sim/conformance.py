@@ -24,14 +24,15 @@ import edgesvm
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner
 from edgesvm.rows import RowSource, open_rows
-from firmware_sim.allocations import learner_calls
-from firmware_sim.checks import DAMAGED, identities, matrix_checks
+from firmware_sim.allocations import WARM_UP, build_preload, hook_calls, preload_calls
+from firmware_sim.checks import DAMAGED, Check, identities, matrix_checks
 from firmware_sim.expected import Expected, expected
-from firmware_sim.faults import MIXES, FaultInjector
+from firmware_sim.faults import MIXES, OVERLONG_BYTES, SECOND_BYTES, FaultInjector
 from firmware_sim.harness import Memory, Report, simulate
 from firmware_sim.kills import kill_again_and_again
 from firmware_sim.line import Line
 from firmware_sim.links import PtyLink
+from firmware_sim.mishaps import MISHAP_MIXES, Mishaps
 from firmware_sim.node import FrameNode, Node
 from firmware_sim.power import PowerReport, checkpoint_ways, cut_everywhere
 from firmware_sim.signals import RotatingMachine
@@ -42,12 +43,32 @@ WARM_ALLOWANCE = 1 << 20
 COUNTED_CALLS = 200_000
 # So that a short run loses its plug now and then, too.
 LEAST_UNPLUGGINGS = {"disconnect": 3, "stale": 2, "reboot": 2}
+LEAST_MISHAPS = 3
+# The long ones, where they do not hold the line up for long.
+LEAST_LONG = {"noise": SECOND_BYTES, "overlong": OVERLONG_BYTES}
+LONGEST_FAULT_S = 10.0
 ACCURACY_SAMPLES = 20_000
+LATE_SAMPLES = 20_000
 # Of simulated disks; and of kills of the real process, 200 of which are in the long tests.
 POWER_SEEDS = 11
 POWER_KILLS = 10
 SECTOR = 512
 DATA = "EDGESVM_DATA"
+
+# What is counted, here and in a child process.
+ALLOC_SETUP = """
+import numpy as np
+import edgesvm
+from firmware_sim import _alloc_hooks
+
+saved = edgesvm.load({snapshot!r})
+learner = type(saved)(**saved.get_params(deep=False)).allocate({n_features})
+rng = np.random.default_rng(0)
+rows = list(rng.standard_normal(({n_rows}, {n_features})).astype(learner.dtype))
+labels = [int(label) for label in rng.integers(0, 2, {n_rows})]
+cases = {{"learn_one": (learner.learn_one, (rows, labels)),
+         "positive control": (_alloc_hooks.take_in_c, (rows,))}}
+"""
 
 _SUFFIX = {"": 1, "k": 1_000, "m": 1_000_000}
 _CHUNK = 4096
@@ -101,6 +122,8 @@ def run_edge(
     samples: int | None,
     rates: dict[str, float],
     seed: int,
+    mishaps: dict[str, float] | None = None,
+    label_mode: str = "inline",
     baud: float | None = None,
     timeout_s: float = 3600.0,
     warm_allowance: int | None = None,
@@ -111,7 +134,14 @@ def run_edge(
     snapshot.unlink(missing_ok=True)
     faults = FaultInjector(rates, seed=seed)
     with contextlib.closing(PtyLink(folder / "port")) as link:
-        node = FrameNode(make_source(), samples=samples, boot_id=seed + 1)
+        node = FrameNode(
+            make_source(),
+            samples=samples,
+            boot_id=seed + 1,
+            label_mode=label_mode,
+            timestamps=bool(mishaps),  # or the clock has none to jump
+            mishaps=Mishaps(mishaps, seed=seed) if mishaps else None,
+        )
         # Without flow control a busy machine would lose bytes that no ledger knows of.
         line = Line(link, baud=baud, faults=faults, flow_control=True)
         argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
@@ -126,12 +156,31 @@ def run_edge(
     return Run(report, node, line, faults, snapshot, make_source)
 
 
-def with_unpluggings(rates: dict[str, float], samples: int) -> dict[str, float]:
-    """The rates, with the link unplugged at least a few times in so many samples."""
+def with_rare_faults(
+    rates: dict[str, float], samples: int, baud: float | None = None
+) -> dict[str, float]:
+    """The rates of a mix that unplugs, with what is rare in it at least twice in so many samples.
+
+    Noise and a run without a delimiter are left out where they would take long at this speed.
+    """
     if not rates.get("disconnect"):
         return rates
-    least = {kind: n / max(samples, 1) for kind, n in LEAST_UNPLUGGINGS.items()}
-    return {**rates, **{kind: max(rates.get(kind, 0.0), rate) for kind, rate in least.items()}}
+    long = [
+        kind for kind, n in LEAST_LONG.items() if baud is None or 10 * n / baud <= LONGEST_FAULT_S
+    ]
+    return _at_least(rates, {**LEAST_UNPLUGGINGS, **dict.fromkeys(long, 2)}, samples)
+
+
+def with_mishaps(mix: str, samples: int) -> dict[str, float]:
+    """The mishaps that go with a mix of faults, each at least a few times in so many samples."""
+    rates = MISHAP_MIXES.get(mix, {})
+    return _at_least(rates, dict.fromkeys(rates, LEAST_MISHAPS), samples)
+
+
+def _at_least(rates: dict[str, float], least: dict[str, int], samples: int) -> dict[str, float]:
+    """The rates, none of those named so low that it is not to be seen in so many samples."""
+    floors = {kind: min(n / max(samples, 1), 0.01) for kind, n in least.items()}
+    return {**rates, **{kind: max(rates.get(kind, 0.0), rate) for kind, rate in floors.items()}}
 
 
 # The lines of the report.
@@ -242,6 +291,8 @@ def _rows_of(
 def ledger_section(run: Run) -> Section:
     exact = run.report.lost_bytes == 0
     checks = matrix_checks(run.faults.ledger, run.counters, exact=exact)
+    owned_up = run.counters["node_samples_dropped"]
+    checks.append(_equal("dropped before sending, by heartbeat", owned_up, run.node.boot_dropped))
     equal = [check for check in checks if check.exact]
     broken = [str(check) for check in checks if not check.holds]
     counts = run.faults.ledger.counts()
@@ -291,6 +342,44 @@ def _p99_ms(seconds: list[float]) -> str:
     return f"{1e3 * float(np.quantile(seconds, 0.99)):,.1f}" if seconds else "-"
 
 
+def labels_section(folder: Path, *, seed: int, samples: int) -> Section:
+    """A run of its own, in which labels come late, too late, twice, astray or never."""
+    run = run_edge(
+        lambda: RotatingMachine(seed),
+        folder,
+        samples=samples,
+        rates={},
+        seed=seed,
+        mishaps=with_mishaps("late", samples),
+        label_mode="late",
+    )
+    c, counts = run.counters, run.faults.ledger.counts()
+    if not c:
+        return Section("labels", "no counts", [run.report.edge_errors.strip() or "it said nothing"])
+    checks = [*matrix_checks(run.faults.ledger, c, exact=not run.report.lost_bytes), *identities(c)]
+    in_time = samples - counts.get("label-expired", 0) - counts.get("label-never", 0)
+    checks += [
+        _equal("label_matched", c["label_matched"], in_time),
+        _equal("learned", c["learned"], c["label_matched"]),
+        _equal(
+            "unlabelled + waiting", c["unlabelled"] + c["waiting"], counts.get("label-never", 0)
+        ),
+    ]
+    return Section(
+        "labels",
+        f"late, of {samples:,} samples matched {c['label_matched']:,} = learned {c['learned']:,}   "
+        f"expired {c['label_expired']}   unknown {c['label_unknown']}   "
+        f"repeated {c['label_duplicate']}   never {c['unlabelled'] + c['waiting']}   "
+        f"injected = counted: {sum(k.holds for k in checks)} of {len(checks)} checks hold",
+        [str(check) for check in checks if not check.holds],
+        {"injected": counts, "checks": [str(check) for check in checks]},
+    )
+
+
+def _equal(name: str, counted: int, right: int) -> Check:
+    return Check(name, f"{right} injected", counted, "=", counted == right)
+
+
 def budget_section(run: Run) -> Section:
     edge = run.report.edge
     learner = edgesvm.load(run.snapshot)
@@ -321,21 +410,41 @@ def _fits(learner: Learner, budget: int, n_features: int) -> bool:
 
 
 def alloc_section(run: Run) -> Section:
-    learner = edgesvm.load(run.snapshot)
-    fresh = type(learner)(**learner.get_params(deep=False))
-    # The least of three: a call of the interpreter's own, once in a while, is no sample's.
-    n_features = run.node.source.n_features
-    counted = [learner_calls(fresh, n_features, COUNTED_CALLS) for _ in range(3)]
-    calls, control = min(counted, key=lambda pair: pair[0] - pair[1])
-    excess = (calls - control) / COUNTED_CALLS
-    broken = [f"{calls} allocator calls, {control} of the control"] if calls > control else []
-    return Section(
-        "alloc",
-        f"calls per sample: python hooks {excess:.6f} (control {control}), "
-        f"{COUNTED_CALLS:,} calls of learn_one",
-        broken,
-        {"calls": calls, "control": control},
+    """Allocator calls of a learner like the one that ran, past its first 1,000 samples.
+
+    By CPython's hooks, which count exactly: as many as of a function that does nothing. By the C
+    library, where a preloaded library can count: no more than the loop itself makes, with CPython's
+    small blocks passed on to it, and with them kept in CPython's own pools.
+    """
+    setup = ALLOC_SETUP.format(
+        snapshot=str(run.snapshot), n_features=run.node.source.n_features, n_rows=WARM_UP
     )
+    hooks = hook_calls(setup, COUNTED_CALLS)["learn_one"]
+    broken = []
+    if any(hooks.excess):
+        broken.append(f"(taken, freed) {hooks.excess} beyond the control's: {hooks}")
+    excess = (hooks.total - hooks.control) / COUNTED_CALLS
+    text = f"calls per sample: python hooks {excess:.6f} (control {hooks.control})"
+    values: dict[str, Any] = {"calls": hooks.total, "control": hooks.control}
+    try:
+        library = build_preload(run.snapshot.parent)
+    except OSError as why:
+        text += f", libc not counted: {why}"
+    else:
+        for pools in (False, True):
+            counted = preload_calls(setup, library, COUNTED_CALLS, through_malloc=not pools)
+            libc, positive = counted["learn_one"], counted["positive control"]
+            name = "libc behind python's pools" if pools else "libc"
+            if max(libc.excess) > libc.control:
+                broken.append(f"{name}: (taken, freed) {libc.excess} beyond the control's: {libc}")
+            if positive.excess[0] < COUNTED_CALLS:
+                broken.append(f"the libc counter misses calls: {positive}")
+            excess = max(0, libc.total - libc.control) / COUNTED_CALLS
+            text += f", {name} {excess:.6f} (control {libc.control}, positive control "
+            text += f"{positive.total:,})"
+            values[name] = {"calls": libc.total, "control": libc.control}
+    text += f", {COUNTED_CALLS:,} calls of learn_one"
+    return Section("alloc", text, broken, values)
 
 
 def process_section(run: Run) -> Section:
@@ -448,7 +557,8 @@ def conform(
             lambda: RotatingMachine(seed),
             folder,
             samples=samples,
-            rates=with_unpluggings(MIXES[mix], samples),
+            rates=with_rare_faults(MIXES[mix], samples, baud),
+            mishaps=with_mishaps(mix, samples),
             seed=seed,
             baud=baud,
             timeout_s=120.0 + samples * (0.01 if baud is None else 800 / baud),
@@ -469,6 +579,7 @@ def conform(
         yield budget_section(run)
         yield alloc_section(run)
         yield process_section(run)
+        yield labels_section(folder, seed=seed, samples=min(samples, LATE_SAMPLES))
         yield power_section(folder)
         yield accuracy_section(folder, seed=seed, samples=ACCURACY_SAMPLES)
 

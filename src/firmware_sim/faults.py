@@ -329,7 +329,7 @@ class FaultInjector:
         0x00 for frames, 0x0A for text lines.
     only_samples : bool
         Leave frames other than samples alone (default), so that what is counted is not blurred by a
-        repeated handshake. No meaning for text.
+        repeated handshake; of text, comments and late labels.
 
     Attributes
     ----------
@@ -365,7 +365,7 @@ class FaultInjector:
         self._spared_left = self._gaps.next()
         self._delimiter = delimiter
         self.end = bytes([delimiter])
-        self._only_samples = only_samples and delimiter == 0
+        self._only_samples = only_samples
         self._partial = b""
         self._offset = 0  # of the frame at hand, in the undamaged stream
         self._stretch: list[tuple[bytes, int]] = []  # collected for a fault that reaches far
@@ -414,14 +414,19 @@ class FaultInjector:
         if not frame:
             return [] if self._dead else None
         self.frames += 1
-        # COBS leaves the type where it was, after one code byte, as no type is 0.
-        frame_type = frame[1] if self._delimiter == 0 and len(frame) > 1 else 0
-        if self._only_samples and frame_type not in (SAMPLE_F32, SAMPLE_I16):
+        if self._only_samples and not self._is_sample(frame):
             return [] if self._dead else None
         self.samples += 1
         if self._dead:
+            self.ledger.dies(self.samples - 1)
             return []
         return self._sample(frame, self.samples - 1)
+
+    def _is_sample(self, frame: bytes) -> bool:
+        if self._delimiter:
+            return frame[:1] not in (b"#", b"=")  # a comment, a late label
+        # COBS leaves the type where it was, after one code byte, as no type is 0.
+        return len(frame) > 1 and frame[1] in (SAMPLE_F32, SAMPLE_I16)
 
     def _sample(self, frame: bytes, ordinal: int) -> list[Piece] | None:
         spared = ordinal in self.ledger.spared

@@ -412,6 +412,8 @@ class _Watch:
             self.detect_s.append(now - unplugged_at[self._unplugged])
             self._unplugged += 1
             self._said = self.edge.said_bytes()
+        elif len(self.pump.line.heard_at) > self._unplugged:
+            self._unplugged += 1  # found in the middle of a handshake: it has tried again at once
 
     def _look(self) -> None:
         node = self.pump.node

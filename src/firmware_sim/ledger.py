@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TextIO
 
 
@@ -36,6 +36,7 @@ class Entry:
     resync: int = 0
 
 
+UNSEEN = "lost at a restart"
 EFFECTS = ("lost", "bad", "copies", "empties", "discarded")
 
 
@@ -56,6 +57,7 @@ class Ledger:
         self.entries: list[Entry] = []
         self.spared: dict[int, str] = {}
         self.never_sent: list[int] = []
+        self._spared_at: dict[int, int] = {}  # index of the entry, by ordinal
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -66,7 +68,15 @@ class Ledger:
     def spare(self, ordinal: int, kind: str) -> None:
         """A sample frame that is about to go out carries a fault of the device."""
         self.spared[ordinal] = kind
+        self._spared_at[ordinal] = len(self)
         self.enter(Entry(len(self), kind, ordinal, 0, 0, 0))
+
+    def dies(self, ordinal: int) -> None:
+        """A sample frame is lost with the board's power: what was wrong with it nobody will see."""
+        index = self._spared_at.pop(ordinal, None)
+        if index is not None:
+            entry = self.entries[index]
+            self.entries[index] = replace(entry, kind=f"{entry.kind} {UNSEEN}")
 
     def counts(self) -> dict[str, int]:
         """Number of faults by kind."""

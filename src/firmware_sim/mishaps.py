@@ -13,7 +13,7 @@ import numpy as np
 
 from edgesvm.ingest import wire
 from firmware_sim._codec import NO_LABEL
-from firmware_sim.faults import Gaps, checked_rates
+from firmware_sim.faults import WINDOW, Gaps, checked_rates
 from firmware_sim.ledger import Entry
 from firmware_sim.node import FrameNode, Node, Sample
 
@@ -65,7 +65,8 @@ def _overrun(node, now, sample, rng):
 
 
 def _clock(node, now, sample, rng):
-    if not node.timestamps:
+    # The first ones of a boot have no clock to be compared with.
+    if not node.timestamps or sample.sequence < WINDOW:
         return None
     # Half the range of the clock ahead: however it is read, no clock does that.
     node.clock_offset_us += 1 << 31
@@ -152,6 +153,28 @@ MISHAPS: dict[str, Mishap] = {
     "label-never": Mishap("the label never comes", _late_only(_label_never)),
     "label-stray": Mishap("a label for a sample never sent", _late_only(_label_stray)),
     "label-repeated": Mishap("the label comes twice", _late_only(_label_repeated)),
+}
+
+
+# Chance per sample of each kind, to go with the mix of faults of the same name.
+MISHAP_MIXES: dict[str, dict[str, float]] = {
+    "field": {
+        "nan": 2e-4,
+        "inf": 1e-4,
+        "dimension": 2e-4,
+        "unknown-label": 2e-4,
+        "overrun": 5e-4,
+        "clock": 1e-4,
+        "hostile": 2e-4,
+        "schema": 2e-6,
+    },
+    # These need a node that tells its labels late.
+    "late": {
+        "label-expired": 0.005,
+        "label-never": 0.005,
+        "label-stray": 0.005,
+        "label-repeated": 0.005,
+    },
 }
 
 

@@ -97,6 +97,8 @@ class Node(ABC):
     samples_made, samples_sent, samples_dropped : int
         Since power-on, over all boots: ``made = sent + dropped + lost_at_reboot`` + those still in
         the buffer.
+    boot_dropped : int
+        Of the samples dropped, those since the last boot: what a heartbeat says.
     frames_out : int
         Sample frames handed over or in the buffer: the ordinal of the next.
     ledger : Ledger
@@ -148,7 +150,7 @@ class Node(ABC):
         self.boots += 1
         self.boot_rows.append(self.samples_made)
         self.sequence = 0  # of the next sample; also the samples made since this boot
-        self._boot_dropped = 0
+        self.boot_dropped = 0
         self._booted_at: float | None = None
         self._started_at: float | None = None
         self._stopped = False
@@ -166,6 +168,7 @@ class Node(ABC):
             self.ledger.never_sent.append(self.boot_rows[-1] + block.first)
             self.frames_out -= 1
             self.ledger.spared.pop(self.frames_out, None)
+            self.ledger.dies(self.frames_out)
         self.lost_at_reboot += len(self._queue)
         self.scorer.forget()
         self._power_on()
@@ -290,7 +293,7 @@ class Node(ABC):
     def drop(self, sequence: int) -> None:
         """A sample that was made is given up before sending."""
         self.samples_dropped += 1
-        self._boot_dropped += 1
+        self.boot_dropped += 1
         self.ledger.never_sent.append(self.boot_rows[-1] + sequence)
 
     def _take_due_samples(self, now: float) -> None:
@@ -555,7 +558,7 @@ class FrameNode(Node):
             self._stopped = command.opcode == wire.STOP
             self._go_on(now)
         elif command.opcode == wire.RESET_COUNTERS:
-            self._boot_dropped = self.hellos = self.heartbeats_in = self.unknown_frames = 0
+            self.boot_dropped = self.hellos = self.heartbeats_in = self.unknown_frames = 0
         else:
             return wire.UNKNOWN_OPCODE, b""
         return wire.DONE, b""
@@ -614,7 +617,7 @@ class FrameNode(Node):
             boot_id=self.schema.boot_id,
             up_ms=int((now - self._booted_at) * 1e3) & 0xFFFFFFFF,
             samples_made=self.sequence & 0xFFFFFFFF,
-            samples_dropped=self._boot_dropped & 0xFFFFFFFF,
+            samples_dropped=self.boot_dropped & 0xFFFFFFFF,
             frames_ok=self._decoder.ok,
             frames_bad=self._frames_bad,
             free_bytes=self.tx_bytes - self._queued_bytes,

@@ -9,6 +9,7 @@ import pytest
 
 from edgesvm import BatchSVM, KernelStreamSVM, ReservoirSVM, Standardized, StreamSVM, load
 from edgesvm.cli import COMMANDS, learner_options, main
+from edgesvm.persist import Checkpoint
 from edgesvm.rows import open_rows
 
 
@@ -260,6 +261,19 @@ def test_simulate_each_profile_under_faults(profile, tmp_path, capsys):
     text = said(capsys, *argv, "noisy", "--ledger", ledger, "--save", save, "--seed", 3)
     assert "counts add up: yes" in text and "edge      exit code 0" in text
     assert ledger.read_text() and 0 < load(save).n_seen_ <= 400
+
+
+def test_simulate_with_a_checkpoint_goes_on_from_there(tmp_path, capsys):
+    path, spare = tmp_path / "m.ckpt", tmp_path / "spare.ckpt"
+    argv = ["simulate", "--profile", "pico-class", "--samples", 400, "--baud", 921600]
+    argv += ["--checkpoint", path, "--every", "100", "--checkpoint-second", spare]
+    first = said_json(capsys, *argv)
+    assert first["edge"]["counters"]["saves"] >= 1
+    assert first["edge"]["counters"]["save_failed"] == 0
+    assert Checkpoint(path).load().n_seen_ == Checkpoint(spare).load().n_seen_ == 400
+    text = said(capsys, *argv, "--every", "0.5s")
+    assert Checkpoint(path).load().n_seen_ == 800
+    assert " saves, 0 failed; counts add up: yes" in text
 
 
 def test_simulate_replays_a_file_as_text_over_tcp(table, capsys):

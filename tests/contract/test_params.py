@@ -24,7 +24,7 @@ def test_what_is_no_whole_number_in_range(value):
     assert str(caught.value) == f"n={value!r}: give a whole number from 1 to 64"
 
 
-@pytest.mark.parametrize("value", [1, 5e-324, 1e308, np.float32(0.5), np.int16(3), Fraction(1, 3)])
+@pytest.mark.parametrize("value", [1, 1e-300, 1e308, np.float32(0.5), np.int16(3), Fraction(1, 3)])
 def test_numbers(value):
     assert positive("C", value) == not_negative("C", value) == float(value)
     assert type(positive("C", value)) is float
@@ -38,6 +38,13 @@ def test_what_is_no_finite_number(value):
     for check in (positive, not_negative):
         with pytest.raises(ValueError, match=r"C=.*: give a finite number >"):
             check("C", value)
+
+
+@pytest.mark.parametrize("value", [5e-324, 1e-310, 9.9e-301])
+def test_one_over_a_positive_number_can_be_worked_with(value):
+    assert not_negative("C", value) == value
+    with pytest.raises(ValueError, match="at least 1e-300"):
+        positive("C", value)
 
 
 def test_zero_is_not_positive():

@@ -16,13 +16,17 @@ from firmware_sim.conformance import (
     conform,
     frames_section,
     integrity_section,
+    labels_section,
     ledger_section,
     parse_count,
     run_edge,
-    with_unpluggings,
+    with_mishaps,
+    with_rare_faults,
 )
 from firmware_sim.expected import expected
-from firmware_sim.faults import MIXES
+from firmware_sim.faults import MIXES, FaultInjector
+from firmware_sim.ledger import Ledger
+from firmware_sim.mishaps import MISHAP_MIXES, Mishaps
 from firmware_sim.signals import RotatingMachine
 
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
@@ -32,9 +36,15 @@ needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-ter
 def run(tmp_path_factory):
     if not hasattr(os, "openpty"):
         pytest.skip("no pseudo-terminals here")
-    rates = with_unpluggings(MIXES["field"], 3000)
     folder = tmp_path_factory.mktemp("run")
-    return run_edge(lambda: RotatingMachine(3), folder, samples=3000, rates=rates, seed=3)
+    return run_edge(
+        lambda: RotatingMachine(3),
+        folder,
+        samples=6000,
+        rates=with_rare_faults(MIXES["field"], 6000),
+        mishaps=with_mishaps("field", 6000),
+        seed=3,
+    )
 
 
 @needs_pty
@@ -48,7 +58,7 @@ def test_the_command_prints_every_line_and_one_of_json(capsys, monkeypatch):
     code = main(["conformance", "--samples", "2k", "--seed", "4"])
     *lines, last = capsys.readouterr().out.splitlines()
     names = ["link", "frames", "integrity", "ledger", "latency", "link", "budget", "alloc"]
-    names += ["process", "power", "accuracy"]
+    names += ["process", "labels", "power", "accuracy"]
     # A thousand samples are too few to compare accuracies to half a point.
     broken = [what for what in json.loads(last)["broken"] if not what.startswith("accuracy")]
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == names
@@ -60,8 +70,39 @@ def test_a_run_holds_and_its_model_is_that_of_the_rows_that_arrived(run):
     want = expected(run.node, run.faults)
     for section in (frames_section(run), integrity_section(run, want), ledger_section(run)):
         assert section.broken == []
-    assert 2000 < len(want.learned) < 3000
+    assert 1000 < len(want.learned) < 6000
+    counts = run.faults.ledger.counts()
+    assert counts["dimension"] == run.counters["bad_dimension"] > 0
+    assert counts["schema"] == run.counters["schema_mismatch"] > 0
     assert run.counters["disconnects"] == len(run.report.detect_s) == len(run.report.recover_s) > 0
+
+
+def test_what_a_restart_hides_is_entered_as_that():
+    ledger = Ledger()
+    ledger.spare(5, "nan")
+    ledger.spare(6, "nan")
+    for ordinal in (6, 6, 7):  # 7: nothing was wrong with it
+        ledger.dies(ordinal)
+    assert ledger.counts() == {"nan": 1, "nan lost at a restart": 1}
+
+
+@needs_pty
+def test_labels_that_come_late_in_every_way(tmp_path):
+    section = labels_section(tmp_path, seed=2, samples=3000)
+    assert section.broken == []
+    assert set(section.values["injected"]) == set(MISHAP_MIXES["late"])
+
+
+@pytest.mark.parametrize("samples", [1, 10, 2000])
+def test_few_samples_can_have_every_fault_and_mishap(samples):
+    faults = with_rare_faults(MIXES["field"], samples)
+    FaultInjector(faults)
+    assert faults["overlong"] > 0
+    assert "overlong" not in with_rare_faults(
+        MIXES["field"], samples, 115200
+    )  # a minute and a half
+    assert with_rare_faults(MIXES["loss"], samples) == MIXES["loss"]
+    Mishaps(with_mishaps("field", samples))
 
 
 def test_a_damaged_frame_that_was_accepted_would_be_found(run):

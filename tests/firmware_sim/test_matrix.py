@@ -12,13 +12,14 @@ from edgesvm.ingest._frames import FrameDecoder
 from edgesvm.runner import Runner
 from firmware_sim.checks import MATRIX, identities, matrix_checks
 from firmware_sim.expected import expected
-from firmware_sim.faults import FAULTS, MIXES, FaultInjector
+from firmware_sim.faults import FAULTS, MIXES, UNPLUGGING, FaultInjector
 from firmware_sim.line import Line
 from firmware_sim.links import MemoryLink
 from firmware_sim.mishaps import MISHAPS, Mishaps
 from firmware_sim.node import FrameNode
 from firmware_sim.pump import Pump
 from firmware_sim.signals import RotatingMachine
+from firmware_sim.text_node import TextNode
 
 WAITING = 100  # samples that may wait for a late label
 
@@ -129,6 +130,26 @@ def test_each_fault_of_the_wire_alone(kind):
     counters = serve(desk)
     assert desk.line.faults.ledger.counts()[kind] > 0
     check_all(desk, counters)
+
+
+BAD_LINES = ("too_long", "bad_columns", "bad_char", "bad_checksum", "no_checksum", "bad_sequence")
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_each_fault_of_the_wire_alone_in_lines_of_text(kind):
+    faults = FaultInjector({kind: RATES[kind]}, seed=5, delimiter=10)
+    node = TextNode(RotatingMachine(0), samples=3000, numbered=True, checksum="crc16")
+    desk = Bench(node, Line(MemoryLink(8192), faults=faults))
+    c = serve(desk, mode="text")
+    ledger, want = faults.ledger, expected(node, faults)
+    assert ledger.counts()[kind] > 0 and desk.line.lost_bytes == 0
+    # A second boot, and it alone, says the schema line again; nothing garbled passes for a comment.
+    assert c["comments"] == node.boots
+    assert sum(c[name] for name in BAD_LINES) == ledger.total("bad")
+    assert c["duplicate"] == ledger.total("copies", ("duplicate", "stale"))
+    assert c["disconnects"] == ledger.counts().get(kind, 0) * (kind in UNPLUGGING)
+    assert c["learned"] == c["unique"] == len(want.learned)
+    assert c["unprotected"] == 0
 
 
 SETTINGS = {

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from edgesvm import Standardized
 from edgesvm.errors import (
     CorruptModelError,
     LinkDown,
@@ -28,6 +29,7 @@ from edgesvm.errors import (
     VersionMismatch,
 )
 from edgesvm.ingest import (
+    Batch,
     FrameDecoder,
     LineParser,
     Recording,
@@ -38,7 +40,7 @@ from edgesvm.ingest import (
     wire,
 )
 from edgesvm.ingest.recording import HEADER_BYTES
-from edgesvm.persist.store import restore
+from edgesvm.persist.store import describe, restore
 
 TESTS = Path(__file__).parents[1]
 MAX_ARENA = 1 << 20
@@ -75,11 +77,21 @@ def pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
         at += 2 + n
 
 
+def framed(raw: bytes) -> bytes:
+    """As on the wire. Short runs are put together here: a fuzzer pays for each branch that it
+    watches.
+    """
+    runs = (raw + b"\0").split(b"\0")[:-1]
+    if max(map(len, runs)) >= 254:
+        return wire.cobs_encode(raw) + b"\0"
+    return b"".join([bytes([len(run) + 1]) + run for run in runs]) + b"\0"
+
+
 def stream(data: bytes) -> bytes:
     """Bytes on a wire: as they are, or as a frame with its CRC."""
     out = b""
     for what, piece in pieces(data):
-        out += piece if what & 1 else wire.cobs_encode(seal(piece)) + b"\0"
+        out += piece if what & 1 else framed(seal(piece))
     return out
 
 
@@ -96,7 +108,7 @@ def frames(data: bytes) -> None:
     for frame in expected:
         head = bytes([frame.kind, frame.version << 4 | frame.flags])
         raw = head + frame.schema_id.to_bytes(2, "little") + frame.sequence.to_bytes(4, "little")
-        require(wire.cobs_encode(seal(raw + frame.body)) + b"\0" in b"\0" + on_wire)
+        require(framed(seal(raw + frame.body)) in b"\0" + on_wire)
 
 
 class Wire:
@@ -128,7 +140,8 @@ def link(data: bytes) -> None:
     """Whatever a node sends: the documented exceptions and no other, finite samples, identities."""
     if not data:
         return
-    port = Wire(b"\0" + SCHEMA * (data[0] & 1) + stream(data[1:]), data[0] >> 1)
+    # Pieces of any length are for `frames`; here each costs a poll, so they are long.
+    port = Wire(b"\0" + SCHEMA * (data[0] & 1) + stream(data[1:]), 32 + data[0])
     clock = itertools.count(0.0, 0.1).__next__
     try:
         opened = open_link("fuzz", opener=lambda: port, ring=8, clock=clock, sleep=lambda _: None)
@@ -190,12 +203,17 @@ def snapshot(data: bytes) -> None:
         if learner.nbytes > MAX_ARENA:
             continue
         x = np.full(learner.n_features_in_, 0.25, learner.dtype)
-        if learner.is_fitted:
-            # Finite numbers may be too large to add up: the sample is refused then, not answered.
-            with contextlib.suppress(SampleRefused):
-                learner.predict_one(x)
-                require(np.isfinite(learner.decision_one(x)))
-                learner.partial_fit(x[None, :], [learner.classes_[0]])
+        if not learner.is_fitted:
+            continue
+        # A spread of next to nothing makes any sample too large; any other learner answers.
+        refused = SampleRefused if isinstance(learner, Standardized) else ()
+        with contextlib.suppress(refused):
+            learner.predict_one(x)
+            require(np.isfinite(learner.decision_one(x)))
+        with contextlib.suppress(SampleRefused):
+            learner.partial_fit(x[None, :], [learner.classes_[0]])
+        # What it makes of any stream is a snapshot that is read again.
+        require(restore(seal(describe(learner) + bytes(learner.arena))).n_seen_ == learner.n_seen_)
 
 
 _FILE = Path(tempfile.gettempdir()) / f"edgesvm_fuzz_{os.getpid()}.rec"
@@ -228,10 +246,14 @@ def recording(data: bytes) -> None:
         with opened:
             whole = list(opened.chunks(1000))
             parts = list(opened.chunks(1 + (data[0] >> 4)))
+            n_labels = sum(not isinstance(part, Batch) for part in opened.arrivals(7))
+            learnable = [opened.next_block(5) for _ in range(opened.n_records + 1)]
+            opened.rewind()
+            require(sum(len(X) for X, _ in learnable) == len(opened.next_block(1 << 20)[0]))
             account, schema = opened.account(), opened.schema
         n_rows = sum(len(batch.y) for batch in whole)
         require(n_rows == sum(len(batch.y) for batch in parts))
-        require(account["records"] == n_rows + account["damaged"], account)
+        require(account["records"] == n_rows + n_labels + account["damaged"], account)
         require(all(np.isfinite(batch.X).all() for batch in whole))
         _appended(schema, n_rows)
     finally:
@@ -239,8 +261,6 @@ def recording(data: bytes) -> None:
 
 
 def _appended(schema: RecordingSchema, n_rows: int) -> None:
-    from edgesvm.ingest import Batch
-
     n, d = 2, schema.n_features
     batch = Batch(
         np.ones((n, d), np.float32),
@@ -294,11 +314,12 @@ def seeds() -> dict[str, list[bytes]]:
     raw = _script(*[(0, _raw(frame)) for frame in sent])
     text = b"# x\n#esvm 1 d=2 label=last\n1,2,0\n@3 1.5e3,-2,1\n=3 1\n@4 1,2,?*0C\n1;2;0\nnan,1,1\n"
     snapshots = [p.read_bytes() for p in sorted((TESTS / "persist" / "golden").glob("*.esvm"))]
-    held = (TESTS / "ingest" / "golden" / "samples.rec").read_bytes()
+    golden = TESTS / "ingest" / "golden"
+    held, late = ((golden / name).read_bytes() for name in ("samples.rec", "late.rec"))
     return {
         "frames": [raw, _script((1, sent[0]), (1, b"\0\0"), (0, b""))],
         "link": [bytes([flags]) + raw for flags in (0, 1, 9)],
         "lines": [bytes([flags]) + text for flags in (0, 2, 6, 14)],
         "snapshot": [*snapshots, *(s[:-4] for s in snapshots)],
-        "recording": [b"\0" + held, b"\1" + held, b"\x31" + held + b"torn"],
+        "recording": [b"\0" + held, b"\1" + held, b"\x31" + held + b"torn", b"\1" + late],
     }

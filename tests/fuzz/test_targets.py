@@ -55,3 +55,9 @@ def test_damaged_inputs(name):
 def test_a_target_that_does_not_hold_is_told():
     with pytest.raises(AssertionError):
         targets.require([], "said")
+
+
+@given(st.binary(max_size=600) | st.integers(250, 520).map(lambda n: b"a" * n + b"\0" + b"b" * n))
+@settings(deadline=None, derandomize=True)
+def test_frames_are_put_together_as_the_product_does(raw):
+    assert targets.framed(raw) == targets.wire.cobs_encode(raw) + b"\0"

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from edgesvm.ingest import Batch, RecordingSchema, RecordingWriter
+from edgesvm.ingest import Batch, LateLabel, RecordingSchema, RecordingWriter
 
 GOLDEN = Path(__file__).parent / "golden" / "samples.rec"
+LATE = GOLDEN.with_name("late.rec")
+LATE_SCHEMA = RecordingSchema(3, labelled=True, late=True)
 SCHEMA = RecordingSchema(3, labelled=True, n_classes=2, period_us=20_000)
 NUMBER = 0x01020304
 
@@ -31,12 +33,33 @@ def rows() -> Batch:
     )
 
 
+def late_labels() -> list[LateLabel]:
+    """For rows 3 and 7; one for no row; a new epoch; and one for row 3 that comes too late."""
+    return [
+        LateLabel(3, 1, 1.0),
+        LateLabel(8, -1, 0.5),
+        LateLabel(9, 1, 1.0),
+        LateLabel(0, 0, 0.0, is_epoch=True),
+        LateLabel(3, -1, 1.0),
+    ]
+
+
+def write_late(path: Path) -> None:
+    some, rest = (Batch(*(column[part] for column in rows())) for part in (slice(6), slice(6, 8)))
+    with RecordingWriter(path, LATE_SCHEMA, number=NUMBER) as writer:
+        writer.append(some)
+        writer.append_labels(late_labels())
+        writer.append(rest)
+
+
 def main() -> None:
     GOLDEN.parent.mkdir(exist_ok=True)
     GOLDEN.unlink(missing_ok=True)
     with RecordingWriter(GOLDEN, SCHEMA, number=NUMBER) as writer:
         writer.append(rows())
-    print(GOLDEN)
+    LATE.unlink(missing_ok=True)
+    write_late(LATE)
+    print(GOLDEN, LATE)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm.ingest import LateLabels
+from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
 
 TOP = 2**32
 
@@ -118,7 +119,8 @@ def test_only_rows_of_its_own_kind_wait(x):
 
 def test_memory_is_said_in_bytes():
     assert dict(LateLabels(100, 8, 10).memory()) == {
-        "late labels": 100 * (4 * 8 + 4), "late label memory": 1024, "late label queue": 210,
+        "late labels": 100 * (4 * 8 + 4), "late sample": 4 * 8, "late label memory": 1024,
+        "late label queue": 210,
     }  # fmt: skip
 
 
@@ -174,3 +176,46 @@ def test_it_counts_as_the_model_does(steps, capacity, start):
     assert list(counts(late)) == model.counts
     if model.highest is not None:
         assert (late.unlabelled, late.waiting) == model.unlabelled_and_waiting()
+
+
+# A hundred samples and the label of each, some steps later, at the rate of one a call. The numbers
+# begin anew as often as the list of rows does: at a new boot of the node.
+ALLOCATIONS = """
+import numpy as np
+from edgesvm.ingest import LateLabels
+
+late = LateLabels(16, 8)
+X = list(np.random.default_rng(0).standard_normal((100, 8)).astype(np.float32))
+
+def step(x, number):
+    if number == 0:
+        late.tell_epoch(0)
+        late.take(0)
+    late.wait(x, number, 1)
+    if number >= 5:
+        late.tell_label(0, number - 5, 0, 0.5)
+        late.tell_label(0, number - 5, 1)  # once more
+        taken = late.take(0)
+        assert taken.sequence == number - 5 and taken.weight == 0.5 and taken.predicted == 1
+        assert taken.label == 0 and taken.x is not None and late.take(0) is None
+
+cases = {"late": (step, (X, list(range(100)))),
+         "an array a sample": (lambda x, number: x[:4], (X, list(range(100))))}
+"""
+
+
+def test_no_allocator_call_for_a_late_label(alloc_preload):
+    counted = hook_calls(ALLOCATIONS)
+    assert counted["late"].excess == (0, 0)
+    assert counted["an array a sample"].excess[0] >= SAMPLES  # so they are seen
+    libc = preload_calls(ALLOCATIONS, alloc_preload, through_malloc=True)["late"]
+    assert max(libc.excess) <= libc.control < 100
+
+
+def test_a_sample_taken_stays_while_others_wait():
+    late = waiting(capacity=2, numbers=range(2))
+    late.tell_label(0, 1, 3)
+    sample = late.take(0)
+    for n in range(2, 6):  # its place is taken by others
+        late.wait(np.float32([n, -1]), n)
+    assert (sample.x.tolist(), sample.sequence, sample.predicted) == ([1, -1], 1, 1)

@@ -574,6 +574,33 @@ def test_reconnect_backs_off_and_the_same_boot_goes_on(clock):
     assert c["downtime_ms"] == 16300 == round(1000 * sum(clock.slept))
 
 
+def test_a_port_that_dies_in_the_handshake_is_a_disconnect_too(clock):
+    node = Node()
+    dying, whole = FakePort(clock), FakePort(clock, node)
+    dying.inbox += b"\0" + node.sample(0)[:7]  # and then nothing
+    dying.dead = True
+    link, port = connect(clock, node, [dying, whole])
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    link.reconnect()
+    c = link.counters
+    assert dying.closed
+    assert (c["disconnects"], c["connect_attempts"], c["reconnects"]) == (2, 3, 1)
+    assert c["downtime_ms"] == 100  # from the first death on
+    sound(link)
+
+
+def test_a_port_that_cannot_be_opened_is_no_disconnect(clock):
+    link, port = connect(clock, Node())
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    with pytest.raises(LinkDown, match="gave up"):
+        link.reconnect(give_up=1.0)
+    assert link.counters["disconnects"] == 1
+
+
 def test_reconnect_to_a_new_boot_leaves_no_gap(clock):
     again = Node(boot_id=6)
     second = FakePort(clock, again)
@@ -1075,3 +1102,12 @@ def test_auto_opens_the_port_anew_when_it_has_died(clock):
     link.reconnect()
     second.inbox += node.sample(0)
     assert link.poll() == 1
+
+
+@pytest.mark.parametrize("options", [{"ring": 0}, {"late_labels": -1}, {"outbox_bytes": 0}])
+def test_auto_closes_the_port_where_an_argument_is_wrong(clock, options):
+    port = FakePort(clock, Node())
+    with pytest.raises(ValueError, match=r"ring=0|late_labels=-1|capacity|outbox"):
+        open_link("fake", mode="auto", opener=lambda: port, clock=clock, **options)
+    assert port.written  # it was listened to first
+    assert port.closed

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgesvm.errors import RecordingError
-from edgesvm.ingest import Batch, Recording, RecordingSchema, RecordingWriter
+from edgesvm.errors import RecordingError, SampleRefused
+from edgesvm.ingest import Batch, LateLabel, Recording, RecordingSchema, RecordingWriter
 from edgesvm.ingest.recording import HEADER_BYTES
 from edgesvm.rows import RowsError, open_rows
 
@@ -209,7 +209,7 @@ def test_a_right_crc_does_not_make_nonsense_a_sample(path, at, value):
 
 def test_a_header_of_a_later_version_or_with_unknown_values_is_refused(path):
     header = bytearray(SCHEMA.pack(1))
-    for at, value, said in ((8, 2, "version 2"), (10, 33, "mean nothing"), (22, 2, "mean nothing")):
+    for at, value, said in ((8, 2, "version 2"), (10, 33, "mean nothing"), (22, 3, "mean nothing")):
         other = bytearray(header)
         other[at] = value
         path.write_bytes(bytes(other[:-4]) + zlib.crc32(other[:-4]).to_bytes(4, "little"))
@@ -445,3 +445,141 @@ def test_any_bytes_behind_a_sound_header_are_read_or_counted(tmp_path_factory, n
     got, account = read_all(path)
     assert len(got.y) == 0
     assert account["damaged"] * SIZE + account["torn_bytes"] == len(noise)
+
+
+# Labels that come late.
+
+LATE = RecordingSchema(D, late=True)
+EPOCH = LateLabel(0, 0, 0.0, is_epoch=True)
+
+
+def record_late(path, *parts):
+    with RecordingWriter(path, LATE, number=7) as writer:
+        for part in parts:
+            (writer.append if isinstance(part, Batch) else writer.append_labels)(part)
+    return path
+
+
+def bare(*numbers):
+    """Samples without a label: number n is all n."""
+    n = len(numbers)
+    return Batch(
+        np.repeat(np.float32(numbers), D).reshape(n, D),
+        np.zeros(n, np.int32),
+        np.zeros(n, np.bool_),
+        np.ones(n, np.float32),
+        np.array(numbers, np.uint32),
+    )
+
+
+def label(*numbers, weight=1.0):
+    return [LateLabel(n, n % 3 - 1, weight) for n in numbers]
+
+
+def test_golden_file_of_late_labels(path):
+    golden.write_late(path)
+    assert path.read_bytes() == golden.LATE.read_bytes()
+    with Recording(golden.LATE) as recording:
+        assert recording.schema == golden.LATE_SCHEMA
+        parts = list(recording.arrivals(5))
+        assert [p for p in parts if isinstance(p, LateLabel)] == golden.late_labels()
+        assert same(joined([p for p in parts if isinstance(p, Batch)]), golden.rows())
+        given = [(s.sequence, s.label, s.weight) for s in recording.trials(lambda x: None)]
+        assert given == [
+            (0, -1, 1.0), (1, 0, 1.0), (2, 1, 2.5), (7, 0, 1.0), (8, 1, 2.5), (3, 1, 1.0),
+            (2**32 - 1, -1, 1.0),
+        ]  # fmt: skip
+
+
+def test_a_sample_is_shown_where_it_came_and_given_where_its_label_came(path):
+    record_late(path, bare(0, 1, 2), label(1, weight=0.5), bare(3), label(0, 1, 9, 3))
+    with Recording(path) as recording:
+        happened = []
+
+        def predict(x):
+            happened.append(("shown", int(x[0])))
+            return int(10 * x[0])
+
+        for s in recording.trials(predict):
+            happened.append((s.sequence, s.label, s.weight, s.predicted, s.x.tolist()))
+        assert happened == [
+            ("shown", 0), ("shown", 1), ("shown", 2), (1, 0, 0.5, 10, [1] * D), ("shown", 3),
+            (0, -1, 1.0, 0, [0] * D), (3, -1, 1.0, 30, [3] * D),
+        ]  # fmt: skip
+        account = recording.account()
+    kinds = ("matched", "duplicate", "unknown", "expired")
+    assert [account[f"label_{kind}"] for kind in kinds] == [3, 1, 1, 0]
+    assert (account["records"], account["labels"], account["unlabelled"]) == (9, 5, 1)
+
+
+def test_a_label_that_is_late_by_the_window_has_expired(path):
+    record_late(path, bare(*range(10)), label(6, 5))
+    with Recording(path, late_labels=4) as recording:
+        assert [s.sequence for s in recording.trials(lambda x: None)] == [6]
+        assert recording.account()["label_expired"] == 1
+        assert recording.unlabelled == 9
+
+
+def test_a_new_epoch_forgets_the_samples_before_it(path):
+    record_late(path, bare(0, 1), [EPOCH], label(0), bare(0), label(0))
+    with Recording(path) as recording:
+        assert len(list(recording.trials(lambda x: None))) == 1
+        assert recording.account()["label_unknown"] == 1
+
+
+def test_a_sample_that_cannot_be_predicted_is_not_given(path):
+    def predict(x):
+        if x[0] == 1:
+            raise SampleRefused("too large", None)
+
+    record_late(path, bare(0, 1), label(0, 1))
+    with Recording(path) as recording:
+        assert [s.sequence for s in recording.trials(predict)] == [0]
+
+
+def test_late_labels_are_read_again_and_in_any_blocks(path):
+    record_late(path, bare(*range(20)), label(*range(0, 20, 2)), bare(20), label(20, 3))
+    numbers = [*range(0, 20, 2), 20, 3]
+    for n in (1, 3, 100):
+        with Recording(path) as recording:
+            for _ in range(2):
+                blocks = []
+                while len((block := recording.next_block(n))[0]):
+                    blocks.append(block)
+                recording.rewind()
+                for pairs in (blocks, list(recording.labelled_chunks(n))):
+                    X, y = (np.concatenate(part) for part in zip(*pairs, strict=True))
+                    assert X[:, 0].tolist() == numbers
+                    assert y.tolist() == [i % 3 - 1 for i in numbers]
+
+
+def test_where_labels_are_not_late_none_can_be_written_or_read(path):
+    with RecordingWriter(path, SCHEMA, number=7) as writer:
+        writer.append(rows(1))
+        with pytest.raises(ValueError, match="do not come late"):
+            writer.append_labels(label(0))
+    with pytest.raises(RecordingError, match="with late labels"):
+        RecordingWriter(path, LATE)
+    late = record_late(path.with_name("late.rec"), bare(0), label(0)).read_bytes()
+    header = SCHEMA.pack(7)
+    records = [late[at : at + SIZE] for at in (HEADER_BYTES, HEADER_BYTES + SIZE)]
+    path.write_bytes(header + b"".join(sealed(record, header) for record in records))
+    assert read_all(path)[1]["damaged"] == 1
+    with pytest.raises(ValueError, match="no sample has a label"):
+        RecordingSchema(D, labelled=False, late=True)
+
+
+@pytest.mark.parametrize("at", [0, 6, 8, 10, 12, 4 + 12])
+def test_a_mark_with_more_in_it_is_damaged(path, at):
+    whole = record_late(path, bare(0), [EPOCH]).read_bytes()
+    header, mark = whole[:HEADER_BYTES], bytearray(whole[-SIZE:])
+    mark[at] = 1
+    path.write_bytes(whole[:-SIZE] + sealed(bytes(mark), header))
+    assert read_all(path)[1]["damaged"] == 1
+
+
+@pytest.mark.parametrize("bad", [LateLabel(0, 40000, 1.0), LateLabel(0, 1, 256.0)])
+def test_a_label_that_does_not_fit_is_refused(path, bad):
+    with RecordingWriter(path, LATE) as writer, pytest.raises(ValueError, match=r"fit|within"):
+        writer.append_labels([*label(0), bad])
+    assert read_all(path)[1]["records"] == 0

@@ -7,8 +7,8 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
-from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -64,6 +64,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="SEED",
         help="rows in random order (reads the whole file first)",
     )
+    command.add_argument(
+        "--late-labels",
+        type=arguments.count,
+        default=256,
+        metavar="W",
+        help="of a recording: samples that wait for a label sent on its own, default 256",
+    )
     command.add_argument("--samples", type=arguments.count, metavar="N", help="end after so many")
     command.add_argument(
         "--window",
@@ -87,7 +94,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     rows = open_rows(
-        options.file, label_column=options.label_column, drop_columns=tuple(options.drop_column)
+        options.file,
+        label_column=options.label_column,
+        drop_columns=tuple(options.drop_column),
+        late_labels=options.late_labels,
     )
     with closing(rows) if hasattr(rows, "close") else nullcontext():
         return test_then_train(options, rows)
@@ -101,17 +111,19 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
     score = Prequential(options.window)
     status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
-    refused = 0
+    trials = _Trials(options, rows, learner)
     started = time.perf_counter()
     try:
-        for x, label in _samples(options, rows):
+        for x, label, weight, predicted in trials:
             try:
-                predicted = learner.predict_one(x) if learner.is_fitted else None
-                learner.learn_one(x, label)
+                if weight == 1.0:
+                    learner.learn_one(x, label)
+                else:
+                    learner.partial_fit(x[None, :], [label], sample_weight=[weight])
             except SampleRefused as why:
                 if why.status == Status.UNKNOWN_LABEL:
                     raise ValueError(_third_label(options, rows, learner, label)) from why
-                refused += 1
+                trials.refused += 1
                 continue
             if predicted is not None:
                 score.add(label, predicted)
@@ -120,7 +132,7 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
             status.show(lambda: _progress(learner, score, time.perf_counter() - started))
     finally:
         status.end()
-    summary = _summary(learner, score, refused, time.perf_counter() - started)
+    summary = _summary(learner, score, trials.refused, time.perf_counter() - started)
     if account := getattr(rows, "account", None):  # of a recording: what of it could not be used
         summary["recording"] = account()
     if options.save:
@@ -142,29 +154,70 @@ def _third_label(
     )
 
 
-def _samples(
-    options: argparse.Namespace, rows: CsvRows | NpzRows | Recording
-) -> Iterator[tuple[np.ndarray, int]]:
-    """Rows of the learner's dtype and their labels; 1 and 0 where one is set against all others."""
-    n = n_positive = 0
-    for X, y in _blocks(options, rows):
-        if y is None:
-            raise ValueError(f"{options.file} has no labels: there is nothing to learn")
-        labels = y if options.positive is None else (y == _class_of(options, rows)).astype(np.int32)
-        for x, label in zip(X, labels.tolist(), strict=True):
-            if n == options.samples:
-                break
+Trial = tuple[np.ndarray, int, float, int | None]
+
+
+class _Trials:
+    """Samples in the order in which they are to be learned: x, of the learner's dtype, label,
+    weight, and what was predicted where the sample came.
+
+    Labels are 1 and 0 where one is set against all others. `refused` counts samples, those that
+    could not be predicted among them.
+    """
+
+    def __init__(
+        self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording, learner: Learner
+    ) -> None:
+        self.options, self.rows, self.learner = options, rows, learner
+        self.refused = 0
+
+    def __iter__(self) -> Iterator[Trial]:
+        options = self.options
+        n = n_positive = 0
+        in_order = options.shuffle is None and hasattr(self.rows, "trials")
+        samples = self._recorded() if in_order else self._read()
+        for x, label, weight, predicted in islice(samples, options.samples):
             n += 1
             n_positive += label == 1
-            yield x, label
-        if n == options.samples:
-            break
-    if n == 0:
-        raise ValueError(f"{options.file} has no rows")
-    if options.positive is not None and n_positive == 0:
-        raise ValueError(
-            f"--positive {options.positive}: none of the {n:,} rows read has this label"
-        )
+            yield x, label, weight, predicted
+        if n == 0:
+            raise ValueError(f"{options.file} has no rows")
+        if options.positive is not None and n_positive == 0:
+            raise ValueError(
+                f"--positive {options.positive}: none of the {n:,} rows read has this label"
+            )
+
+    def _read(self) -> Iterator[Trial]:
+        for X, y in _blocks(self.options, self.rows):
+            if y is None:
+                raise ValueError(f"{self.options.file} has no labels: there is nothing to learn")
+            for x, label in zip(X, y.tolist(), strict=True):
+                try:
+                    predicted = self._predict(x)
+                except SampleRefused:
+                    continue
+                yield x, self._class(label), 1.0, predicted
+
+    def _recorded(self) -> Iterator[Trial]:
+        rows = cast("Recording", self.rows)
+        if not rows.schema.labelled:
+            raise ValueError(f"{self.options.file} has no labels: there is nothing to learn")
+        dtype = np.dtype(self.options.dtype)
+        for sample in rows.trials(lambda x: self._predict(x.astype(dtype, copy=False))):
+            x = sample.x.astype(dtype, copy=False)
+            yield x, self._class(sample.label), sample.weight, sample.predicted
+
+    def _predict(self, x: np.ndarray) -> int | None:
+        try:
+            return self.learner.predict_one(x) if self.learner.is_fitted else None
+        except SampleRefused:
+            self.refused += 1
+            raise
+
+    def _class(self, label: int) -> int:
+        if self.options.positive is None:
+            return label
+        return int(label == _class_of(self.options, self.rows))
 
 
 def _class_of(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
@@ -243,4 +296,10 @@ def _closing_words(s: dict[str, Any]) -> str:
             f"\n{held['records']:,} records: {held['damaged']:,} damaged, {held['unlabelled']:,} "
             f"without a label, {held['torn_bytes']} bytes torn off the end"
         )
+        if held.get("labels"):
+            words += (
+                f"\n{held['labels']:,} labels came late: {held['label_matched']:,} in time, "
+                f"{held['label_expired']:,} too late, {held['label_duplicate']:,} twice, "
+                f"{held['label_unknown']:,} for samples that are not there"
+            )
     return words

@@ -13,7 +13,7 @@ from edgesvm.cli import arguments
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.errors import LinkDown
-from edgesvm.ingest import Link, RecordingSchema, RecordingWriter, open_link
+from edgesvm.ingest import LateLabel, Link, RecordingSchema, RecordingWriter, open_link
 from edgesvm.ingest.recording import SUFFIX
 
 HELP = """\
@@ -55,6 +55,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--unlabelled", action="store_true", help="samples carry no label")
     command.add_argument(
+        "--late-labels",
+        action="store_true",
+        help="in text, labels come in lines of their own; a node that speaks frames tells",
+    )
+    command.add_argument(
         "--sync",
         type=arguments.seconds,
         default=10.0,
@@ -90,6 +95,9 @@ def act(options: argparse.Namespace) -> int:
     with stop_signals() as signals, _open(options, signals) as link:
         writer = RecordingWriter(options.file, _schema(link))
         recorder = _Recorder(link, writer, options)
+        if writer.schema.late and writer.n_records:
+            # What was sent meanwhile was not kept: a label must not find a sample of the last time.
+            recorder.guarded(writer.append_labels, [LateLabel(0, 0, 0.0, is_epoch=True)])
         if writer.cut_bytes:
             status.say(
                 f"{options.file}: {writer.cut_bytes:,} bytes that no reader could use were cut "
@@ -122,6 +130,8 @@ def _open(options: argparse.Namespace, signals: Signals) -> Link:
                 n_features=options.features,
                 label="none" if options.unlabelled else "last",
                 handshake_timeout=options.wait,
+                # Labels are kept as they come, and matched by whoever reads them.
+                late_labels=int(options.late_labels or not options.text),
             )
     except Stop:
         raise KeyboardInterrupt from None
@@ -130,9 +140,9 @@ def _open(options: argparse.Namespace, signals: Signals) -> Link:
 def _schema(link: Link) -> RecordingSchema:
     known = link.schema
     assert known is not None  # an open link has one
-    return RecordingSchema(
-        known.n_features, known.label != "none", known.n_classes, known.nominal_us
-    )
+    late = link.late is not None
+    labelled = late or known.label != "none"
+    return RecordingSchema(known.n_features, labelled, known.n_classes, known.nominal_us, late)
 
 
 class _Recorder:
@@ -142,7 +152,7 @@ class _Recorder:
         self.link = link
         self.writer = writer
         self.options = options
-        self.taken = 0
+        self.taken = self.labels = 0
         self.started = time.monotonic()
         self._next_sync = self.started + options.sync
 
@@ -177,11 +187,19 @@ class _Recorder:
             self.guarded(self.writer.sync)
 
     def keep(self) -> None:
-        """Write what waits in the ring."""
+        """Write what waits in the ring, and the labels that came between its rows."""
+        self.keep_labels()
         while n := len((batch := self.link.take(self.left)).y):
             self.guarded(self.writer.append, batch)
             self.link.release(n)
             self.taken += n
+            self.keep_labels()
+
+    def keep_labels(self) -> None:
+        """Write the labels that have come since the last row that was taken."""
+        if labels := list(self.link.take_labels()):
+            self.guarded(self.writer.append_labels, labels)
+            self.labels += sum(not label.is_epoch for label in labels)
 
     def guarded(self, write: Callable[..., None], *arguments: object) -> None:
         """The medium's errors, told apart from the port's."""
@@ -205,6 +223,7 @@ class _Recorder:
     def summary(self) -> dict[str, Any]:
         return {
             "taken": self.taken,
+            "late_labels": self.labels,
             "records": self.writer.n_records,
             "bytes": self.writer.n_bytes,
             "cut_bytes": self.writer.cut_bytes,
@@ -215,7 +234,8 @@ class _Recorder:
 
 
 def _closing_words(file: str, s: dict[str, Any]) -> str:
+    labels = f" and {s['late_labels']:,} late labels" if s["late_labels"] else ""
     return (
-        f"{file}: {s['taken']:,} samples more, {s['records']:,} in all, "
+        f"{file}: {s['taken']:,} samples{labels} more, {s['records']:,} records in all, "
         f"{format_bytes(s['bytes'])}; {s['counters']['missing']:,} missing"
     )

@@ -14,8 +14,9 @@ learned.
   edgesvm replay room.rec --memory 64KiB --learner kernel-stream
   python -m firmware_sim serve --replay room.rec   plays it onto a link, for `run`
 
-The same as `edgesvm eval` on such a file. Damaged records and samples without a label are left out
-and counted.
+Where labels came late, a sample is predicted where it came and learned where its label came, as in
+`run`. The same as `edgesvm eval` on such a file. Damaged records and samples without a label are
+left out and counted.
 """
 
 
@@ -29,5 +30,5 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    with Recording(options.file) as recording:
+    with Recording(options.file, late_labels=options.late_labels) as recording:
         return evaluate.test_then_train(options, recording)

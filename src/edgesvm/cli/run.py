@@ -13,7 +13,7 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.checkpointing import Checkpointer
-from edgesvm.cli import arguments, checkpoint_options, learner_options
+from edgesvm.cli import arguments, checkpoint_options, headroom, learner_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
@@ -147,6 +147,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
     checkpoint = checkpoint_options.open_checkpoint(options)
+    room = headroom.take()
     with stop_signals() as signals, _open(options, signals) as link:
         learner, source = _learner(options, link, checkpoint)
         assert link.schema is not None  # open
@@ -182,6 +183,7 @@ def act(options: argparse.Namespace) -> int:
                     print(json.dumps(summary), flush=True)
                 else:
                     status.say(_closing_words(summary))
+    del room
     if options.save:
         status.say(f"saved to {options.save}")
     if summary["broken_identities"]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from edgesvm.cli import arguments, learner_options
+from edgesvm.cli import arguments, checkpoint_options, learner_options
 from edgesvm.cli.status import percent
 from firmware_sim import options as sim_options
 from firmware_sim.harness import Report, simulate
@@ -22,6 +22,7 @@ injected, memory; and what `edgesvm run` counted.
   edgesvm simulate                      a rotating machine, 10,000 samples, a Pi Zero
   edgesvm simulate --signal gas --faults field --samples 50000 --profile pico-class
   edgesvm simulate --replay room.csv --link tcp --learner kernel-stream
+  edgesvm simulate --checkpoint room.ckpt --every 500     once more, and it goes on from there
 """
 SAMPLES = 10_000
 
@@ -44,6 +45,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="S",
         help="longest run, default 600 s",
     )
+    checkpoint_options.add_to(command)
     learner_options.add_to(command, memory_default="what the profile gives it")
     command.set_defaults(act=act, samples=SAMPLES, profile="pi-zero", memory=None)
 
@@ -85,8 +87,13 @@ def _edge_words(edge: dict[str, Any]) -> str:
         f"{c['duplicate'] + c['too_old']:,} sent again, "
         f"{c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} bytes rejected, "
         f"{c['disconnects']:,} disconnects; "
-        f"counts add up: {'no' if edge['broken_identities'] else 'yes'}"
+        f"{_saves(c)}counts add up: {'no' if edge['broken_identities'] else 'yes'}"
     )
+
+
+def _saves(c: dict[str, int]) -> str:
+    """Of a checkpoint, where there is one."""
+    return f"{c['saves']:,} saves, {c['save_failed']:,} failed; " if "saves" in c else ""
 
 
 def exit_code(report: Report) -> int:
@@ -118,6 +125,9 @@ def edge_command(options: argparse.Namespace) -> list[str]:
         "gamma",
         "dtype",
         "save",
+        "checkpoint",
+        "checkpoint_second",
+        "every",
     )
     for name in names:
         value = getattr(options, name, None)

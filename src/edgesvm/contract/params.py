@@ -7,6 +7,8 @@ import numbers
 
 import numpy as np
 
+SMALLEST = 1e-300
+
 
 def whole(name: str, value: object, least: int, most: int) -> int:
     """`value` as an int from `least` to `most`; np.int8(2) is a whole number, 2.0 is none."""
@@ -16,10 +18,10 @@ def whole(name: str, value: object, least: int, most: int) -> int:
 
 
 def positive(name: str, value: object) -> float:
-    """`value` as a float, finite and > 0."""
+    """`value` as a float, finite and > 0, and one over it not too large to work with."""
     number = _as_float(value)
-    if not 0.0 < number < math.inf:
-        raise ValueError(f"{name}={value!r}: give a finite number > 0")
+    if not SMALLEST <= number < math.inf:
+        raise ValueError(f"{name}={value!r}: give a finite number > 0, at least {SMALLEST}")
     return number
 
 

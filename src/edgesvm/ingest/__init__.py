@@ -7,7 +7,7 @@ and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`. `Recording
 """
 
 from edgesvm.ingest._frames import FrameDecoder
-from edgesvm.ingest._late import LateLabels, LateSample
+from edgesvm.ingest._late import LateLabel, LateLabels, LateSample
 from edgesvm.ingest._lines import LineParser
 from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest._samples import SampleReceiver
@@ -19,6 +19,7 @@ from edgesvm.ingest.session import Link, SampleSchema
 __all__ = [
     "Batch",
     "FrameDecoder",
+    "LateLabel",
     "LateLabels",
     "LateSample",
     "LineParser",

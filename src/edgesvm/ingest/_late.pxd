@@ -3,15 +3,24 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 
+cdef class LateSample:
+    cdef readonly object x         # (d,) float32
+    cdef float[::1] _x             # the same
+    cdef readonly int32_t label
+    cdef readonly float weight
+    cdef readonly uint32_t sequence
+    cdef int32_t _predicted
+
+
 cdef class LateLabels:
     cdef readonly Py_ssize_t capacity, n_features
-    cdef readonly int64_t labels, matched, duplicate, unknown, dropped
+    cdef readonly int64_t labels, matched, duplicate, unknown, dropped, handed_on
     cdef readonly int64_t waiting, unlabelled, expired
     # The samples, by their distance behind the highest number.
     cdef bint _started
     cdef uint32_t _highest
     cdef Py_ssize_t _head          # slot of the highest
-    cdef object _rows              # _X as an array
+    cdef LateSample _taken
     cdef float[:, ::1] _X          # (capacity, d)
     cdef int32_t[::1] _predicted   # (capacity,)
     cdef uint8_t[::1] _state       # (power of two,) what is known of a number, by its low bits
@@ -26,6 +35,8 @@ cdef class LateLabels:
 
     cdef void tell(self, int64_t row, uint32_t sequence, int32_t label, float weight) noexcept nogil
     cdef void begin_epoch(self, int64_t row) noexcept nogil
+    cdef bint _is_due(self, int64_t row) noexcept nogil
+    cdef Py_ssize_t _next(self) noexcept nogil
     cdef Py_ssize_t _at(self, Py_ssize_t i) noexcept nogil
     cdef void _append(self, int64_t row, bint is_epoch) noexcept nogil
     cdef void _forget(self) noexcept nogil

@@ -6,10 +6,11 @@ that a label is told from a second one and from one for a sample that never came
 a queue of their own, each with the row of the sample ring it came before: a reader of the ring
 deals with samples and labels in the order of the wire, however the bytes were cut.
 
-    labels  = matched + duplicate + expired + unknown + dropped + queued
+    labels  = matched + duplicate + expired + unknown + dropped + handed_on + queued
     samples = matched + expired + unlabelled + waiting   (those that came without a label)
 
-Bytes: capacity * (4 d + 4) for the samples, the memory of numbers, and 21 for each queued label.
+Bytes: capacity * (4 d + 4) for the samples, 4 d for the one taken, the memory of numbers, and 21
+for each queued label. Nothing is allocated after construction.
 """
 
 cimport cython
@@ -33,18 +34,41 @@ cdef Py_ssize_t LABEL_BYTES = 8 + 1 + 4 + 4 + 4
 cdef Py_ssize_t LONGEST = 1 << 20  # a larger step is another epoch
 
 
-class LateSample(NamedTuple):
-    """A sample whose label has come.
+@cython.final
+cdef class LateSample:
+    """A sample whose label has come; there is one, and the next takes its place.
 
-    x : (d,) float32, a view that is valid until the next sample waits; label : class index;
-    weight : float; predicted : what was said at its arrival, or None; sequence : its number.
+    Attributes
+    ----------
+    x : ndarray of shape (d,), float32
+    label : int
+        Class index.
+    weight : float
+    predicted : int or None
+        What was said at its arrival.
+    sequence : int
     """
 
-    x: np.ndarray
+    def __cinit__(self, Py_ssize_t n_features):
+        self.x = np.zeros(n_features, np.float32)
+        self._x = self.x
+
+    @property
+    def predicted(self):
+        return None if self._predicted == NO_PREDICTION else self._predicted
+
+
+class LateLabel(NamedTuple):
+    """A label as it came, or the mark of a new epoch: samples before it have no label any more.
+
+    sequence : number of the sample; label : class index; weight : float; is_epoch : the three
+    others mean nothing.
+    """
+
+    sequence: int
     label: int
     weight: float
-    predicted: int | None
-    sequence: int
+    is_epoch: bool = False
 
 
 @cython.final
@@ -61,9 +85,9 @@ cdef class LateLabels:
 
     Attributes
     ----------
-    labels, matched, duplicate, unknown, dropped : int
+    labels, matched, duplicate, unknown, dropped, handed_on : int
         Labels: all, those that found their sample waiting, a sample labelled before, no such
-        sample, and a full queue.
+        sample, and a full queue; and those given to the reader as they came.
     expired : int
         Labels that came too late for a sample there was.
     waiting, unlabelled : int
@@ -85,8 +109,8 @@ cdef class LateLabels:
             history *= 2
         self.capacity = capacity
         self.n_features = n_features
-        self._rows = np.zeros((capacity, n_features), np.float32)
-        self._X = self._rows
+        self._X = np.zeros((capacity, n_features), np.float32)
+        self._taken = LateSample(n_features)
         self._predicted = np.zeros(capacity, np.int32)
         self._state = np.zeros(history, np.uint8)
         self._mask = history - 1
@@ -106,7 +130,7 @@ cdef class LateLabels:
     def queued(self):
         """Labels that wait to be dealt with."""
         return self.labels - self.matched - self.duplicate - self.expired - self.unknown \
-            - self.dropped
+            - self.dropped - self.handed_on
 
     # For the reader of the ring.
 
@@ -117,23 +141,49 @@ cdef class LateLabels:
         return max(0, self._row[self._first] - row)
 
     def take(self, int64_t row):
-        """The next sample that is matched by a label which came before `row`; None: no more."""
+        """The next sample that is matched by a label which came before `row`; None: no more.
+
+        It is the same object each time.
+        """
         cdef Py_ssize_t at, slot
-        cdef int32_t predicted
-        while self._count and self._row[self._first] <= row:
-            at = self._first
-            self._first = self._at(1)
-            self._count -= 1
+        cdef LateSample taken = self._taken
+        while self._is_due(row):
+            at = self._next()
             if self._is_epoch[at]:
                 self._forget()
                 continue
             slot = self._match(self._number[at])
             if slot >= 0:
-                predicted = self._predicted[slot]
-                return LateSample(self._rows[slot], self._label[at], self._weight[at],
-                                  None if predicted == NO_PREDICTION else predicted,
-                                  self._number[at])
+                memcpy(&taken._x[0], &self._X[slot, 0], self.n_features * sizeof(float))
+                taken.label = self._label[at]
+                taken.weight = self._weight[at]
+                taken.sequence = self._number[at]
+                taken._predicted = self._predicted[slot]
+                return taken
         return None
+
+    def take_as_it_came(self, int64_t row):
+        """The next label that came before `row`, matched with nothing; None: no more. For whoever
+        keeps labels, in place of `take`.
+        """
+        cdef Py_ssize_t at
+        if not self._is_due(row):
+            return None
+        at = self._next()
+        if self._is_epoch[at]:
+            return LateLabel(0, 0, 0.0, True)
+        self.handed_on += 1
+        return LateLabel(self._number[at], self._label[at], self._weight[at])
+
+    cdef bint _is_due(self, int64_t row) noexcept nogil:
+        return self._count > 0 and self._row[self._first] <= row
+
+    cdef Py_ssize_t _next(self) noexcept nogil:
+        """Take the first out of the queue: its place, which keeps until the next is queued."""
+        cdef Py_ssize_t at = self._first
+        self._first = self._at(1)
+        self._count -= 1
+        return at
 
     def wait(self, cnp.ndarray x not None, uint32_t sequence, predicted=None):
         """Keep a sample until its label comes.
@@ -177,6 +227,7 @@ cdef class LateLabels:
         """What is held for good: a list of (name, bytes)."""
         return [
             ("late labels", self.capacity * (4 * self.n_features + 4)),
+            ("late sample", 4 * self.n_features),
             ("late label memory", self._mask + 1),
             ("late label queue", LABEL_BYTES * self._queue_rows),
         ]

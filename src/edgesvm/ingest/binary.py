@@ -236,6 +236,7 @@ class BinaryLink(Link):
         self._rebooted = False
         self._shaken = True
         self._schema_id = schema.schema_id
+        self._next_hello = self._clock()  # the next change is asked about at once
         ring = self._make_ring(schema.n_features)
         if schema.label_mode == wire.LABEL_LATE:
             self._make_late(schema.n_features)

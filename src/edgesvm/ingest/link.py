@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 from collections.abc import Callable
@@ -123,41 +124,38 @@ def open_link(
         opener = functools.partial(
             open_port, url, baud, exclusive=exclusive, low_latency=low_latency
         )
-    if mode == "auto":
-        mode, opener = _heard(opener, url, handshake_timeout, clock)
-    if late_labels is None:
-        late_labels = LATE_LABELS if mode == "binary" else 0
-    options: dict[str, Any] = {}
-    if mode == "binary":
-        options = {"max_raw": max_raw, "baud": baud, "allow_commands": allow_commands}
-    link = MODES[mode](
-        opener,
-        name=url,
-        n_features=n_features,
-        label=label,
-        ring=ring,
-        policy=policy,
-        handshake_timeout=handshake_timeout,
-        outbox_bytes=outbox_bytes,
-        late_labels=late_labels,
-        gate=gate,
-        clock=clock,
-        sleep=sleep,
-        **options,
-    )
-    link.open()
+    with contextlib.ExitStack() as on_failure:
+        if mode == "auto":
+            port = opener()
+            on_failure.callback(port.close)
+            mode, heard = auto.listen(port, url, handshake_timeout, clock)
+            opener = _first(heard, opener)
+        if late_labels is None:
+            late_labels = LATE_LABELS if mode == "binary" else 0
+        options: dict[str, Any] = {}
+        if mode == "binary":
+            options = {"max_raw": max_raw, "baud": baud, "allow_commands": allow_commands}
+        link = MODES[mode](
+            opener,
+            name=url,
+            n_features=n_features,
+            label=label,
+            ring=ring,
+            policy=policy,
+            handshake_timeout=handshake_timeout,
+            outbox_bytes=outbox_bytes,
+            late_labels=late_labels,
+            gate=gate,
+            clock=clock,
+            sleep=sleep,
+            **options,
+        )
+        link.open()
+        on_failure.pop_all()
     return link
 
 
-def _heard(
-    opener: Callable[[], Port], name: str, timeout: float, clock: Callable[[], float]
-) -> tuple[str, Callable[[], Port]]:
-    """The mode that the node speaks, and an opener that gives the port listened to first."""
-    port = opener()
-    try:
-        mode, heard = auto.listen(port, name, timeout, clock)
-    except BaseException:
-        port.close()
-        raise
-    waiting: list[Port] = [heard]
-    return mode, lambda: waiting.pop() if waiting else opener()
+def _first(port: Port, opener: Callable[[], Port]) -> Callable[[], Port]:
+    """An opener that gives the port that is open already, and then opens anew."""
+    waiting = [port]
+    return lambda: waiting.pop() if waiting else opener()

@@ -4,6 +4,9 @@ times.
 Fixed-size records, each with its own CRC-32, behind one header; every byte is in FORMATS.md. The
 CRC runs on from the header's, which holds a random number, so that no block of zeros and no stale
 block of another recording passes.
+
+Labels that came late stand in records of their own, where they came; whoever reads matches them
+with their samples as a link does.
 """
 
 from __future__ import annotations
@@ -12,15 +15,17 @@ import os
 import secrets
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.errors import RecordingError
+from edgesvm.errors import RecordingError, SampleRefused
+from edgesvm.ingest._late import LateLabel, LateLabels
 from edgesvm.ingest._ring import Batch
 
 try:
@@ -32,26 +37,46 @@ MAGIC = b"ESVMRECS"
 FORMAT_VERSION = 1
 SUFFIX = ".rec"
 MAX_FEATURES = 65535  # what a SCHEMA can say
+# Flags of a record; without the last two it is a sample.
 HAS_LABEL = 1
+LATE_LABEL = 2
+NEW_EPOCH = 4
 
 _HEADER = struct.Struct("<8sHHIIhBBI")
 HEADER_BYTES = _HEADER.size + 4
 CHUNK_BYTES = 1 << 16
 READ_ROWS = 256
+LATE_LABELS = 256
+
+
+class Trial(NamedTuple):
+    """A sample to be learned, in the order of test-then-train.
+
+    x : (d,) float32; label : class index; weight : float; predicted : what was predicted where the
+    sample came; sequence : its number.
+    """
+
+    x: NDArray[np.float32]
+    label: int
+    weight: float
+    predicted: int | None
+    sequence: int
 
 
 @dataclass(frozen=True)
 class RecordingSchema:
     """What the samples of a recording look like.
 
-    n_features : features a sample, 1 to 65535; labelled : samples may carry a label; n_classes : 0
-    when open; period_us : nominal microseconds between samples, 0 when irregular.
+    n_features : features a sample, 1 to 65535; labelled : samples may have a label; n_classes : 0
+    when open; period_us : nominal microseconds between samples, 0 when irregular; late : labels may
+    come after their samples.
     """
 
     n_features: int
     labelled: bool = True
     n_classes: int = 0
     period_us: int = 0
+    late: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.n_features <= MAX_FEATURES:
@@ -60,6 +85,8 @@ class RecordingSchema:
             raise ValueError(
                 f"n_classes={self.n_classes} or period_us={self.period_us} is out of range"
             )
+        if self.late and not self.labelled:
+            raise ValueError("late=True, and no sample has a label")
 
     @property
     def record_bytes(self) -> int:
@@ -75,7 +102,7 @@ class RecordingSchema:
             self.n_features,
             self.period_us,
             self.n_classes,
-            self.labelled,
+            self.labelled + self.late,
             0,
             number,
         )
@@ -97,10 +124,10 @@ class RecordingSchema:
             raise RecordingError(
                 f"{name} is a recording of version {version}, this release reads {FORMAT_VERSION}"
             )
-        if n_bytes != HEADER_BYTES or labelled > 1 or reserved:
+        if n_bytes != HEADER_BYTES or labelled > 2 or reserved:
             raise RecordingError(f"{name} has a header with values that mean nothing")
         try:
-            return cls(d, bool(labelled), classes, period)
+            return cls(d, labelled > 0, classes, period, labelled == 2)
         except ValueError as error:
             raise RecordingError(f"{name}: {error}") from error
 
@@ -140,10 +167,20 @@ class _Records:
         rows["sequence"] = batch.sequence
         rows["flags"] = batch.has_label
         rows["label"] = np.where(batch.has_label, batch.y, 0)
-        rows["weight"] = np.where(
-            batch.has_label, np.minimum(np.round(256 * batch.weight), 0xFFFF), 0
-        )
+        rows["weight"] = np.where(batch.has_label, _weights(batch.weight), 0)
         rows["x"] = batch.X
+        return self._sealed(rows)
+
+    def pack_labels(self, labels: Sequence[LateLabel]) -> bytes:
+        rows = np.zeros(len(labels), self._dtype)
+        for row, label in zip(rows, labels, strict=True):
+            row["flags"] = NEW_EPOCH if label.is_epoch else LATE_LABEL
+            if not label.is_epoch:
+                row["sequence"], row["label"] = label.sequence, label.label
+                row["weight"] = _weights(np.float64(label.weight))
+        return self._sealed(rows)
+
+    def _sealed(self, rows: NDArray[Any]) -> bytes:
         rows["crc"] = self._crcs(memoryview(rows.tobytes()))
         return rows.tobytes()
 
@@ -152,10 +189,33 @@ class _Records:
         rows = np.frombuffer(block, self._dtype)
         sound = rows["crc"] == np.array(self._crcs(memoryview(block)), np.uint32)
         # What follows is never written by us: a sound CRC alone does not make it a sample.
-        sound &= (rows["flags"] <= int(self.schema.labelled)) & (rows["reserved"] == 0)
+        flags = rows["flags"]
+        sound &= (flags <= int(self.schema.labelled)) | self._is_label(rows)
+        sound &= rows["reserved"] == 0
         with np.errstate(invalid="ignore"):
             sound &= np.isfinite(rows["x"]).all(axis=1)
         return rows, sound
+
+    def _is_label(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """A late label, or an epoch's mark; all else in it is zero."""
+        epoch = rows["flags"] == NEW_EPOCH
+        for name in ("sequence", "label", "weight"):
+            epoch &= rows[name] == 0
+        found = (rows["flags"] == LATE_LABEL) | epoch
+        return found & (rows["x"].view("<u4") == 0).all(axis=1) & self.schema.late
+
+    def parts(self, rows: NDArray[Any]) -> Iterator[Batch | LateLabel]:
+        """Sound records in their order: samples together up to the next that is none."""
+        begin = 0
+        for at in [*np.flatnonzero(rows["flags"] > HAS_LABEL).tolist(), len(rows)]:
+            if at > begin:
+                yield self.batch(rows[begin:at])
+            if at < len(rows):
+                row = rows[at]
+                weight = float(row["weight"]) / 256
+                is_epoch = bool(row["flags"] == NEW_EPOCH)
+                yield LateLabel(int(row["sequence"]), int(row["label"]), weight, is_epoch)
+            begin = at + 1
 
     def batch(self, rows: NDArray[Any]) -> Batch:
         has_label = rows["flags"] == HAS_LABEL
@@ -169,26 +229,35 @@ class _Records:
         )
 
 
+def _weights(weight: Any) -> Any:
+    """In 1/256"""
+    return np.minimum(np.round(256 * weight), 0xFFFF)
+
+
 class Recording:
     """Samples of a recording, as a `RowSource` and as often as they are wanted.
 
     What was whole when the file was opened is read; records that were damaged are passed over and
-    counted. At most a block of rows is in memory. Use it in a ``with`` block, or `close` it.
+    counted. At most a block of rows is in memory, and the samples that wait for a late label. Use
+    it in a ``with`` block, or `close` it.
 
     Parameters
     ----------
     path : path
+    late_labels : int
+        Samples that wait for a label which comes on its own, as on a link.
 
     Attributes
     ----------
     schema : RecordingSchema
     n_records : int
-        Whole records in the file, damaged ones among them.
+        Whole records in the file, damaged ones and late labels among them.
     torn_bytes : int
         Bytes behind the last whole record: the beginning of one whose writing was cut short.
-    damaged, unlabelled : int
-        Of the records read so far, each counted once: those whose bytes are not what was written,
-        and those that `next_block` and `labelled_chunks` left out for want of a label.
+    damaged : int
+        Records read so far, each counted once, whose bytes are not what was written.
+    late : LateLabels or None
+        Where labels come late: what became of them, and of the samples, in the last pass begun.
     class_names : list of str
         Empty: labels of a link are numbers.
 
@@ -200,8 +269,9 @@ class Recording:
         It cannot be read.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, late_labels: int = LATE_LABELS) -> None:
         self.path = Path(path)
+        self._late_labels = late_labels
         self._file = self.path.open("rb", buffering=0)
         try:
             header = self._file.read(HEADER_BYTES) or b""
@@ -213,9 +283,12 @@ class Recording:
         self._records = _Records(self.schema, header)
         self.n_records, self.torn_bytes = divmod(held, self.schema.record_bytes)
         self.class_names: list[str] = []
-        self.damaged = self.unlabelled = 0
+        self.damaged = 0
+        self.late: LateLabels | None = None
+        self._unlabelled = 0
         self._judged = 0  # records before this one are in the counts already
         self._at = 0  # of next_block
+        self._pass = self._labelled()  # of next_block, where labels come late
 
     @property
     def n_features(self) -> int:
@@ -229,14 +302,27 @@ class Recording:
     def period_us(self) -> int:
         return self.schema.period_us
 
+    @property
+    def unlabelled(self) -> int:
+        """Samples read so far, each counted once, that were left out for want of a label; where
+        labels come late, those of the last pass.
+        """
+        if self.late is None:
+            return self._unlabelled
+        return self.late.unlabelled + self.late.expired + self.late.waiting
+
     def read(self, at: int, n: int) -> Batch:
-        """The sound ones among records `at` to `at + n`, fewer at the end of the file.
+        """The sound samples among records `at` to `at + n`, fewer at the end of the file.
 
         Returns
         -------
         Batch
             Copies. Weight is 1 where there is no label.
         """
+        rows = self._sound(at, n)
+        return self._records.batch(rows[rows["flags"] <= HAS_LABEL])
+
+    def _sound(self, at: int, n: int) -> NDArray[Any]:
         n = max(0, min(n, self.n_records - at))
         self._file.seek(HEADER_BYTES + at * self.schema.record_bytes)
         block = self._read_exactly(n * self.schema.record_bytes)
@@ -245,8 +331,8 @@ class Recording:
         self._judged = max(self._judged, at + n)
         self.damaged += int((~sound[new]).sum())
         if self.schema.labelled:
-            self.unlabelled += int((sound[new] & (rows["flags"][new] == 0)).sum())
-        return self._records.batch(rows[sound])
+            self._unlabelled += int((sound[new] & (rows["flags"][new] == 0)).sum())
+        return rows[sound]
 
     def _read_exactly(self, n_bytes: int) -> bytes:
         parts = []
@@ -272,16 +358,86 @@ class Recording:
     def labelled_chunks(
         self, rows: int = READ_ROWS
     ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int32]]]:
-        """As `chunks`, features and labels of those samples that have one."""
-        for batch in self.chunks(rows):
-            if batch.has_label.any():
-                yield batch.X[batch.has_label], batch.y[batch.has_label]
+        """As `chunks`, features and labels of those samples that have one. Where labels come late,
+        a sample stands where its label came.
+        """
+        samples = self._labelled()
+        while len((block := self._joined(samples, rows))[0]):
+            yield block
+
+    def arrivals(self, rows: int = READ_ROWS) -> Iterator[Batch | LateLabel]:
+        """One pass over all that came, in its order: samples, at most `rows` a batch, and late
+        labels.
+        """
+        for at in range(0, self.n_records, rows):
+            yield from self._records.parts(self._sound(at, rows))
+
+    def trials(self, predict: Callable[[NDArray[np.float32]], int | None]) -> Iterator[Trial]:
+        """One pass in the order of test-then-train: a sample is shown to `predict` where it came,
+        and given, with what was predicted, where its label came: at once, or late.
+
+        Parameters
+        ----------
+        predict : callable
+            Given x, a (d,) float32 view; a sample for which it raises `SampleRefused` is passed
+            over.
+
+        Yields
+        ------
+        Trial
+            Its x is a view, valid until the next is drawn.
+        """
+        self.late = None
+        if self.schema.late:
+            self.late = LateLabels(self._late_labels, self.n_features)
+        for part in self.arrivals():
+            yield from self._shown(part, predict) if isinstance(part, Batch) else self._told(part)
+
+    def _shown(
+        self, batch: Batch, predict: Callable[[NDArray[np.float32]], int | None]
+    ) -> Iterator[Trial]:
+        columns = batch.y, batch.has_label, batch.weight, batch.sequence
+        for x, row in zip(batch.X, zip(*(c.tolist() for c in columns), strict=True), strict=True):
+            label, has_label, weight, sequence = row
+            try:
+                predicted = predict(x)
+            except SampleRefused:
+                continue
+            if has_label:
+                if self.late is not None:
+                    self.late.labelled(sequence)
+                yield Trial(x, label, weight, predicted, sequence)
+            elif self.late is not None:
+                self.late.wait(x, sequence, predicted)
+
+    def _told(self, label: LateLabel) -> Iterator[Trial]:
+        late = self.late
+        assert late is not None  # no other recording holds late labels
+        if label.is_epoch:
+            late.tell_epoch(0)
+        else:
+            late.tell_label(0, label.sequence, label.label, label.weight)
+        if (sample := late.take(0)) is not None:
+            yield Trial(sample.x, sample.label, sample.weight, sample.predicted, sample.sequence)
+
+    def _labelled(self) -> Iterator[tuple[NDArray[np.float32], int]]:
+        return ((sample.x.copy(), sample.label) for sample in self.trials(lambda x: None))
+
+    def _joined(
+        self, samples: Iterator[tuple[NDArray[np.float32], int]], n: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+        some = list(islice(samples, n))
+        X = np.array([x for x, _ in some], np.float32).reshape(-1, self.n_features)
+        return X, np.array([label for _, label in some], np.int32)
 
     def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
         """The next rows, at most `n`; none only at the end. See `RowSource.next_block`.
 
-        Where samples may carry labels, those without one are left out, and counted.
+        Where samples may have labels, those without one are left out, and counted; where labels
+        come late, a sample stands where its label came.
         """
+        if self.schema.late:
+            return self._joined(self._pass, n)
         while True:
             batch = self.read(self._at, n)
             self._at = min(self._at + n, self.n_records)
@@ -294,6 +450,7 @@ class Recording:
     def rewind(self) -> None:
         """Let `next_block` begin at the first record again."""
         self._at = 0
+        self._pass = self._labelled()
 
     def account(self) -> dict[str, int]:
         """What the file holds and what of it could not be used so far, by name."""
@@ -302,6 +459,7 @@ class Recording:
             "damaged": self.damaged,
             "unlabelled": self.unlabelled,
             "torn_bytes": self.torn_bytes,
+            **({} if self.late is None else self.late.counters()),
         }
 
     def close(self) -> None:
@@ -391,10 +549,9 @@ class RecordingWriter:
     def _continue(self, schema: RecordingSchema) -> None:
         header = os.pread(self._fd, HEADER_BYTES, 0)
         self.schema = RecordingSchema.unpack(header, self.path)
-        there, wanted = self.schema, schema
-        if (there.n_features, there.labelled) != (wanted.n_features, wanted.labelled):
+        if _described(self.schema) != _described(schema):
             raise RecordingError(
-                f"{self.path} holds {_described(there)}, these are {_described(wanted)}"
+                f"{self.path} holds {_described(self.schema)}, these are {_described(schema)}"
             )
         self._records = _Records(self.schema, header)
         size = os.fstat(self._fd).st_size
@@ -452,18 +609,32 @@ class RecordingWriter:
             )
         if batch.has_label.any() and not self.schema.labelled:
             raise ValueError("a sample has a label, and the recording is of samples without")
-        weights, labels = batch.weight[batch.has_label], batch.y[batch.has_label]
-        if not ((weights >= 0) & (weights < 256)).all():
-            raise ValueError("a weight is not within 0 to 255.996")
-        if not ((labels >= -0x8000) & (labels <= 0x7FFF)).all():
-            raise ValueError("a label does not fit 16 bits")
-        block = self._records.pack(batch)
+        _check_labels(batch.y[batch.has_label], batch.weight[batch.has_label])
+        self._append(self._records.pack(batch))
+
+    def append_labels(self, labels: Sequence[LateLabel]) -> None:
+        """Write labels that came late, or marks of a new epoch, behind what is there, whole or not
+        at all.
+
+        Raises
+        ------
+        OSError
+            As `append`.
+        ValueError
+            Labels of samples here do not come late; or one does not fit.
+        """
+        if not self.schema.late:
+            raise ValueError("the recording is of samples whose labels do not come late")
+        _check_labels(np.array([x.label for x in labels]), np.array([x.weight for x in labels]))
+        self._append(self._records.pack_labels(labels))
+
+    def _append(self, block: bytes) -> None:
         try:
             self._write(block, self._end)
         except OSError:
             os.ftruncate(self._fd, self._end)
             raise
-        self.n_records += len(batch.y)
+        self.n_records += len(block) // self.schema.record_bytes
 
     def _write(self, data: bytes, at: int) -> None:
         left = memoryview(data)
@@ -494,10 +665,16 @@ class RecordingWriter:
         self.close()
 
 
+def _check_labels(labels: NDArray[Any], weights: NDArray[Any]) -> None:
+    if not ((weights >= 0) & (weights < 256)).all():
+        raise ValueError("a weight is not within 0 to 255.996")
+    if not ((labels >= -0x8000) & (labels <= 0x7FFF)).all():
+        raise ValueError("a label does not fit 16 bits")
+
+
 def _described(schema: RecordingSchema) -> str:
-    return (
-        f"samples of {schema.n_features} features {'with' if schema.labelled else 'without'} labels"
-    )
+    labels = "with late" if schema.late else "with" if schema.labelled else "without"
+    return f"samples of {schema.n_features} features {labels} labels"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from edgesvm.errors import LinkDown, NoSchema
-from edgesvm.ingest._late import LateLabels, LateSample
+from edgesvm.ingest._late import LateLabel, LateLabels, LateSample
 from edgesvm.ingest._outbox import Outbox
 from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest.ports import READ_BYTES, Port
@@ -57,7 +57,7 @@ class Link(ABC):
     late : LateLabels or None
         The samples that wait for a label, where labels come late and were asked for.
     disconnects : int
-        Times the port died.
+        Times an open port died, a handshake under way or not.
     predictions_sent, predictions_dropped : int
         Put into the outbox, and refused because the node did not read or the port was gone.
     """
@@ -164,6 +164,9 @@ class Link(ABC):
             self._parser.resync()
             self._outbox.consume(len(self._outbox))
             self._begin()
+        except LinkDown:
+            self._died()
+            raise
         except BaseException:
             self.close()
             raise
@@ -213,7 +216,8 @@ class Link(ABC):
             return  # already entered, by a write inside this poll
         self.close()
         self.disconnects += 1
-        self._down_since = self._clock()
+        if self._down_since is None:  # else it died before it was back
+            self._down_since = self._clock()
 
     def __enter__(self) -> Link:
         return self
@@ -281,10 +285,20 @@ class Link(ABC):
     def take_labelled(self) -> LateSample | None:
         """The next sample whose label has come since it was given to ``late.wait``.
 
-        None: no more, before the rows that `take` gives. Its `x` is a view, valid until the next
-        sample waits.
+        None: no more, before the rows that `take` gives. It is the same object each time, valid
+        until the next call.
         """
         return None if self.late is None else self.late.take(self._rows().first)
+
+    def take_labels(self) -> Iterator[LateLabel]:
+        """The labels that came before the rows that `take` gives, as they came; in place of
+        `take_labelled`, for whoever keeps them rather than learns.
+        """
+        while self.late is not None:
+            label = self.late.take_as_it_came(self._rows().first)
+            if label is None:
+                return
+            yield label
 
     def take_logs(self) -> list[str]:
         """What the node has logged since the last call, printable; the last 16 lines of it."""

@@ -1,6 +1,20 @@
 # One ball, and how it moves to take in a point: the paper's update, in scalars.
 
-from libc.math cimport fmax, fmin, sqrt
+from libc.math cimport fmax, fmin, isfinite, sqrt
+
+from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
+
+# Of what is taken in, so that no sum of a few squared lengths overflows; and of what a file may
+# hold, since a radius reaches a little beyond.
+cdef extern from *:
+    """
+    #define EDGESVM_LARGEST_SQUARE 1e300
+    #define EDGESVM_LARGEST_HELD 1e304
+    #define EDGESVM_SHARES_WITHIN 1e-3  /* of one, after however many steps */
+    """
+    const double LARGEST_SQUARE "EDGESVM_LARGEST_SQUARE"
+    const double LARGEST_HELD "EDGESVM_LARGEST_HELD"
+    const double SHARES_WITHIN "EDGESVM_SHARES_WITHIN"
 
 
 cdef struct Ball:    # begins at the arena's array "R"
@@ -19,6 +33,28 @@ cdef struct Point:   # what has to be known of a new point, or of another learne
     double off       # square - zz: how far off the space the centre moves in; 0 with paper slack
     double xi2       # the own axis's part of zz
     double R         # 0 for a point
+
+
+cdef inline bint too_large(double square) noexcept nogil:
+    """NaN is, too."""
+    return not square <= LARGEST_SQUARE
+
+
+cdef inline bint unheard_of(double square) noexcept nogil:
+    """Of a file: no stream of samples leads to such a squared length, or product of two."""
+    return not -LARGEST_HELD <= square <= LARGEST_HELD
+
+
+cdef inline bint unheard_of_ball(const Ball *ball) noexcept nogil:
+    return (unheard_of(ball.R * ball.R) or unheard_of(ball.xi2) or unheard_of(ball.ww)
+            or unheard_of(ball.q))
+
+
+cdef inline Status judge(const Point *z) noexcept nogil:
+    """Whether a point may be taken in: UNCHANGED, or why not."""
+    if too_large(z.square) or not isfinite(z.wz):
+        return NOT_FINITE
+    return BAD_WEIGHT if too_large(z.xi2) else UNCHANGED
 
 
 cdef inline double advance(Ball *ball, const Point *z, bint lower) noexcept nogil:

@@ -21,7 +21,9 @@ from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.kernels cimport Kernel, kernel_value
 from edgesvm.core.linalg cimport dot, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.stream._ball cimport Ball, Point, advance, clearly_less, dual_radius
+from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, advance, clearly_less
+from edgesvm.learners.stream._ball cimport dual_radius, judge, too_large, unheard_of
+from edgesvm.learners.stream._ball cimport unheard_of_ball
 
 import numpy as np
 
@@ -91,14 +93,16 @@ cdef class KernelStreamSVMCore(LearnerCore):
         cdef Ball *ball = self.ball
         cdef Point z
         cdef double gamma = 1.0, f = self.project(x), k_xx = self.norm_square(x)
-        if not isfinite(k_xx) or not isfinite(f):
-            return NOT_FINITE
+        cdef Status status
         z.wz = y * f
         z.square = k_xx + 1.0 / self.C
         z.xi2 = 1.0 / (self.C * weight)
         z.zz = k_xx + z.xi2
         z.off = z.square - z.zz
         z.R = 0.0
+        status = judge(&z)
+        if status > CHANGED:
+            return status
         if self.n_held[0] == 0:
             ball.R, ball.xi2, ball.q = sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
@@ -170,7 +174,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         value[0] = self.project(x)
-        if not isfinite(self.norm_square(x)) or not isfinite(value[0]):
+        if too_large(self.norm_square(x)) or not isfinite(value[0]):
             return NOT_FINITE
         return UNCHANGED
 
@@ -185,3 +189,16 @@ cdef class KernelStreamSVMCore(LearnerCore):
             raise CorruptModelError("a squared length, radius or share is negative")
         if not (np.abs(self.views["sign"][held]) == 1.0).all():
             raise CorruptModelError("a vector's label is neither -1 nor +1")
+        if self.n_held[0] and not abs(self.views["share"][held].sum() - 1.0) < SHARES_WITHIN:
+            raise CorruptModelError("the shares do not sum to one")
+        if self.has_unheard_of():
+            raise CorruptModelError("a squared length is too large to be added up")
+
+    cdef bint has_unheard_of(self) noexcept nogil:
+        """Whether a length from a file is one that no stream of samples leads to"""
+        cdef int64_t i
+        cdef bint found = unheard_of_ball(self.ball)
+        for i in range(self.n_held[0]):
+            found |= unheard_of(self.norm_square(self.vectors + i * self.row_bytes()))
+            found |= unheard_of(self.norm[i]) or unheard_of(self.own[i])
+        return found

@@ -7,7 +7,7 @@ import numpy as np
 
 from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
-from edgesvm.learners.stream._stream_svm_ref import first_least, grown
+from edgesvm.learners.stream._stream_svm_ref import LARGEST_SQUARE, first_least, grown, judge
 
 
 class KernelStreamSVMCoreRef(ReferenceCore):
@@ -32,9 +32,12 @@ class KernelStreamSVMCoreRef(ReferenceCore):
     def step(self, x, y, weight):
         v = self.views
         k_xx, f = float(self.k(x, x)[0, 0]), self.project(x)
-        if not np.isfinite(x @ x) or not np.isfinite(k_xx) or not np.isfinite(f):
+        if not np.isfinite(x @ x):
             return Status.NOT_FINITE
         square, own = k_xx + 1 / self.C, 1 / (self.C * weight)
+        status = judge(square, f, own)
+        if status > Status.CHANGED:
+            return status
         m, R, gamma = int(v["n_held"]), float(v["R"]), 1.0
         off = square - (k_xx + own)
         if m == 0:
@@ -82,4 +85,5 @@ class KernelStreamSVMCoreRef(ReferenceCore):
         return moved
 
     def decide(self, x):
-        return self.project(x) if np.isfinite(x @ x) else np.nan
+        small = np.isfinite(x @ x) and float(self.k(x, x)[0, 0]) <= LARGEST_SQUARE
+        return self.project(x) if small else np.nan

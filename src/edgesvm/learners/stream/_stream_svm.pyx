@@ -29,7 +29,8 @@ from libc.string cimport memcpy, memset
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.linalg cimport axpby, dot, dot_square, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.stream._ball cimport Ball, Point, advance, dual_radius
+from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, advance, dual_radius
+from edgesvm.learners.stream._ball cimport judge, unheard_of, unheard_of_ball
 from edgesvm.learners.stream._balls cimport Balls, centre_square, closest_pair, forget, join, solve
 
 from edgesvm.errors import CorruptModelError
@@ -77,13 +78,15 @@ cdef class StreamSVMCore(LearnerCore):
 
     cdef Status step_typed(self, const real *x, real *w, double y, double weight) noexcept nogil:
         cdef Point z
+        cdef Status status
         cdef real *tested = w
         # An upper ball around several is solved anew with each sample, so only what stays put may
         # judge "inside".
         if self.balls.capacity and not self.lower:
             tested = <real *> self.centres
-        if not self.measure(x, tested, y, weight, &z):
-            return NOT_FINITE
+        status = self.measure(x, tested, y, weight, &z)
+        if status > CHANGED:
+            return status
         if self.balls.capacity == 0:
             return self.take(x, w, &z)
         if self.inside(x, <real *> self.centres, &z):
@@ -92,15 +95,15 @@ cdef class StreamSVMCore(LearnerCore):
         self.enclose(<real *> self.centres, w)
         return CHANGED
 
-    cdef bint measure(
+    cdef Status measure(
         self, const real *x, const real *w, double y, double weight, Point *z
     ) noexcept nogil:
-        """z's norms and its product with `w`, x read once; False where a number is not finite."""
+        """z's norms and its product with `w`, x read once; whether it may be taken in."""
         cdef real xw, xx
         cdef double norm_square
         dot_square(x, w, self.n_features, &xw, &xx)
         if not isfinite(xx):
-            return False
+            return NOT_FINITE
         norm_square = xx
         z.scale = y
         if self.intercept:
@@ -116,7 +119,7 @@ cdef class StreamSVMCore(LearnerCore):
         z.zz = norm_square + z.xi2
         z.off = 0.0 if self.paper_slack else z.square - z.zz
         z.R = 0.0
-        return True
+        return judge(z)
 
     cdef Status take(self, const real *x, real *w, const Point *z) noexcept nogil:
         """The one ball moves to take z in."""
@@ -271,10 +274,9 @@ cdef class StreamSVMCore(LearnerCore):
     cdef Status decide_typed(self, const real *x, const real *w, double *value) noexcept nogil:
         """w.x, x normalised and with the constant feature as in learning"""
         cdef Point z
-        if not self.measure(x, w, 1.0, 1.0, &z):
-            return NOT_FINITE
+        cdef Status status = self.measure(x, w, 1.0, 1.0, &z)
         value[0] = z.wz
-        return UNCHANGED
+        return status
 
     def check(self):
         super().check()
@@ -284,5 +286,33 @@ cdef class StreamSVMCore(LearnerCore):
                 f"{held} balls are held where there is room for {self.balls.capacity}")
         if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0:
             raise CorruptModelError("a squared length or radius is negative")
-        if self.balls.capacity and min(self.views["radius"].min(), self.views["share"].min()) < 0.0:
+        if self.balls.capacity:
+            self.check_balls(held)
+        if self.has_unheard_of(held):
+            raise CorruptModelError("a squared length is too large to be added up")
+
+    def check_balls(self, held):
+        """Radii and shares of those held, from a file"""
+        share = self.views["share"][:held]
+        if min(self.views["radius"].min(), self.views["share"].min()) < 0.0:
             raise CorruptModelError("a radius or a share is negative")
+        if held and not abs(share.sum() - 1.0) < SHARES_WITHIN:
+            raise CorruptModelError("the shares do not sum to one")
+
+    cdef bint has_unheard_of(self, int64_t held) noexcept nogil:
+        """Whether a length from a file is one that no stream of samples leads to"""
+        cdef int64_t i, j, n = self.balls.capacity
+        cdef int64_t n_bytes = self.width * (sizeof(float) if self.is_float32 else sizeof(double))
+        cdef bint found = unheard_of_ball(self.ball) or self.unheard_of_row(self.w)
+        for i in range(held):
+            found |= self.unheard_of_row(self.centres + i * n_bytes)
+            found |= unheard_of(self.balls.square[i])
+            found |= unheard_of(self.balls.radius[i] * self.balls.radius[i])
+            for j in range(held):
+                found |= unheard_of(self.balls.gram[i * n + j])
+        return found
+
+    cdef bint unheard_of_row(self, const char *row) noexcept nogil:
+        if self.is_float32:
+            return not isfinite(dot(<const float *> row, <const float *> row, self.width))
+        return unheard_of(dot(<const double *> row, <const double *> row, self.width))

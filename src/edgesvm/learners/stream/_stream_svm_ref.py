@@ -7,6 +7,15 @@ import numpy as np
 from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
 
+LARGEST_SQUARE = 1e300
+
+
+def judge(square, wz, xi2):
+    """Whether a point may be taken in: sums of a few such squared lengths do not overflow."""
+    if not square <= LARGEST_SQUARE or not np.isfinite(wz):
+        return Status.NOT_FINITE
+    return Status.UNCHANGED if xi2 <= LARGEST_SQUARE else Status.BAD_WEIGHT
+
 
 def first_least(values):
     """Index of the least of values >= 0; of those level but for rounding, the first."""
@@ -44,6 +53,9 @@ class StreamSVMCoreRef(ReferenceCore):
         z = self.features(x, y)
         xi2 = 1 / weight if self.paper_slack else 1 / (self.C * weight)
         point = z, z @ z + xi2, z @ z + 1 / self.C, xi2, 0.0
+        status = judge(point[2], z @ self.views["w"], xi2)
+        if status > Status.CHANGED:
+            return status
         if not self.several:
             return self.take(*point)
         if self.views["n_held"] and self.inside(z, z @ z + 1 / self.C):
@@ -229,4 +241,5 @@ class StreamSVMCoreRef(ReferenceCore):
     def decide(self, x):
         if not np.isfinite(x @ x):
             return np.nan
-        return float(self.views["w"] @ self.features(x, 1.0))
+        z = self.features(x, 1.0)
+        return float(self.views["w"] @ z) if z @ z + 1 / self.C <= LARGEST_SQUARE else np.nan

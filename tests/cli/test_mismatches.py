@@ -1,0 +1,63 @@
+"""`edgesvm run` as a process, at a node of another baud rate or another protocol version."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from firmware_sim.faults import FaultInjector
+from firmware_sim.harness import simulate
+from firmware_sim.line import Line
+from firmware_sim.links import PtyLink
+from firmware_sim.node import FrameNode
+from firmware_sim.signals import RotatingMachine
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+
+
+class OtherBaud(FaultInjector):
+    """Read at another rate, every byte arrives as some other byte."""
+
+    def feed(self, data):
+        return [self._rng.integers(0, 256, len(data)).astype(np.uint8).tobytes()]
+
+
+def ended(*words, faults=None, **settings):
+    """`edgesvm run`, which must give up by itself: what it said on stderr, and on stdout."""
+    link = PtyLink()
+    try:
+        node = FrameNode(RotatingMachine(0), samples=1000, **settings)
+        argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", *words]
+        report = simulate(argv, node, Line(link, faults=faults), timeout_s=120)
+    finally:
+        link.close()
+    assert (report.ended, report.exit_code) == ("edge exited", 1), report.edge_errors
+    assert report.predictions == 0 and report.edge is None  # nothing learned, nothing to sum up
+    return report.edge_errors.splitlines(), node
+
+
+def test_another_baud_rate_is_told_from_silence():
+    said, node = ended("--wait", "1.5", "--baud", "9600", faults=OtherBaud({}, seed=1))
+    assert len(said) == 1 and said[0].startswith("edgesvm: ")
+    assert " bytes came and no frame was sound" in said[0] and "is 9600 baud" in said[0]
+    assert int(said[0].split(" within 1.5 s: ")[1].split(" bytes")[0]) > 0
+    assert node.hellos > 1  # it asked again and again; only this way the wire was sound
+
+
+def test_another_baud_rate_that_leaves_no_byte_says_so():
+    said, _ = ended("--wait", "0.5", faults=Mute({}, seed=1))
+    assert len(said) == 1 and "not one byte came" in said[0]
+
+
+class Mute(FaultInjector):
+    def feed(self, data):
+        return []
+
+
+@pytest.mark.parametrize("version", [2, 15])
+def test_another_version_names_both(version):
+    said, node = ended(version=version)
+    assert len(said) == 1 and said[0].startswith("edgesvm: ")
+    assert f"speaks protocol version {version}, this host version 1" in said[0]
+    assert node.hellos == node.hellos_refused == 1 and node.samples_sent == 0

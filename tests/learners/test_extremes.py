@@ -1,0 +1,108 @@
+"""Squares and reciprocals at the end of float64: a sample is learned whole, or refused whole."""
+
+import zlib
+
+import numpy as np
+import pytest
+from streams import ENGINES, make
+
+from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, StreamSVM
+from edgesvm.errors import CorruptModelError, SampleRefused
+from edgesvm.persist.store import describe, restore
+
+KINDS = {
+    "one ball": (StreamSVM, {"normalize": False}),
+    "lower": (StreamSVM, {"normalize": False, "bound": "lower"}),
+    "balls": (StreamSVM, {"normalize": False, "n_balls": 3}),
+    "lower balls": (StreamSVM, {"normalize": False, "n_balls": 3, "bound": "lower"}),
+    "lookahead": (StreamSVM, {"normalize": False, "lookahead": 3}),
+    "linear": (KernelStreamSVM, {"max_vectors": 3, "kernel": Linear()}),
+    "linear lower": (KernelStreamSVM, {"max_vectors": 3, "kernel": Linear(), "bound": "lower"}),
+    "polynomial": (KernelStreamSVM, {"max_vectors": 3, "kernel": Polynomial(degree=1, coef0=0.0)}),
+}
+ALL = {**KINDS, "rbf": (KernelStreamSVM, {"max_vectors": 3, "kernel": RBF(0.5)})}
+
+
+def learner(case, engine, **more):
+    kind, params = ALL[case]
+    made = make(kind, engine, **params, dtype="float64", **more)
+    return made.allocate(2, classes=[-1, 1]).partial_fit([[1.0, 2.0], [-2.0, 1.0]], [1, -1])
+
+
+def snapshot(learner):
+    return sealed(describe(learner) + bytes(learner.arena))
+
+
+def sealed(data):
+    return data + zlib.crc32(data).to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("case", KINDS)
+def test_a_sample_as_large_as_can_be_is_learned_and_one_beyond_refused(case, engine):
+    rng = np.random.default_rng(3)
+    made = learner(case, engine)
+    largest = 1e150
+    for i in range(40):
+        x = rng.standard_normal(2)
+        x *= 0.999 * largest / np.linalg.norm(x)
+        made.learn_one(x, (-1) ** i)
+        assert np.isfinite(made.decision_one(x))
+        assert all(np.isfinite(made.decision_function(-np.diag(x))))
+    restore(snapshot(made))
+    before = bytes(made.arena)
+    for far in (1.001 * largest, 1.3e154, 1e200):
+        for x in ([far, 0.0], [0.0, -far]):
+            with pytest.raises(SampleRefused, match="too large"):
+                made.learn_one(x, 1)
+            with pytest.raises(SampleRefused, match="too large"):
+                made.decision_one(x)
+    assert bytes(made.arena) == before
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("case", ALL)
+@pytest.mark.parametrize("more", [{}, {"slack": "paper"}], ids=["exact", "paper"])
+def test_a_weight_too_small_to_divide_by_is_refused(case, engine, more):
+    if more and ALL[case][0] is KernelStreamSVM:
+        more = {}  # it has no such form
+    if more and "lower" in case:
+        more = {}
+    made = learner(case, engine, **more)
+    before = bytes(made.arena)
+    for weight in (5e-324, 1e-310):
+        with pytest.raises(SampleRefused, match=r"row 0.*too small to divide by"):
+            made.partial_fit([[3.0, 4.0]], [1], sample_weight=[weight])
+    assert bytes(made.arena) == before
+    made.partial_fit([[3.0, 4.0]], [1], sample_weight=[1e-299])
+    made.partial_fit([[-3.0, 4.0]], [-1])
+    restore(snapshot(made))
+
+
+SPOILED = [
+    ("one ball", "w", 1e155, "too large"),
+    ("one ball", "R", 1e153, "too large"),
+    ("lower", "ww", 1e305, "too large"),
+    ("lower", "q", 1e305, "too large"),
+    ("balls", "gram", -1e305, "too large"),
+    ("balls", "square", 1e305, "too large"),
+    ("balls", "radius", 1e153, "too large"),
+    ("balls", "centres", 1e155, "too large"),
+    ("balls", "share", 0.6, "sum to one"),
+    ("linear", "vectors", 1e155, "too large"),
+    ("linear", "norm", 1e305, "too large"),
+    ("linear", "own", 1e305, "too large"),
+    ("rbf", "vectors", 1e155, "too large"),
+    ("rbf", "share", 0.6, "sum to one"),
+    ("rbf", "share", 1e301, "sum to one"),
+]
+
+
+@pytest.mark.parametrize(("case", "name", "value", "said"), SPOILED)
+def test_a_snapshot_that_no_stream_can_have_made_is_refused(case, name, value, said):
+    made = learner(case, "compiled")
+    restore(snapshot(made))
+    arena, plan = bytearray(bytes(made.arena)), made.plan(2)
+    plan.cut(np.frombuffer(arena, np.uint8))[name][...] = value
+    with pytest.raises(CorruptModelError, match=said):
+        restore(sealed(describe(made) + arena))
