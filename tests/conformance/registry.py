@@ -14,9 +14,11 @@ import numpy as np
 
 from edgesvm import (
     RBF,
+    BatchSVM,
     IncrementalDecrementalSVM,
     KernelStreamSVM,
     Linear,
+    ReservoirSVM,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
@@ -34,6 +36,9 @@ class Registered:
     n_features: int = 5
     standardized: bool = False  # behind a running standardizer
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
+    # counts of the way to a solution, which the last bit of float32 decides where steps leave two
+    # values level
+    by_rounding: tuple[str, ...] = ()
     # relative, of decision values; the twin sums in another order
     twin_rtol: Mapping[str, float] = field(
         default_factory=lambda: {"float32": 2e-3, "float64": 1e-9}
@@ -141,6 +146,28 @@ REGISTERED = [
         IncrementalDecrementalSVM,
         {"max_vectors": 20, "kernel": RBF(0.1), "when_full": "ignore", "max_margin": 4},
         unread=("degree",),
+    ),
+    Registered(
+        "BatchSVM",
+        BatchSVM,
+        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
+        unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "BatchSVM-linear",
+        BatchSVM,
+        {"max_samples": 13, "when_full": "oldest", "cache": "1KiB", "kernel": Linear()},
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "ReservoirSVM",
+        ReservoirSVM,
+        {"max_samples": 16, "cache": 128, "kernel": "poly", "degree": 2, "gamma": 0.2, "seed": 3},
+        3,
+        by_rounding=("n_iter",),
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, standardized=True),
