@@ -87,6 +87,23 @@ static double NAME(tiles_weighted)(int kind, double gamma, double coef0, int deg
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+/* v[i] = exp(scale * v[i]), none of them above 0 */
+EDGESVM_CLONES
+static void NAME(tiles_exp)(T scale, T *v, int64_t n)
+{
+    VEC a = {0};
+    int64_t i = 0;
+    EDGESVM_CHECK(n >= 0);
+    for (; i + LANES <= n; i += LANES) {
+        LOAD(a, v + i); a *= scale; EXP(a);
+        memcpy(v + i, &a, sizeof a);
+    }
+    if (i < n) {
+        memcpy(&a, v + i, (size_t)(n - i) * sizeof(T)); a *= scale; EXP(a);
+        memcpy(v + i, &a, (size_t)(n - i) * sizeof(T));
+    }
+}
+
 #undef VEC
 #undef MASK
 #undef LOAD

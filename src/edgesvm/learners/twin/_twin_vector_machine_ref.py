@@ -46,14 +46,22 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
         """The margin set has no room: two twins of it become one, the newcomer is given up."""
         if len(self.S) < 2 or self.n < 3:
             return False
+        before = self.counted()
         moving, gone = self.merge(of_margin=True)
-        return self.change(moving, gone)
+        return self.change(moving, gone, before)
 
-    def change(self, moving, gone):
-        """One path; then those go that have no weight: `gone`, or the newcomers."""
+    def counted(self):
+        """What a walk back takes back."""
+        return {name: int(self.views[name]) for name in ("n_merged", "n_removed", "n_forced")}
+
+    def change(self, moving, gone, before):
+        """One path; then those go that have no weight: `gone`, or the newcomers: what was walked
+        back did not take place, and is not counted."""
         learned = self.update(moving)
         if not learned:
             gone = [i for i, *to in moving if any(to)]
+            for name, count in before.items():
+                self.views[name][...] = count
         for k in sorted(gone, reverse=True):
             self.drop(k)
         return learned
@@ -64,7 +72,7 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
 
     def update_twins(self, x, y, weight):
         """Algorithm 3: room for the newcomer by a twin far off, or by a merge."""
-        moving, gone = [], []
+        moving, gone, before = [], [], self.counted()
         if self.n == self.max_twins:
             far = np.abs(self.held("g"))
             k = int(np.argmax(far))
@@ -77,7 +85,7 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
                 moving, gone = [(0, 0.0, 0.0)], [0]
                 self.count("n_removed")
         i = self.place(x)
-        return self.change([*moving, (i, *self.weighed(i, y, weight))], gone)
+        return self.change([*moving, (i, *self.weighed(i, y, weight))], gone, before)
 
     def weighed(self, i, y, weight):
         s_minus, s_plus = float(self.views["s_minus"][i]), float(self.views["s_plus"][i])
