@@ -39,6 +39,7 @@ class Registered:
     # counts of the way to a solution, which the last bit of float32 decides where steps leave two
     # values level
     by_rounding: tuple[str, ...] = ()
+    degenerate: bool = False  # so it is in float64 too: vectors that are combinations of others
     # relative, of decision values; the twin sums in another order
     twin_rtol: Mapping[str, float] = field(
         default_factory=lambda: {"float32": 2e-3, "float64": 1e-9}
@@ -134,6 +135,15 @@ REGISTERED = [
         "TwinVectorMachine-narrow",
         TwinVectorMachine,
         {"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3, "C": 10.0},
+    ),
+    Registered(
+        "TwinVectorMachine-linear",
+        TwinVectorMachine,
+        {"max_twins": 10, "kernel": Linear(), "C": 10.0},
+        3,
+        unread=("degree",),
+        by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
+        degenerate=True,
     ),
     Registered(
         "IncrementalDecrementalSVM",

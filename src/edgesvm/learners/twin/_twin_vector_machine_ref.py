@@ -157,19 +157,20 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
         x, z = v["vectors"][i].astype(np.float64), v["vectors"][j].astype(np.float64)
         s = self.held("s_minus") + self.held("s_plus")
 
-        def cost(part):
-            q = (x + part * (z - x)).astype(self.dtype)
-            k_x, k_z, k_q = (float(self.k(q, p)[0, 0]) for p in (x, z, q))
-            return (s[i] + s[j]) * k_q - 2 * (s[i] * k_x + s[j] * k_z)
+        def costs(*parts):
+            q = (x + np.array(parts)[:, None] * (z - x)).astype(self.dtype)
+            k_x, k_z = self.k(q, [x, z]).T
+            return (s[i] + s[j]) * self.k(q, q).diagonal() - 2 * (s[i] * k_x + s[j] * k_z)
 
         places = np.arange(33) / 32.0
         best, least = 0, np.inf
-        for c, part in enumerate(places):
-            if cost(part) < least - TIE * abs(least if c else 0.0):
-                best, least = c, cost(part)
+        for c, cost in enumerate(costs(*places)):
+            if cost < least - TIE * abs(least if c else 0.0):
+                best, least = c, cost
         low, high = places[max(best - 1, 0)], places[min(best + 1, 32)]
         golden = 0.6180339887498949
         for _ in range(18):
             a, b = high - golden * (high - low), low + golden * (high - low)
-            low, high = (low, b) if cost(a) <= cost(b) else (a, high)
+            at_a, at_b = costs(a, b)
+            low, high = (low, b) if at_a <= at_b else (a, high)
         return (low + high) / 2
