@@ -139,9 +139,10 @@ REGISTERED = [
     Registered(
         "TwinVectorMachine-linear",
         TwinVectorMachine,
-        {"max_twins": 10, "kernel": Linear(), "C": 10.0},
+        # not by coefficients, which are not unique
+        {"max_twins": 10, "kernel": Linear(), "C": 10.0, "rejection": False},
         3,
-        unread=("degree",),
+        unread=("degree", "eta"),
         by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
         degenerate=True,
     ),

@@ -71,6 +71,16 @@ def test_rejection_never_freezes():
     assert model.n_rejected_ > model.n_forced_
 
 
+def test_a_merge_that_would_move_the_decision_function_comes_last():
+    """A wrong label and a right one beside it, f straight between them: their mean is where f is
+    as expected, but one twin with both coefficients is another function. The next pair is."""
+    X = np.float32([[0, 0], [1, 0], [40, 0], [40.2, 0], [80, 0]])
+    model = TwinVectorMachine(max_twins=4, kernel=RBF(0.5), C=27.0, m1=1e9, m2=1e9)
+    model.partial_fit(X, [1, 0, 1, 1, 0], sample_weight=[2.0, 1.0, 40.0, 40.0, 1.0])
+    assert model.n_merged_ == 1 and model.n_rejected_ == 1 and model.n_forced_ == 0
+    np.testing.assert_allclose(model.twins_, [[0, 0], [1, 0], [40.1, 0], [80, 0]])
+
+
 def test_feature_space_merging_lies_on_the_line():
     """Two twins of equal weight and a kernel as wide as they are apart: the middle."""
     X = np.float32([[0.0, 0.0], [1.0, 0.0], [9.0, 9.0], [20.0, 2.0]])
@@ -203,7 +213,7 @@ def test_what_was_walked_back_is_not_counted(engine):
     less; where the margin set had no room there is no newcomer."""
     X, y, _ = stream("clouds", "at random", 200, 23)
     kind = type("TwinVectorMachine", (TwinVectorMachine,), {"_engine": engine})
-    model = kind(max_twins=12, kernel=RBF(0.5), C=20.0, max_margin=4, m1=1.5, m2=1.5)
+    model = kind(max_twins=12, kernel=RBF(0.5), C=20.0, max_margin=3, m1=1.5, m2=1.5)
     model.allocate(X.shape[1], classes=[-1, 1])
 
     def counted():

@@ -1,12 +1,13 @@
 """TwinVectorMachine, compiled: Algorithms 1 to 3 of Wang & Vucetic 2009 on the adiabatic solver.
 
 One path takes a newcomer in, the twins that make room for it out, and C with them (UpdateTVM). The
-pair to merge is the one of least distortion among those that pass the test of 4.2.4; where none of
-the CANDIDATES nearest does, the least bad of them, so that the model never freezes.
+pair to merge is the one of least distortion that passes the test of 4.2.4, before others one that
+hardly shifts the decision function; where none of the CANDIDATES nearest passes, the least bad of
+them, so that the model never freezes.
 """
 
 cimport cython
-from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite
+from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memmove
 
@@ -18,13 +19,15 @@ from edgesvm.learners.twin._adiabatic cimport (
 from edgesvm.errors import CorruptModelError
 
 cdef enum:
-    CANDIDATES = 16     # pairs put to the test for one merge
+    CANDIDATES = 64     # pairs put to the test for one merge
     PLACES = 33         # on the line between two twins, where feature space is searched
     SECTIONS = 18
 
 # Of a decision value that is at a threshold but for rounding.
 cdef double EDGE = 1e-9
-# Of two distortions that differ by less, the first is taken.
+# What a merge should not move the decision function by, in margins.
+cdef double MAX_SHIFT = 1.0
+# Of two distortions or errors that differ by less, the first is taken.
 cdef double TIE = 1e-9
 # Beyond every distortion, and still a number.
 cdef double FARTHEST = 1e300
@@ -223,22 +226,28 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         moves[0] and moves[1] are the two, in order of their slots; moves[2] is the new one.
         """
         cdef Pair pairs[CANDIDATES]
-        cdef int c, count, best = 0
+        cdef int c, count, best = 0, passed = -1
         cdef int64_t i, j, new = self.solver.n
         cdef double error, least = INFINITY
         if not (not of_margin and self.nearest(pairs) and (
                 not self.rejection
-                or self.join(pairs[0].i, pairs[0].j, self.twin(new)) < self.eta)):
+                or (self.join(pairs[0].i, pairs[0].j, self.twin(new)) < self.eta
+                    and self.is_gentle(pairs[0].i, pairs[0].j, self.twin(new))))):
             count = self.candidates(pairs, of_margin)
             for c in range(count):
                 error = self.join(pairs[c].i, pairs[c].j, self.twin(new))
-                if error < least:
+                if passed < 0 and error < least * (1.0 - TIE):
                     best, least = c, error
                 if not self.rejection or error < self.eta:
-                    break
+                    if not self.rejection or self.is_gentle(
+                            pairs[c].i, pairs[c].j, self.twin(new)):
+                        best = c
+                        break
+                    if passed < 0:
+                        best = passed = c
                 self.counters.n_rejected += 1
             else:
-                self.counters.n_forced += 1
+                self.counters.n_forced += passed < 0
         self.counters.n_merged += 1
         i, j = pairs[best].i, pairs[best].j
         self.blend(i, j, self.twin(new))
@@ -310,6 +319,15 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         self.blend(i, j, q)
         expected = (s_i * self.g[i] + s_j * self.g[j]) / (s_i + s_j)
         return fabs(self.g_of(q) - expected) / fmax(fabs(expected), 1e-300)
+
+    cdef bint is_gentle(self, int64_t i, int64_t j, const void *q) noexcept nogil:
+        """Whether g at q moves by MAX_SHIFT at the most when q takes over the coefficients of the
+        two: the norm of the change in feature space times that of q."""
+        cdef double u = self.gamma[i], v = self.gamma[j], k_qq = self.k(q, q), square
+        square = (u * u * self.norm_of(i) + v * v * self.norm_of(j) + (u + v) * (u + v) * k_qq
+                  + 2.0 * u * v * self.k(self.twin(i), self.twin(j))
+                  - 2.0 * (u + v) * (u * self.k(q, self.twin(i)) + v * self.k(q, self.twin(j))))
+        return sqrt(fmax(square, 0.0) * k_qq) <= MAX_SHIFT * self.solver.mu
 
     cdef void blend(self, int64_t i, int64_t j, char *q) noexcept nogil:
         """q, the point between the two of least distortion"""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from edgesvm.core.status import Status
 from edgesvm.learners.twin._adiabatic_ref import LARGEST_WEIGHT, LEAST_WEIGHT, AdiabaticRef
 
-CANDIDATES = 16  # pairs put to the test for one merge
-TIE = 1e-9  # of two distortions that differ by less, the first is taken
+CANDIDATES = 64  # pairs put to the test for one merge
+MAX_SHIFT = 1.0  # what a merge should not move the decision function by, in margins
+TIE = 1e-9  # of two distortions or errors that differ by less, the first is taken
 EDGE = 1e-9  # of a decision value that is at a threshold but for rounding
 
 
@@ -103,16 +106,24 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
     def merge(self, of_margin=False):
         """The best pair that passes the test, or the least bad: one twin instead of two."""
         v = self.views
-        best, least = (0, 0, v["vectors"][0]), np.inf
+        best: Any = None
+        least, passed = np.inf, False
         for i, j in self.candidates(of_margin):
             q, error = self.joined(i, j)
-            if error < least:
+            if best is None:
+                best = i, j, q
+            if not passed and error < least * (1 - TIE):
                 best, least = (i, j, q), error
             if not self.rejection or error < self.eta:
-                break
+                if not self.rejection or self.is_gentle(i, j, q):
+                    best = i, j, q
+                    break
+                if not passed:
+                    best, passed = (i, j, q), True
             self.count("n_rejected")
         else:
-            self.count("n_forced")
+            if not passed:
+                self.count("n_forced")
         self.count("n_merged")
         i, j, q = best
         new = self.place(q)
@@ -149,6 +160,16 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
         q = (x + part * (z - x)).astype(self.dtype)
         expected = (s[i] * v["g"][i] + s[j] * v["g"][j]) / (s[i] + s[j])
         return q, abs(self.g_of(q) - expected) / max(abs(expected), 1e-300)
+
+    def is_gentle(self, i, j, q):
+        """Whether g at q moves by MAX_SHIFT at the most when q takes over the coefficients of the
+        two: the norm of the change in feature space times that of q."""
+        v = self.views
+        points = np.stack([v["vectors"][i], v["vectors"][j], q])
+        K = self.k(points, points)
+        change = np.array([v["gamma"][i], v["gamma"][j], 0.0])
+        change[2] = -change.sum()
+        return np.sqrt(max(change @ K @ change, 0.0) * K[2, 2]) <= MAX_SHIFT * self.mu
 
     def on_the_line(self, i, j):
         """Where on the line from q_i to q_j the distortion in feature space is least: the best of

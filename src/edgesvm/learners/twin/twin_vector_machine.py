@@ -40,13 +40,14 @@ class TwinVectorMachine(AdiabaticLearner):
     m2 : float, default 2.0
         A twin with abs(f(q)) above it makes room for a newcomer before any two are merged.
     eta : float, default 0.2
-        A merge is good if f of the merged twin is within this share of the mean of the two.
+        A merge is good if f of the merged twin is within this share of the mean of the two; of
+        good ones, those come first that move f by at most 1.
     merge : {"input", "feature"}, default "input"
         Where distortion is measured; "feature" searches the line between the two.
     merge_side : {"one", "global"}, default "one"
         "one": only twins on one side of the boundary are merged, while there are two such.
     rejection : bool, default True
-        Whether a merge that is not good gives way to the next best pair; where none of 16 is good,
+        Whether a merge that is not good gives way to the next best pair; where none of 64 is good,
         the least bad is taken, so that the machine never freezes.
     max_margin : int, optional
         Twins on the margin for which both kernel rows and solver have room; the two share one
