@@ -142,7 +142,7 @@ REGISTERED = [
         # not by coefficients, which are not unique
         {"max_twins": 10, "kernel": Linear(), "C": 10.0, "rejection": False},
         3,
-        unread=("degree", "eta"),
+        unread=("degree",),
         by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
         degenerate=True,
     ),
