@@ -297,6 +297,8 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         cdef int count = 0, c
         cdef double distortion
         for i in range(n):
+            if count == CANDIDATES and self.near[i] >= pairs[count - 1].distortion:
+                continue
             self.fill_distortions(i)
             for j in range(i + 1, n):
                 distortion = self.row[j]
