@@ -14,8 +14,10 @@ from edgesvm.errors import (
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
 from edgesvm.learners import (
+    BatchSVM,
     IncrementalDecrementalSVM,
     KernelStreamSVM,
+    ReservoirSVM,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
@@ -26,6 +28,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RBF",
+    "BatchSVM",
     "CorruptModelError",
     "FormatVersionError",
     "IncrementalDecrementalSVM",
@@ -38,6 +41,7 @@ __all__ = [
     "NoSchema",
     "NotFittedError",
     "Polynomial",
+    "ReservoirSVM",
     "Standardized",
     "StreamSVM",
     "TwinVectorMachine",

@@ -72,6 +72,10 @@ REFUSALS: dict[Status, str] = {
         "has a weight that is negative, NaN or infinite, or too small to divide by; "
         "give a finite weight >= 0"
     ),
+    Status.FULL: (
+        "has a full store before it, of max_samples samples; give a larger max_samples, or"
+        " when_full='oldest'"
+    ),
     Status.UNKNOWN_LABEL: "has a label that is none of the two classes {classes}",
 }
 

@@ -237,13 +237,17 @@ class Learner:
         if "_state" in self.__dict__:
             core = self._state[0]
             plan = self.plan(core.n_features)
-            core.arena.memory[:] = 0
+            self._zero(core)
             labels = Labels(core.labels.in_slots if core.labels.closed else None)
             if plan.total != core.arena.nbytes:
                 self.set_params()
             else:
                 self._adopt(plan, core.arena, labels, core.n_features)
         return self
+
+    def _zero(self, core: Any) -> None:
+        """Zero the memory; a learner may leave out what it keeps at zero."""
+        core.arena.memory[:] = 0
 
     # -- learning ----------------------------------------------------------------------------------
 

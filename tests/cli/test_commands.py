@@ -87,7 +87,7 @@ def test_the_module_is_the_command():
 # plan
 
 
-@pytest.mark.parametrize("budget", ["1400", "4KiB", "1MiB"])
+@pytest.mark.parametrize("budget", ["2KiB", "4KiB", "1MiB"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
     argv = ["plan", budget, "--features", 7, "--dtype", dtype, "--bound", "upper", "--C", 2]

@@ -14,9 +14,11 @@ import numpy as np
 
 from edgesvm import (
     RBF,
+    BatchSVM,
     IncrementalDecrementalSVM,
     KernelStreamSVM,
     Linear,
+    ReservoirSVM,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
@@ -34,6 +36,10 @@ class Registered:
     n_features: int = 5
     standardized: bool = False  # behind a running standardizer
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
+    # counts of the way to a solution, which the last bit of float32 decides where steps leave two
+    # values level
+    by_rounding: tuple[str, ...] = ()
+    degenerate: bool = False  # so it is in float64 too: vectors that are combinations of others
     # relative, of decision values; the twin sums in another order
     twin_rtol: Mapping[str, float] = field(
         default_factory=lambda: {"float32": 2e-3, "float64": 1e-9}
@@ -131,6 +137,16 @@ REGISTERED = [
         {"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3, "C": 10.0},
     ),
     Registered(
+        "TwinVectorMachine-linear",
+        TwinVectorMachine,
+        # not by coefficients, which are not unique
+        {"max_twins": 10, "kernel": Linear(), "C": 10.0, "rejection": False},
+        3,
+        unread=("degree",),
+        by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
+        degenerate=True,
+    ),
+    Registered(
         "IncrementalDecrementalSVM",
         IncrementalDecrementalSVM,
         {"max_vectors": 18, "gamma": 0.2},
@@ -141,6 +157,28 @@ REGISTERED = [
         IncrementalDecrementalSVM,
         {"max_vectors": 20, "kernel": RBF(0.1), "when_full": "ignore", "max_margin": 4},
         unread=("degree",),
+    ),
+    Registered(
+        "BatchSVM",
+        BatchSVM,
+        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
+        unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "BatchSVM-linear",
+        BatchSVM,
+        {"max_samples": 13, "when_full": "oldest", "cache": "1KiB", "kernel": Linear()},
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "ReservoirSVM",
+        ReservoirSVM,
+        {"max_samples": 16, "cache": 128, "kernel": "poly", "degree": 2, "gamma": 0.2, "seed": 3},
+        3,
+        by_rounding=("n_iter",),
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, standardized=True),

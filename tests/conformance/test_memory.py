@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from test_stream import settle
 
 from edgesvm import MemoryBudgetError
 
@@ -102,6 +103,7 @@ def test_only_the_callers_buffer_is_written(subject, kind):
         learner.predict_one(row)
     learner.predict(X)
     own = subject.make().partial_fit(X, y).partial_fit(X[:50], y[:50])
+    settle(own)
     assert bytes(buffer) == bytes(learner.arena) == bytes(own.arena)
     learner.reset()
     assert bytes(buffer) == bytes(learner.arena)

@@ -6,11 +6,15 @@ import pytest
 N = 200
 
 
-def whole_numbers(learner):
+def whole_numbers(learner, without=()):
     """Every counter and index of a learner's arena, by name."""
     plan = learner.plan(learner.n_features_in_)
     arrays = plan.cut(learner.arena.memory)
-    return {a.name: arrays[a.name].tolist() for a in plan.arrays if a.dtype.kind in "iu"}
+    return {
+        a.name: arrays[a.name].tolist()
+        for a in plan.arrays
+        if a.dtype.kind in "iu" and a.name not in without
+    }
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -23,6 +27,7 @@ def test_twin_agrees(compiled, seed, weighted):
     fast.allocate(entry.n_features, classes=[-1, 1])
     plain.allocate(entry.n_features, classes=[-1, 1])
     rtol = entry.twin_rtol[dtype]
+    free = entry.by_rounding if dtype == "float32" or entry.degenerate else ()
     for begin in range(0, N, 20):
         part = slice(begin, begin + 20)
         for learner in (fast, plain):
@@ -30,7 +35,10 @@ def test_twin_agrees(compiled, seed, weighted):
             learner.partial_fit(X[part], y[part], sample_weight=part_weights)
         expected, found = plain.decision_function(X), fast.decision_function(X)
         np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
-        assert whole_numbers(fast) == whole_numbers(plain), f"after {begin + 20} samples"
+        counted, expected = (whole_numbers(learner, free) for learner in (fast, plain))
+        assert counted == expected, f"after {begin + 20} samples"
+        for learner in (fast, plain):
+            assert not hasattr(learner, "kt_residual") or learner.kt_residual() <= 1e-9
 
 
 def test_both_engines_plan_the_same_bytes(compiled):

@@ -1,9 +1,10 @@
-/* Prints the bits of every sum of lanes.h over fixed pseudo-random vectors of lengths 0 to 200 and 784. */
+/* Prints the bits of every sum of lanes.h over fixed pseudo-random vectors of lengths 0 to 200 and 784, and
+ * those of rows.h over rows of that width. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "lanes.h"
+#include "rows.h"
 
 #define LONGEST 784
 
@@ -27,6 +28,22 @@ static double next_number(void)
 static void show_f32(float sum) { uint32_t bits; memcpy(&bits, &sum, 4); printf(" %08" PRIx32, bits); }
 static void show_f64(double sum) { uint64_t bits; memcpy(&bits, &sum, 8); printf(" %016" PRIx64, bits); }
 
+#define N_ROWS 11
+
+#define SHOW_ROWS(T, NAME)                                      \
+    do {                                                        \
+        static T x[LONGEST], rows[N_ROWS * LONGEST];            \
+        double out[N_ROWS];                                     \
+        for (int i = 0; i < n; i++) x[i] = (T)next_number();    \
+        for (int i = 0; i < N_ROWS * n; i++) rows[i] = (T)next_number(); \
+        rows_dot_##NAME(x, rows, n, N_ROWS, out);               \
+        for (int i = 0; i < N_ROWS; i++) show_f64(out[i]);      \
+        rows_square_distance_##NAME(x, rows, n, N_ROWS, out);   \
+        for (int i = 0; i < N_ROWS; i++) show_f64(out[i]);      \
+        tiles_exp_f64(-0.01 / n, out, N_ROWS);                  \
+        for (int i = 0; i < N_ROWS; i++) show_f64(out[i]);      \
+    } while (0)
+
 #define SHOW_ALL(T, NAME)                                       \
     do {                                                        \
         T x[LONGEST], z[LONGEST], dot, square;                  \
@@ -47,6 +64,7 @@ int main(void)
         printf("%d:", n);
         SHOW_ALL(float, f32);
         SHOW_ALL(double, f64);
+        if (n) { SHOW_ROWS(float, f32); SHOW_ROWS(double, f64); }
         printf("\n");
     }
     return 0;

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from edgesvm.core.kernels import KernelKind, exp_view, kernel_view
+from edgesvm.core.kernels import KernelKind, exp_view, kernel_values_view, kernel_view
 
 ULP = 2.0**-52
 
@@ -63,3 +63,33 @@ def test_symmetric_bit_for_bit(kind):
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="lengths 3 and 4"):
         kernel_view(KernelKind.LINEAR, 0, 0, 1, np.zeros(3), np.zeros(4))
+
+
+def rows_of_values(kind, x, rows):
+    out = np.full(len(rows), np.nan)
+    kernel_values_view(kind, 0.2, 1.0, 3, x, rows, out)
+    return out
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 8, 9, 16, 31, 256])
+@pytest.mark.parametrize("kind", list(KernelKind))
+def test_values_of_many_rows(kind, width, dtype):
+    """In float64 whatever the dtype, and a row's value is one to the bit: wherever the row is,
+    however many there are, whichever of the two is the sample."""
+    rng = np.random.default_rng(width)
+    rows = (rng.standard_normal((29, width)) / np.sqrt(width)).astype(dtype)
+    found = np.array([rows_of_values(kind, x, rows) for x in rows])
+    exact = rows.astype(np.float64)
+    expected = [[kernel_view(kind, 0.2, 1.0, 3, x, z) for z in exact] for x in exact]
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
+    np.testing.assert_array_equal(found, found.T)
+    for n in (1, 3, 4, 7, 8, 12):
+        np.testing.assert_array_equal(
+            rows_of_values(kind, rows[2], rows[5 : 5 + n]), found[2, 5 : 5 + n]
+        )
+
+
+def test_values_of_rows_far_apart_are_zero():
+    far = np.array([[1e200, 0.0], [0.0, 1e3], [0.0, 0.0]])
+    assert rows_of_values(KernelKind.RBF, far[2], far).tolist() == [0.0, 0.0, 1.0]

@@ -7,8 +7,10 @@ import argparse
 from edgesvm.cli import arguments
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
+    BatchSVM,
     IncrementalDecrementalSVM,
     KernelStreamSVM,
+    ReservoirSVM,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
@@ -19,6 +21,8 @@ KINDS: dict[str, type[Learner]] = {
     "kernel-stream": KernelStreamSVM,
     "twin": TwinVectorMachine,
     "incremental-decremental": IncrementalDecrementalSVM,
+    "batch": BatchSVM,
+    "reservoir": ReservoirSVM,
 }
 DEFAULT_MEMORY = "16KiB"
 
@@ -39,7 +43,8 @@ def add_to(
         "--learner",
         choices=KINDS,
         default="stream",
-        help="stream: linear, the default; the others RBF unless --kernel says otherwise",
+        help="stream: linear, the default; the others RBF unless --kernel says otherwise; "
+        "batch: solved anew from the last samples; reservoir: from a random sample of all",
     )
     group.add_argument(
         "--bound",
@@ -69,6 +74,12 @@ def add_to(
     group.add_argument(
         "--kernel", choices=("rbf", "poly", "linear"), help="of all but stream; default rbf"
     )
+    group.add_argument(
+        "--max-samples",
+        type=arguments.count,
+        metavar="B",
+        help="of batch and reservoir; default: what fits",
+    )
     group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
     group.add_argument("--dtype", choices=DTYPES, default="float32")
     group.add_argument(
@@ -82,25 +93,36 @@ OWN: dict[str, tuple[str, ...]] = {
     "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
+    "reservoir": ("C", "max_samples", "kernel", "gamma", "dtype"),
 }
 
 
-def given_to(options: argparse.Namespace, kind: str) -> dict:
-    """The options that were given, and what this learner has another default for here."""
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    return {"bound": "lower", **given} if "bound" in OWN[kind] else given
+# What a command's learner has other than its class says: a stream has no end to refuse at.
+DEFAULTS: dict[str, dict[str, object]] = {
+    "stream": {"bound": "lower"},
+    "kernel-stream": {"bound": "lower"},
+    "batch": {"when_full": "oldest"},
+}
+
+
+def of_kind(kind: str, given: dict) -> Learner:
+    """A learner of what was given and it takes."""
+    asked = {name: given[name] for name in OWN[kind] if name in given}
+    return KINDS[kind](**DEFAULTS.get(kind, {}) | asked)
 
 
 def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
     """The learner asked for, and whether its capacity was given."""
-    given, own = given_to(options, options.learner), OWN[options.learner]
-    for name in sorted({n for other in OWN.values() for n in other} - set(own)):
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    for name in sorted({n for other in OWN.values() for n in other} - set(OWN[options.learner])):
         if name in given:
             raise ValueError(
                 f"--{name.replace('_', '-')} does not go with --learner {options.learner}"
             )
-    inner = KINDS[options.learner](**{name: given[name] for name in own if name in given})
-    fixed = any(name in given for name in ("lookahead", "n_balls", "max_vectors", "max_twins"))
+    inner = of_kind(options.learner, given)
+    sizes = ("lookahead", "n_balls", "max_vectors", "max_twins", "max_samples")
+    fixed = any(name in given for name in sizes)
     return inner if options.raw else Standardized(learner=inner), fixed
 
 

@@ -18,7 +18,7 @@ Arithmetic only: nothing is allocated. With --learner, the list of arrays that o
   edgesvm plan 4KiB --features 3 --learner kernel-stream
 """
 # Options that make sense for one learner only.
-CAPACITIES = ("lookahead", "n_balls", "max_vectors", "kernel", "gamma")
+CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "kernel", "gamma")
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -91,9 +91,8 @@ def _one(options: argparse.Namespace) -> int:
 
 def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
     """Capacity and bytes of one learner, raw and standardized."""
-    given = learner_options.given_to(options, name)
-    shared = {"C", "bound", "dtype"} & given.keys() & set(learner_options.OWN[name])
-    base = kind(**{option: given[option] for option in shared})
+    given = {"C": options.C, "bound": options.bound, "dtype": options.dtype}
+    base = learner_options.of_kind(name, {k: v for k, v in given.items() if v is not None})
     row: dict = {"learner": name}
     for how, learner in (("raw", base), ("standardized", Standardized(learner=base))):
         try:

@@ -121,6 +121,7 @@ def edge_command(options: argparse.Namespace) -> list[str]:
         "n_balls",
         "max_vectors",
         "max_twins",
+        "max_samples",
         "kernel",
         "gamma",
         "dtype",

@@ -1,6 +1,8 @@
 """The learners, and the one list of them that snapshots, the command line and the tests read."""
 
 from edgesvm.learner import Learner
+from edgesvm.learners.batch.batch_svm import BatchSVM
+from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
@@ -14,14 +16,18 @@ LEARNERS: dict[str, type[Learner]] = {
         KernelStreamSVM,
         TwinVectorMachine,
         IncrementalDecrementalSVM,
+        BatchSVM,
+        ReservoirSVM,
         Standardized,
     )
 }
 
 __all__ = [
     "LEARNERS",
+    "BatchSVM",
     "IncrementalDecrementalSVM",
     "KernelStreamSVM",
+    "ReservoirSVM",
     "Standardized",
     "StreamSVM",
     "TwinVectorMachine",

@@ -205,3 +205,25 @@ def test_unlearning_beyond_the_room_of_the_margin_changes_nothing():
             np.testing.assert_allclose(model.decision_function(X), before, rtol=0, atol=1e-8)
         assert model.kt_residual() < 1e-8
     assert refused
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_what_was_walked_back_is_not_counted(engine):
+    """The twins there are, from the counters: a newcomer is one more, a merge or a removal one
+    less; where the margin set had no room there is no newcomer."""
+    X, y, _ = stream("clouds", "at random", 200, 23)
+    kind = type("TwinVectorMachine", (TwinVectorMachine,), {"_engine": engine})
+    model = kind(max_twins=12, kernel=RBF(0.5), C=20.0, max_margin=3, m1=1.5, m2=1.5)
+    model.allocate(X.shape[1], classes=[-1, 1])
+
+    def counted():
+        return np.array([model.n_accepted_ - model.n_absorbed_, model.n_merged_ + model.n_removed_])
+
+    for x, label in zip(X, y, strict=True):
+        n, before, overflowed = len(model.twins_), counted(), model.n_overflowed_
+        model.learn_one(x, label)
+        newcomers, gone = counted() - before
+        if model.n_overflowed_ > overflowed:
+            newcomers = 0
+        assert len(model.twins_) == n + newcomers - gone
+    assert model.n_overflowed_ > 20 and model.n_merged_ > 20

@@ -4,7 +4,6 @@ from libc.stdint cimport int8_t, int32_t, int64_t
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.kernels cimport Kernel
-from edgesvm.core.linalg cimport real
 
 # Weights of which sums, products and quotients are numbers.
 cdef double LEAST_WEIGHT
@@ -43,22 +42,6 @@ cdef struct Move:               # a twin whose weights change on a path
     int state                   # for which `rate` holds
 
 
-cdef inline double distance(const real *x, const real *z, int64_t n) noexcept nogil:
-    """((x - z) ** 2).sum() in float64"""
-    cdef double a = 0.0, b = 0.0, u, v
-    cdef int64_t i = 0
-    while i + 2 <= n:
-        u = <double> x[i] - <double> z[i]
-        v = <double> x[i + 1] - <double> z[i + 1]
-        a += u * u
-        b += v * v
-        i += 2
-    if i < n:
-        u = <double> x[i] - <double> z[i]
-        a += u * u
-    return a + b
-
-
 cdef class AdiabaticCore(LearnerCore):
     cdef Kernel kernel
     cdef int64_t slots
@@ -85,9 +68,9 @@ cdef class AdiabaticCore(LearnerCore):
     cdef double norm(self, const void *x) noexcept nogil
     cdef double norm_of(self, int64_t i) noexcept nogil
     cdef void fill_row(self, const void *x, double *row) noexcept nogil
-    cdef void fill_typed(self, const real *x, const real *vectors, double *row) noexcept nogil
+    cdef void fill_squares(self, const void *x, double *row) noexcept nogil
+    cdef void fill(self, const void *x, int64_t first, int64_t n, double *out) noexcept nogil
     cdef double g_of(self, const void *x) noexcept nogil
-    cdef double g_typed(self, const real *x, const real *vectors) noexcept nogil
     cdef int64_t place(self, const void *x) noexcept nogil
     cdef int side(self, double g, bint lower, bint upper) noexcept nogil
     cdef void drop(self, int64_t i) noexcept nogil

@@ -36,8 +36,9 @@ from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy, memmove
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, exp_, power
-from edgesvm.core.linalg cimport dot, real
+from edgesvm.core.kernels cimport RBF
+from edgesvm.core.linalg cimport dot
+from edgesvm.core.rows cimport kernel_values, square_distances
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 
 import numpy as np
@@ -73,7 +74,7 @@ cnp.import_array()
 
 
 cdef enum:
-    CHUNK = 64      # kernel values at a time, on the stack
+    CHUNK = 128     # kernel values at a time, on the stack
 
 
 cdef inline int64_t packed(int64_t order) noexcept nogil:
@@ -104,30 +105,6 @@ cdef inline bint comes_first(
         return False
     length[0] = gap / rate
     return True
-
-
-cdef inline double product(const real *x, const real *z, int64_t n) noexcept nogil:
-    """x @ z in float64"""
-    cdef double a = 0.0, b = 0.0
-    cdef int64_t i = 0
-    while i + 2 <= n:
-        a += <double> x[i] * <double> z[i]
-        b += <double> x[i + 1] * <double> z[i + 1]
-        i += 2
-    if i < n:
-        a += <double> x[i] * <double> z[i]
-    return a + b
-
-
-cdef inline double value_of(
-    const Kernel *kernel, const real *x, const real *z, int64_t n
-) noexcept nogil:
-    """k(x, z) in float64 whatever the vectors' dtype: the Gram matrix stays positive."""
-    if kernel.kind == RBF:
-        return exp_(-kernel.gamma * distance(x, z, n))
-    if kernel.kind == POLYNOMIAL:
-        return power(kernel.gamma * product(x, z, n) + kernel.coef0, kernel.degree)
-    return product(x, z, n)
 
 
 cdef inline void add_scaled(double a, const double *x, double *y, int64_t n) noexcept nogil:
@@ -166,9 +143,14 @@ cdef class AdiabaticCore(LearnerCore):
     # -- kernel values -----------------------------------------------------------------------------
 
     cdef double k(self, const void *x, const void *z) noexcept nogil:
+        cdef double value
         if self.is_float32:
-            return value_of(&self.kernel, <const float *> x, <const float *> z, self.n_features)
-        return value_of(&self.kernel, <const double *> x, <const double *> z, self.n_features)
+            kernel_values(&self.kernel, <const float *> x, <const float *> z,
+                          self.n_features, 1, &value)
+        else:
+            kernel_values(&self.kernel, <const double *> x, <const double *> z,
+                          self.n_features, 1, &value)
+        return value
 
     cdef double norm(self, const void *x) noexcept nogil:
         """k(x, x), NaN where the sample is to be refused"""
@@ -177,7 +159,7 @@ cdef class AdiabaticCore(LearnerCore):
             xx = dot(<const float *> x, <const float *> x, self.n_features)
         else:
             xx = dot(<const double *> x, <const double *> x, self.n_features)
-        k_xx = self.k(x, x)
+        k_xx = 1.0 if self.kernel.kind == RBF else self.k(x, x)
         return k_xx if isfinite(xx) and k_xx <= LARGEST_NORM else NAN
 
     cdef double norm_of(self, int64_t i) noexcept nogil:
@@ -188,45 +170,35 @@ cdef class AdiabaticCore(LearnerCore):
 
     cdef void fill_row(self, const void *x, double *row) noexcept nogil:
         """row[j] = k(x, q_j)"""
-        if self.is_float32:
-            self.fill_typed(<const float *> x, <const float *> self.vectors, row)
-        else:
-            self.fill_typed(<const double *> x, <const double *> self.vectors, row)
+        self.fill(x, 0, self.solver.n, row)
 
-    cdef void fill_typed(self, const real *x, const real *vectors, double *row) noexcept nogil:
-        cdef int64_t j, n = self.solver.n, width = self.n_features
-        cdef double gamma = self.kernel.gamma
-        if self.kernel.kind == RBF:
-            for j in range(n):
-                row[j] = distance(x, vectors + j * width, width)
-            for j in range(n):
-                row[j] = exp_(-gamma * row[j])
+    cdef void fill(self, const void *x, int64_t first, int64_t n, double *out) noexcept nogil:
+        """out[j] = k(x, q_first+j), for n twins"""
+        cdef const char *vectors = self.vectors + first * self.row_bytes
+        if self.is_float32:
+            kernel_values(&self.kernel, <const float *> x, <const float *> vectors,
+                          self.n_features, n, out)
         else:
-            for j in range(n):
-                row[j] = value_of(&self.kernel, x, vectors + j * width, width)
+            kernel_values(&self.kernel, <const double *> x, <const double *> vectors,
+                          self.n_features, n, out)
+
+    cdef void fill_squares(self, const void *x, double *row) noexcept nogil:
+        """row[j] = |x - q_j|^2"""
+        if self.is_float32:
+            square_distances(<const float *> x, <const float *> self.vectors,
+                             self.n_features, self.solver.n, row)
+        else:
+            square_distances(<const double *> x, <const double *> self.vectors,
+                             self.n_features, self.solver.n, row)
 
     cdef double g_of(self, const void *x) noexcept nogil:
-        if self.is_float32:
-            return self.g_typed(<const float *> x, <const float *> self.vectors)
-        return self.g_typed(<const double *> x, <const double *> self.vectors)
-
-    cdef double g_typed(self, const real *x, const real *vectors) noexcept nogil:
-        """sum_j gamma_j k(q_j, x) + b"""
         cdef double k[CHUNK]
-        cdef int64_t j = 0, c, count, n = self.solver.n, width = self.n_features
-        cdef double g = 0.0, gamma = self.kernel.gamma
-        while j < n:
-            count = n - j if n - j < CHUNK else CHUNK
-            if self.kernel.kind == RBF:
-                for c in range(count):
-                    k[c] = distance(x, vectors + (j + c) * width, width)
-                for c in range(count):
-                    k[c] = exp_(-gamma * k[c])
-            else:
-                for c in range(count):
-                    k[c] = value_of(&self.kernel, x, vectors + (j + c) * width, width)
-            for c in range(count):
-                g += self.gamma[j + c] * k[c]
+        cdef double g = 0.0
+        cdef int64_t j = 0, count
+        while j < self.solver.n:
+            count = min(self.solver.n - j, <int64_t> CHUNK)
+            self.fill(x, j, count, k)
+            g += dot(k, self.gamma + j, count)
             j += count
         return g + self.solver.b
 
@@ -246,9 +218,7 @@ cdef class AdiabaticCore(LearnerCore):
         memmove(self.vectors + i * self.row_bytes, x, self.row_bytes)
         v.n += 1
         self.fill_row(x, self.row)
-        self.g[i] = v.b
-        for p in range(i):
-            self.g[i] += self.gamma[p] * self.row[p]
+        self.g[i] = dot(self.row, self.gamma, i) + v.b
         for p in range(n_rows):
             self.row_at(p)[i] = self.row[self.S[p]]
         self.s_minus[i] = self.s_plus[i] = self.gamma[i] = 0.0
@@ -569,10 +539,11 @@ cdef class AdiabaticCore(LearnerCore):
         cdef int c, to, direction
         cdef Outcome outcome
         self.begin(moves, count)
-        total, largest = 0.0, 0.0
+        total, largest = 0.0, 1.0 if self.kernel.kind == RBF else 0.0
         for i in range(n):
             total += self.gamma[i]
-            largest = fmax(largest, self.norm_of(i))
+            if self.kernel.kind != RBF:
+                largest = fmax(largest, self.norm_of(i))
         while True:
             left -= 1
             if left == 0:
@@ -583,8 +554,9 @@ cdef class AdiabaticCore(LearnerCore):
                 push_sum += moves[c].rate
                 size += fabs(moves[c].rate)
             for i in range(n):
-                size += fabs(self.gamma[i])
-                surplus += fabs(self.gamma[i]) * sqrt(self.norm_of(i))
+                length = fabs(self.gamma[i])
+                size += length
+                surplus += length if self.kernel.kind == RBF else length * sqrt(self.norm_of(i))
             hair = HAIR * v.mu + NOISE * sqrt(largest) * surplus
             rest = 1.0 - t
             if v.m == 0:
@@ -706,7 +678,7 @@ cdef class AdiabaticCore(LearnerCore):
     cdef double direct(self, double d_mu, double sum_rate) noexcept nogil:
         """solution = (b, gamma_S) per unit of t, rate = that of g; the first of them."""
         cdef Solver *v = self.solver
-        cdef int64_t i, p
+        cdef int64_t i, p, n_rows = self.rows_with(v.m)
         cdef double db
         self.border[0] = sum_rate
         for p in range(v.m):
@@ -718,7 +690,8 @@ cdef class AdiabaticCore(LearnerCore):
         for i in range(v.n):
             self.rate[i] = self.push[i] + db
         for p in range(v.m):
-            add_scaled(self.solution[1 + p], self.row_of(p), self.rate, v.n)
+            add_scaled(self.solution[1 + p], self.row_at(p) if p < n_rows else self.row_of(p),
+                       self.rate, v.n)
         return db
 
     cdef void sides(
@@ -745,8 +718,10 @@ cdef class AdiabaticCore(LearnerCore):
             state = self.state[i]
             if state % 2:
                 continue
-            self.sides(i, moves, count, &lower, &upper)
             g, dg, off = self.g[i], self.rate[i], self.off[i]
+            if fabs(fabs(g) - mu) > rest * (fabs(dg) + fabs(d_mu) + 2.0 * fabs(off)) + hair:
+                continue    # too far from either step
+            self.sides(i, moves, count, &lower, &upper)
             if state == 0 and lower:
                 gap, rate = -mu + off * rest - g, dg + d_mu + off
                 if comes_first(gap, rate, rest, hair, length):

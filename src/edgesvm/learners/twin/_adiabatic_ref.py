@@ -132,8 +132,10 @@ class AdiabaticRef(ReferenceCore):
     # -- the margin set ----------------------------------------------------------------------------
 
     def bordered(self):
-        K = self.k(self.views["vectors"][self.S], self.views["vectors"][self.S])
-        return np.block([[np.zeros((1, 1)), np.ones((1, len(K)))], [np.ones((len(K), 1)), K]])
+        M = np.ones((1 + len(self.S), 1 + len(self.S)))
+        M[0, 0] = 0.0
+        M[1:, 1:] = self.k(self.views["vectors"][self.S], self.views["vectors"][self.S])
+        return M
 
     def sensitivity(self, i):
         """u = M^-1 (1, K_Si), the Schur complement of twin i in K_SS + lift, and its row"""

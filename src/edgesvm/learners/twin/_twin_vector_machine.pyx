@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memmove
 from edgesvm.core.linalg cimport real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport (
-    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, REACHED, AdiabaticCore, Move, Outcome, distance)
+    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, REACHED, AdiabaticCore, Move, Outcome)
 
 from edgesvm.errors import CorruptModelError
 
@@ -115,6 +115,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef Outcome update_twins(self, const void *x, double y, double weight) noexcept nogil:
         """Algorithm 3: room for the newcomer by a twin far off, or by a merge."""
         cdef Move moves[4]
+        cdef Counters before = self.counters[0]
         cdef int gone = 0, placed = 1
         cdef int64_t i, k = 0
         if self.solver.n == self.max_twins:
@@ -130,15 +131,21 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                 self.merge(moves, False)
                 gone, placed = 2, 2
         self.weigh(&moves[gone + placed - 1], self.place(x), y, weight)
-        return self.change(moves, gone, placed)
+        return self.change(moves, gone, placed, &before)
 
-    cdef Outcome change(self, Move *moves, int gone, int placed) noexcept nogil:
-        """One path; then the first `gone` have no weight and go, or else those placed last."""
+    cdef Outcome change(
+        self, Move *moves, int gone, int placed, const Counters *before
+    ) noexcept nogil:
+        """One path; then the first `gone` have no weight and go, or else those placed last: what
+        was walked back did not take place, and is not counted."""
         cdef Outcome outcome = self.update(moves, gone + placed)
         cdef int c, first = 0, last = gone
         cdef int64_t behind
         if outcome == OVERFLOWED:
             first, last = gone, gone + placed
+            self.counters.n_merged = before.n_merged
+            self.counters.n_removed = before.n_removed
+            self.counters.n_forced = before.n_forced
         else:
             for c in range(gone, gone + placed):
                 self.measure(moves[c].slot)
@@ -149,38 +156,43 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             self.drop(moves[c].slot)
         return outcome
 
-    cdef double distortion(self, int64_t i, int64_t j) noexcept nogil:
-        """s_i s_j / (s_i + s_j) times the squared distance of the two, in input or feature
-        space."""
-        cdef double s_i = self.weight_of(i), s_j = self.weight_of(j), square
+    cdef void fill_distortions(self, int64_t i) noexcept nogil:
+        """row[j] = s_i s_j / (s_i + s_j) times the squared distance of twins i and j, in input or
+        feature space; of i itself FARTHEST."""
+        cdef int64_t j, n = self.solver.n
+        cdef double s_i = self.weight_of(i), s_j, k_ii = self.norm_of(i)
+        cdef double *row = self.row
+        cdef const double *minus = self.s_minus
+        cdef const double *plus = self.s_plus
         if self.in_feature_space:
-            square = self.norm_of(i) + self.norm_of(j) - 2.0 * self.k(self.twin(i), self.twin(j))
-        elif self.is_float32:
-            square = distance(
-                <float *> self.twin(i), <float *> self.twin(j), self.n_features)
+            self.fill_row(self.twin(i), row)
+            for j in range(n):
+                row[j] = k_ii + self.norm_of(j) - 2.0 * row[j]
         else:
-            square = distance(
-                <double *> self.twin(i), <double *> self.twin(j), self.n_features)
-        return s_i * s_j / (s_i + s_j) * square
+            self.fill_squares(self.twin(i), row)
+        for j in range(n):
+            s_j = minus[j] + plus[j]
+            row[j] *= s_i * s_j / (s_i + s_j)
+        row[i] = FARTHEST
 
     cdef void measure(self, int64_t i) noexcept nogil:
         """The bounds `near` with twin i, which is new."""
         cdef int64_t j
-        cdef double distortion
+        self.fill_distortions(i)
         self.near[i] = FARTHEST
         for j in range(self.solver.n):
             if j != i and self.weight_of(j) > 0.0:
-                distortion = self.distortion(i, j)
-                self.near[i] = fmin(self.near[i], distortion)
-                self.near[j] = fmin(self.near[j], distortion)
+                self.near[i] = fmin(self.near[i], self.row[j])
+                self.near[j] = fmin(self.near[j], self.row[j])
 
     cdef Outcome relieve(self) noexcept nogil:
         """The margin set has no room: two twins of it become one, the newcomer is given up."""
         cdef Move moves[3]
+        cdef Counters before = self.counters[0]
         if self.solver.m < 2 or self.solver.n < 3:
             return OVERFLOWED
         self.merge(moves, True)
-        return self.change(moves, 2, 1)
+        return self.change(moves, 2, 1, &before)
 
     cdef void weigh(self, Move *move, int64_t i, double y, double weight) noexcept nogil:
         move.slot, move.to_minus, move.to_plus = i, self.s_minus[i], self.s_plus[i]
@@ -260,14 +272,15 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         for i in range(n):
             if self.near[i] >= best.distortion:
                 continue
+            self.fill_distortions(i)
             bound = FARTHEST
             for j in range(n):
-                if j != i:
-                    distortion = self.distortion(i, j)
-                    bound = fmin(bound, distortion)
-                    if (j > i and distortion < best.distortion
-                            and self.may_merge(i, j, self.one_sided, False)):
-                        best.distortion, best.i, best.j = distortion, i, j
+                distortion = self.row[j]
+                if distortion < bound:
+                    bound = distortion
+                if (distortion < best.distortion and j > i
+                        and self.may_merge(i, j, self.one_sided, False)):
+                    best.distortion, best.i, best.j = distortion, i, j
             self.near[i] = bound
         return best.distortion < FARTHEST
 
@@ -284,11 +297,14 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         cdef int count = 0, c
         cdef double distortion
         for i in range(n):
+            if count == CANDIDATES and self.near[i] >= pairs[count - 1].distortion:
+                continue
+            self.fill_distortions(i)
             for j in range(i + 1, n):
-                if not self.may_merge(i, j, one_sided, of_margin):
-                    continue
-                distortion = self.distortion(i, j)
+                distortion = self.row[j]
                 if count == CANDIDATES and not distortion < pairs[count - 1].distortion:
+                    continue
+                if not self.may_merge(i, j, one_sided, of_margin):
                     continue
                 if count < CANDIDATES:
                     count += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from edgesvm.core.status import Status
@@ -47,14 +49,22 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
         """The margin set has no room: two twins of it become one, the newcomer is given up."""
         if len(self.S) < 2 or self.n < 3:
             return False
+        before = self.counted()
         moving, gone = self.merge(of_margin=True)
-        return self.change(moving, gone)
+        return self.change(moving, gone, before)
 
-    def change(self, moving, gone):
-        """One path; then those go that have no weight: `gone`, or the newcomers."""
+    def counted(self):
+        """What a walk back takes back."""
+        return {name: int(self.views[name]) for name in ("n_merged", "n_removed", "n_forced")}
+
+    def change(self, moving, gone, before):
+        """One path; then those go that have no weight: `gone`, or the newcomers: what was walked
+        back did not take place, and is not counted."""
         learned = self.update(moving)
         if not learned:
             gone = [i for i, *to in moving if any(to)]
+            for name, count in before.items():
+                self.views[name][...] = count
         for k in sorted(gone, reverse=True):
             self.drop(k)
         return learned
@@ -65,7 +75,7 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
 
     def update_twins(self, x, y, weight):
         """Algorithm 3: room for the newcomer by a twin far off, or by a merge."""
-        moving, gone = [], []
+        moving, gone, before = [], [], self.counted()
         if self.n == self.max_twins:
             far = np.abs(self.held("g"))
             k = int(np.argmax(far))
@@ -78,7 +88,7 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
                 moving, gone = [(0, 0.0, 0.0)], [0]
                 self.count("n_removed")
         i = self.place(x)
-        return self.change([*moving, (i, *self.weighed(i, y, weight))], gone)
+        return self.change([*moving, (i, *self.weighed(i, y, weight))], gone, before)
 
     def weighed(self, i, y, weight):
         s_minus, s_plus = float(self.views["s_minus"][i]), float(self.views["s_plus"][i])
@@ -96,7 +106,8 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
     def merge(self, of_margin=False):
         """The best pair that passes the test, or the least bad: one twin instead of two."""
         v = self.views
-        best, least, passed = None, np.inf, False
+        best: Any = None
+        least, passed = np.inf, False
         for i, j in self.candidates(of_margin):
             q, error = self.joined(i, j)
             if best is None:
@@ -167,19 +178,20 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
         x, z = v["vectors"][i].astype(np.float64), v["vectors"][j].astype(np.float64)
         s = self.held("s_minus") + self.held("s_plus")
 
-        def cost(part):
-            q = (x + part * (z - x)).astype(self.dtype)
-            k_x, k_z, k_q = (float(self.k(q, p)[0, 0]) for p in (x, z, q))
-            return (s[i] + s[j]) * k_q - 2 * (s[i] * k_x + s[j] * k_z)
+        def costs(*parts):
+            q = (x + np.array(parts)[:, None] * (z - x)).astype(self.dtype)
+            k_x, k_z = self.k(q, [x, z]).T
+            return (s[i] + s[j]) * self.k(q, q).diagonal() - 2 * (s[i] * k_x + s[j] * k_z)
 
         places = np.arange(33) / 32.0
         best, least = 0, np.inf
-        for c, part in enumerate(places):
-            if cost(part) < least - TIE * abs(least if c else 0.0):
-                best, least = c, cost(part)
+        for c, cost in enumerate(costs(*places)):
+            if cost < least - TIE * abs(least if c else 0.0):
+                best, least = c, cost
         low, high = places[max(best - 1, 0)], places[min(best + 1, 32)]
         golden = 0.6180339887498949
         for _ in range(18):
             a, b = high - golden * (high - low), low + golden * (high - low)
-            low, high = (low, b) if cost(a) <= cost(b) else (a, high)
+            at_a, at_b = costs(a, b)
+            low, high = (low, b) if at_a <= at_b else (a, high)
         return (low + high) / 2

@@ -54,7 +54,8 @@ class TwinVectorMachine(AdiabaticLearner):
         block. Default: the smallest block in which all twins can be on the margin. With more a
         large margin set is faster; with less the bytes are fewer, and an example that would take
         the margin set beyond the block is given up, two twins of the margin are merged instead
-        (``n_overflowed_``). The result of a path does not depend on it.
+        (``n_overflowed_``; where the block is much too small for the data, nearly all are given
+        up). The result of a path does not depend on it.
     dtype : {"float32", "float64"}, default "float32"
         Of samples and twin vectors; everything else is float64.
 

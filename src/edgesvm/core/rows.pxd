@@ -1,0 +1,45 @@
+# Kernel values of one sample and many rows, in float64 whatever the rows' dtype (rows.h).
+
+from libc.stdint cimport int64_t
+
+from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, power
+from edgesvm.core.linalg cimport real
+
+cdef extern from "rows.h" nogil:
+    void rows_square_distance_f32(
+        const float *x, const float *rows, int64_t width, int64_t n, double *out) noexcept
+    void rows_square_distance_f64(
+        const double *x, const double *rows, int64_t width, int64_t n, double *out) noexcept
+    void rows_dot_f32(
+        const float *x, const float *rows, int64_t width, int64_t n, double *out) noexcept
+    void rows_dot_f64(
+        const double *x, const double *rows, int64_t width, int64_t n, double *out) noexcept
+    void tiles_exp_f64(double scale, double *v, int64_t n) noexcept
+
+
+cdef inline void square_distances(
+    const real *x, const real *rows, int64_t width, int64_t n, double *out
+) noexcept nogil:
+    """out[i] = ((x - rows[i]) ** 2).sum()"""
+    if real is float:
+        rows_square_distance_f32(x, rows, width, n, out)
+    else:
+        rows_square_distance_f64(x, rows, width, n, out)
+
+
+cdef inline void kernel_values(
+    const Kernel *kernel, const real *x, const real *rows, int64_t width, int64_t n, double *out
+) noexcept nogil:
+    """out[i] = k(x, rows[i])"""
+    cdef int64_t i
+    if kernel.kind == RBF:
+        square_distances(x, rows, width, n, out)
+        tiles_exp_f64(-kernel.gamma, out, n)
+        return
+    if real is float:
+        rows_dot_f32(x, rows, width, n, out)
+    else:
+        rows_dot_f64(x, rows, width, n, out)
+    if kernel.kind == POLYNOMIAL:
+        for i in range(n):
+            out[i] = power(kernel.gamma * out[i] + kernel.coef0, kernel.degree)

@@ -1,0 +1,1 @@
+"""The batch solver, and learners that hold samples and solve on demand."""

@@ -1,0 +1,67 @@
+# Sequential minimal optimization over arrays that lie in the caller's memory; see _smo.pyx.
+
+from libc.stdint cimport int32_t, int64_t
+
+from edgesvm.core.kernels cimport Kernel
+from edgesvm.core.tiles cimport Tiles
+
+cdef enum Outcome:
+    RUNNING = 0
+    CONVERGED = 1
+    STALLED = 2         # rounding hides what gap is left
+
+cdef struct RowCache:   # kernel rows in slots of `stride` numbers; all arrays are the caller's
+    float *block        # (n_floats,)
+    int64_t n_floats
+    int64_t stride      # of a slot, a multiple of 16
+    int64_t n_slots
+    int64_t n_used
+    int64_t clock
+    int64_t touched     # numbers of the block that have been written
+    int32_t *slot       # (capacity,): 1 + that of the example's row, or 0
+    int32_t *owner      # (capacity,): by slot, whose row it holds
+    int32_t *filled     # (capacity,): by slot, how many of its numbers are there
+    int64_t *used       # (capacity,): by slot, when last asked for
+
+cdef struct Smo:
+    # The problem, in the caller's arrays. `solve` reorders them together; `restore` puts them back.
+    Tiles rows
+    Kernel kernel
+    int64_t n
+    double *bound           # (n,): y C of the example; the coefficient lies between it and 0
+    const double *linear    # (n,): c, in the order of `order`; NULL: the sign of `bound`
+    double *sign            # (n,) or NULL: K_st = s_s s_t (k + offset) + ridge [s = t]
+    double offset
+    double ridge
+    double tol
+    bint shrinking
+    # The solution
+    double *beta            # (n,): y alpha
+    # TMP, (n,) each, numbers of floats a multiple of 16
+    double *gradient        # c - K beta
+    float *diagonal
+    float *state            # -1 at the lower bound, 1 at the upper, 0 between
+    float *spare
+    int32_t *order          # at position t stands example order[t]
+    char *point             # (width,), rows' dtype
+    RowCache cache
+    # How far it is
+    int64_t n_active
+    int64_t n_iter
+    int64_t countdown
+    int64_t i               # the next first index: argmax of the gradient over what may grow
+    double most             # gradient[i]
+    double least            # least gradient over what may fall
+    double sum_beta         # sum |beta|
+    double k_max
+    bint unshrunk
+
+cdef void smo_begin(Smo *s, bint warm) noexcept nogil
+cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil
+cdef void smo_complete(Smo *s) noexcept nogil
+cdef double smo_intercept(const Smo *s) noexcept nogil
+cdef double smo_objective(const Smo *s) noexcept nogil
+cdef double smo_gap(const Smo *s) noexcept nogil
+cdef void smo_restore(Smo *s) noexcept nogil
+cdef int64_t smo_gather(Smo *s) noexcept nogil
+cdef void smo_wipe(Smo *s) noexcept nogil

@@ -1,0 +1,408 @@
+"""Sequential minimal optimization, compiled: the dual problem of an SVM by pairs of coefficients.
+
+Given rows x_t, bounds b_t = y_t C_t and a linear part c (for an SVM c = y), in the signed
+coefficients beta = y alpha:
+
+    min 1/2 beta' K beta - c' beta,   sum beta = const,   beta_t between 0 and b_t
+
+with K_st = k(x_s, x_t), or s_s s_t (k(x_s, x_t) + offset) + ridge [s = t] where signs are given.
+The gradient kept is g = c - K beta. Optimal where no pair has g_i > g_j with beta_i free to grow
+and beta_j free to fall; the largest such difference is the gap, and the solver stops below `tol`.
+
+The pair (Fan, Chen & Lin 2005, WSS 2): i of the largest g that may grow; j, that may fall, of the
+largest gain (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij). Shrinking as LIBSVM's (Chang & Lin 2011, 4.2):
+what is at a bound and far beyond it is put behind the active ones, and its gradient computed anew
+when the active ones are done; no second gradient is kept for that.
+
+An iteration is two passes over the active examples: one finds j; the other moves the gradient and
+finds the next i on the way (smo_passes.h). Rows of K are float32, in a cache of whole bytes that
+gives up the row not asked for longest. When the active set has shrunk by a quarter the cache is
+cut into more, shorter slots.
+
+Everything lies in the caller's memory. An example takes 52 bytes beside its row and its bound:
+beta, gradient 8; diagonal, state, spare, order 4; slot, owner, filled 4; used 8.
+Nothing is allocated.
+"""
+
+from libc.math cimport INFINITY, fabs, isfinite
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memmove, memset
+
+from edgesvm.core.kernels cimport kernel_value
+from edgesvm.core.tiles cimport get_row, kernel_row, lanes_of, swap_rows
+
+cdef extern from "smo_passes.h" nogil:
+    void smo_step(
+        double *g, const float *state, const float *row_i, const float *row_j, double delta,
+        int64_t n, double *most, int64_t *i, double *least) noexcept
+    int64_t smo_second(
+        const double *g, const float *state, const float *diagonal, const float *row_i,
+        double g_i, float k_ii, int64_t n) noexcept
+
+cdef int64_t SHRINK_EVERY = 1000        # iterations, or n where that is less; as LIBSVM
+cdef double LEAST_CURVATURE = 1e-12     # in place of a curvature that rounding made <= 0
+cdef double ROUNDING = 1e-15            # gaps below this times k_max sum |beta| are noise
+
+
+# -- examples --------------------------------------------------------------------------------------
+
+cdef inline double linear_part(const Smo *s, int64_t t) noexcept nogil:
+    """c_t"""
+    if s.linear != NULL:
+        return s.linear[s.order[t]]
+    return 1.0 if s.bound[t] > 0.0 else -1.0
+
+
+cdef inline void set_state(Smo *s, int64_t t) noexcept nogil:
+    cdef double low = s.bound[t] if s.bound[t] < 0.0 else 0.0
+    cdef double high = s.bound[t] if s.bound[t] > 0.0 else 0.0
+    s.state[t] = -1.0 if s.beta[t] <= low else 1.0 if s.beta[t] >= high else 0.0
+
+
+cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
+    """Exchange two examples in everything but the cached rows' columns."""
+    cdef RowCache *cache = &s.cache
+    swap_rows(&s.rows, a, b)
+    s.bound[a], s.bound[b] = s.bound[b], s.bound[a]
+    s.beta[a], s.beta[b] = s.beta[b], s.beta[a]
+    s.gradient[a], s.gradient[b] = s.gradient[b], s.gradient[a]
+    s.diagonal[a], s.diagonal[b] = s.diagonal[b], s.diagonal[a]
+    s.state[a], s.state[b] = s.state[b], s.state[a]
+    s.order[a], s.order[b] = s.order[b], s.order[a]
+    if s.sign != NULL:
+        s.sign[a], s.sign[b] = s.sign[b], s.sign[a]
+    cache.slot[a], cache.slot[b] = cache.slot[b], cache.slot[a]
+    if cache.slot[a]:
+        cache.owner[cache.slot[a] - 1] = <int32_t> a
+    if cache.slot[b]:
+        cache.owner[cache.slot[b] - 1] = <int32_t> b
+
+
+# -- kernel rows -----------------------------------------------------------------------------------
+
+cdef void compute_row(Smo *s, int64_t i, int64_t first, int64_t last, float *out) noexcept nogil:
+    """out[t] = K_it, first <= t < last, and before `first` to the beginning of its tile"""
+    cdef int64_t t
+    first -= first % lanes_of(&s.rows)
+    get_row(&s.rows, i, s.point)
+    kernel_row(&s.rows, &s.kernel, s.point, first, last, out)
+    if s.sign != NULL:
+        for t in range(first, last):
+            out[t] = <float> (s.sign[i] * s.sign[t] * (out[t] + s.offset))
+    if first <= i < last:
+        out[i] = s.diagonal[i]
+
+
+cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
+    """K_tt"""
+    cdef double k
+    get_row(&s.rows, t, s.point)
+    if s.rows.is_float32:
+        k = kernel_value(&s.kernel, <float *> s.point, <float *> s.point, s.rows.width)
+    else:
+        k = kernel_value(&s.kernel, <double *> s.point, <double *> s.point, s.rows.width)
+    return k + s.offset + s.ridge if s.sign != NULL else k
+
+
+cdef int64_t padded(int64_t n) noexcept nogil:
+    """The next multiple of 16: whole tiles, in either dtype"""
+    return (n + 15) // 16 * 16
+
+
+cdef inline void move_row(RowCache *cache, int64_t k, int64_t to, int64_t old) noexcept nogil:
+    memmove(cache.block + k * to, cache.block + k * old, cache.filled[k] * sizeof(float))
+
+
+cdef void cut_cache(RowCache *cache, int64_t n, int64_t capacity) noexcept nogil:
+    """Slots of `n` numbers from now on; rows that are there stay, cut to length, as many as fit."""
+    cdef int64_t k, stride = padded(n), old = cache.stride
+    cdef int64_t n_slots = min(cache.n_floats // stride, capacity)
+    if stride > old:
+        for k in range(n_slots, cache.n_used):
+            cache.slot[cache.owner[k]] = 0
+        cache.n_used = min(cache.n_used, n_slots)
+        for k in range(cache.n_used - 1, 0, -1):
+            move_row(cache, k, stride, old)
+    elif stride < old:
+        for k in range(cache.n_used):
+            cache.filled[k] = <int32_t> min(<int64_t> cache.filled[k], n)
+            move_row(cache, k, stride, old)
+    cache.stride, cache.n_slots = stride, n_slots
+    cache.touched = max(cache.touched, cache.n_used * stride)
+
+
+cdef int64_t take_slot(RowCache *cache) noexcept nogil:
+    """An unused slot, or that of the row not asked for longest."""
+    cdef int64_t k, oldest = 0
+    if cache.n_used < cache.n_slots:
+        cache.n_used += 1
+        cache.touched = max(cache.touched, cache.n_used * cache.stride)
+        return cache.n_used - 1
+    for k in range(1, cache.n_used):
+        if cache.used[k] < cache.used[oldest]:
+            oldest = k
+    cache.slot[cache.owner[oldest]] = 0
+    return oldest
+
+
+cdef const float *row_of(Smo *s, int64_t i) noexcept nogil:
+    """K_it for the active t, from the cache; the row asked for before this one stays valid."""
+    cdef RowCache *cache = &s.cache
+    cdef int64_t k = cache.slot[i] - 1
+    cdef float *row
+    if k < 0:
+        k = take_slot(cache)
+        cache.slot[i], cache.owner[k], cache.filled[k] = <int32_t> (k + 1), <int32_t> i, 0
+    cache.clock += 1
+    cache.used[k] = cache.clock
+    row = cache.block + k * cache.stride
+    if cache.filled[k] < s.n_active:
+        compute_row(s, i, cache.filled[k], s.n_active, row)
+        cache.filled[k] = <int32_t> s.n_active
+    return row
+
+
+# -- the gradient ----------------------------------------------------------------------------------
+
+cdef void find_first(Smo *s) noexcept nogil:
+    """i, most, least over the active examples"""
+    cdef int64_t t
+    s.most, s.least, s.i = -INFINITY, INFINITY, -1
+    for t in range(s.n_active):
+        if s.state[t] <= 0.0 and s.gradient[t] >= s.most:
+            s.most, s.i = s.gradient[t], t
+        if s.state[t] >= 0.0 and s.gradient[t] < s.least:
+            s.least = s.gradient[t]
+
+
+cdef void compute_gradient(Smo *s, int64_t first) noexcept nogil:
+    """g = c - K beta from position `first` on"""
+    cdef int64_t i, t, k
+    cdef const float *row
+    cdef double beta
+    if first >= s.n:
+        return
+    for t in range(first, s.n):
+        s.gradient[t] = linear_part(s, t)
+    for i in range(s.n):
+        beta = s.beta[i]
+        if beta == 0.0:
+            continue
+        k = s.cache.slot[i] - 1
+        if k >= 0 and s.cache.filled[k] == s.n:
+            row = s.cache.block + k * s.cache.stride
+        else:
+            compute_row(s, i, first, s.n, s.spare)
+            row = s.spare
+        for t in range(first, s.n):
+            s.gradient[t] -= beta * row[t]
+
+
+cdef void activate_all(Smo *s) noexcept nogil:
+    if s.n_active == s.n:
+        return
+    compute_gradient(s, s.n_active)
+    s.n_active = s.n
+    if s.cache.stride != padded(s.n):
+        cut_cache(&s.cache, s.n, s.n)
+    find_first(s)
+
+
+# -- shrinking -------------------------------------------------------------------------------------
+
+cdef inline bint is_settled(const Smo *s, int64_t t, double most, double least) noexcept nogil:
+    """At a bound and with no partner among the active examples"""
+    return (s.state[t] > 0.0 and s.gradient[t] > most) or (
+        s.state[t] < 0.0 and s.gradient[t] < least)
+
+
+cdef void shrink(Smo *s) noexcept nogil:
+    cdef int64_t t = 0, n_pairs = 0, last
+    cdef int32_t *pairs = <int32_t *> s.spare
+    cdef double most, least
+    if not s.unshrunk and s.most - s.least <= 10.0 * s.tol:
+        s.unshrunk = True
+        activate_all(s)
+    most, least, last = s.most, s.least, s.n_active
+    while t < last:
+        if is_settled(s, t, most, least):
+            last -= 1
+            while last > t and is_settled(s, last, most, least):
+                last -= 1
+            if last > t:
+                swap(s, t, last)
+                pairs[2 * n_pairs], pairs[2 * n_pairs + 1] = <int32_t> t, <int32_t> last
+                n_pairs += 1
+        t += 1
+    if last == s.n_active:
+        return
+    swap_columns(&s.cache, pairs, n_pairs)
+    s.n_active = last
+    if 4 * padded(last) <= 3 * s.cache.stride and last > 0:
+        cut_cache(&s.cache, last, s.n)
+    find_first(s)
+
+
+cdef void swap_columns(RowCache *cache, const int32_t *pairs, int64_t n_pairs) noexcept nogil:
+    """row[a], row[b] = row[b], row[a] in each cached row, a < b; a row that has no b ends at a."""
+    cdef int64_t k, m, a, b
+    cdef float *row
+    for k in range(cache.n_used):
+        row = cache.block + k * cache.stride
+        for m in range(n_pairs):
+            a, b = pairs[2 * m], pairs[2 * m + 1]
+            if b < cache.filled[k]:
+                row[a], row[b] = row[b], row[a]
+            elif a < cache.filled[k]:
+                cache.filled[k] = <int32_t> a
+
+
+# -- solving ---------------------------------------------------------------------------------------
+
+cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
+    """Set up; from the coefficients in `beta` where `warm`, else from zero."""
+    cdef int64_t t
+    s.n_active, s.n_iter, s.unshrunk = s.n, 0, False
+    s.countdown = min(s.n, SHRINK_EVERY) + 1
+    s.cache.stride = s.cache.n_used = s.cache.clock = s.cache.touched = 0
+    cut_cache(&s.cache, s.n, s.n)
+    s.sum_beta = s.k_max = 0.0
+    for t in range(s.n):
+        s.order[t] = <int32_t> t
+        s.cache.slot[t] = 0
+        if not warm:
+            s.beta[t] = 0.0
+        s.sum_beta += fabs(s.beta[t])
+        s.diagonal[t] = <float> self_kernel(s, t)
+        s.k_max = max(s.k_max, <double> s.diagonal[t])
+        set_state(s, t)
+    compute_gradient(s, 0)
+    find_first(s)
+
+
+cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil:
+    """At most `n_more` iterations."""
+    cdef double tol
+    while True:
+        if s.shrinking and s.countdown <= 1:
+            s.countdown = min(s.n, SHRINK_EVERY) + 1
+            shrink(s)
+        tol = max(s.tol, ROUNDING * s.k_max * s.sum_beta)
+        if not s.most - s.least >= tol:
+            activate_all(s)
+            if not s.most - s.least >= tol:
+                return CONVERGED if s.most - s.least < s.tol else STALLED
+            s.countdown = 1
+            continue
+        if n_more <= 0:
+            return RUNNING
+        if not improve(s):
+            return STALLED
+        n_more -= 1
+        s.n_iter += 1
+        s.countdown -= 1
+
+
+cdef bint improve(Smo *s) noexcept nogil:
+    """One pair to the minimum along its line, or to a bound. Whether anything moved."""
+    cdef int64_t i = s.i, j
+    cdef const float *row_i = row_of(s, i)
+    cdef const float *row_j
+    cdef double curvature, delta, room, high, low
+    j = smo_second(
+        s.gradient, s.state, s.diagonal, row_i, s.most, s.diagonal[i], s.n_active)
+    if j < 0:
+        return False
+    row_j = row_of(s, j)
+    curvature = <double> s.diagonal[i] + s.diagonal[j] - 2.0 * row_i[j]
+    if not curvature > 0.0:
+        curvature = LEAST_CURVATURE
+    delta = (s.gradient[i] - s.gradient[j]) / curvature
+    high = s.bound[i] if s.bound[i] > 0.0 else 0.0
+    low = s.bound[j] if s.bound[j] < 0.0 else 0.0
+    room = min(high - s.beta[i], s.beta[j] - low)
+    if not delta < room:
+        delta = room
+    if s.beta[i] + delta == s.beta[i] and s.beta[j] - delta == s.beta[j]:
+        return False
+    s.sum_beta += (delta if s.bound[i] > 0.0 else -delta) - (delta if s.bound[j] > 0.0 else -delta)
+    # Exactly to the bound, which a sum would miss by a rounding
+    s.beta[i] = high if delta == high - s.beta[i] else s.beta[i] + delta
+    s.beta[j] = low if delta == s.beta[j] - low else s.beta[j] - delta
+    set_state(s, i)
+    set_state(s, j)
+    smo_step(
+        s.gradient, s.state, row_i, row_j, delta, s.n_active, &s.most, &s.i, &s.least)
+    return True
+
+
+cdef void smo_complete(Smo *s) noexcept nogil:
+    """All examples active, as what follows needs; where the iterations ended early they are not."""
+    activate_all(s)
+
+
+# -- the answer ------------------------------------------------------------------------------------
+
+cdef double smo_gap(const Smo *s) noexcept nogil:
+    """By how much the worst active pair violates optimality; 0 where there is no pair."""
+    return max(s.most - s.least, 0.0) if isfinite(s.most) and isfinite(s.least) else 0.0
+
+
+cdef double smo_intercept(const Smo *s) noexcept nogil:
+    """b of f(x) = sum beta_t k(x_t, x) + b: the mean of g over free coefficients; else the middle
+    of what optimality allows. All examples must be active."""
+    cdef int64_t t, n_free = 0
+    cdef double total = 0.0
+    for t in range(s.n):
+        if s.state[t] == 0.0:
+            total += s.gradient[t]
+            n_free += 1
+    if n_free:
+        return total / n_free
+    if isfinite(s.most) and isfinite(s.least):
+        return 0.5 * (s.most + s.least)
+    return s.most if isfinite(s.most) else s.least if isfinite(s.least) else 0.0
+
+
+cdef double smo_objective(const Smo *s) noexcept nogil:
+    """1/2 beta' K beta - c' beta = -1/2 beta' (c + g). All examples must be active."""
+    cdef int64_t t
+    cdef double total = 0.0
+    for t in range(s.n):
+        total += s.beta[t] * (linear_part(s, t) + s.gradient[t])
+    return -0.5 * total
+
+
+cdef void smo_restore(Smo *s) noexcept nogil:
+    """Every example back where it stood before."""
+    cdef int64_t t
+    for t in range(s.n):
+        while s.order[t] != t:
+            swap(s, t, s.order[t])
+
+
+cdef int64_t smo_gather(Smo *s) noexcept nogil:
+    """After `smo_restore`: those with a coefficient to the front, in their order; how many."""
+    cdef int64_t t, n_support = 0
+    for t in range(s.n):
+        if s.beta[t] != 0.0:
+            if t != n_support:
+                swap(s, t, n_support)
+            n_support += 1
+    return n_support
+
+
+cdef void smo_wipe(Smo *s) noexcept nogil:
+    """Zero all that was scratch, so that the caller's bytes depend on problem and answer alone."""
+    cdef RowCache *cache = &s.cache
+    cdef int64_t size = sizeof(float) if s.rows.is_float32 else sizeof(double)
+    memset(cache.block, 0, cache.touched * sizeof(float))
+    memset(cache.slot, 0, s.n * sizeof(int32_t))
+    memset(cache.owner, 0, s.n * sizeof(int32_t))
+    memset(cache.filled, 0, s.n * sizeof(int32_t))
+    memset(cache.used, 0, s.n * sizeof(int64_t))
+    memset(s.gradient, 0, s.n * sizeof(double))
+    memset(s.diagonal, 0, s.n * sizeof(float))
+    memset(s.state, 0, s.n * sizeof(float))
+    memset(s.spare, 0, padded(s.n) * sizeof(float))
+    memset(s.point, 0, s.rows.width * size)

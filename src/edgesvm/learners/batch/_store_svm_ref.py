@@ -1,0 +1,146 @@
+"""A store of samples and the SVM of those held, in plain NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.core.rng import below_view, seed_view
+from edgesvm.core.status import Status
+from edgesvm.learners.batch._smo_ref import SMORef
+
+LARGEST_KERNEL = 1e37
+
+
+class StoreSVMCoreRef(ReferenceCore):
+    """The arena's arrays by name; the solver's scratch stays zero."""
+
+    def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
+        super().__init__(*common)
+        self.C, self.kernel, self.tol, self.shrinking = C, kernel, tol, shrinking
+        self.max_iter = max(10_000_000, 100 * max_samples) if max_iter is None else max_iter
+        self.max_samples, self.when_full = max_samples, when_full
+        self.smo: Any = None  # while solving
+        if when_full == "random" and not self.views["rng"].any():
+            self.views["rng"][:] = seed_view(seed)
+
+    def k(self, X, Z):
+        return self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
+
+    def rows(self, n):
+        """The first n rows, a copy, ndarray of shape (n, n_features)."""
+        tiles = self.views["rows"]
+        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[:n]
+
+    def put(self, t, x):
+        lanes = self.views["rows"].shape[2]
+        self.views["rows"][t // lanes, :, t % lanes] = x
+
+    def permute(self, order):
+        """Position t takes what stood at order[t]."""
+        n, v = len(order), self.views
+        for t, x in enumerate(self.rows(n)[order]):
+            self.put(t, x)
+        for name in ("bound", "beta", "order"):
+            v[name][:n] = v[name][:n][order]
+
+    # -- the store ---------------------------------------------------------------------------------
+
+    def place(self):
+        n = int(self.views["n_per_class"].sum())
+        if n < self.max_samples:
+            return n
+        if self.when_full == "oldest":
+            return n % self.max_samples
+        if self.when_full == "random":
+            draw = below_view(self.views["rng"], n + 1)
+            return draw if draw < self.max_samples else -1
+        return -2
+
+    def step(self, x, y, weight):
+        if not np.isfinite(x @ x) or not self.k(x, x)[0, 0] <= LARGEST_KERNEL:
+            return Status.NOT_FINITE
+        if not 0.0 < self.C * weight < np.inf:
+            return Status.BAD_WEIGHT
+        place = self.place()
+        if place < 0:
+            return Status.UNCHANGED if place == -1 else Status.FULL
+        self.forget_solution()
+        self.put(place, x)
+        self.views["bound"][place] = y * self.C * weight
+        self.views["n_held"][...] = max(int(self.views["n_held"]), place + 1)
+        return Status.CHANGED
+
+    def forget_solution(self):
+        v = self.views
+        if v["solved"]:
+            self.permute(np.argsort(v["order"][: int(v["n_held"])]))
+        names = "n_support", "n_iter", "converged", "intercept", "objective", "gap"
+        for name in ("solved", "beta", "order", *names):
+            v[name][...] = 0
+
+    # -- solving -----------------------------------------------------------------------------------
+
+    @property
+    def is_solved(self):
+        return bool(self.views["solved"])
+
+    def begin(self, alpha=None):
+        self.forget_solution()
+        n = int(self.views["n_held"])
+        bound, beta = self.views["bound"][:n], None
+        if alpha is not None:
+            beta = np.clip(alpha, 0.0, np.abs(bound))
+            total = {side: beta[bound * side > 0].sum() for side in (-1, 1)}
+            for side in (-1, 1):
+                share = min(1.0, total[-side] / total[side]) if total[side] > 0 else 0.0
+                beta[bound * side > 0] *= side * share
+        X = self.rows(n)
+        self.smo = SMORef(
+            self.k(X, X), bound.copy(), beta=beta, tol=self.tol, shrinking=self.shrinking
+        )
+
+    def advance(self, n_iter):
+        done = self.smo.run(min(self.max_iter, self.smo.n_iter + n_iter))
+        self.views["converged"][...] = bool(done)
+        return done is None and self.smo.n_iter < self.max_iter
+
+    @property
+    def progress(self):
+        return self.smo.n_iter, self.smo.gap
+
+    def finish(self):
+        smo, v = self.smo, self.views
+        smo.activate_all()
+        n = len(smo.beta)
+        for name in ("intercept", "objective", "gap", "n_iter"):
+            v[name][...] = getattr(smo, name)
+        v["beta"][:n], v["order"][:n] = smo.beta, np.arange(n)
+        order, n_support = np.arange(n), 0
+        for t in range(n):
+            if smo.beta[t]:
+                order[[t, n_support]] = order[[n_support, t]]
+                n_support += 1
+        self.permute(order)
+        v["n_support"][...], v["solved"][...] = n_support, 1
+        self.smo = None
+
+    def abandon(self):
+        self.smo = None
+        self.views["converged"][...] = 0
+
+    def settle(self):
+        if not self.is_solved:
+            self.begin()
+            self.advance(self.max_iter)
+            self.finish()
+
+    def decide(self, x):
+        if not np.isfinite(x @ x):
+            return np.nan
+        self.settle()
+        m = int(self.views["n_support"])
+        f = float(self.k(x, self.rows(m))[0] @ self.views["beta"][:m]) if m else 0.0
+        return f + float(self.views["intercept"])

@@ -1,0 +1,85 @@
+"""ReservoirSVM: the public class."""
+
+from __future__ import annotations
+
+from edgesvm.contract.params import whole
+from edgesvm.kernels import Kernel
+from edgesvm.learners.batch.store_svm import StoreSVM
+
+__all__ = ["ReservoirSVM"]
+
+
+class ReservoirSVM(StoreSVM):
+    """The SVM of a uniform random sample, of fixed size, of all that was seen.
+
+    After n samples each of them is held with probability ``max_samples / n`` (Vitter 1985,
+    algorithm R). What a cleverer learner of the same memory must beat: "Random" of Wang &
+    Vucetic 2009.
+
+    Parameters
+    ----------
+    max_samples : int, default 100
+        Samples held, B.
+    C, kernel, gamma, degree, coef0, tol, cache, shrinking, max_iter, dtype
+        As for `BatchSVM`.
+    seed : int, default 0
+        Of the draws, whose state is in the arena; 0 to 2**32 - 1.
+
+    Attributes
+    ----------
+    support_, support_vectors_, dual_coef_, alpha_, intercept_, objective_, gap_, n_iter_, n_held_,
+    converged_ : as for `BatchSVM`
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Solved on demand, as `BatchSVM`: learning is a draw and a copy. Samples of weight zero are not
+    drawn among; another weight is of the coefficient's bound, not of the draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import ReservoirSVM
+    >>> X = np.random.default_rng(0).standard_normal((500, 2)).astype(np.float32)
+    >>> model = ReservoirSVM(max_samples=50).partial_fit(X, X[:, 0] > 0)
+    >>> model.n_seen_, model.n_held_
+    (500, 50)
+    """
+
+    _when_full = "random"
+
+    def __init__(
+        self,
+        *,
+        max_samples: int = 100,
+        C: float = 1.0,
+        kernel: Kernel | str = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        tol: float = 1e-3,
+        cache: int | str = "8MiB",
+        shrinking: bool = True,
+        max_iter: int | None = None,
+        seed: int = 0,
+        dtype: str = "float32",
+    ) -> None:
+        self.max_samples = max_samples
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache = cache
+        self.shrinking = shrinking
+        self.max_iter = max_iter
+        self.seed = seed
+        self.dtype = dtype
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        whole("seed", self.seed, 0, (1 << 32) - 1)
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        return [("rng", "u8", (4,)), *super()._arrays(n_features)]

@@ -1,0 +1,105 @@
+/* The two passes of an SMO iteration over the active examples, eight at a time.
+ *
+ * `state` is -1 at the lower bound, +1 at the upper, 0 between: it may still grow where <= 0, still
+ * fall where >= 0. Of equals the last is taken, as LIBSVM does.
+ */
+#ifndef EDGESVM_SMO_PASSES_H
+#define EDGESVM_SMO_PASSES_H
+
+#include <math.h>
+
+#include "lanes.h"
+
+typedef float smo_f8 __attribute__((vector_size(32)));
+typedef int32_t smo_i8 __attribute__((vector_size(32)));
+
+#define SMO_LEAST_CURVATURE 1e-12f
+
+/* Where the mask is set a, else b. */
+#define PICK(m, a, b) (((m) & (a)) | (~(m) & (b)))
+#define PICK_F64(m, a, b) ((vec_f64)PICK(m, (mask_f64)(a), (mask_f64)(b)))
+
+/* g -= delta * (row_i - row_j); then *i = argmax g over what may grow, *most = g[*i];
+ * *least = min g over what may fall */
+EDGESVM_CLONES
+static void smo_step(double *g, const float *state, const float *row_i, const float *row_j,
+                     double delta, int64_t n, double *most, int64_t *i, double *least)
+{
+    vec_f64 best = {0}, low = {0};
+    mask_f64 at = {0}, here = {0, 1, 2, 3, 4, 5, 6, 7};
+    double top = -INFINITY, bottom = INFINITY;
+    int64_t t = 0, winner = -1;
+    const vec_f64 nothing = best - INFINITY, everything = best + INFINITY;
+    best = nothing; low = everything; at -= 1;
+    for (; t + 8 <= n; t += 8) {
+        smo_f8 a, b, s8;
+        vec_f64 v, s, up, down;
+        mask_f64 better;
+        memcpy(&a, row_i + t, 32); memcpy(&b, row_j + t, 32); memcpy(&s8, state + t, 32);
+        memcpy(&v, g + t, 64);
+        v -= delta * (__builtin_convertvector(a, vec_f64) - __builtin_convertvector(b, vec_f64));
+        memcpy(g + t, &v, 64);
+        s = __builtin_convertvector(s8, vec_f64);
+        up = PICK_F64((mask_f64)(s <= 0.0), v, nothing);
+        down = PICK_F64((mask_f64)(s >= 0.0), v, everything);
+        better = (mask_f64)(up >= best);
+        best = PICK_F64(better, up, best);
+        at = PICK(better, here, at);
+        low = PICK_F64((mask_f64)(down < low), down, low);
+        here += 8;
+    }
+    for (int k = 0; k < 8; k++) {
+        double u = best[k];
+        if (u > top || (u == top && at[k] > winner)) { top = u; winner = at[k]; }
+        if (low[k] < bottom) bottom = low[k];
+    }
+    for (; t < n; t++) {
+        g[t] -= delta * ((double)row_i[t] - (double)row_j[t]);
+        if (state[t] <= 0.0f && g[t] >= top) { top = g[t]; winner = t; }
+        if (state[t] >= 0.0f && g[t] < bottom) bottom = g[t];
+    }
+    *most = top; *i = winner; *least = bottom;
+}
+
+/* argmax (g_i - g_t)^2 / max(k_ii + k_tt - 2 k_it, tiny) over what may fall and has g_t < g_i;
+ * -1 where there is none.  The ratio in float32: it ranks, it does not step. */
+EDGESVM_CLONES
+static int64_t smo_second(const double *g, const float *state, const float *diagonal,
+                          const float *row_i, double g_i, float k_ii, int64_t n)
+{
+    smo_f8 best = {0};
+    smo_i8 at = {0}, here = {0, 1, 2, 3, 4, 5, 6, 7};
+    float top = 0.0f;
+    int64_t t = 0, winner = -1;
+    at -= 1;
+    for (; t + 8 <= n; t += 8) {
+        vec_f64 v;
+        smo_f8 d, q, k, s;
+        smo_i8 better;
+        memcpy(&v, g + t, 64);
+        memcpy(&s, state + t, 32); memcpy(&q, diagonal + t, 32); memcpy(&k, row_i + t, 32);
+        d = __builtin_convertvector(g_i - v, smo_f8);
+        q = (q + k_ii) - 2.0f * k;
+        q = (smo_f8)PICK((smo_i8)(q > 0.0f), (smo_i8)q, (smo_i8)((q - q) + SMO_LEAST_CURVATURE));
+        q = (d * d) / q;
+        better = (smo_i8)(s >= 0.0f) & (smo_i8)(d > 0.0f) & (smo_i8)(q >= best);
+        best = (smo_f8)PICK(better, (smo_i8)q, (smo_i8)best);
+        at = PICK(better, here, at);
+        here += 8;
+    }
+    for (int k = 0; k < 8; k++)
+        if (at[k] >= 0 && (best[k] > top || (best[k] == top && at[k] > winner))) {
+            top = best[k]; winner = at[k];
+        }
+    for (; t < n; t++) {
+        float d = (float)(g_i - g[t]), q = (diagonal[t] + k_ii) - 2.0f * row_i[t];
+        q = d * d / (q > 0.0f ? q : SMO_LEAST_CURVATURE);
+        if (state[t] >= 0.0f && d > 0.0f && q >= top) { top = q; winner = t; }
+    }
+    return winner;
+}
+
+#undef PICK
+#undef PICK_F64
+
+#endif

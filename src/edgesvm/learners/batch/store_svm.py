@@ -1,0 +1,346 @@
+"""What BatchSVM and ReservoirSVM share: a store of samples, and the SVM of those held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.budget import parse_bytes
+from edgesvm.contract.labels import Labels, check_binary
+from edgesvm.contract.params import positive, whole
+from edgesvm.kernels import Kernel, resolve_kernel
+from edgesvm.learner import MAX_CAPACITY, Learner
+from edgesvm.learners.batch._store_svm import StoreSVMCore
+from edgesvm.learners.batch._store_svm_ref import StoreSVMCoreRef
+from edgesvm.sources import Source, is_rereadable
+
+LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
+ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtype
+BLOCK = 1000  # iterations between two calls of `progress`, and two looks at Ctrl-C
+
+Progress = Callable[[int, float], Any]
+Self = TypeVar("Self", bound="StoreSVM")
+
+
+class StoreSVM(Learner):
+    """Base of the learners that hold samples and solve on demand; see `BatchSVM`."""
+
+    _capacity = "max_samples"
+    _when_full: ClassVar[str]
+
+    C: float
+    kernel: Kernel | str
+    gamma: float | None
+    degree: int
+    coef0: float
+    tol: float
+    max_samples: int
+    cache: int | str
+    shrinking: bool
+    max_iter: int | None
+
+    # -- parameters and memory ---------------------------------------------------------------------
+
+    def _check_params(self) -> None:
+        whole("max_samples", self.max_samples, 1, MAX_CAPACITY)
+        positive("C", self.C)
+        positive("tol", self.tol)
+        if self.max_iter is not None:
+            whole("max_iter", self.max_iter, 1, 1 << 62)
+        if not isinstance(self.shrinking, (bool, np.bool_)):
+            raise ValueError(f"shrinking={self.shrinking!r}: give True or False")
+        self._kernel(1)
+        least = 8 * padded(self.max_samples)
+        if parse_bytes(self.cache) < least:
+            raise ValueError(
+                f"cache={self.cache!r}: two kernel rows of max_samples={self.max_samples:,} numbers"
+                f" take {least:,} bytes"
+            )
+
+    def _kernel(self, n_features: int) -> Kernel:
+        return resolve_kernel(self.kernel, n_features, self.gamma, self.degree, self.coef0)
+
+    def _capacity_range(self) -> tuple[int, int]:
+        rows_of_16 = parse_bytes(self.cache) // (8 * ROW_MULTIPLE)
+        return 1, max(1, min(MAX_CAPACITY, ROW_MULTIPLE * rows_of_16))
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        n = int(self.max_samples)
+        wide = padded(n)
+        lanes = LANES[self.dtype]
+        cache = min(
+            parse_bytes(self.cache) // 8 * 2, max(n, 2) * wide
+        )  # the whole matrix is enough
+        return [
+            *((name, "f8", ()) for name in ("intercept", "objective", "gap")),
+            *((name, "i8", ()) for name in ("n_held", "solved", "n_support", "n_iter")),
+            ("converged", "i8", ()),
+            ("rows", self.dtype, (wide // lanes, n_features, lanes)),
+            ("bound", "f8", (n,)),
+            ("beta", "f8", (wide,)),
+            ("order", "i4", (n,)),
+            ("gradient", "f8", (n,)),
+            *((name, "f4", (wide,)) for name in ("diagonal", "state", "spare")),
+            *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
+            ("used", "i8", (n,)),
+            ("point", self.dtype, (n_features,)),
+            ("cache", "f4", (cache,)),
+        ]
+
+    def _core(self, *common: Any) -> Any:
+        core = StoreSVMCore if self._engine == "compiled" else StoreSVMCoreRef
+        return core(
+            *common,
+            C=float(self.C),
+            kernel=self._kernel(common[3]),
+            tol=float(self.tol),
+            shrinking=bool(self.shrinking),
+            max_iter=self.max_iter,
+            max_samples=int(self.max_samples),
+            when_full=self._policy,
+            seed=int(getattr(self, "seed", 0)),
+        )
+
+    def _zero(self, core: Any) -> None:
+        # The cache is last, and zero between solutions: writing it would touch all its pages.
+        core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
+
+    @property
+    def _policy(self) -> str:
+        return self._when_full
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    def fit(
+        self: Self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        alpha: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Forget, take up the rows, solve.
+
+        Parameters
+        ----------
+        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+            A source, such as a `Recording`, brings its labels; it is read twice, first to see that
+            it fits, a chunk in memory.
+        y : array of shape (n_samples,), labels
+        sample_weight : array of shape (n_samples,), float64, optional
+            C times this is the bound of the row's coefficient; rows of weight zero are left out.
+        alpha : array of shape (n_held,), optional
+            Where to start, as for ``solve``.
+        progress : callable, optional
+            As for ``solve``.
+
+        Raises
+        ------
+        ValueError
+            More rows than ``max_samples``, where the store refuses them; else as for any learner.
+            Nothing is forgotten.
+        """
+        if is_rereadable(X):
+            self._fit_source(Source(X, y, sample_weight, owner=type(self).__name__))
+        else:
+            self._check_room(X, sample_weight, empty=True)
+            super().fit(X, y, sample_weight)  # type: ignore[arg-type]
+        return self.solve(alpha=alpha, progress=progress)
+
+    def _fit_source(self, source: Source) -> None:
+        owner, n_rows, labels = type(self).__name__, 0, Labels()
+        for chunk in source.chunks(dtype=self._dtype):
+            n_rows += len(chunk.X)
+            _, n_known, newcomers = labels.encode(chunk.y)
+            if n_known < len(chunk.y):
+                seen = np.empty(len(labels.in_slots), object)
+                seen[:] = labels.in_slots
+                check_binary(np.concatenate([seen, chunk.y[: n_known + 1].astype(object)]), owner)
+            for slot, _, label in newcomers:
+                labels.take(slot, label)
+        if n_rows == 0:
+            raise ValueError(
+                f"{owner}: the source has 0 labelled samples, a minimum of 1 is needed"
+            )
+        self._refuse_beyond(n_rows)
+        if self.nbytes and self.n_features_in_ == source.n_features:
+            self.reset()
+        else:
+            self.set_params()
+        for chunk in source.chunks(dtype=self._dtype):
+            self.partial_fit(chunk.X, chunk.y)
+
+    def partial_fit(
+        self: Self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: Sequence[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Take up rows; the next decision, or ``solve``, finds the SVM of all that are held. See
+        `Learner.partial_fit`.
+
+        Raises
+        ------
+        ValueError
+            More rows than there is room for, where the store refuses them: none is taken.
+        """
+        self._check_room(X, sample_weight, empty=False)
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _check_room(self, X: Any, sample_weight: Any, *, empty: bool) -> None:
+        """Refuse a batch that cannot be held before its first row is."""
+        if self._policy != "refuse":
+            return
+        rows = np.asarray(X)
+        if rows.ndim != 2:
+            return  # refused later, by name
+        n_rows = len(rows)
+        if sample_weight is not None:
+            n_rows = int(np.count_nonzero(np.asarray(sample_weight)))
+        held = 0 if empty or not self.nbytes else self.n_held_
+        self._refuse_beyond(n_rows, held)
+
+    def _refuse_beyond(self, n_rows: int, held: int = 0) -> None:
+        if self._policy == "refuse" and n_rows + held > whole(
+            "max_samples", self.max_samples, 1, MAX_CAPACITY
+        ):
+            beside = f" beside the {held:,} held" if held else ""
+            raise ValueError(
+                f"{type(self).__name__}: {n_rows:,} rows{beside} are more than"
+                f" max_samples={self.max_samples:,}; give a larger max_samples"
+            )
+
+    def solve(
+        self: Self, *, alpha: ArrayLike | None = None, progress: Progress | None = None
+    ) -> Self:
+        """Find the SVM of the samples held, unless that has been done since the last was taken up.
+
+        Parameters
+        ----------
+        alpha : array of shape (n_held,), float64, optional
+            Coefficients to start from, in the order of the store: the solution is sought anew.
+            They are clipped to their bounds, and the heavier class is made lighter until both weigh
+            the same. The optimum is the same from anywhere; a start close to it needs fewer
+            iterations.
+        progress : callable, optional
+            Called as ``progress(n_iter, gap)`` every 1,000 iterations. What it raises, or Ctrl-C,
+            ends the solver, and the samples are held as before.
+
+        Raises
+        ------
+        NotFittedError
+            There is no sample.
+        ValueError
+            `alpha` has another shape, or a number that is not finite.
+        """
+        if not self.is_fitted:
+            self._raise_not_fitted()
+        core = self._allocated
+        if alpha is not None:
+            alpha = np.ascontiguousarray(alpha, np.float64)
+            if alpha.shape != (self.n_held_,) or not np.isfinite(alpha).all():
+                raise ValueError(
+                    f"alpha must be finite, of shape ({self.n_held_},), one a sample held"
+                )
+        elif core.is_solved:
+            return self
+        core.begin(alpha)
+        try:
+            while core.advance(BLOCK):
+                if progress is not None:
+                    progress(*core.progress)
+        except BaseException:
+            core.abandon()
+            raise
+        core.finish()
+        return self
+
+    @property
+    def _fitted(self) -> Any:
+        if "_state" not in self.__dict__:
+            self._raise_not_fitted()
+        core = self._state[0]  # no super(), which is an object a call
+        if not core.is_solved and self.is_fitted:
+            self.solve()
+        return core
+
+    # -- the solution ------------------------------------------------------------------------------
+
+    @property
+    def n_held_(self) -> int:
+        """Samples in the store."""
+        return int(self._allocated.views["n_held"])
+
+    def _solution(self, name: str) -> Any:
+        if not self.is_fitted:
+            self._raise_not_fitted()
+        return self._fitted.views[name]
+
+    def _supports(self, name: str) -> np.ndarray:
+        return self._solution(name)[: int(self._solution("n_support"))]
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Places of the support vectors in the store, rising, ndarray of shape (n_support,), int64.
+        The k-th row that was learned is at place k, while none had to go."""
+        return self._supports("order").astype(np.int64)
+
+    @property
+    def support_vectors_(self) -> np.ndarray:
+        """Ndarray of shape (n_support, n_features), a copy."""
+        rows = self._solution("rows")
+        flat = rows.transpose(0, 2, 1).reshape(-1, rows.shape[1])
+        return flat[: int(self._solution("n_support"))].copy()
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """y alpha of the support vectors, ndarray of shape (1, n_support), float64."""
+        return self._allocated_sign * self._supports("beta")[None, :]
+
+    @property
+    def alpha_(self) -> np.ndarray:
+        """Coefficients of all samples held, in the order of the store, ndarray of shape (n_held,):
+        what ``solve`` can start from."""
+        alpha = np.zeros(self.n_held_)
+        alpha[self._supports("order")] = np.abs(self._supports("beta"))
+        return alpha
+
+    @property
+    def _allocated_sign(self) -> float:
+        return float(self._allocated.labels.sign)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Ndarray of shape (1,), float64."""
+        return self._allocated_sign * np.array([float(self._solution("intercept"))])
+
+    @property
+    def objective_(self) -> float:
+        """The dual objective, 1/2 alpha' Q alpha - sum alpha."""
+        return float(self._solution("objective"))
+
+    @property
+    def gap_(self) -> float:
+        """By how much the worst pair violates optimality; below ``tol`` where it converged."""
+        return float(self._solution("gap"))
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations of the last solution."""
+        return int(self._solution("n_iter"))
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the gap fell below ``tol``; else ``max_iter`` came first, or rounding hides the
+        rest."""
+        return bool(self._solution("converged"))
+
+
+def padded(n: int) -> int:
+    """The next multiple of 16."""
+    return -(-int(n) // ROW_MULTIPLE) * ROW_MULTIPLE

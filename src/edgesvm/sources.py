@@ -1,0 +1,105 @@
+"""Training data that is read more than once, a chunk at a time: arrays, memory-mapped files,
+recordings.
+
+A learner that makes several passes asks for `chunks` anew each time; memory stays at one chunk,
+however long the data is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from edgesvm.contract.inputs import as_floats, as_labels, as_weights
+from edgesvm.contract.params import whole
+
+CHUNK_ROWS = 1024
+
+
+@runtime_checkable
+class Rereadable(Protocol):
+    """What gives labelled rows as often as it is asked: a `Recording`, or one's own reader."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    def labelled_chunks(self, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """A pass from the first row on: X of shape (n, n_features) and y, 1 <= n <= `rows`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows of a source.
+
+    at : index of the first; X : ndarray of shape (n, n_features), of the dtype asked for; y :
+    labels, ndarray of shape (n,); weight : float64 of shape (n,), or None.
+    """
+
+    at: int
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray | None
+
+
+class Source:
+    """Rows, labels and weights, read in chunks as often as wanted.
+
+    Parameters
+    ----------
+    X : ndarray or np.memmap of shape (n_samples, n_features), or Rereadable
+        A source of chunks brings its labels; arrays are cut, not copied, and rows that are of
+        another dtype are converted a chunk at a time.
+    y : array of shape (n_samples,), labels; None for a source of chunks
+    sample_weight : array of shape (n_samples,), optional; None for a source of chunks
+    owner : str
+        Who asks, for messages.
+
+    Raises
+    ------
+    TypeError
+        Sparse arrays; labels or weights beside a source of chunks.
+    ValueError
+        Shapes that do not agree.
+    """
+
+    def __init__(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, owner: str = "the learner"
+    ) -> None:
+        self._owner = owner
+        self._source: Rereadable | None = None
+        if is_rereadable(X):
+            if y is not None or sample_weight is not None:
+                raise TypeError(f"{owner}: a source of chunks brings its own labels and no weights")
+            self._source, self.n_features = X, whole("n_features", X.n_features, 1, 1 << 24)
+            return
+        if not isinstance(X, np.ndarray):
+            X = as_floats(X, np.dtype(np.float64), 2, None, owner)
+        as_floats(X[:0] if X.ndim == 2 else X, np.dtype(np.float32), 2, None, owner)
+        self._X, self.n_features = X, int(X.shape[1])
+        self._y = as_labels(y, len(X), owner)
+        self._weight = as_weights(sample_weight, len(X))
+
+    def chunks(self, rows: int = CHUNK_ROWS, dtype: Any = np.float32) -> Iterator[Chunk]:
+        """One pass, from the first row, at most `rows` a chunk."""
+        whole("rows", rows, 1, 1 << 40)
+        parts = self._source.labelled_chunks(rows) if self._source else self._slices(rows)
+        at = 0
+        for rows_of_part, y in parts:
+            X = as_floats(rows_of_part, np.dtype(dtype), 2, self.n_features, self._owner)
+            weight = None if self._source else self._weight
+            part = None if weight is None else weight[at : at + len(X)]
+            yield Chunk(at, X, as_labels(y, len(X), self._owner), part)
+            at += len(X)
+
+    def _slices(self, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for at in range(0, len(self._X), rows):
+            yield self._X[at : at + rows], self._y[at : at + rows]
+
+
+def is_rereadable(X: Any) -> bool:
+    """Whether `X` is a source of chunks, not an array."""
+    return not isinstance(X, np.ndarray) and isinstance(X, Rereadable)

@@ -1,0 +1,167 @@
+"""The solution is the optimum: by its definition, by scikit-learn's SVC, and by the NumPy twin."""
+
+import numpy as np
+import pytest
+from problems import assert_optimal, clouds, duplicates, kernel_matrix, ring, svm
+
+from edgesvm import RBF, Linear, Polynomial
+from edgesvm.learners.batch._smo_ref import SMORef
+
+PROBLEMS = {"ring": ring(150), "clouds": clouds(170), "duplicates": duplicates(120)}
+KERNELS = [RBF(0.5), RBF(30.0), Linear(), Polynomial(2, 0.5, 1.0)]
+
+
+@pytest.fixture(params=PROBLEMS, ids=PROBLEMS)
+def problem(request):
+    return PROBLEMS[request.param]
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_kkt_conditions(problem, kernel, C, engine):
+    X, y = problem
+    model = svm(len(X), engine, kernel=kernel, C=C, tol=1e-3).fit(X, y)
+    assert model.converged_ and model.gap_ < 1e-3
+    scale = max(1.0, np.abs(kernel_matrix(model, X)).max() * model.alpha_.sum())
+    assert_optimal(model, X, y, C, 1e-3, slack=1e-7 * scale)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shrinking", [True, False])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_equals_svc(problem, C, shrinking, dtype):
+    svc = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed").SVC
+    X, y = problem
+    X = X.astype(dtype)
+    peer = svc(C=C, gamma=0.5, tol=1e-8).fit(X.astype(np.float64), y)
+    model = svm(len(X), C=C, tol=1e-8, shrinking=shrinking, dtype=dtype).fit(X, y)
+    assert model.converged_
+    decisions = peer.decision_function(X.astype(np.float64))
+    np.testing.assert_allclose(model.decision_function(X), decisions, atol=1e-4)
+    coefficients = np.zeros(len(X))
+    coefficients[peer.support_] = peer.dual_coef_[0]
+    K = kernel_matrix(model, X)
+    objective = 0.5 * coefficients @ K @ coefficients - np.abs(coefficients).sum()
+    np.testing.assert_allclose(model.objective_, objective, rtol=1e-6)
+
+
+def test_the_support_vectors_are_svcs():
+    svc = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed").SVC
+    X, y = ring(300)
+    peer = svc(C=10.0, gamma=0.5, tol=1e-7).fit(X, y)
+    model = svm(300, tol=1e-7).fit(X, y)
+    assert model.support_.tolist() == sorted(peer.support_.tolist())
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+    found = model.dual_coef_[0]
+    np.testing.assert_allclose(found, peer.dual_coef_[0][np.argsort(peer.support_)], atol=1e-2)
+
+
+def test_objective_from_its_definition(problem):
+    X, y = problem
+    model = svm(len(X)).fit(X, y)
+    beta = np.where(y, 1.0, -1.0) * model.alpha_
+    expected = 0.5 * beta @ kernel_matrix(model, X) @ beta - model.alpha_.sum()
+    np.testing.assert_allclose(model.objective_, expected, rtol=1e-6)
+
+
+def test_compiled_against_the_twin(problem):
+    X, y = problem
+    models = [svm(len(X), engine, tol=1e-6).fit(X, y) for engine in ("compiled", "reference")]
+    fast, plain = models
+    np.testing.assert_allclose(fast.objective_, plain.objective_, rtol=1e-7)
+    np.testing.assert_allclose(fast.decision_function(X), plain.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [2, 3, 15, 16, 17, 31, 32, 33])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_count_about_a_tile(n, dtype):
+    X, y = clouds(40, seed=3, width=3)
+    X, y = X[:n].astype(dtype), np.arange(n) % 2 == 0
+    model = svm(n, dtype=dtype).fit(X, y)
+    assert_optimal(model, X, y, 10.0, 1e-5)
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 16, 33, 123])
+def test_every_width(width):
+    X, y = clouds(60, seed=4, width=width)
+    model = svm(60, kernel=RBF(0.5 / width)).fit(X, y)
+    assert_optimal(model, X, y, 10.0, 1e-5)
+
+
+def test_bounds_are_per_example():
+    X, y = ring(200)
+    weights = np.random.default_rng(1).choice([0.01, 0.5, 2.0, 40.0], 200)
+    model = svm(200, C=1.5).fit(X, y, sample_weight=weights)
+    assert_optimal(model, X, y, 1.5 * weights, 1e-5)
+    equal = svm(200, C=1.5).fit(X, y)
+    assert model.objective_ != pytest.approx(equal.objective_, rel=1e-3)
+
+
+def test_weight_two_is_two_rows():
+    X, y = ring(90)
+    twice = np.arange(90) % 3 == 0
+    weighted = svm(90, C=1.0).fit(X, y, sample_weight=1.0 + twice)
+    repeated = svm(120, C=1.0).fit(np.vstack([X, X[twice]]), np.concatenate([y, y[twice]]))
+    np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("only", [False, True])
+def test_one_class(only):
+    X, _ = ring(50)
+    model = svm(50).fit(X, [only] * 50)
+    assert len(model.support_) == 0 and model.converged_ and model.n_iter_ == 0
+    assert model.predict(X).tolist() == [only] * 50
+    assert np.abs(model.decision_function(X)).tolist() == [1.0] * 50
+
+
+def test_one_point_of_both_classes():
+    model = svm(10).fit(np.ones((10, 2)), np.arange(10) < 5)
+    assert model.converged_
+    np.testing.assert_allclose(model.decision_function(np.ones((1, 2))), 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [3, 200])
+def test_shrinking_changes_nothing_but_the_way(n):
+    X, y = ring(max(n, 200))
+    X, y = X[:n], y[:n]
+    a, b = (svm(n, shrinking=s, tol=1e-7).fit(X, y) for s in (True, False))
+    np.testing.assert_allclose(a.objective_, b.objective_, rtol=1e-9)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_cache_of_two_rows_finds_the_same(dtype):
+    """Every size of cache holds the same numbers, so the way is the same to the last bit."""
+    X, y = ring(300)
+    models = [
+        svm(300, cache=cache, dtype=dtype, tol=1e-6).fit(X, y)
+        for cache in (2 * 4 * 304, 3 * 4 * 304, 20_000, "8MiB")
+    ]
+    for model in models[1:]:
+        assert model.n_iter_ == models[0].n_iter_
+        assert model.alpha_.tolist() == pytest.approx(models[0].alpha_.tolist(), rel=1e-9)
+    assert models[0].arena.nbytes < models[-1].arena.nbytes
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_shrinking_with_a_small_cache(seed):
+    """Columns are swapped, slots recut, rows extended: none of it may mix up a kernel value."""
+    X, y = ring(160, seed, noise=0.8)
+    model = svm(160, cache=4 * 160 * 5, tol=1e-6, C=3.0).fit(X, y)
+    K = kernel_matrix(model, X)
+    plain = SMORef(K, np.where(y, 3.0, -3.0), tol=1e-6, shrinking=False)
+    assert plain.run(10**6)
+    np.testing.assert_allclose(model.objective_, plain.objective, rtol=1e-7)
+    assert_optimal(model, X, y, 3.0, 1e-6)
+
+
+def test_large_numbers_end():
+    """Rounding hides the last of the gap where kernel values are large; that is told."""
+    X, y = clouds(100)
+    model = svm(100, kernel=Linear(), C=1e3, tol=1e-12, max_iter=200_000).fit(1e6 * X, y)
+    assert not model.converged_ and model.n_iter_ <= 200_000
+    assert np.isfinite(model.decision_function(1e6 * X)).all()
