@@ -1,7 +1,8 @@
 """Parametrises each check over every registered learner, both dtypes, and both engines.
 
 A check that takes `subject` runs on the compiled core and on the NumPy twin; one that takes
-`compiled` on the compiled core alone.
+`compiled` on the compiled core alone. Twins that solve a system for a sample are slow: the first
+entry of such a kind runs in float64, the others in the long run.
 """
 
 import sys
@@ -10,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from registry import REGISTERED, Registered
+
+from edgesvm import KernelStreamSVM, StreamSVM
 
 DTYPES = ("float32", "float64")
 
@@ -44,10 +48,24 @@ class Subject:
         return f"{self.entry.name}-{self.dtype}-{self.engine}"
 
 
+def is_slow(subject: Subject) -> bool:
+    kind = subject.entry.kind
+    if subject.engine == "compiled" or issubclass(kind, StreamSVM | KernelStreamSVM):
+        return False
+    first = next(entry for entry in REGISTERED if entry.kind is kind)
+    return subject.entry is not first or subject.dtype == "float32"
+
+
 def pytest_generate_tests(metafunc):
     for fixture, engines in (("subject", ("compiled", "reference")), ("compiled", ("compiled",))):
         if fixture in metafunc.fixturenames:
             subjects = [
                 Subject(e, d, engine) for e in REGISTERED for d in DTYPES for engine in engines
             ]
-            metafunc.parametrize(fixture, subjects, ids=str)
+            metafunc.parametrize(
+                fixture,
+                [
+                    pytest.param(s, marks=pytest.mark.long if is_slow(s) else (), id=str(s))
+                    for s in subjects
+                ],
+            )
