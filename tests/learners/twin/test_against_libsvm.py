@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import stream
+from twin_problems import stream
 
 from edgesvm import RBF, IncrementalDecrementalSVM, Linear, Polynomial, TwinVectorMachine
 

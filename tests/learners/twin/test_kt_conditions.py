@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import FEATURES, KERNELS, LABELS, stream, violations
+from twin_problems import FEATURES, KERNELS, LABELS, stream, violations
 
 from edgesvm import RBF, IncrementalDecrementalSVM, Polynomial, TwinVectorMachine
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import stream
+from twin_problems import stream
 
 import edgesvm
 from edgesvm import RBF, IncrementalDecrementalSVM, MemoryBudgetError, TwinVectorMachine
