@@ -13,7 +13,15 @@ from edgesvm.errors import (
 )
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
-from edgesvm.learners import BatchSVM, KernelStreamSVM, ReservoirSVM, Standardized, StreamSVM
+from edgesvm.learners import (
+    BatchSVM,
+    IncrementalSVM,
+    KernelStreamSVM,
+    ReservoirSVM,
+    Standardized,
+    StreamSVM,
+    WindowedSVM,
+)
 from edgesvm.persist import load
 
 __version__ = "0.1.0"
@@ -23,6 +31,7 @@ __all__ = [
     "BatchSVM",
     "CorruptModelError",
     "FormatVersionError",
+    "IncrementalSVM",
     "KernelStreamSVM",
     "Learner",
     "Linear",
@@ -36,5 +45,6 @@ __all__ = [
     "Standardized",
     "StreamSVM",
     "VersionMismatch",
+    "WindowedSVM",
     "load",
 ]

@@ -15,11 +15,13 @@ import numpy as np
 from edgesvm import (
     RBF,
     BatchSVM,
+    IncrementalSVM,
     KernelStreamSVM,
     Linear,
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    WindowedSVM,
 )
 from edgesvm.learner import Learner
 
@@ -37,6 +39,7 @@ class Registered:
     # counts of the way to a solution, which the last bit of float32 decides where steps leave two
     # values level
     by_rounding: tuple[str, ...] = ()
+    by_rounding_in: tuple[str, ...] = ("float32",)
     # relative, of decision values; the twin sums in another order
     twin_rtol: Mapping[str, float] = field(
         default_factory=lambda: {"float32": 2e-3, "float64": 1e-9}
@@ -92,6 +95,13 @@ def settings(learner: Learner) -> dict[str, Any]:
     return {k: v for k, v in learner.get_params().items() if not isinstance(v, Learner)}
 
 
+# A step of the solver leaves two gradients level; started from coefficients that are not round
+# numbers, rounding picks the next one in float64 too.
+RETRAINED: dict[str, Any] = {
+    "by_rounding_in": ("float32", "float64"),
+    "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
+}
+
 REGISTERED = [
     Registered("StreamSVM", StreamSVM),
     Registered("StreamSVM-lower", StreamSVM, {"bound": "lower", "C": 0.1}),
@@ -140,6 +150,49 @@ REGISTERED = [
         {"max_samples": 16, "cache": 128, "kernel": "poly", "degree": 2, "gamma": 0.2, "seed": 3},
         3,
         by_rounding=("n_iter",),
+    ),
+    Registered(
+        "IncrementalSVM",
+        IncrementalSVM,
+        {"max_vectors": 12, "batch_size": 9, "gamma": 0.3, "tol": 1e-7, "cache": 256},
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+        **RETRAINED,
+    ),
+    Registered(
+        "IncrementalSVM-errors",
+        IncrementalSVM,
+        {
+            "scheme": "error_driven",
+            "max_vectors": 14,
+            "batch_size": 5,
+            "kernel": RBF(0.5),
+            "C": 4.0,
+            "tol": 1e-7,
+            "cache": 256,
+        },
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+        **RETRAINED,
+    ),
+    Registered(
+        "WindowedSVM",
+        WindowedSVM,
+        {
+            "window": 2,
+            "scheme": "exceeding_margin_errors",
+            "max_vectors": 9,
+            "batch_size": 16,
+            "kernel": RBF(0.3),
+            "tol": 1e-7,
+            "cache": 256,
+        },
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+        **RETRAINED,
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, standardized=True),

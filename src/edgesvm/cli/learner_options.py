@@ -8,30 +8,40 @@ from edgesvm.cli import arguments
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
     BatchSVM,
+    IncrementalSVM,
     KernelStreamSVM,
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    WindowedSVM,
 )
+from edgesvm.learners.incremental.retrained_svm import SCHEMES
 
 KINDS: dict[str, type[Learner]] = {
     "stream": StreamSVM,
     "kernel-stream": KernelStreamSVM,
     "batch": BatchSVM,
     "reservoir": ReservoirSVM,
+    "incremental": IncrementalSVM,
+    "windowed": WindowedSVM,
 }
 TAKES = {
     "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
     "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
     "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
     "reservoir": ("C", "max_samples", "kernel", "gamma", "dtype"),
+    "incremental": ("C", "scheme", "batch_size", "max_vectors", "kernel", "gamma", "dtype"),
+    "windowed": ("C", "scheme", "batch_size", "batches", "max_vectors", "kernel", "gamma", "dtype"),
 }
+RENAMED = {"batches": "window"}  # --window is of the rolling accuracy
 # What a command's learner has other than its class says: a stream has no end to refuse at.
 DEFAULTS: dict[str, dict[str, object]] = {
     "stream": {"bound": "lower"},
     "kernel-stream": {"bound": "lower"},
     "batch": {"when_full": "oldest"},
     "reservoir": {},
+    "incremental": {},
+    "windowed": {},
 }
 DEFAULT_MEMORY = "16KiB"
 
@@ -53,7 +63,8 @@ def add_to(
         choices=KINDS,
         default="stream",
         help="stream: linear, the default; RBF unless --kernel says otherwise: kernel-stream; "
-        "batch, solved anew from the last samples; reservoir, from a random sample of all",
+        "batch, solved anew from the last samples; reservoir, from a random sample of all; "
+        "incremental, trained a batch at a time; windowed, on the last batches alone",
     )
     group.add_argument(
         "--bound",
@@ -75,7 +86,21 @@ def add_to(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
-        help="of kernel-stream; default: what fits",
+        help="of kernel-stream, incremental, windowed; default: what fits",
+    )
+    group.add_argument(
+        "--scheme",
+        choices=SCHEMES,
+        help="which samples join a batch of incremental and windowed; default: all of them",
+    )
+    group.add_argument(
+        "--batch-size",
+        type=arguments.count,
+        metavar="N",
+        help="of incremental and windowed; default: as --max-vectors",
+    )
+    group.add_argument(
+        "--batches", type=arguments.count, metavar="W", help="of windowed, default 3"
     )
     group.add_argument(
         "--max-samples",
@@ -100,7 +125,7 @@ def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
             raise ValueError(
                 f"--{name.replace('_', '-')} does not go with --learner {options.learner}"
             )
-    asked = {name: given[name] for name in own if name in given}
+    asked = {RENAMED.get(name, name): given[name] for name in own if name in given}
     inner = KINDS[options.learner](**DEFAULTS[options.learner] | asked)
     fixed = any(n in given for n in ("lookahead", "n_balls", "max_vectors", "max_samples"))
     return inner if options.raw else Standardized(learner=inner), fixed

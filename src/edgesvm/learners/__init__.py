@@ -3,20 +3,32 @@
 from edgesvm.learner import Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
+from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
+from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.preprocessing.standardized import Standardized
 
 LEARNERS: dict[str, type[Learner]] = {
     kind.__name__: kind
-    for kind in (StreamSVM, KernelStreamSVM, BatchSVM, ReservoirSVM, Standardized)
+    for kind in (
+        StreamSVM,
+        KernelStreamSVM,
+        BatchSVM,
+        ReservoirSVM,
+        IncrementalSVM,
+        WindowedSVM,
+        Standardized,
+    )
 }
 
 __all__ = [
     "LEARNERS",
     "BatchSVM",
+    "IncrementalSVM",
     "KernelStreamSVM",
     "ReservoirSVM",
     "Standardized",
     "StreamSVM",
+    "WindowedSVM",
 ]
