@@ -184,7 +184,7 @@ REGISTERED = [
             "window": 2,
             "scheme": "exceeding_margin_errors",
             "max_vectors": 9,
-            "batch_size": 16,
+            "batch_size": 11,
             "kernel": RBF(0.3),
             "tol": 1e-7,
             "cache": 256,

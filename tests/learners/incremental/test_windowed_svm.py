@@ -132,3 +132,15 @@ def test_bytes_grow_by_a_model_for_each_batch_of_the_window():
     totals = [windowed(window=w, dtype="float32").plan(20).total for w in (1, 2, 3, 4)]
     steps = set(np.diff(totals).tolist())
     assert steps == {512 * (20 * 4 + 16) + 16}, "max_vectors=500 rows, in whole tiles of 16"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("V", "b", "w", "D"), [(100, 50, 3, 20), (8, 6, 2, 4), (500, 500, 1, 128)])
+def test_bytes_are_those_of_the_formulas(V, b, w, D, dtype):
+    s = np.dtype(dtype).itemsize
+    A, B = -(-(V + b) // 16) * 16, -(-V // (64 // s)) * (64 // s)
+    workspace = A * (D * s + 20) + 40 * (V + b) + D * s + 4 * A * min(16, V + b)
+    params = {"batch_size": b, "max_vectors": V, "dtype": dtype}
+    assert incremental(**params).plan(D).total == 88 + workspace
+    models = w * (B * (D * s + 16) + 16) + b * (D * s + 8)
+    assert windowed(window=w, **params).plan(D).total == 80 + models + workspace

@@ -5,7 +5,7 @@ The samples kept lie in the workspace behind the support vectors, without a coef
 cycle needs no copy. The first batch is kept whole; while it fills it is solved at each doubling,
 and all of it stays, so that there is a model before the first cycle.
 
-Bytes, N = max_vectors + batch_size, A = N rounded up to a multiple of 16: 104 + A (D s + 20) + 48 N,
+Bytes, N = max_vectors + batch_size, A = N rounded up to a multiple of 16: 88 + A (D s + 20) + 40 N,
 the row of scratch, D s, and the cache.
 """
 

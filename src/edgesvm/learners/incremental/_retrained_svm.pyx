@@ -12,7 +12,7 @@ so that a model is always the SVM of what it holds.
 Rows of one class have no support vectors; the newest `max_vectors` of them stay, for the other class
 to come.
 
-Bytes: see `plan`; an example in the workspace takes D s + 68, with 64 more for the default cache.
+Bytes: see `plan`; a row of the workspace takes D s + 60, and 64 of the default cache.
 """
 
 cimport numpy as cnp

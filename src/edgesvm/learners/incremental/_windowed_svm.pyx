@@ -8,9 +8,9 @@ with a batch whose number is m modulo w, so that no model moves.
 Each model is its support vectors, their coefficients and bounds; they are copied into the one
 workspace for a cycle and back. The batch lies apart, as w models learn from it.
 
-Bytes, V = max_vectors, b = batch_size, N = V + b, A and B = N and V rounded up to a multiple of 16:
-112 + w (B (D s + 16) + 16) + b (D s + 8) + A (D s + 20) + 48 N, the row of scratch, D s, and the
-cache.
+Bytes, V = max_vectors, b = batch_size, N = V + b, A = N rounded up to a multiple of 16, B = V to
+whole tiles: 80 + w (B (D s + 16) + 16) + b (D s + 8) + A (D s + 20) + 40 N, the row of scratch, D s,
+and the cache.
 """
 
 cimport cython

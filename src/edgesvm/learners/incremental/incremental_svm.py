@@ -79,7 +79,7 @@ class IncrementalSVM(RetrainedSVM):
     stay. Samples that wait when a stream ends are learned by ``update``.
 
     A cycle's time falls on the sample that completes a batch. Bytes: see ``plan``; some (n_features
-    s + 136) for each of ``max_vectors + batch_size``, s = 4 or 8.
+    s + 124) for each of ``max_vectors + batch_size``, s = 4 or 8.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 from edgesvm.contract.params import whole
 from edgesvm.kernels import Kernel
 from edgesvm.learner import MAX_CAPACITY
-from edgesvm.learners.batch.store_svm import LANES, padded
+from edgesvm.learners.batch.store_svm import LANES
 from edgesvm.learners.incremental._windowed_svm import WindowedSVMCore
 from edgesvm.learners.incremental._windowed_svm_ref import WindowedSVMCoreRef
 from edgesvm.learners.incremental.retrained_svm import Arrays, RetrainedSVM
@@ -105,8 +105,8 @@ class WindowedSVM(RetrainedSVM):
         whole("window", self.window, 1, MAX_CAPACITY)
 
     def _own_arrays(self, n_features: int) -> Arrays:
-        w, b, wide = int(self.window), self._batch_size, padded(self.max_vectors)
-        lanes = LANES[self.dtype]
+        w, b, lanes = int(self.window), self._batch_size, LANES[self.dtype]
+        wide = -(-int(self.max_vectors) // lanes) * lanes
         return [
             ("n_batches", "i8", ()),
             ("n_waiting", "i8", ()),
