@@ -18,8 +18,7 @@ import numpy as np
 from data import BANANA, folder
 from protocol import measure
 from report import markdown, progress, publish, use_one_thread
-from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import SGDClassifier
+from rivals import NystroemSGD
 from sklearn.svm import SVC
 
 from edgesvm import RBF, KernelStreamSVM
@@ -42,30 +41,6 @@ class Batch:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         return self.model.predict(X)
-
-
-class NystroemSGD:
-    """Nystroem's map from vectors drawn of all rows, then one pass of averaged SGD."""
-
-    def __init__(self, alpha: float, gamma: float, size: int) -> None:
-        self.features = Nystroem(gamma=gamma, n_components=size, random_state=0)
-        self.sgd = SGDClassifier(alpha=alpha, average=True, shuffle=False, random_state=0)
-
-    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: list[bool]) -> NystroemSGD:
-        self.features.fit(X)
-        self.sgd.partial_fit(self.features.transform(X), y, classes=classes)
-        return self
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return self.sgd.predict(self.features.transform(X))
-
-    @property
-    def nbytes(self) -> int:
-        arrays = [self.features.components_, self.features.normalization_, *vars(self.sgd).values()]
-        owners = {
-            id(a if a.base is None else a.base): a for a in arrays if isinstance(a, np.ndarray)
-        }
-        return sum(a.nbytes for a in owners.values() if a.dtype.kind == "f")
 
 
 def kernel_stream_svm(bound: str, size: int) -> Any:
@@ -109,7 +84,7 @@ def main() -> None:
             )
         progress(f"banana: Nystroem, {size} vectors")
         outcomes[f"Nystroem + averaged SGD, {size} vectors"] = measure(
-            lambda chosen, size=size: NystroemSGD(*chosen, size),
+            lambda chosen, size=size: NystroemSGD(size, alpha=chosen[0], gamma=chosen[1]),
             GRID_SGD,
             BANANA,
             splits,

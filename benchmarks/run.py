@@ -7,6 +7,7 @@ Their reports go to stdout and to benchmarks/out; with --results they become ben
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,28 @@ def run(script: Path, quick: bool) -> bool:
     return True
 
 
+def write_results(path: Path) -> None:
+    """All reports in out/; of a benchmark that has none there, the section that stands already."""
+    sections = sections_of(path.read_text()) if path.exists() else {}
+    for script in scripts([]):
+        report = OUT / f"{script.stem}.md"
+        if report.exists():
+            sections[script.stem] = report.read_text()
+    present = [script.stem for script in scripts([]) if script.stem in sections]
+    path.write_text("\n".join([FOREWORD, *(sections[stem] for stem in present)]))
+    print(f"wrote {path}", file=sys.stderr)
+
+
+def sections_of(results: str) -> dict[str, str]:
+    """Sections of a RESULTS.md by the benchmark whose command they name."""
+    found = {}
+    for section in re.split(r"\n(?=## )", results)[1:]:
+        command = re.search(r"`python benchmarks/(\w+)\.py", section)
+        if command:
+            found[command[1]] = section
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -76,13 +99,7 @@ def main() -> int:
             flush=True,
         )
     if args.results and not failed:
-        reports = [
-            (OUT / f"{script.stem}.md").read_text()
-            for script in scripts([])
-            if (OUT / f"{script.stem}.md").exists()
-        ]
-        (HERE / "RESULTS.md").write_text("\n".join([FOREWORD, *reports]))
-        print(f"wrote {HERE / 'RESULTS.md'}", file=sys.stderr)
+        write_results(HERE / "RESULTS.md")
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -221,7 +221,11 @@ def run_figure(cells: Cells, flip: float) -> None:
     label = f"flip {flip:g}"
     gamma, C = (cells[("chosen", label, "B")][name] for name in ("gamma", "C"))
     windowed = WindowedSVM(
-        window=WINDOW, batch_size=STEP_ROWS, max_vectors=STEP_ROWS, kernel=RBF(gamma), C=C
+        window=WINDOW,
+        batch_size=STEP_ROWS,
+        max_vectors=WINDOW * STEP_ROWS,
+        kernel=RBF(gamma),
+        C=C,
     )
     recent: list[tuple[np.ndarray, np.ndarray]] = []
     steps = []

@@ -15,11 +15,13 @@ from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
 from edgesvm.learners import (
     BatchSVM,
+    IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelStreamSVM,
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    TwinVectorMachine,
     WindowedSVM,
 )
 from edgesvm.persist import load
@@ -31,6 +33,7 @@ __all__ = [
     "BatchSVM",
     "CorruptModelError",
     "FormatVersionError",
+    "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelStreamSVM",
     "Learner",
@@ -44,6 +47,7 @@ __all__ = [
     "ReservoirSVM",
     "Standardized",
     "StreamSVM",
+    "TwinVectorMachine",
     "VersionMismatch",
     "WindowedSVM",
     "load",

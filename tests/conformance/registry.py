@@ -15,12 +15,14 @@ import numpy as np
 from edgesvm import (
     RBF,
     BatchSVM,
+    IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelStreamSVM,
     Linear,
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    TwinVectorMachine,
     WindowedSVM,
 )
 from edgesvm.learner import Learner
@@ -194,12 +196,45 @@ REGISTERED = [
         by_rounding=("n_iter",),
         **RETRAINED,
     ),
+    Registered(
+        "TwinVectorMachine", TwinVectorMachine, {"max_twins": 9, "gamma": 0.3}, unread=("degree",)
+    ),
+    Registered(
+        "TwinVectorMachine-feature",
+        TwinVectorMachine,
+        {"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global", "C": 5.0},
+        unread=("degree",),
+    ),
+    Registered(
+        "TwinVectorMachine-narrow",
+        TwinVectorMachine,
+        {"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3, "C": 10.0},
+    ),
+    Registered(
+        "IncrementalDecrementalSVM",
+        IncrementalDecrementalSVM,
+        {"max_vectors": 18, "gamma": 0.2},
+        unread=("degree",),
+    ),
+    Registered(
+        "IncrementalDecrementalSVM-ignore",
+        IncrementalDecrementalSVM,
+        {"max_vectors": 20, "kernel": RBF(0.1), "when_full": "ignore", "max_margin": 4},
+        unread=("degree",),
+    ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, standardized=True),
     Registered(
         "Standardized-KernelStreamSVM",
         KernelStreamSVM,
         {"max_vectors": 12, "gamma": 0.1, "bound": "lower"},
+        standardized=True,
+        unread=("degree",),
+    ),
+    Registered(
+        "Standardized-TwinVectorMachine",
+        TwinVectorMachine,
+        {"max_twins": 8, "gamma": 0.1},
         standardized=True,
         unread=("degree",),
     ),

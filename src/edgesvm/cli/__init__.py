@@ -20,6 +20,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
   edgesvm record /dev/ttyUSB0 room.rec     keep the samples in a file that survives power cuts
   edgesvm replay room.rec                  test-then-train over such a file
   edgesvm inspect m.esvm                   what a snapshot says, before it is trusted
+  edgesvm plot m.esvm -o m.png             a picture of it, boundary, margins and twins
   edgesvm simulate --signal rotating       a simulated sensor and `run` under a board's limits
   edgesvm demo                             all of it in under a minute
 
@@ -33,6 +34,7 @@ COMMANDS = {
     "record": ("edgesvm.cli.record", "keep a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "test-then-train over a recording"),
     "inspect": ("edgesvm.cli.inspection", "what a snapshot says"),
+    "plot": ("edgesvm.cli.plot", "a picture of a saved model"),
     "demo": ("edgesvm.cli.demo", "the main job in under a minute"),
 }
 

@@ -8,11 +8,9 @@ import os
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli.snapshots import of_file
-from edgesvm.errors import CorruptModelError
+from edgesvm.cli.snapshots import newest, of_file, snapshot
 from edgesvm.learner import Learner
-from edgesvm.persist import Slot, inspect_slots, is_checkpoint, read_slot, restore, unpack
-from edgesvm.persist.store import read_file
+from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
 
 HELP = """\
 What a snapshot or a checkpoint says: learner, parameters, labels, counts, and the arrays it holds.
@@ -37,7 +35,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def act(options: argparse.Namespace) -> int:
     with of_file(options.file):
         slots = inspect_slots(options.file) if is_checkpoint(options.file) else []
-        data, learner = _newest(slots) if slots else _snapshot(options.file)
+        data, learner = newest(slots) if slots else snapshot(options.file)
     told = _described(data, learner, options.file) if learner is not None else {}
     if options.json:
         if slots:
@@ -49,41 +47,26 @@ def act(options: argparse.Namespace) -> int:
     if learner is None:
         print("learner    none yet")
         return 0
-    snapshot = unpack(data)
-    labels = ", ".join(map(repr, snapshot.labels)) or "none yet"
+    saved = unpack(data)
+    labels = ", ".join(map(repr, saved.labels)) or "none yet"
     print(f"learner    {told['learner']}")
-    print(f"features   {snapshot.n_features}")
-    print(f"labels     {labels}{' (named up front)' if snapshot.closed else ''}")
+    print(f"features   {saved.n_features}")
+    print(f"labels     {labels}{' (named up front)' if saved.closed else ''}")
     print(f"samples    {told['n_seen']:,} seen, {told['n_updates']:,} moved the model")
     print(
         f"bytes      {format_bytes(told['bytes'])} of state, "
         f"{format_bytes(told['file_bytes'])} on disk"
     )
-    print(f"\n{learner.plan(snapshot.n_features)}")
+    print(f"\n{learner.plan(saved.n_features)}")
     return 0
 
 
-def _snapshot(path: str) -> tuple[bytes, Learner]:
-    data = read_file(path)
-    return data, restore(data)
-
-
-def _newest(slots: list[Slot]) -> tuple[bytes, Learner | None]:
-    """Snapshot and learner of the newest sound slot; none before the first save."""
-    sound = [slot for slot in slots if slot.sequence is not None]
-    if not sound:
-        problems = [slot.problem for slot in slots if slot.problem]
-        raise problems[0] if problems else CorruptModelError("it has no slot that was ever written")
-    data = read_slot(max(sound, key=lambda slot: slot.sequence or 0))
-    return data, restore(data) if data else None
-
-
 def _described(data: bytes, learner: Learner, path: str) -> dict[str, Any]:
-    snapshot = unpack(data)
+    saved = unpack(data)
     return {
         "learner": repr(learner),
-        "n_features": snapshot.n_features,
-        "labels": [repr(y) for y in snapshot.labels],
+        "n_features": saved.n_features,
+        "labels": [repr(y) for y in saved.labels],
         "bytes": learner.nbytes,
         "file_bytes": os.path.getsize(path),
         "n_seen": learner.n_seen_,

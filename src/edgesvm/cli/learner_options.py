@@ -8,11 +8,13 @@ from edgesvm.cli import arguments
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
     BatchSVM,
+    IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelStreamSVM,
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    TwinVectorMachine,
     WindowedSVM,
 )
 from edgesvm.learners.incremental.retrained_svm import SCHEMES
@@ -24,24 +26,8 @@ KINDS: dict[str, type[Learner]] = {
     "reservoir": ReservoirSVM,
     "incremental": IncrementalSVM,
     "windowed": WindowedSVM,
-}
-TAKES = {
-    "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
-    "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
-    "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
-    "reservoir": ("C", "max_samples", "kernel", "gamma", "dtype"),
-    "incremental": ("C", "scheme", "batch_size", "max_vectors", "kernel", "gamma", "dtype"),
-    "windowed": ("C", "scheme", "batch_size", "batches", "max_vectors", "kernel", "gamma", "dtype"),
-}
-RENAMED = {"batches": "window"}  # --window is of the rolling accuracy
-# What a command's learner has other than its class says: a stream has no end to refuse at.
-DEFAULTS: dict[str, dict[str, object]] = {
-    "stream": {"bound": "lower"},
-    "kernel-stream": {"bound": "lower"},
-    "batch": {"when_full": "oldest"},
-    "reservoir": {},
-    "incremental": {},
-    "windowed": {},
+    "twin": TwinVectorMachine,
+    "incremental-decremental": IncrementalDecrementalSVM,
 }
 DEFAULT_MEMORY = "16KiB"
 
@@ -62,17 +48,17 @@ def add_to(
         "--learner",
         choices=KINDS,
         default="stream",
-        help="stream: linear, the default; RBF unless --kernel says otherwise: kernel-stream; "
+        help="stream: linear, the default; the others RBF unless --kernel says otherwise: "
         "batch, solved anew from the last samples; reservoir, from a random sample of all; "
         "incremental, trained a batch at a time; windowed, on the last batches alone",
     )
     group.add_argument(
         "--bound",
         choices=("lower", "upper"),
-        help="of the ball's radius; upper: the paper's ball, which encloses all it saw; "
-        "lower (default): more accurate",
+        help="of the ball's radius, for the stream learners; upper: the paper's ball, which "
+        "encloses all it saw; lower (default): more accurate",
     )
-    group.add_argument("--C", type=float, default=1.0, help="penalty of slack, default 1")
+    group.add_argument("--C", type=float, help="penalty of slack, default 1; of twin 100")
     group.add_argument(
         "--lookahead",
         type=arguments.count,
@@ -86,7 +72,8 @@ def add_to(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
-        help="of kernel-stream, incremental, windowed; default: what fits",
+        help="of kernel-stream, incremental, windowed and incremental-decremental; default: what "
+        "fits",
     )
     group.add_argument(
         "--scheme",
@@ -108,7 +95,12 @@ def add_to(
         metavar="B",
         help="of batch and reservoir; default: what fits",
     )
-    group.add_argument("--kernel", choices=("rbf", "poly", "linear"), help="of all but stream")
+    group.add_argument(
+        "--max-twins", type=arguments.count, metavar="B", help="of twin; default: what fits"
+    )
+    group.add_argument(
+        "--kernel", choices=("rbf", "poly", "linear"), help="of all but stream; default rbf"
+    )
     group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
     group.add_argument("--dtype", choices=DTYPES, default="float32")
     group.add_argument(
@@ -116,18 +108,40 @@ def add_to(
     )
 
 
+# The options that each learner takes.
+OWN: dict[str, tuple[str, ...]] = {
+    "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
+    "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
+    "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
+    "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
+    "reservoir": ("C", "max_samples", "kernel", "gamma", "dtype"),
+    "incremental": ("C", "scheme", "batch_size", "max_vectors", "kernel", "gamma", "dtype"),
+    "windowed": ("C", "scheme", "batch_size", "batches", "max_vectors", "kernel", "gamma", "dtype"),
+}
+# A stream has no end to refuse at.
+ALWAYS: dict[str, dict[str, str]] = {"batch": {"when_full": "oldest"}}
+RENAMED = {"batches": "window"}  # --window is of the rolling accuracy
+CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_twins")
+
+
+def given_to(options: argparse.Namespace, kind: str) -> dict:
+    """The options that were given, and what this learner has another default for here."""
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    return {"bound": "lower", **given} if "bound" in OWN[kind] else given
+
+
 def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
     """The learner asked for, and whether its capacity was given."""
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    own = TAKES[options.learner]
-    for name in {n for other in TAKES.values() for n in other} - set(own):
+    given, own = given_to(options, options.learner), OWN[options.learner]
+    for name in sorted({n for other in OWN.values() for n in other} - set(own)):
         if name in given:
             raise ValueError(
                 f"--{name.replace('_', '-')} does not go with --learner {options.learner}"
             )
     asked = {RENAMED.get(name, name): given[name] for name in own if name in given}
-    inner = KINDS[options.learner](**DEFAULTS[options.learner] | asked)
-    fixed = any(n in given for n in ("lookahead", "n_balls", "max_vectors", "max_samples"))
+    inner = KINDS[options.learner](**ALWAYS.get(options.learner, {}), **asked)
+    fixed = any(name in given for name in CAPACITIES)
     return inner if options.raw else Standardized(learner=inner), fixed
 
 

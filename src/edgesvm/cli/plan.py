@@ -91,10 +91,9 @@ def _one(options: argparse.Namespace) -> int:
 
 def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
     """Capacity and bytes of one learner, raw and standardized."""
-    given = {"C": options.C, "bound": options.bound, "dtype": options.dtype}
-    takes = learner_options.TAKES[name]
-    asked = {k: v for k, v in given.items() if k in takes and v is not None}
-    base = kind(**learner_options.DEFAULTS[name] | asked)
+    given = learner_options.given_to(options, name)
+    shared = {"C", "bound", "dtype"} & given.keys() & set(learner_options.OWN[name])
+    base = kind(**{option: given[option] for option in shared})
     row: dict = {"learner": name}
     for how, learner in (("raw", base), ("standardized", Standardized(learner=base))):
         try:

@@ -36,7 +36,7 @@ cdef class TilesView:
         swap_rows(&self.rows, self.place(s), self.place(t))
 
     def kernel_row(self, code, x, int64_t first, int64_t last):
-        """k(x, row t), first <= t < last, float32, and what else is in their tiles; elsewhere NaN"""
+        """k(x, row t), first <= t < last, float32, and what else is in their tiles; else NaN"""
         cdef cnp.ndarray row = self.row(x)
         cdef cnp.ndarray out = np.full(self.memory.size // self.rows.width, np.nan, np.float32)
         cdef Kernel kernel = kernel_of(code)

@@ -7,6 +7,8 @@ from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
+from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 from edgesvm.preprocessing.standardized import Standardized
 
 LEARNERS: dict[str, type[Learner]] = {
@@ -18,6 +20,8 @@ LEARNERS: dict[str, type[Learner]] = {
         ReservoirSVM,
         IncrementalSVM,
         WindowedSVM,
+        TwinVectorMachine,
+        IncrementalDecrementalSVM,
         Standardized,
     )
 }
@@ -25,10 +29,12 @@ LEARNERS: dict[str, type[Learner]] = {
 __all__ = [
     "LEARNERS",
     "BatchSVM",
+    "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelStreamSVM",
     "ReservoirSVM",
     "Standardized",
     "StreamSVM",
+    "TwinVectorMachine",
     "WindowedSVM",
 ]

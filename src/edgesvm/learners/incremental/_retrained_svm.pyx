@@ -2,15 +2,15 @@
 stay.
 
 The workspace has room for `max_vectors` support vectors and a batch. A cycle starts from the
-coefficients that its rows have (those of support vectors, zero of the batch), which is feasible, and
-ends with the support vectors in front, the oldest first, and all behind them zero.
+coefficients that its rows have (those of support vectors, zero of the batch), which is feasible,
+and ends with the support vectors in front, the oldest first, and all behind them zero.
 
-More support vectors than `max_vectors`: of each class, in proportion, those farthest on the wrong side
-of the margin, of the least y f(x), are given up, of equals the oldest; and the rest is solved again,
-so that a model is always the SVM of what it holds.
+More support vectors than `max_vectors`: of each class, in proportion, those farthest on the wrong
+side of the margin, of the least y f(x), are given up, of equals the oldest; and the rest is solved
+again, so that a model is always the SVM of what it holds.
 
-Rows of one class have no support vectors; the newest `max_vectors` of them stay, for the other class
-to come.
+Rows of one class have no support vectors; the newest `max_vectors` of them stay, for the other
+class to come.
 
 Bytes: see `plan`; a row of the workspace takes D s + 60, and 64 of the default cache.
 """
@@ -170,8 +170,7 @@ cdef class RetrainedSVMCore(LearnerCore):
         smo_gather(&self.smo)
         self.balance(self.max_vectors)
 
-    cdef void give_up_of(self, int64_t n, int64_t n_less, double y, double b
-    ) noexcept nogil:
+    cdef void give_up_of(self, int64_t n, int64_t n_less, double y, double b) noexcept nogil:
         """Class y loses its `n_less` support vectors of the least y f."""
         cdef Smo *s = &self.smo
         cdef double beyond, most

@@ -1,16 +1,16 @@
 """WindowedSVM, compiled: w models of the last 1, 2, ..., w batches, the oldest of which answers
 (Domeniconi & Gunopulos 2001, section 3).
 
-When a batch is complete, the model of w batches is dropped and its place taken by the SVM of the new
-batch alone; each other model is trained with what its scheme keeps of the batch. Model m began
+When a batch is complete, the model of w batches is dropped and its place taken by the SVM of the
+new batch alone; each other model is trained with what its scheme keeps of the batch. Model m began
 with a batch whose number is m modulo w, so that no model moves.
 
 Each model is its support vectors, their coefficients and bounds; they are copied into the one
 workspace for a cycle and back. The batch lies apart, as w models learn from it.
 
 Bytes, V = max_vectors, b = batch_size, N = V + b, A = N rounded up to a multiple of 16, B = V to
-whole tiles: 80 + w (B (D s + 16) + 16) + b (D s + 8) + A (D s + 20) + 40 N, the row of scratch, D s,
-and the cache.
+whole tiles: 80 + w (B (D s + 16) + 16) + b (D s + 8) + A (D s + 20) + 40 N, the row of scratch,
+D s, and the cache.
 """
 
 cimport cython

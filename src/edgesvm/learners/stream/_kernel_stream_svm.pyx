@@ -162,7 +162,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
         ball.xi2 = fmax(
             ball.xi2 + a * a * (self.own[j] - self.own[i])
             + 2.0 * a * self.share[j] * self.own[j], 0.0)
-        ball.q += a * (self.norm[j] - self.norm[i])
+        ball.q = fmax(ball.q + a * (self.norm[j] - self.norm[i]), 0.0)
         if not self.lower:
             ball.R += a * sqrt(apart)
         self.share[j] += a
@@ -185,7 +185,7 @@ cdef class KernelStreamSVMCore(LearnerCore):
                 f"{self.n_held[0]} vectors are held where there is room for {self.slots - 1}")
         held = slice(0, self.n_held[0])
         if (min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0
-                or (self.views["share"][held] < 0).any()):
+                or (self.views["share"][held] < 0).any() or (self.views["own"][held] < 0).any()):
             raise CorruptModelError("a squared length, radius or share is negative")
         if not (np.abs(self.views["sign"][held]) == 1.0).all():
             raise CorruptModelError("a vector's label is neither -1 nor +1")

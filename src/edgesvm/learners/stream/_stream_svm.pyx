@@ -292,10 +292,10 @@ cdef class StreamSVMCore(LearnerCore):
             raise CorruptModelError("a squared length is too large to be added up")
 
     def check_balls(self, held):
-        """Radii and shares of those held, from a file"""
+        """Squares, radii and shares of those held, from a file"""
         share = self.views["share"][:held]
-        if min(self.views["radius"].min(), self.views["share"].min()) < 0.0:
-            raise CorruptModelError("a radius or a share is negative")
+        if min(self.views[name].min() for name in ("square", "radius", "share")) < 0.0:
+            raise CorruptModelError("a square, a radius or a share is negative")
         if held and not abs(share.sum() - 1.0) < SHARES_WITHIN:
             raise CorruptModelError("the shares do not sum to one")
 

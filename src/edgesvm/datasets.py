@@ -1,0 +1,212 @@
+"""The papers' synthetic data sets, as endless seeded streams.
+
+>>> from edgesvm.datasets import Checkerboard
+>>> X, y = Checkerboard(seed=1, flip=0.15).next_block(1000)
+
+A set is a `RowSource`, so that it can stand where a file or a sensor does. The rows depend on the
+seed alone, not on how the stream is cut: classes, values, noise and switched labels each come from
+a generator of their own, which draws row after row. Nothing is held between blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SETS", "Checkerboard", "Gauss", "NoisyCrossedNorm", "RingNorm", "TwoNorm", "Waveform"]
+
+Rows = tuple[NDArray[np.float32], NDArray[np.int32]]
+
+
+class Dataset:
+    """What the sets share: equally likely classes, and labels that may be switched.
+
+    Parameters
+    ----------
+    seed : int, >= 0
+        The same seed gives the same rows, on one NumPy version.
+    flip : float, 0 to 0.5
+        Share of the labels that are switched, whatever the row.
+    """
+
+    n_features: int = 2
+    n_classes: int = 2
+    period_us: int = 0
+
+    def __init__(self, seed: int = 0, *, flip: float = 0.0) -> None:
+        if not 0 <= flip <= 0.5:
+            raise ValueError(f"flip={flip!r}: give a share from 0 to 0.5")
+        self.flip = flip
+        generators = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(4))
+        self._classes, self._values, self._noise, self._flips = generators
+
+    def next_block(self, n: int) -> Rows:
+        """The next ``n`` rows.
+
+        Returns
+        -------
+        X : ndarray of shape (n, n_features), float32
+        y : ndarray of shape (n,), int32
+            -1 or 1; of `Waveform` 0, 1 or 2.
+        """
+        X, y = self._rows(n)
+        if self.flip:
+            y = np.where(self._flips.random(n) < self.flip, -y, y)
+        return X.astype(np.float32), y.astype(np.int32)
+
+    def chunks(self, n_rows: int, size: int = 4096) -> Iterator[Rows]:
+        """The next ``n_rows`` rows, in blocks of ``size`` (the last one may be shorter)."""
+        for done in range(0, n_rows, size):
+            yield self.next_block(min(size, n_rows - done))
+
+    def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        raise NotImplementedError
+
+    def _signs(self, n: int) -> NDArray[np.int64]:
+        """-1 and 1, equally likely."""
+        return np.where(self._classes.random(n) < 0.5, -1, 1)
+
+    def _normal(self, n: int) -> NDArray[np.float64]:
+        return self._values.standard_normal((n, self.n_features))
+
+
+class Checkerboard(Dataset):
+    """Rows uniform on a board of 4 by 4 squares, classes by turns.
+
+    x = (U(0, 4), U(0, 4)); y = 1 where floor(x1) and floor(x2) are both even or both odd, else -1.
+    With ``flip=0.15`` it is the "N-Checkerboard", whose test rows are those of the clean one.
+
+    Notes
+    -----
+    The best classifier is always right on clean rows, and right on a share 1 - flip of noisy ones.
+
+    References
+    ----------
+    Krishnan, Bhattacharyya & Hariharan 2007, section 3; Wang & Vucetic 2009, section 5.1.
+    """
+
+    def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        X = 4.0 * self._values.random((n, 2))
+        squares = np.floor(X).astype(np.int64).sum(axis=1)
+        return X, np.where(squares % 2 == 0, 1, -1)
+
+
+class Gauss(Dataset):
+    """Two round Gaussians, one inside the other: 1 is N((0, 0), I), -1 is N((2, 0), 4 I).
+
+    Notes
+    -----
+    The best classifier is right on 81.55 %. Wang & Vucetic 2009 have a "Gauss" of two classes in
+    two dimensions and do not describe it; the kernel machines of their Table 3 reach 81.5 % on it,
+    as they do here.
+    """
+
+    def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        y = self._signs(n)
+        wide = (y < 0)[:, None]
+        return np.where(wide, 2.0, 1.0) * self._normal(n) + wide * np.array([2.0, 0.0]), y
+
+
+class Waveform(Dataset):
+    """Breiman's waves: 21 points of a random mixture of two of three triangles, plus noise.
+
+    x_i = u h_a(i) + (1 - u) h_b(i) + e_i for i = 1 to 21, u uniform on (0, 1), e_i standard normal;
+    (a, b) is (1, 2), (1, 3), (2, 3) in class 0, 1, 2. h_1(i) = max(6 - |i - 11|, 0),
+    h_2(i) = h_1(i - 4), h_3(i) = h_1(i + 4).
+
+    Notes
+    -----
+    The best classifier is right on about 86 %.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone 1984, section 2.6.2. Wang & Vucetic 2009 learn the first class
+    against the two others.
+    """
+
+    n_features = 21
+    n_classes = 3
+    _triangles = np.maximum(6.0 - abs(np.arange(1, 22) - np.array([[11], [15], [7]])), 0.0)
+    _pairs = np.array([[0, 1], [0, 2], [1, 2]])
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+
+    def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        y = np.floor(3.0 * self._classes.random(n)).astype(np.int64)
+        first, second = self._triangles[self._pairs[y].T]
+        share = self._noise.random(n)[:, None]
+        return share * first + (1.0 - share) * second + self._normal(n), y
+
+
+class TwoNorm(Dataset):
+    """Two round Gaussians of unit variance in 20 dimensions: the mean is y (a, ..., a).
+
+    a = 2 / sqrt(20), so that the means are 4 apart.
+
+    Notes
+    -----
+    The best classifier is the plane sum(x) = 0, right on 97.7 %.
+
+    References
+    ----------
+    Krishnan, Bhattacharyya & Hariharan 2007, section 3. Domeniconi & Gunopulos 2001, section 4,
+    describe their "noisy crossed norm" in the same words and say nothing of the noise (their batch
+    error of 3.2 % would take ``flip=0.01``).
+    """
+
+    n_features = 20
+    _a = 2.0 / np.sqrt(20.0)
+
+    def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        y = self._signs(n)
+        return self._normal(n) + self._a * y[:, None], y
+
+
+NoisyCrossedNorm = TwoNorm
+
+
+class RingNorm(Dataset):
+    """A Gaussian of unit variance inside one of variance 4, in 20 dimensions.
+
+    1 is N((a, ..., a), I) with a = 2 / sqrt(20); -1 is N((centre, ..., centre), 4 I).
+
+    Parameters
+    ----------
+    seed : int, >= 0
+    flip : float, 0 to 0.5
+    centre : float, default 0
+        Breiman's 0. Krishnan et al. print "mean 1".
+
+    Notes
+    -----
+    The best classifier is right on about 98.7 %.
+
+    References
+    ----------
+    Breiman 1996, "Bias, variance, and arcing classifiers"; Krishnan, Bhattacharyya & Hariharan
+    2007, section 3.
+    """
+
+    n_features = 20
+
+    def __init__(self, seed: int = 0, *, flip: float = 0.0, centre: float = 0.0) -> None:
+        super().__init__(seed, flip=flip)
+        self.centre = float(centre)
+
+    def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        y = self._signs(n)
+        wide = (y < 0)[:, None]
+        mean = np.where(wide, self.centre, 2.0 / np.sqrt(20.0))
+        return np.where(wide, 2.0, 1.0) * self._normal(n) + mean, y
+
+
+SETS: dict[str, type[Dataset]] = {
+    "checkerboard": Checkerboard,
+    "gauss": Gauss,
+    "waveform": Waveform,
+    "twonorm": TwoNorm,
+    "ringnorm": RingNorm,
+}

@@ -1,0 +1,106 @@
+"""IncrementalDecrementalSVM, compiled (Cauwenberghs & Poggio 2000): one path for each example that
+comes, goes, or changes C.
+
+An example is a twin with weight on one side only. When there is no room, the one that `when_full`
+names goes on the same path on which the newcomer comes.
+"""
+
+cimport cython
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t
+
+from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.learners.twin._adiabatic cimport (
+    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, AdiabaticCore, Move)
+
+from edgesvm.errors import CorruptModelError
+
+# Of decision values that differ by less, the first is taken.
+cdef double TIE = 1e-9
+
+cdef enum WhenFull:
+    FARTHEST = 0
+    OLDEST = 1
+    IGNORE = 2
+
+cdef struct Counters:           # from "n_unlearned" on
+    int64_t n_unlearned
+    int64_t n_forgotten
+    int64_t n_ignored
+
+
+@cython.final
+cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
+    """State and step; parameters as the public class has checked them."""
+    cdef WhenFull when_full
+    cdef int64_t max_vectors
+    cdef double C
+    cdef Counters *counters
+
+    def __init__(self, *common, C, when_full, kernel):
+        super().__init__(*common, kernel=kernel)
+        self.C = C
+        self.when_full = {"farthest": FARTHEST, "oldest": OLDEST, "ignore": IGNORE}[when_full]
+        self.max_vectors = self.slots - 1
+        self.counters = <Counters *> self.array("n_unlearned")
+        if self.solver.mu == 0.0:
+            self.solver.mu = 1.0 / C
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef Move moves[2]
+        cdef int count = 0
+        if not isfinite(self.norm(x)):
+            return NOT_FINITE
+        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
+            return BAD_WEIGHT
+        if self.solver.n == self.max_vectors:
+            if self.when_full == IGNORE:
+                self.counters.n_ignored += 1
+                return UNCHANGED
+            moves[0].slot = 0 if self.when_full == OLDEST else self.farthest()
+            moves[0].to_minus = moves[0].to_plus = 0.0
+            count = 1
+        moves[count].slot = self.place(x)
+        moves[count].to_minus = 0.0 if y > 0 else weight
+        moves[count].to_plus = weight if y > 0 else 0.0
+        if self.follow(moves, count + 1, self.solver.mu) == OVERFLOWED:
+            self.drop(moves[count].slot)
+            return UNCHANGED
+        if count:
+            self.counters.n_forgotten += 1
+            self.drop(moves[0].slot)
+        return CHANGED
+
+    cdef int64_t farthest(self) noexcept nogil:
+        """The vector farthest on its right side, of which the machine needs least; of those that
+        tie, the first learned."""
+        cdef int64_t i, best = 0
+        cdef double g, most = 0.0
+        for i in range(self.solver.n):
+            g = self.g[i] if self.s_plus[i] > 0.0 else -self.g[i]
+            if i == 0 or g > most + TIE * self.solver.mu:
+                most, best = g, i
+        return best
+
+    def unlearn(self, int64_t index):
+        """Whether it went; else the margin set would have outgrown its room."""
+        cdef Move move
+        move.slot = index
+        move.to_minus = move.to_plus = 0.0
+        if self.follow(&move, 1, self.solver.mu) == OVERFLOWED:
+            return False
+        self.drop(index)
+        self.counters.n_unlearned += 1
+        return True
+
+    def set_C(self, double C):
+        """Whether the path was followed to its end."""
+        return self.follow(NULL, 0, 1.0 / C) != OVERFLOWED
+
+    def check(self):
+        super().check()
+        if self.solver.n > self.max_vectors:
+            raise CorruptModelError(
+                f"{self.solver.n} vectors where {self.max_vectors} are allowed")
+        if min(self.counters.n_unlearned, self.counters.n_forgotten, self.counters.n_ignored) < 0:
+            raise CorruptModelError("a counter is negative")

@@ -1,0 +1,367 @@
+"""TwinVectorMachine, compiled: Algorithms 1 to 3 of Wang & Vucetic 2009 on the adiabatic solver.
+
+One path takes a newcomer in, the twins that make room for it out, and C with them (UpdateTVM). The
+pair to merge is the one of least distortion that passes the test of 4.2.4, before others one that
+hardly shifts the decision function; where none of the CANDIDATES nearest passes, the least bad of
+them, so that the model never freezes.
+"""
+
+cimport cython
+from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp, memmove
+
+from edgesvm.core.linalg cimport real
+from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.learners.twin._adiabatic cimport (
+    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, REACHED, AdiabaticCore, Move, Outcome, distance)
+
+from edgesvm.errors import CorruptModelError
+
+cdef enum:
+    CANDIDATES = 64     # pairs put to the test for one merge
+    PLACES = 33         # on the line between two twins, where feature space is searched
+    SECTIONS = 18
+
+# Of a decision value that is at a threshold but for rounding.
+cdef double EDGE = 1e-9
+# What a merge should not move the decision function by, in margins.
+cdef double MAX_SHIFT = 1.0
+# Of two distortions or errors that differ by less, the first is taken.
+cdef double TIE = 1e-9
+# Beyond every distortion, and still a number.
+cdef double FARTHEST = 1e300
+cdef double GOLDEN = 0.6180339887498949
+
+cdef struct Counters:           # from "n_accepted" on
+    int64_t n_accepted
+    int64_t n_absorbed
+    int64_t n_merged
+    int64_t n_removed
+    int64_t n_rejected
+    int64_t n_forced
+
+cdef struct Pair:
+    double distortion
+    int64_t i
+    int64_t j
+
+
+@cython.final
+cdef class TwinVectorMachineCore(AdiabaticCore):
+    """State and step; parameters as the public class has checked them."""
+    cdef double C, m1, m2, eta
+    cdef bint in_feature_space, one_sided, rejection
+    cdef int64_t max_twins
+    cdef Counters *counters
+    cdef double *near   # (slots,): no pair of this twin has less distortion
+
+    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
+        super().__init__(*common, kernel=kernel)
+        self.C, self.m1, self.m2, self.eta = C, m1, m2, eta
+        self.in_feature_space = merge == "feature"
+        self.one_sided, self.rejection = merge_side == "one", rejection
+        self.max_twins = self.slots - 2
+        self.counters = <Counters *> self.array("n_accepted")
+        self.near = <double *> self.array("near")
+
+    cdef char *twin(self, int64_t i) noexcept nogil:
+        return self.vectors + i * self.row_bytes
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef int64_t i
+        cdef double total = 0.0
+        cdef Outcome outcome
+        if not isfinite(self.norm(x)):
+            return NOT_FINITE
+        for i in range(self.solver.n):
+            total += self.s_minus[i] + self.s_plus[i]
+        if not (weight >= LEAST_WEIGHT and total + weight <= LARGEST_WEIGHT):
+            return BAD_WEIGHT
+        if self.solver.n == 0:
+            self.solver.mu = weight / (self.C * self.max_twins)
+        if not self.beneficial(x):
+            return UNCHANGED
+        self.counters.n_accepted += 1
+        i = self.twin_at(x)
+        if i >= 0:
+            self.counters.n_absorbed += 1
+            outcome = self.absorb(i, y, weight)
+        else:
+            outcome = self.update_twins(x, y, weight)
+        if outcome == OVERFLOWED:
+            outcome = self.relieve()
+        return CHANGED if outcome == REACHED else UNCHANGED
+
+    cdef bint beneficial(self, const void *x) noexcept nogil:
+        """Algorithm 2"""
+        return (self.solver.n < self.max_twins
+                or fabs(self.g_of(x)) <= self.m1 * self.solver.mu * (1.0 + EDGE))
+
+    cdef int64_t twin_at(self, const void *x) noexcept nogil:
+        """The twin that is the newcomer's equal, or -1."""
+        cdef int64_t i
+        for i in range(self.solver.n):
+            if memcmp(self.twin(i), x, self.row_bytes) == 0:
+                return i
+        return -1
+
+    cdef Outcome absorb(self, int64_t i, double y, double weight) noexcept nogil:
+        """A newcomer where a twin is already adds to its weights."""
+        cdef Move move
+        self.weigh(&move, i, y, weight)
+        return self.update(&move, 1)
+
+    cdef Outcome update_twins(self, const void *x, double y, double weight) noexcept nogil:
+        """Algorithm 3: room for the newcomer by a twin far off, or by a merge."""
+        cdef Move moves[4]
+        cdef int gone = 0, placed = 1
+        cdef int64_t i, k = 0
+        if self.solver.n == self.max_twins:
+            for i in range(self.solver.n):
+                if fabs(self.g[i]) > fabs(self.g[k]):
+                    k = i
+            if (fabs(self.g[k]) > self.m2 * self.solver.mu * (1.0 + EDGE)
+                    or self.max_twins == 1):
+                self.counters.n_removed += 1
+                moves[0].slot, gone = k, 1
+                moves[0].to_minus = moves[0].to_plus = 0.0
+            else:
+                self.merge(moves, False)
+                gone, placed = 2, 2
+        self.weigh(&moves[gone + placed - 1], self.place(x), y, weight)
+        return self.change(moves, gone, placed)
+
+    cdef Outcome change(self, Move *moves, int gone, int placed) noexcept nogil:
+        """One path; then the first `gone` have no weight and go, or else those placed last."""
+        cdef Outcome outcome = self.update(moves, gone + placed)
+        cdef int c, first = 0, last = gone
+        cdef int64_t behind
+        if outcome == OVERFLOWED:
+            first, last = gone, gone + placed
+        else:
+            for c in range(gone, gone + placed):
+                self.measure(moves[c].slot)
+        for c in range(last - 1, first - 1, -1):
+            behind = self.solver.n - moves[c].slot - 1
+            memmove(self.near + moves[c].slot, self.near + moves[c].slot + 1,
+                    behind * sizeof(double))
+            self.drop(moves[c].slot)
+        return outcome
+
+    cdef double distortion(self, int64_t i, int64_t j) noexcept nogil:
+        """s_i s_j / (s_i + s_j) times the squared distance of the two, in input or feature
+        space."""
+        cdef double s_i = self.weight_of(i), s_j = self.weight_of(j), square
+        if self.in_feature_space:
+            square = self.norm_of(i) + self.norm_of(j) - 2.0 * self.k(self.twin(i), self.twin(j))
+        elif self.is_float32:
+            square = distance(
+                <float *> self.twin(i), <float *> self.twin(j), self.n_features)
+        else:
+            square = distance(
+                <double *> self.twin(i), <double *> self.twin(j), self.n_features)
+        return s_i * s_j / (s_i + s_j) * square
+
+    cdef void measure(self, int64_t i) noexcept nogil:
+        """The bounds `near` with twin i, which is new."""
+        cdef int64_t j
+        cdef double distortion
+        self.near[i] = FARTHEST
+        for j in range(self.solver.n):
+            if j != i and self.weight_of(j) > 0.0:
+                distortion = self.distortion(i, j)
+                self.near[i] = fmin(self.near[i], distortion)
+                self.near[j] = fmin(self.near[j], distortion)
+
+    cdef Outcome relieve(self) noexcept nogil:
+        """The margin set has no room: two twins of it become one, the newcomer is given up."""
+        cdef Move moves[3]
+        if self.solver.m < 2 or self.solver.n < 3:
+            return OVERFLOWED
+        self.merge(moves, True)
+        return self.change(moves, 2, 1)
+
+    cdef void weigh(self, Move *move, int64_t i, double y, double weight) noexcept nogil:
+        move.slot, move.to_minus, move.to_plus = i, self.s_minus[i], self.s_plus[i]
+        if y > 0:
+            move.to_plus += weight
+        else:
+            move.to_minus += weight
+
+    cdef Outcome update(self, Move *moves, int count) noexcept nogil:
+        """UpdateTVM: one path, C * sum(s) kept at its constant."""
+        cdef int64_t i
+        cdef int c
+        cdef double minus = 0.0, plus = 0.0, total
+        for i in range(self.solver.n):
+            minus += self.s_minus[i]
+            plus += self.s_plus[i]
+        total = minus + plus
+        for c in range(count):
+            i = moves[c].slot
+            total += moves[c].to_minus + moves[c].to_plus - self.s_minus[i] - self.s_plus[i]
+        return self.follow(moves, count, total / (self.C * self.max_twins))
+
+    # -- merging -----------------------------------------------------------------------------------
+
+    cdef double weight_of(self, int64_t i) noexcept nogil:
+        return self.s_minus[i] + self.s_plus[i]
+
+    cdef void merge(self, Move *moves, bint of_margin) noexcept nogil:
+        """The best pair that passes the test, or the least bad: one twin instead of two.
+
+        moves[0] and moves[1] are the two, in order of their slots; moves[2] is the new one.
+        """
+        cdef Pair pairs[CANDIDATES]
+        cdef int c, count, best = 0, passed = -1
+        cdef int64_t i, j, new = self.solver.n
+        cdef double error, least = INFINITY
+        if not (not of_margin and self.nearest(pairs) and (
+                not self.rejection
+                or (self.join(pairs[0].i, pairs[0].j, self.twin(new)) < self.eta
+                    and self.is_gentle(pairs[0].i, pairs[0].j, self.twin(new))))):
+            count = self.candidates(pairs, of_margin)
+            for c in range(count):
+                error = self.join(pairs[c].i, pairs[c].j, self.twin(new))
+                if passed < 0 and error < least * (1.0 - TIE):
+                    best, least = c, error
+                if not self.rejection or error < self.eta:
+                    if not self.rejection or self.is_gentle(
+                            pairs[c].i, pairs[c].j, self.twin(new)):
+                        best = c
+                        break
+                    if passed < 0:
+                        best = passed = c
+                self.counters.n_rejected += 1
+            else:
+                self.counters.n_forced += passed < 0
+        self.counters.n_merged += 1
+        i, j = pairs[best].i, pairs[best].j
+        self.blend(i, j, self.twin(new))
+        self.place(self.twin(new))
+        moves[0].slot, moves[0].to_minus, moves[0].to_plus = i, 0.0, 0.0
+        moves[1].slot, moves[1].to_minus, moves[1].to_plus = j, 0.0, 0.0
+        moves[2].slot = new
+        moves[2].to_minus = self.s_minus[i] + self.s_minus[j]
+        moves[2].to_plus = self.s_plus[i] + self.s_plus[j]
+
+    cdef bint may_merge(self, int64_t i, int64_t j, bint one_sided, bint of_margin) noexcept nogil:
+        if of_margin and not (self.state[i] % 2 and self.state[j] % 2):
+            return False
+        return not one_sided or (self.g[i] > 0.0) == (self.g[j] > 0.0)
+
+    cdef bint nearest(self, Pair *best) noexcept nogil:
+        """The pair of least distortion that may be merged, if there is one; by the bounds `near`
+        most twins need not be looked at."""
+        cdef int64_t i, j, n = self.solver.n
+        cdef double distortion, bound
+        best.distortion = FARTHEST
+        for i in range(n):
+            if self.near[i] >= best.distortion:
+                continue
+            bound = FARTHEST
+            for j in range(n):
+                if j != i:
+                    distortion = self.distortion(i, j)
+                    bound = fmin(bound, distortion)
+                    if (j > i and distortion < best.distortion
+                            and self.may_merge(i, j, self.one_sided, False)):
+                        best.distortion, best.i, best.j = distortion, i, j
+            self.near[i] = bound
+        return best.distortion < FARTHEST
+
+    cdef int candidates(self, Pair *pairs, bint of_margin) noexcept nogil:
+        """The pairs of least distortion, least first; of one side of the boundary only, if there
+        is such a pair; of the margin set, where asked for."""
+        cdef int count = 0
+        if self.one_sided:
+            count = self.search(pairs, True, of_margin)
+        return count if count else self.search(pairs, False, of_margin)
+
+    cdef int search(self, Pair *pairs, bint one_sided, bint of_margin) noexcept nogil:
+        cdef int64_t i, j, n = self.solver.n
+        cdef int count = 0, c
+        cdef double distortion
+        for i in range(n):
+            for j in range(i + 1, n):
+                if not self.may_merge(i, j, one_sided, of_margin):
+                    continue
+                distortion = self.distortion(i, j)
+                if count == CANDIDATES and not distortion < pairs[count - 1].distortion:
+                    continue
+                if count < CANDIDATES:
+                    count += 1
+                c = count - 1
+                while c > 0 and distortion < pairs[c - 1].distortion:
+                    pairs[c] = pairs[c - 1]
+                    c -= 1
+                pairs[c].distortion, pairs[c].i, pairs[c].j = distortion, i, j
+        return count
+
+    cdef double join(self, int64_t i, int64_t j, char *q) noexcept nogil:
+        """Write the merged vector to q; by what share its g is off the line between the two."""
+        cdef double s_i = self.weight_of(i), s_j = self.weight_of(j), expected
+        self.blend(i, j, q)
+        expected = (s_i * self.g[i] + s_j * self.g[j]) / (s_i + s_j)
+        return fabs(self.g_of(q) - expected) / fmax(fabs(expected), 1e-300)
+
+    cdef bint is_gentle(self, int64_t i, int64_t j, const void *q) noexcept nogil:
+        """Whether g at q moves by MAX_SHIFT at the most when q takes over the coefficients of the
+        two: the norm of the change in feature space times that of q."""
+        cdef double u = self.gamma[i], v = self.gamma[j], k_qq = self.k(q, q), square
+        square = (u * u * self.norm_of(i) + v * v * self.norm_of(j) + (u + v) * (u + v) * k_qq
+                  + 2.0 * u * v * self.k(self.twin(i), self.twin(j))
+                  - 2.0 * (u + v) * (u * self.k(q, self.twin(i)) + v * self.k(q, self.twin(j))))
+        return sqrt(fmax(square, 0.0) * k_qq) <= MAX_SHIFT * self.solver.mu
+
+    cdef void blend(self, int64_t i, int64_t j, char *q) noexcept nogil:
+        """q, the point between the two of least distortion"""
+        cdef double s_i = self.weight_of(i), s_j = self.weight_of(j)
+        self.mix(i, j, self.on_the_line(i, j, q) if self.in_feature_space else s_j / (s_i + s_j), q)
+
+    cdef void mix(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
+        if self.is_float32:
+            self.mix_typed(<float *> self.twin(i), <float *> self.twin(j), part, <float *> q)
+        else:
+            self.mix_typed(<double *> self.twin(i), <double *> self.twin(j), part, <double *> q)
+
+    cdef void mix_typed(self, const real *x, const real *z, double part, real *q) noexcept nogil:
+        """q = x + part * (z - x)"""
+        cdef int64_t j
+        for j in range(self.n_features):
+            q[j] = <real> (<double> x[j] + part * (<double> z[j] - <double> x[j]))
+
+    cdef double cost(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
+        """Distortion in feature space of the twin at `part` of the line, but for a constant."""
+        self.mix(i, j, part, q)
+        return ((self.weight_of(i) + self.weight_of(j)) * self.k(q, q)
+                - 2.0 * (self.weight_of(i) * self.k(q, self.twin(i))
+                         + self.weight_of(j) * self.k(q, self.twin(j))))
+
+    cdef double on_the_line(self, int64_t i, int64_t j, char *q) noexcept nogil:
+        """Where on the line from q_i to q_j the distortion in feature space is least: the best of
+        33 places, then golden section between its neighbours."""
+        cdef int c, _c, best = 0
+        cdef double low, high, a, b, cost, least = 1e300
+        for c in range(PLACES):
+            cost = self.cost(i, j, c / (PLACES - 1.0), q)
+            if cost < least - TIE * fabs(least):
+                best, least = c, cost
+        low = max(best - 1, 0) / (PLACES - 1.0)
+        high = min(best + 1, PLACES - 1) / (PLACES - 1.0)
+        for _c in range(SECTIONS):
+            a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+            if self.cost(i, j, a, q) <= self.cost(i, j, b, q):
+                high = b
+            else:
+                low = a
+        return 0.5 * (low + high)
+
+    def check(self):
+        super().check()
+        if self.solver.n > self.max_twins:
+            raise CorruptModelError(f"{self.solver.n} twins where {self.max_twins} are allowed")
+        cdef Counters *c = self.counters
+        if min(c.n_accepted, c.n_absorbed, c.n_merged, c.n_removed, c.n_rejected, c.n_forced) < 0:
+            raise CorruptModelError("a counter is negative")

@@ -1,0 +1,185 @@
+"""TwinVectorMachine in plain NumPy: Algorithms 1 to 3 of Wang & Vucetic 2009."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.core.status import Status
+from edgesvm.learners.twin._adiabatic_ref import LARGEST_WEIGHT, LEAST_WEIGHT, AdiabaticRef
+
+CANDIDATES = 64  # pairs put to the test for one merge
+MAX_SHIFT = 1.0  # what a merge should not move the decision function by, in margins
+TIE = 1e-9  # of two distortions or errors that differ by less, the first is taken
+EDGE = 1e-9  # of a decision value that is at a threshold but for rounding
+
+
+class TwinVectorMachineCoreRef(AdiabaticRef):
+    """The arena's arrays by name: vectors, s_minus, s_plus, gamma, g, state, S; scalars mu, b."""
+
+    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
+        super().__init__(*common, kernel=kernel)
+        self.C, self.m1, self.m2, self.eta = C, m1, m2, eta
+        self.in_feature_space = merge == "feature"
+        self.one_sided, self.rejection = merge_side == "one", rejection
+        self.max_twins = self.slots - 2
+
+    def step(self, x, y, weight):
+        if not np.isfinite(self.norm(x)):
+            return Status.NOT_FINITE
+        v = self.views
+        total = self.held("s_minus").sum() + self.held("s_plus").sum()
+        if not (weight >= LEAST_WEIGHT and total + weight <= LARGEST_WEIGHT):
+            return Status.BAD_WEIGHT
+        if self.n == 0:
+            v["mu"][...] = weight / (self.C * self.max_twins)
+        if not self.beneficial(x):
+            return Status.UNCHANGED
+        self.count("n_accepted")
+        same = [i for i in range(self.n) if (v["vectors"][i] == x).all()]
+        if same:
+            self.count("n_absorbed")
+            learned = self.update([(same[0], *self.weighed(same[0], y, weight))])
+        else:
+            learned = self.update_twins(x, y, weight)
+        return Status.CHANGED if learned or self.relieve() else Status.UNCHANGED
+
+    def relieve(self):
+        """The margin set has no room: two twins of it become one, the newcomer is given up."""
+        if len(self.S) < 2 or self.n < 3:
+            return False
+        moving, gone = self.merge(of_margin=True)
+        return self.change(moving, gone)
+
+    def change(self, moving, gone):
+        """One path; then those go that have no weight: `gone`, or the newcomers."""
+        learned = self.update(moving)
+        if not learned:
+            gone = [i for i, *to in moving if any(to)]
+        for k in sorted(gone, reverse=True):
+            self.drop(k)
+        return learned
+
+    def beneficial(self, x):
+        """Algorithm 2"""
+        return self.n < self.max_twins or abs(self.g_of(x)) <= self.m1 * self.mu * (1 + EDGE)
+
+    def update_twins(self, x, y, weight):
+        """Algorithm 3: room for the newcomer by a twin far off, or by a merge."""
+        moving, gone = [], []
+        if self.n == self.max_twins:
+            far = np.abs(self.held("g"))
+            k = int(np.argmax(far))
+            if far[k] > self.m2 * self.mu * (1 + EDGE):
+                self.count("n_removed")
+                moving, gone = [(k, 0.0, 0.0)], [k]
+            elif self.max_twins > 1:
+                moving, gone = self.merge()
+            else:
+                moving, gone = [(0, 0.0, 0.0)], [0]
+                self.count("n_removed")
+        i = self.place(x)
+        return self.change([*moving, (i, *self.weighed(i, y, weight))], gone)
+
+    def weighed(self, i, y, weight):
+        s_minus, s_plus = float(self.views["s_minus"][i]), float(self.views["s_plus"][i])
+        return (s_minus, s_plus + weight) if y > 0 else (s_minus + weight, s_plus)
+
+    def update(self, moving):
+        """UpdateTVM: one path, C * sum(s) kept at its constant."""
+        total = sum(self.held("s_minus")) + sum(self.held("s_plus"))
+        for i, s_minus, s_plus in moving:
+            total += s_minus + s_plus - self.views["s_minus"][i] - self.views["s_plus"][i]
+        return self.follow(moving, total / (self.C * self.max_twins))
+
+    # -- merging -----------------------------------------------------------------------------------
+
+    def merge(self, of_margin=False):
+        """The best pair that passes the test, or the least bad: one twin instead of two."""
+        v = self.views
+        best, least, passed = None, np.inf, False
+        for i, j in self.candidates(of_margin):
+            q, error = self.joined(i, j)
+            if best is None:
+                best = i, j, q
+            if not passed and error < least * (1 - TIE):
+                best, least = (i, j, q), error
+            if not self.rejection or error < self.eta:
+                if not self.rejection or self.is_gentle(i, j, q):
+                    best = i, j, q
+                    break
+                if not passed:
+                    best, passed = (i, j, q), True
+            self.count("n_rejected")
+        else:
+            if not passed:
+                self.count("n_forced")
+        self.count("n_merged")
+        i, j, q = best
+        new = self.place(q)
+        return [
+            (i, 0.0, 0.0),
+            (j, 0.0, 0.0),
+            (new, v["s_minus"][i] + v["s_minus"][j], v["s_plus"][i] + v["s_plus"][j]),
+        ], [i, j]
+
+    def candidates(self, of_margin):
+        """The pairs of least distortion, least first; of one side of the boundary only, if there
+        is such a pair; of the margin set, where asked for."""
+        n, s, g = self.n, self.held("s_minus") + self.held("s_plus"), self.held("g")
+        vectors = self.held("vectors").astype(np.float64)
+        if self.in_feature_space:
+            K = self.k(vectors, vectors)
+            square = K.diagonal()[:, None] + K.diagonal() - 2 * K
+        else:
+            square = ((vectors[:, None] - vectors) ** 2).sum(axis=2)
+        distortion = s[:, None] * s / (s[:, None] + s) * square
+        pairs = [(distortion[i, j], i, j) for i in range(n) for j in range(i + 1, n)]
+        if of_margin:
+            pairs = [p for p in pairs if p[1] in self.S and p[2] in self.S]
+        sided = [p for p in pairs if (g[p[1]] > 0) == (g[p[2]] > 0)]
+        ordered = sorted(sided if self.one_sided and sided else pairs)
+        return [(i, j) for _, i, j in ordered[:CANDIDATES]]
+
+    def joined(self, i, j):
+        """The merged vector and by what share its g is off the line between the two."""
+        v = self.views
+        s = self.held("s_minus") + self.held("s_plus")
+        part = self.on_the_line(i, j) if self.in_feature_space else s[j] / (s[i] + s[j])
+        x, z = v["vectors"][i].astype(np.float64), v["vectors"][j].astype(np.float64)
+        q = (x + part * (z - x)).astype(self.dtype)
+        expected = (s[i] * v["g"][i] + s[j] * v["g"][j]) / (s[i] + s[j])
+        return q, abs(self.g_of(q) - expected) / max(abs(expected), 1e-300)
+
+    def is_gentle(self, i, j, q):
+        """Whether g at q moves by MAX_SHIFT at the most when q takes over the coefficients of the
+        two: the norm of the change in feature space times that of q."""
+        v = self.views
+        points = np.stack([v["vectors"][i], v["vectors"][j], q])
+        K = self.k(points, points)
+        change = np.array([v["gamma"][i], v["gamma"][j], 0.0])
+        change[2] = -change.sum()
+        return np.sqrt(max(change @ K @ change, 0.0) * K[2, 2]) <= MAX_SHIFT * self.mu
+
+    def on_the_line(self, i, j):
+        """Where on the line from q_i to q_j the distortion in feature space is least: the best of
+        33 places, then golden section between its neighbours."""
+        v = self.views
+        x, z = v["vectors"][i].astype(np.float64), v["vectors"][j].astype(np.float64)
+        s = self.held("s_minus") + self.held("s_plus")
+
+        def cost(part):
+            q = (x + part * (z - x)).astype(self.dtype)
+            k_x, k_z, k_q = (float(self.k(q, p)[0, 0]) for p in (x, z, q))
+            return (s[i] + s[j]) * k_q - 2 * (s[i] * k_x + s[j] * k_z)
+
+        places = np.arange(33) / 32.0
+        best, least = 0, np.inf
+        for c, part in enumerate(places):
+            if cost(part) < least - TIE * abs(least if c else 0.0):
+                best, least = c, cost(part)
+        low, high = places[max(best - 1, 0)], places[min(best + 1, 32)]
+        golden = 0.6180339887498949
+        for _ in range(18):
+            a, b = high - golden * (high - low), low + golden * (high - low)
+            low, high = (low, b) if cost(a) <= cost(b) else (a, high)
+        return (low + high) / 2

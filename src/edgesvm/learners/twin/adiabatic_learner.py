@@ -1,0 +1,130 @@
+"""What the two learners on the adiabatic solver share: parameters, arrays, views."""
+
+from __future__ import annotations
+
+from typing import overload
+
+import numpy as np
+
+from edgesvm.contract.params import whole
+from edgesvm.kernels import Kernel, resolve_kernel
+from edgesvm.learner import Learner
+
+MAX_TWINS = 1 << 20  # their square is still a number of bytes
+COUNTERS = (
+    "n_path_events",
+    "n_exchanges",
+    "n_overflowed",
+    "n_refactored",
+    "n_refreshed",
+    "n_from_scratch",
+    "paths",
+)
+PER_SLOT = ("s_minus", "s_plus", "gamma", "g", "off", "rate", "push", "row", "ones")
+
+
+def packed(order: int) -> int:
+    """Numbers in a symmetric matrix of that order."""
+    return order * (order + 1) // 2
+
+
+class Counter:
+    """A counter of the arena, read under its own name with an underscore behind."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name.removesuffix("_")
+
+    @overload
+    def __get__(self, learner: None, owner: type) -> Counter: ...
+    @overload
+    def __get__(self, learner: AdiabaticLearner, owner: type) -> int: ...
+    def __get__(self, learner: AdiabaticLearner | None, owner: type) -> Counter | int:
+        return self if learner is None else int(learner._allocated.views[self.name])
+
+
+class AdiabaticLearner(Learner):
+    """Base of `TwinVectorMachine` and `IncrementalDecrementalSVM`."""
+
+    n_path_events_ = Counter("Times a twin came upon a step or left it.")
+    n_exchanges_ = Counter("Times two twins changed places along a null direction.")
+    n_overflowed_ = Counter("Paths walked back because the margin set would outgrow its room.")
+    n_refactored_ = Counter("Times the factor of the margin set was computed anew.")
+    n_refreshed_ = Counter("Times all decision values were computed anew.")
+    n_from_scratch_ = Counter("Times a path could not go on and all was solved from scratch.")
+
+    kernel: Kernel | str
+    gamma: float | None
+    degree: int
+    coef0: float
+    max_margin: int | None
+
+    @property
+    def _slots(self) -> int:
+        """Twins there is room for, those of a path under way among them."""
+        raise NotImplementedError
+
+    def _capacity_range(self) -> tuple[int, int]:
+        return 1, MAX_TWINS
+
+    def _check_shared(self) -> None:
+        if self.max_margin is not None:
+            whole("max_margin", self.max_margin, 1, MAX_TWINS)
+        self._kernel(1)
+
+    def _kernel(self, n_features: int) -> Kernel:
+        return resolve_kernel(self.kernel, n_features, self.gamma, self.degree, self.coef0)
+
+    def _solver_arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        slots = self._slots
+        return [
+            *((name, "f8", ()) for name in ("mu", "b", "lift")),
+            *((name, "i8", ()) for name in ("n", "m", *COUNTERS)),
+            *((name, "f8", (slots,)) for name in PER_SLOT),
+            *((name, "f8", (slots + 1,)) for name in ("border", "solution")),
+            ("pool", "f8", (self._pool_length(),)),
+            ("S", "i4", (slots,)),
+            ("state", "i1", (slots,)),
+            ("vectors", self.dtype, (slots, n_features)),
+        ]
+
+    def _pool_length(self) -> int:
+        """Numbers in the block that the factor and the kernel rows of the margin set share."""
+        slots = self._slots
+        if self.max_margin is None:
+            return packed(slots)
+        most = min(int(self.max_margin), slots)
+        return most * slots + packed(most)
+
+    # -- what was learned --------------------------------------------------------------------------
+
+    def _held(self, name: str) -> np.ndarray:
+        views = self._allocated.views
+        return views[name][: int(views["n"])]
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients of the decision value, ndarray of shape (1, n), float64; they sum to 0."""
+        core = self._fitted
+        return core.labels.sign * (self._held("gamma") / core.views["mu"])[None, :]
+
+    @property
+    def intercept_(self) -> float:
+        core = self._fitted
+        return core.labels.sign * float(core.views["b"] / core.views["mu"])
+
+    @property
+    def margin_(self) -> np.ndarray:
+        """Which are on the margin, free to move; ndarray of shape (n,), bool."""
+        return self._held("state") % 2 == 1
+
+    def kt_residual(self) -> float:
+        """Largest violation of the Kuhn-Tucker conditions, computed afresh from the vectors held.
+
+        In units of the margin, 1: how far a decision value is from where the coefficient has it,
+        plus how far the coefficient is from where it may be, as a share of the twin's weight; and
+        the sum of the coefficients as a share of all weights.
+        """
+        return float(self._fitted.kt_residual())

@@ -1,0 +1,212 @@
+"""IncrementalDecrementalSVM: the public class."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.errors import MemoryBudgetError
+from edgesvm.kernels import Kernel
+from edgesvm.learners.twin._incremental_decremental_svm import IncrementalDecrementalSVMCore
+from edgesvm.learners.twin._incremental_decremental_svm_ref import IncrementalDecrementalSVMCoreRef
+from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner, Counter
+
+__all__ = ["IncrementalDecrementalSVM"]
+
+Self = TypeVar("Self", bound="IncrementalDecrementalSVM")
+
+
+class IncrementalDecrementalSVM(AdiabaticLearner):
+    """Kernel SVM that is exact after each example learned, unlearned, and each change of C.
+
+    Parameters
+    ----------
+    max_vectors : int, default 100
+        Examples held, support vectors or not.
+    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
+    gamma : float, optional
+        Of the named kernels "rbf" and "poly"; default 1 / n_features.
+    degree : int, default 3
+        Of "poly".
+    coef0 : float, default 1.0
+        Of "poly".
+    C : float, default 1.0
+        Penalty of slack per unit of weight; > 0. Changed later by `set_C`, without learning anew.
+    when_full : {"oldest", "farthest", "ignore"}, default "oldest"
+        What happens when `max_vectors` are held. "oldest": the first learned goes, a sliding
+        window. "farthest": the one with the largest y f(x) goes; where that is above 1 it was no
+        support vector, and the machine is as if it had never been; for separable data, since of
+        noisy labels it keeps the wrong ones. "ignore": the newcomer is not learned.
+    max_margin : int, optional
+        As for `TwinVectorMachine`.
+    dtype : {"float32", "float64"}, default "float32"
+        Of samples and vectors; everything else is float64.
+
+    Attributes
+    ----------
+    vectors_ : ndarray of shape (n, n_features)
+    labels_, sample_weights_ : ndarray of shape (n,)
+    dual_coef_ : ndarray of shape (1, n)
+    intercept_ : float
+    margin_ : ndarray of shape (n,), bool
+    n_unlearned_, n_forgotten_, n_ignored_, n_overflowed_ : int
+    n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_ : int
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Cauwenberghs & Poggio 2000, on the solver described in `TwinVectorMachine`. The decision values
+    are those of a batch SVM on the same examples. Weights are to be within 1e-100 and 1e100.
+    Bytes: see ``plan``; with M = max_vectors + 1 and max_margin=None,
+    144 + M (D s + 93) + 4 M (M + 1), s = 4 or 8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import RBF, IncrementalDecrementalSVM
+    >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0], [5, 5]], dtype=np.float32)
+    >>> model = IncrementalDecrementalSVM(kernel=RBF(2.0), C=10.0).partial_fit(X, [0, 0, 1, 1, 1])
+    >>> model.unlearn(4)
+    >>> model.predict(X[:4])
+    array([0, 0, 1, 1])
+    """
+
+    _capacity = "max_vectors"
+
+    n_unlearned_ = Counter("Examples taken out by `unlearn`.")
+    n_forgotten_ = Counter("Examples that went because there was no room.")
+    n_ignored_ = Counter("Newcomers not learned because there was no room.")
+
+    def __init__(
+        self,
+        *,
+        max_vectors: int = 100,
+        kernel: Kernel | str = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        C: float = 1.0,
+        when_full: str = "oldest",
+        max_margin: int | None = None,
+        dtype: str = "float32",
+    ) -> None:
+        self.max_vectors = max_vectors
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.when_full = when_full
+        self.max_margin = max_margin
+        self.dtype = dtype
+
+    @property
+    def _slots(self) -> int:
+        return int(self.max_vectors) + 1
+
+    def _check_params(self) -> None:
+        whole("max_vectors", self.max_vectors, 1, MAX_TWINS)
+        penalty(self.C)
+        one_of("when_full", self.when_full, "farthest", "oldest", "ignore")
+        self._check_shared()
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        counters = ("n_unlearned", "n_forgotten", "n_ignored")
+        return [*((name, "i8", ()) for name in counters), *self._solver_arrays(n_features)]
+
+    def _core(self, *common: Any) -> Any:
+        compiled = self._engine == "compiled"
+        core = IncrementalDecrementalSVMCore if compiled else IncrementalDecrementalSVMCoreRef
+        kernel = self._kernel(common[3])
+        return core(*common, C=float(self.C), when_full=self.when_full, kernel=kernel)
+
+    def unlearn(self, index: int) -> None:
+        """Take one example out again: the machine is as if it had never been learned.
+
+        Parameters
+        ----------
+        index : int
+            Into `vectors_`; those behind it move down by one.
+
+        Raises
+        ------
+        IndexError
+        MemoryBudgetError
+            The margin set would need more room than `max_margin` gives; nothing has changed.
+        """
+        core = self._fitted
+        n = int(core.views["n"])
+        if not isinstance(index, (int, np.integer)) or not 0 <= index < n:
+            raise IndexError(f"index={index!r}: give a whole number from 0 to {n - 1}")
+        if not core.unlearn(int(index)):
+            raise margin_full()
+
+    def set_C(self: Self, C: float) -> Self:
+        """Change C along the path of solutions between the two.
+
+        Raises
+        ------
+        ValueError
+            C is not a finite number > 0.
+        MemoryBudgetError
+            As for `unlearn`.
+        """
+        C = penalty(C)
+        if "_state" not in self.__dict__:
+            self.C = C
+            return self
+        core = self._state[0]
+        if not core.set_C(C):
+            raise margin_full()
+        self.C = C
+        self._state = (core, self._like_new().get_params(deep=False))
+        return self
+
+    def leave_one_out_decisions(self) -> np.ndarray:
+        """For each example held, its decision value without it; ndarray of shape (n,), float64.
+
+        Each is unlearned in turn; afterwards the memory is as it was, byte for byte. Takes a copy
+        of the arena meanwhile.
+        """
+        core = self._fitted
+        memory = core.arena.memory
+        before = memory.copy()
+        vectors = self.vectors_
+        decisions = np.empty(len(vectors))
+        try:
+            for i, x in enumerate(vectors):
+                self.unlearn(i)
+                decisions[i] = core.decision_one(x)
+                memory[:] = before
+        finally:
+            memory[:] = before
+        return decisions
+
+    @property
+    def vectors_(self) -> np.ndarray:
+        """Examples held, in the order learned, ndarray of shape (n, n_features), a copy."""
+        return self._held("vectors").copy()
+
+    @property
+    def labels_(self) -> np.ndarray:
+        """Their labels, ndarray of shape (n,)."""
+        return self._allocated.labels.of_slots((self._held("s_plus") > 0).astype(np.int8))
+
+    @property
+    def sample_weights_(self) -> np.ndarray:
+        """Their weights, ndarray of shape (n,), float64."""
+        return self._held("s_minus") + self._held("s_plus")
+
+
+def penalty(C: object) -> float:
+    """C, where 1 / C is a number that can be divided by."""
+    C = positive("C", C)
+    if not 1e-100 <= C <= 1e100:
+        raise ValueError(f"C={C!r}: give a number from 1e-100 to 1e100")
+    return C
+
+
+def margin_full() -> MemoryBudgetError:
+    return MemoryBudgetError("the margin set has no room for this: give a larger max_margin", 0, 0)

@@ -1,0 +1,186 @@
+"""TwinVectorMachine: the public class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from edgesvm.contract.params import not_negative, one_of, positive, whole
+from edgesvm.kernels import Kernel
+from edgesvm.learners.twin._twin_vector_machine import TwinVectorMachineCore
+from edgesvm.learners.twin._twin_vector_machine_ref import TwinVectorMachineCoreRef
+from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner, Counter
+
+__all__ = ["TwinVectorMachine"]
+
+
+class TwinVectorMachine(AdiabaticLearner):
+    """Kernel SVM of at most ``max_twins`` twin vectors, kept at its exact optimum, one pass.
+
+    A twin vector stands for all examples merged into it: one point with a weight of either class.
+    After every example the Kuhn-Tucker conditions hold on all twins (`kt_residual`).
+
+    Parameters
+    ----------
+    max_twins : int, default 100
+        Twin vectors held (the paper's B).
+    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
+    gamma : float, optional
+        Of the named kernels "rbf" and "poly"; default 1 / n_features.
+    degree : int, default 3
+        Of "poly".
+    coef0 : float, default 1.0
+        Of "poly".
+    C : float, default 100.0
+        Penalty of slack per twin; > 0. The penalty of a unit of weight is `C_`, which falls as
+        weight gathers: C_ * sum of weights = C * max_twins. (The paper's "100 B" is C=100.)
+    m1 : float, default 1.0
+        A newcomer with abs(f(x)) above it is not learned, once the twins are full.
+    m2 : float, default 2.0
+        A twin with abs(f(q)) above it makes room for a newcomer before any two are merged.
+    eta : float, default 0.2
+        A merge is good if f of the merged twin is within this share of the mean of the two; of
+        good ones, those come first that move f by at most 1.
+    merge : {"input", "feature"}, default "input"
+        Where distortion is measured; "feature" searches the line between the two.
+    merge_side : {"one", "global"}, default "one"
+        "one": only twins on one side of the boundary are merged, while there are two such.
+    rejection : bool, default True
+        Whether a merge that is not good gives way to the next best pair; where none of 64 is good,
+        the least bad is taken, so that the machine never freezes.
+    max_margin : int, optional
+        Twins on the margin for which both kernel rows and solver have room; the two share one
+        block. Default: the smallest block in which all twins can be on the margin. With more a
+        large margin set is faster; with less the bytes are fewer, and an example that would take
+        the margin set beyond the block is given up, two twins of the margin are merged instead
+        (``n_overflowed_``). The result of a path does not depend on it.
+    dtype : {"float32", "float64"}, default "float32"
+        Of samples and twin vectors; everything else is float64.
+
+    Attributes
+    ----------
+    twins_ : ndarray of shape (n, n_features)
+    weights_ : ndarray of shape (n, 2), columns as `classes_`
+    dual_coef_ : ndarray of shape (1, n)
+    intercept_ : float
+    margin_ : ndarray of shape (n,), bool
+    C_ : float
+    n_accepted_, n_absorbed_, n_merged_, n_removed_, n_rejected_, n_forced_, n_overflowed_ : int
+    n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_ : int
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Wang & Vucetic 2009, Algorithms 1 to 3; the solver after Cauwenberghs & Poggio 2000, with one
+    coefficient a twin. Weights are to be within 1e-100 and 1e100. Bytes: see ``plan``; with
+    M = max_twins + 2 and max_margin=None, 168 + M (D s + 101) + 4 M (M + 1), s = 4 or 8, and
+    padding. Time: M kernel values an example, O(M^2) for one that is accepted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import RBF, TwinVectorMachine
+    >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]] * 20, dtype=np.float32)
+    >>> model = TwinVectorMachine(max_twins=10, kernel=RBF(2.0)).partial_fit(X, [0, 0, 1, 1] * 20)
+    >>> model.predict(X[:4])
+    array([0, 0, 1, 1])
+    >>> len(model.twins_), model.kt_residual() < 1e-9
+    (4, True)
+    """
+
+    _capacity = "max_twins"
+
+    n_accepted_ = Counter("Examples that Beneficial let through.")
+    n_absorbed_ = Counter("Of these, the ones where a twin was already.")
+    n_merged_ = Counter("Pairs of twins merged into one.")
+    n_removed_ = Counter("Twins removed because they were far beyond the margin.")
+    n_rejected_ = Counter("Pairs that failed the test of merging.")
+    n_forced_ = Counter("Merges made though every candidate had failed it.")
+
+    def __init__(
+        self,
+        *,
+        max_twins: int = 100,
+        kernel: Kernel | str = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        C: float = 100.0,
+        m1: float = 1.0,
+        m2: float = 2.0,
+        eta: float = 0.2,
+        merge: str = "input",
+        merge_side: str = "one",
+        rejection: bool = True,
+        max_margin: int | None = None,
+        dtype: str = "float32",
+    ) -> None:
+        self.max_twins = max_twins
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.m1 = m1
+        self.m2 = m2
+        self.eta = eta
+        self.merge = merge
+        self.merge_side = merge_side
+        self.rejection = rejection
+        self.max_margin = max_margin
+        self.dtype = dtype
+
+    @property
+    def _slots(self) -> int:
+        return int(self.max_twins) + 2
+
+    def _check_params(self) -> None:
+        whole("max_twins", self.max_twins, 1, MAX_TWINS)
+        positive("C", self.C)
+        not_negative("m1", self.m1)
+        not_negative("m2", self.m2)
+        positive("eta", self.eta)
+        one_of("merge", self.merge, "input", "feature")
+        one_of("merge_side", self.merge_side, "one", "global")
+        if not isinstance(self.rejection, (bool, np.bool_)):
+            raise ValueError(f"rejection={self.rejection!r}: give True or False")
+        self._check_shared()
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        counters = ("n_accepted", "n_absorbed", "n_merged", "n_removed", "n_rejected", "n_forced")
+        return [
+            *((name, "i8", ()) for name in counters),
+            *self._solver_arrays(n_features),
+            ("near", "f8", (self._slots,)),
+        ]
+
+    def _core(self, *common: Any) -> Any:
+        core = TwinVectorMachineCore if self._engine == "compiled" else TwinVectorMachineCoreRef
+        return core(
+            *common,
+            C=float(self.C),
+            m1=float(self.m1),
+            m2=float(self.m2),
+            eta=float(self.eta),
+            merge=self.merge,
+            merge_side=self.merge_side,
+            rejection=bool(self.rejection),
+            kernel=self._kernel(common[3]),
+        )
+
+    @property
+    def twins_(self) -> np.ndarray:
+        """Twin vectors, ndarray of shape (n, n_features), a copy."""
+        return self._held("vectors").copy()
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """Weight of either class in each twin, ndarray of shape (n, 2), columns as `classes_`."""
+        weights = np.stack([self._held("s_minus"), self._held("s_plus")], axis=1)
+        return weights[:, :: self._allocated.labels.sign].copy()
+
+    @property
+    def C_(self) -> float:
+        """Penalty of slack per unit of weight at present."""
+        return 1.0 / float(self._fitted.views["mu"])

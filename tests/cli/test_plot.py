@@ -1,0 +1,219 @@
+"""``edgesvm plot``: what is drawn, of what it is drawn, and what it refuses."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from edgesvm import (
+    RBF,
+    IncrementalDecrementalSVM,
+    KernelStreamSVM,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+)
+from edgesvm.cli import main
+from edgesvm.cli.held import held_by
+from edgesvm.cli.plot import panel_of
+from edgesvm.datasets import Gauss, TwoNorm
+from edgesvm.persist import Checkpoint
+
+matplotlib = pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+
+
+def kernel_learner(**params):
+    return KernelStreamSVM(max_vectors=30, kernel=RBF(0.5), bound="lower", **params)
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    """Learners by name; their snapshots are in the working folder, and rows to go with them."""
+    monkeypatch.chdir(tmp_path)
+    X, y = Gauss(0).next_block(500)
+    wide = TwoNorm(0).next_block(200)
+    np.savez("rows.npz", X=X, y=y)
+    np.savez("wide.npz", X=wide[0], y=wide[1])
+    words = np.where(y > 0, "fine", "worn")
+    twins = TwinVectorMachine(max_twins=20, kernel=RBF(0.5))
+    learners = {
+        "twins": twins.partial_fit(X, words),
+        "scaled_twins": Standardized(learner=twins).partial_fit(X * [1000, 0.01], words),
+        "exact": IncrementalDecrementalSVM(max_vectors=60).partial_fit(X[:60], words[:60]),
+        "kernel": kernel_learner().partial_fit(X, y),
+        "linear": StreamSVM(bound="lower").partial_fit(X, y),
+        "scaled": Standardized(learner=kernel_learner()).partial_fit(X * [1000, 0.01], words),
+        "scaled_linear": Standardized(learner=StreamSVM()).partial_fit(X, words),
+        "one_class": kernel_learner().partial_fit(X[y > 0], y[y > 0]),
+        "wide": kernel_learner().partial_fit(*wide),
+        "wide_linear": StreamSVM().partial_fit(*wide),
+        "narrow": StreamSVM().partial_fit(X[:, :1], y),
+        "empty": StreamSVM().allocate(2, classes=[-1, 1]),
+    }
+    for name, learner in learners.items():
+        learner.save(tmp_path / f"{name}.esvm")
+    return learners
+
+
+def plot(tmp_path, *argv):
+    """The picture's bytes."""
+    png = tmp_path / "out.png"
+    assert main(["plot", *map(str, argv), "-o", str(png)]) == 0
+    return png.read_bytes()
+
+
+def complaint(capsys, code, *argv):
+    """The last line on stderr."""
+    try:
+        got = main(["plot", *map(str, argv)])
+    except SystemExit as done:  # argparse
+        got = done.code
+    captured = capsys.readouterr()
+    assert got == code and captured.out == "" and "Traceback" not in captured.err
+    return captured.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["kernel.esvm"],
+        ["twins.esvm"],
+        ["scaled_twins.esvm", "exact.esvm"],
+        ["one_class.esvm"],
+        ["scaled.esvm"],
+        ["scaled_linear.esvm"],
+        ["linear.esvm", "--range=-3,3"],
+        ["linear.esvm", "--data", "rows.npz"],
+        ["kernel.esvm", "linear.esvm", "--data", "rows.npz", "--range=-3,5,-4,4"],
+        ["wide.esvm", "--features", "3,0", "--at", "7=-0.5"],
+    ],
+)
+def test_a_picture(argv, models, tmp_path, capsys):
+    assert plot(tmp_path, *argv).startswith(b"\x89PNG")
+    assert capsys.readouterr().out == f"{tmp_path / 'out.png'}\n"
+
+
+def test_a_checkpoint(models, tmp_path, capsys):
+    checkpoint = Checkpoint(tmp_path / "m.ckpt")
+    checkpoint.prepare(models["kernel"])
+    checkpoint.save(models["kernel"])
+    checkpoint.close()
+    as_snapshot = plot(tmp_path, tmp_path / "kernel.esvm")
+    assert plot(tmp_path, tmp_path / "m.ckpt") == as_snapshot
+
+
+def test_vectors_are_where_the_learner_has_them(models):
+    """Of a standardized learner too, whose vectors are in deviations."""
+    learner = models["kernel"]
+    found = held_by(learner)
+    np.testing.assert_array_equal(found.points, learner.support_vectors_)
+    share = found.weights[:, 1] - found.weights[:, 0]
+    np.testing.assert_array_equal(share, learner.dual_coef_[0])
+    assert found.weights.min() == 0
+    scaled = models["scaled"]
+    inner = (held_by(scaled).points - scaled.mean_) / scaled.scale_
+    assert abs(inner).max() < 6
+    core = scaled._allocated
+    held = core.views["vectors"][: int(core.views["n_held"])]
+    np.testing.assert_allclose(inner, held, rtol=1e-6, atol=1e-6)
+    assert held_by(models["linear"]) is None and held_by(models["scaled_linear"]) is None
+
+
+def test_twins_and_exact_vectors_are_told_as_the_learner_tells_them(models):
+    twins = models["twins"]
+    found = held_by(twins)
+    np.testing.assert_array_equal(found.points, twins.twins_)
+    np.testing.assert_array_equal(found.weights, twins.weights_)
+    np.testing.assert_array_equal(found.on_margin, twins.margin_)
+    assert found.weights.all(axis=1).any() and found.on_margin.sum() > 0
+    exact = models["exact"]
+    found = held_by(exact)
+    np.testing.assert_array_equal(found.points, exact.vectors_)
+    np.testing.assert_array_equal(found.weights.sum(axis=1), exact.sample_weights_)
+    np.testing.assert_array_equal(found.weights[:, 1] > 0, exact.labels_ == "worn")
+    scaled = models["scaled_twins"]
+    assert len(held_by(scaled).points) == 20
+    assert (abs(held_by(scaled).points) < [6000, 0.06]).all()
+
+
+def test_margins_are_drawn_where_the_learner_has_them(models):
+    from edgesvm.cli.model_picture import _draw_panel
+
+    def names(learner):
+        axes = matplotlib.figure.Figure().add_subplot()
+        _draw_panel(axes, panel_of(learner))
+        return [text.get_text() for text in axes.get_legend().get_texts()]
+
+    assert names(models["twins"])[:3] == ["boundary", "margin of fine", "margin of worn"]
+    assert names(models["scaled_twins"])[:2] == ["boundary", "margin of fine"]
+    assert names(models["kernel"]) == ["boundary", "support vectors of -1", "support vectors of 1"]
+
+
+def test_the_picture_is_of_the_decision_function(models):
+    from edgesvm.cli.model_picture import PIXELS, _decisions, _draw_panel
+    from edgesvm.cli.plot import MARGIN
+
+    learner = models["wide"]
+    panel = panel_of(learner, features=(3, 0), at={7: -0.5})
+    points = learner.support_vectors_.astype(float)
+    expected = np.median(points, axis=0)
+    expected[7] = -0.5
+    others = [j for j in range(20) if j not in (0, 3)]
+    np.testing.assert_array_equal(panel.at[others], expected[others])
+    low, high = points[:, [3, 0]].min(axis=0), points[:, [3, 0]].max(axis=0)
+    np.testing.assert_allclose(np.array(panel.box[::2]), low - MARGIN * (high - low))
+    xs, ys = np.linspace(*panel.box[:2], PIXELS), np.linspace(*panel.box[2:], PIXELS)
+    values = _decisions(panel, xs, ys)
+    for i, j in [(0, 0), (5, 300), (PIXELS - 1, 17)]:
+        x = panel.at.copy()
+        x[3], x[0] = xs[j], ys[i]
+        assert values[i, j] == learner.decision_one(x.astype(np.float32))
+    figure = matplotlib.figure.Figure()
+    axes = figure.add_subplot()
+    _draw_panel(axes, panel)
+    dots = axes.collections[-1]
+    weight = held_by(learner).weights.sum(axis=1)
+    order = np.argsort(-weight)
+    np.testing.assert_allclose(dots.get_offsets(), points[order][:, [3, 0]])
+    assert (np.diff(dots.get_sizes()) <= 0).all() and np.ptp(dots.get_sizes()) > 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "word"),
+    [
+        (["linear.esvm"], "--range or --data"),
+        (["wide.esvm"], "20 features: name two of them, --features"),
+        (["wide.esvm", "--features", "0,20"], "0 to 19"),
+        (["wide.esvm", "--features", "0,0"], "two different features"),
+        (["wide.esvm", "--features", "0"], "two different features"),
+        (["wide.esvm", "--features", "0,1", "--at", "1=3"], "feature is drawn"),
+        (["wide.esvm", "--features", "0,1", "--at", "20=3"], "0 to 19"),
+        (["wide.esvm", "--features", "0,1", "--at", "2=nan"], "finite number"),
+        (["wide_linear.esvm", "--features", "0,1", "--range=-1,1"], "--at 2=VALUE"),
+        (["narrow.esvm"], "one feature"),
+        (["empty.esvm"], "no sample yet"),
+        (["kernel.esvm", "--range", "1,0"], "the lower first"),
+        (["kernel.esvm", "--range", "0,1,2"], "two for each feature"),
+        (["kernel.esvm", "--data", "wide.npz"], "20 features, the model has 2"),
+    ],
+)
+def test_wrong_use(argv, word, models, tmp_path, capsys):
+    assert word in complaint(capsys, 2, *argv, "-o", "a.png")
+    assert not (tmp_path / "a.png").exists()
+
+
+def test_a_file_that_is_no_model_and_a_picture_that_is_no_picture(models, tmp_path, capsys):
+    (tmp_path / "junk.esvm").write_bytes(b"junk")
+    assert "junk.esvm" in complaint(capsys, 1, tmp_path / "junk.esvm", "-o", tmp_path / "a.png")
+    argv = [tmp_path / "kernel.esvm", "-o", tmp_path / "a.xyz"]
+    assert "'xyz' is not supported" in complaint(capsys, 2, *argv)
+    assert "no folder" in complaint(capsys, 2, argv[0], "-o", tmp_path / "no" / "a.png")
+
+
+def test_without_matplotlib(models, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in ("figures", "model_picture"):
+        monkeypatch.delitem(sys.modules, f"edgesvm.cli.{name}", raising=False)
+        monkeypatch.delattr(f"edgesvm.cli.{name}", raising=False)
+    argv = [tmp_path / "kernel.esvm", "-o", tmp_path / "a.png"]
+    assert "edgesvm[plot]" in complaint(capsys, 1, *argv)

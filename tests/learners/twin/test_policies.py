@@ -1,0 +1,207 @@
+"""Which twins come and go: Algorithms 2 and 3, and what happens when there is no room."""
+
+import numpy as np
+import pytest
+from problems import stream
+
+import edgesvm
+from edgesvm import RBF, IncrementalDecrementalSVM, MemoryBudgetError, TwinVectorMachine
+
+
+def learned(**changes):
+    X, y, _ = stream("clouds", "at random", 300, 21)
+    y = np.where(X[:, 0] + 0.5 * y > 0, 1, -1)
+    params = {"max_twins": 20, "kernel": RBF(0.5), **changes}
+    return TwinVectorMachine(**params).partial_fit(X, y), X, y
+
+
+def test_weight_is_neither_made_nor_lost_by_merging():
+    model, X, _ = learned(m1=1e9, m2=1e9)
+    assert model.n_accepted_ == len(X) and model.n_removed_ == 0
+    assert model.weights_.sum() == pytest.approx(len(X))
+    assert model.n_merged_ == len(X) - 20
+
+
+def test_columns_of_weights_are_as_classes():
+    X, y, _ = stream("clouds", "at random", 50, 22)
+    for labels in (y, -y, np.where(y > 0, "a", "b")):
+        model = TwinVectorMachine(max_twins=100).partial_fit(X, labels)
+        for column, label in enumerate(model.classes_):
+            assert model.weights_[:, column].sum() == (labels == label).sum()
+
+
+def test_beneficial_is_the_threshold_m1():
+    model, X, y = learned(m1=0.5)
+    f = model.decision_function(X)
+    outside, inside = int(np.argmax(np.abs(f) > 0.6)), int(np.argmin(np.abs(f)))
+    accepted = model.n_accepted_
+    before = model.dual_coef_
+    assert not model.learn_one(X[outside], y[outside])
+    assert model.n_accepted_ == accepted and (model.dual_coef_ == before).all()
+    assert model.learn_one(X[inside] + np.float32(1e-3), y[inside])
+    assert model.n_accepted_ == accepted + 1
+
+
+def test_a_twin_beyond_m2_makes_room():
+    model, X, _ = learned(m1=1e9, m2=0.0)
+    assert model.n_merged_ == 0 and model.n_removed_ == len(X) - 20
+    assert (model.weights_.sum(axis=1) == 1.0).all()
+
+
+def test_a_merge_is_the_weighted_mean():
+    X = np.float32([[0.0, 0.0], [0.5, 0.0], [4.0, 4.0], [1.9, 2.1]])
+    model = TwinVectorMachine(
+        max_twins=3, kernel=RBF(0.1), merge_side="global", rejection=False, m1=1e9, m2=1e9
+    ).partial_fit(X, [0, 1, 1, 0], sample_weight=[3.0, 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(model.twins_, [[4.0, 4.0], [0.125, 0.0], [1.9, 2.1]])
+    assert model.weights_.tolist() == [[0.0, 1.0], [3.0, 1.0], [1.0, 0.0]]
+
+
+def test_one_sided_merges_leave_the_sides_apart():
+    model, _, _ = learned(C=1000.0, m2=1e9)
+    crossed, _, _ = learned(C=1000.0, m2=1e9, merge_side="global")
+    assert model.n_merged_ > 0 and crossed.n_merged_ > 0
+    assert not np.array_equal(model.twins_, crossed.twins_)
+
+
+def test_rejection_never_freezes():
+    """A test that no merge can pass: the least bad is taken, and the machine goes on learning."""
+    model, X, _ = learned(eta=1e-12, m1=1e9, m2=1e9)
+    assert model.n_forced_ > 200 and model.n_merged_ == len(X) - 20
+    assert model.n_rejected_ > model.n_forced_
+
+
+def test_a_merge_that_would_move_the_decision_function_comes_last():
+    """A wrong label and a right one beside it, f straight between them: their mean is where f is
+    as expected, but one twin with both coefficients is another function. The next pair is."""
+    X = np.float32([[0, 0], [1, 0], [40, 0], [40.2, 0], [80, 0]])
+    model = TwinVectorMachine(max_twins=4, kernel=RBF(0.5), C=27.0, m1=1e9, m2=1e9)
+    model.partial_fit(X, [1, 0, 1, 1, 0], sample_weight=[2.0, 1.0, 40.0, 40.0, 1.0])
+    assert model.n_merged_ == 1 and model.n_rejected_ == 1 and model.n_forced_ == 0
+    np.testing.assert_allclose(model.twins_, [[0, 0], [1, 0], [40.1, 0], [80, 0]])
+
+
+def test_feature_space_merging_lies_on_the_line():
+    """Two twins of equal weight and a kernel as wide as they are apart: the middle."""
+    X = np.float32([[0.0, 0.0], [1.0, 0.0], [9.0, 9.0], [20.0, 2.0]])
+    model = TwinVectorMachine(
+        max_twins=3,
+        kernel=RBF(0.5),
+        merge="feature",
+        merge_side="global",
+        rejection=False,
+        m1=1e9,
+        m2=1e9,
+    ).partial_fit(X, [0, 1, 1, 0])
+    np.testing.assert_allclose(model.twins_[1], [0.5, 0.0], atol=1e-3)
+
+
+def test_a_narrow_margin_gives_the_example_up():
+    X, y, _ = stream("clouds", "at random", 200, 23)
+    wide = TwinVectorMachine(max_twins=40, kernel=RBF(2.0), C=1000.0).partial_fit(X, y)
+    narrow = TwinVectorMachine(max_twins=40, kernel=RBF(2.0), C=1000.0, max_margin=2)
+    narrow.allocate(3)
+    room = 0
+    for row, label in zip(X, y, strict=True):
+        narrow.learn_one(row, label)
+        assert narrow.kt_residual() < 1e-8
+        room = max(room, int(narrow.margin_.sum()))
+    pool = len(narrow._allocated.views["pool"])
+    assert narrow.n_overflowed_ > 0 and room * (room + 1) // 2 <= pool
+    assert narrow.nbytes < wide.nbytes and wide.margin_.sum() > room
+
+
+@pytest.mark.parametrize("max_margin", [9, 12, 20, 64])
+def test_room_for_rows_changes_time_and_nothing_else(max_margin):
+    model, X, _ = learned()
+    other, _, _ = learned(max_margin=max_margin)
+    assert other.n_overflowed_ == 0
+    assert other.decision_function(X).tolist() == model.decision_function(X).tolist()
+
+
+def test_bytes_are_the_formula():
+    for n, D in ((100, 16), (20, 2)):
+        M = n + 2
+        exact = TwinVectorMachine(max_twins=n).plan(D)
+        assert exact.total == pytest.approx(168 + M * (4 * D + 101) + 4 * M * (M + 1), abs=40)
+    assert TwinVectorMachine(max_twins=100, max_margin=100).plan(16).total <= 140 * 1024
+
+
+def test_when_full_the_farthest_goes_and_was_no_support_vector():
+    X, y, _ = stream("clouds", "at random", 200, 24)
+    X[:, 0] += 3 * y
+    model = IncrementalDecrementalSVM(
+        max_vectors=60, kernel=RBF(0.1), C=1.0, when_full="farthest"
+    ).partial_fit(X, y)
+    whole = IncrementalDecrementalSVM(max_vectors=200, kernel=RBF(0.1), C=1.0).partial_fit(X, y)
+    assert model.n_forgotten_ == 140 and len(model.vectors_) == 60
+    assert (model.predict(X) == whole.predict(X)).mean() > 0.97
+
+
+def test_when_full_the_oldest_goes():
+    X, y, _ = stream("clouds", "at random", 100, 25)
+    model = IncrementalDecrementalSVM(max_vectors=30, when_full="oldest").partial_fit(X, y)
+    np.testing.assert_array_equal(model.vectors_, X[-30:])
+    other = IncrementalDecrementalSVM(max_vectors=30).partial_fit(X[-30:], y[-30:])
+    np.testing.assert_allclose(
+        model.decision_function(X), other.decision_function(X), rtol=0, atol=1e-8
+    )
+
+
+def test_when_full_newcomers_are_ignored():
+    X, y, _ = stream("clouds", "at random", 100, 26)
+    model = IncrementalDecrementalSVM(max_vectors=30, when_full="ignore").partial_fit(X, y)
+    np.testing.assert_array_equal(model.vectors_, X[:30])
+    assert model.n_ignored_ == 70 and model.n_seen_ == 100
+
+
+@pytest.mark.parametrize("index", [-1, 30, 1.0, "0", None])
+def test_an_index_that_is_none(index):
+    X, y, _ = stream("clouds", "at random", 30, 27)
+    model = IncrementalDecrementalSVM().partial_fit(X, y)
+    before = bytes(model.arena)
+    with pytest.raises(IndexError, match="29"):
+        model.unlearn(index)
+    assert bytes(model.arena) == before
+
+
+def test_unlearning_all_and_learning_again():
+    X, y, _ = stream("clouds", "at random", 30, 28)
+    model = IncrementalDecrementalSVM().partial_fit(X, y)
+    for _ in range(30):
+        model.unlearn(0)
+        assert model.kt_residual() < 1e-9
+    assert len(model.vectors_) == 0 and model.decision_function(X).tolist() == [0.0] * 30
+    model.partial_fit(X, y)
+    other = IncrementalDecrementalSVM().partial_fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), other.decision_function(X), rtol=0, atol=1e-9
+    )
+
+
+def test_a_changed_C_is_saved_with_the_model(tmp_path):
+    X, y, _ = stream("clouds", "at random", 30, 29)
+    model = IncrementalDecrementalSVM(C=1.0).partial_fit(X, y).set_C(7.0)
+    model.save(tmp_path / "model.esvm")
+    loaded = edgesvm.load(tmp_path / "model.esvm")
+    assert loaded.C == 7.0 and bytes(loaded.arena) == bytes(model.arena)
+    for C in (0.0, -1.0, np.nan, 1e200):
+        with pytest.raises(ValueError, match="C="):
+            loaded.set_C(C)
+
+
+def test_unlearning_beyond_the_room_of_the_margin_changes_nothing():
+    X, y, _ = stream("clouds", "at random", 120, 30)
+    model = IncrementalDecrementalSVM(
+        max_vectors=40, kernel=RBF(3.0), C=0.5, max_margin=1, when_full="oldest"
+    ).partial_fit(X, y)
+    refused = 0
+    for C in (1.0, 10.0, 1000.0):
+        before = model.decision_function(X)
+        try:
+            model.set_C(C)
+        except MemoryBudgetError:
+            refused += 1
+            np.testing.assert_allclose(model.decision_function(X), before, rtol=0, atol=1e-8)
+        assert model.kt_residual() < 1e-8
+    assert refused
