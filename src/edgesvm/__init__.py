@@ -16,11 +16,13 @@ from edgesvm.learner import Learner
 from edgesvm.learners import (
     BatchSVM,
     IncrementalDecrementalSVM,
+    IncrementalSVM,
     KernelStreamSVM,
     ReservoirSVM,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
+    WindowedSVM,
 )
 from edgesvm.persist import load
 
@@ -32,6 +34,7 @@ __all__ = [
     "CorruptModelError",
     "FormatVersionError",
     "IncrementalDecrementalSVM",
+    "IncrementalSVM",
     "KernelStreamSVM",
     "Learner",
     "Linear",
@@ -46,5 +49,6 @@ __all__ = [
     "StreamSVM",
     "TwinVectorMachine",
     "VersionMismatch",
+    "WindowedSVM",
     "load",
 ]

@@ -16,12 +16,14 @@ from edgesvm import (
     RBF,
     BatchSVM,
     IncrementalDecrementalSVM,
+    IncrementalSVM,
     KernelStreamSVM,
     Linear,
     ReservoirSVM,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
+    WindowedSVM,
 )
 from edgesvm.learner import Learner
 
@@ -39,7 +41,7 @@ class Registered:
     # counts of the way to a solution, which the last bit of float32 decides where steps leave two
     # values level
     by_rounding: tuple[str, ...] = ()
-    degenerate: bool = False  # so it is in float64 too: vectors that are combinations of others
+    by_rounding_in: tuple[str, ...] = ("float32",)
     # relative, of decision values; the twin sums in another order
     twin_rtol: Mapping[str, float] = field(
         default_factory=lambda: {"float32": 2e-3, "float64": 1e-9}
@@ -95,6 +97,13 @@ def settings(learner: Learner) -> dict[str, Any]:
     return {k: v for k, v in learner.get_params().items() if not isinstance(v, Learner)}
 
 
+# A step of the solver leaves two gradients level; started from coefficients that are not round
+# numbers, rounding picks the next one in float64 too.
+RETRAINED: dict[str, Any] = {
+    "by_rounding_in": ("float32", "float64"),
+    "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
+}
+
 REGISTERED = [
     Registered("StreamSVM", StreamSVM),
     Registered("StreamSVM-lower", StreamSVM, {"bound": "lower", "C": 0.1}),
@@ -123,42 +132,6 @@ REGISTERED = [
         unread=("degree",),
     ),
     Registered(
-        "TwinVectorMachine", TwinVectorMachine, {"max_twins": 9, "gamma": 0.3}, unread=("degree",)
-    ),
-    Registered(
-        "TwinVectorMachine-feature",
-        TwinVectorMachine,
-        {"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global", "C": 5.0},
-        unread=("degree",),
-    ),
-    Registered(
-        "TwinVectorMachine-narrow",
-        TwinVectorMachine,
-        {"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3, "C": 10.0},
-    ),
-    Registered(
-        "TwinVectorMachine-linear",
-        TwinVectorMachine,
-        # not by coefficients, which are not unique
-        {"max_twins": 10, "kernel": Linear(), "C": 10.0, "rejection": False},
-        3,
-        unread=("degree",),
-        by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
-        degenerate=True,
-    ),
-    Registered(
-        "IncrementalDecrementalSVM",
-        IncrementalDecrementalSVM,
-        {"max_vectors": 18, "gamma": 0.2},
-        unread=("degree",),
-    ),
-    Registered(
-        "IncrementalDecrementalSVM-ignore",
-        IncrementalDecrementalSVM,
-        {"max_vectors": 20, "kernel": RBF(0.1), "when_full": "ignore", "max_margin": 4},
-        unread=("degree",),
-    ),
-    Registered(
         "BatchSVM",
         BatchSVM,
         {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
@@ -179,6 +152,75 @@ REGISTERED = [
         {"max_samples": 16, "cache": 128, "kernel": "poly", "degree": 2, "gamma": 0.2, "seed": 3},
         3,
         by_rounding=("n_iter",),
+    ),
+    Registered(
+        "IncrementalSVM",
+        IncrementalSVM,
+        {"max_vectors": 12, "batch_size": 9, "gamma": 0.3, "tol": 1e-7, "cache": 256},
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+        **RETRAINED,
+    ),
+    Registered(
+        "IncrementalSVM-errors",
+        IncrementalSVM,
+        {
+            "scheme": "error_driven",
+            "max_vectors": 14,
+            "batch_size": 5,
+            "kernel": RBF(0.5),
+            "C": 4.0,
+            "tol": 1e-7,
+            "cache": 256,
+        },
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+        **RETRAINED,
+    ),
+    Registered(
+        "WindowedSVM",
+        WindowedSVM,
+        {
+            "window": 2,
+            "scheme": "exceeding_margin_errors",
+            "max_vectors": 9,
+            "batch_size": 11,
+            "kernel": RBF(0.3),
+            "tol": 1e-7,
+            "cache": 256,
+        },
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+        **RETRAINED,
+    ),
+    Registered(
+        "TwinVectorMachine", TwinVectorMachine, {"max_twins": 9, "gamma": 0.3}, unread=("degree",)
+    ),
+    Registered(
+        "TwinVectorMachine-feature",
+        TwinVectorMachine,
+        {"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global", "C": 5.0},
+        unread=("degree",),
+    ),
+    Registered(
+        "TwinVectorMachine-narrow",
+        TwinVectorMachine,
+        {"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3, "C": 10.0},
+    ),
+    Registered(
+        "IncrementalDecrementalSVM",
+        IncrementalDecrementalSVM,
+        {"max_vectors": 18, "gamma": 0.2},
+        unread=("degree",),
+    ),
+    Registered(
+        "IncrementalDecrementalSVM-ignore",
+        IncrementalDecrementalSVM,
+        {"max_vectors": 20, "kernel": RBF(0.1), "when_full": "ignore", "max_margin": 4},
+        unread=("degree",),
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, standardized=True),

@@ -9,20 +9,25 @@ from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
     BatchSVM,
     IncrementalDecrementalSVM,
+    IncrementalSVM,
     KernelStreamSVM,
     ReservoirSVM,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
+    WindowedSVM,
 )
+from edgesvm.learners.incremental.retrained_svm import SCHEMES
 
 KINDS: dict[str, type[Learner]] = {
     "stream": StreamSVM,
     "kernel-stream": KernelStreamSVM,
-    "twin": TwinVectorMachine,
-    "incremental-decremental": IncrementalDecrementalSVM,
     "batch": BatchSVM,
     "reservoir": ReservoirSVM,
+    "incremental": IncrementalSVM,
+    "windowed": WindowedSVM,
+    "twin": TwinVectorMachine,
+    "incremental-decremental": IncrementalDecrementalSVM,
 }
 DEFAULT_MEMORY = "16KiB"
 
@@ -43,8 +48,9 @@ def add_to(
         "--learner",
         choices=KINDS,
         default="stream",
-        help="stream: linear, the default; the others RBF unless --kernel says otherwise; "
-        "batch: solved anew from the last samples; reservoir: from a random sample of all",
+        help="stream: linear, the default; the others RBF unless --kernel says otherwise: "
+        "batch, solved anew from the last samples; reservoir, from a random sample of all; "
+        "incremental, trained a batch at a time; windowed, on the last batches alone",
     )
     group.add_argument(
         "--bound",
@@ -66,19 +72,34 @@ def add_to(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
-        help="of kernel-stream and incremental-decremental; default: what fits",
+        help="of kernel-stream, incremental, windowed and incremental-decremental; default: what "
+        "fits",
     )
     group.add_argument(
-        "--max-twins", type=arguments.count, metavar="B", help="of twin; default: what fits"
+        "--scheme",
+        choices=SCHEMES,
+        help="which samples join a batch of incremental and windowed; default: all of them",
     )
     group.add_argument(
-        "--kernel", choices=("rbf", "poly", "linear"), help="of all but stream; default rbf"
+        "--batch-size",
+        type=arguments.count,
+        metavar="N",
+        help="of incremental and windowed; default: as --max-vectors",
+    )
+    group.add_argument(
+        "--batches", type=arguments.count, metavar="W", help="of windowed, default 3"
     )
     group.add_argument(
         "--max-samples",
         type=arguments.count,
         metavar="B",
         help="of batch and reservoir; default: what fits",
+    )
+    group.add_argument(
+        "--max-twins", type=arguments.count, metavar="B", help="of twin; default: what fits"
+    )
+    group.add_argument(
+        "--kernel", choices=("rbf", "poly", "linear"), help="of all but stream; default rbf"
     )
     group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
     group.add_argument("--dtype", choices=DTYPES, default="float32")
@@ -95,9 +116,11 @@ OWN: dict[str, tuple[str, ...]] = {
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
     "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
     "reservoir": ("C", "max_samples", "kernel", "gamma", "dtype"),
+    "incremental": ("C", "scheme", "batch_size", "max_vectors", "kernel", "gamma", "dtype"),
+    "windowed": ("C", "scheme", "batch_size", "batches", "max_vectors", "kernel", "gamma", "dtype"),
 }
-
-
+RENAMED = {"batches": "window"}  # --window is of the rolling accuracy
+CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_twins")
 # What a command's learner has other than its class says: a stream has no end to refuse at.
 DEFAULTS: dict[str, dict[str, object]] = {
     "stream": {"bound": "lower"},
@@ -108,7 +131,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
 
 def of_kind(kind: str, given: dict) -> Learner:
     """A learner of what was given and it takes."""
-    asked = {name: given[name] for name in OWN[kind] if name in given}
+    asked = {RENAMED.get(name, name): given[name] for name in OWN[kind] if name in given}
     return KINDS[kind](**DEFAULTS.get(kind, {}) | asked)
 
 
@@ -121,8 +144,7 @@ def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
                 f"--{name.replace('_', '-')} does not go with --learner {options.learner}"
             )
     inner = of_kind(options.learner, given)
-    sizes = ("lookahead", "n_balls", "max_vectors", "max_twins", "max_samples")
-    fixed = any(name in given for name in sizes)
+    fixed = any(name in given for name in CAPACITIES)
     return inner if options.raw else Standardized(learner=inner), fixed
 
 

@@ -3,6 +3,8 @@
 from edgesvm.learner import Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
+from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
+from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
@@ -14,6 +16,10 @@ LEARNERS: dict[str, type[Learner]] = {
     for kind in (
         StreamSVM,
         KernelStreamSVM,
+        BatchSVM,
+        ReservoirSVM,
+        IncrementalSVM,
+        WindowedSVM,
         TwinVectorMachine,
         IncrementalDecrementalSVM,
         BatchSVM,
@@ -26,9 +32,11 @@ __all__ = [
     "LEARNERS",
     "BatchSVM",
     "IncrementalDecrementalSVM",
+    "IncrementalSVM",
     "KernelStreamSVM",
     "ReservoirSVM",
     "Standardized",
     "StreamSVM",
     "TwinVectorMachine",
+    "WindowedSVM",
 ]

@@ -24,12 +24,17 @@ beta, gradient 8; diagonal, state, spare, order 4; slot, owner, filled 4; used 8
 Nothing is allocated.
 """
 
+cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memmove, memset
 
 from edgesvm.core.kernels cimport kernel_value
 from edgesvm.core.tiles cimport get_row, kernel_row, lanes_of, swap_rows
+
+import numpy as np
+
+cnp.import_array()
 
 cdef extern from "smo_passes.h" nogil:
     void smo_step(
@@ -406,3 +411,62 @@ cdef void smo_wipe(Smo *s) noexcept nogil:
     memset(s.state, 0, s.n * sizeof(float))
     memset(s.spare, 0, padded(s.n) * sizeof(float))
     memset(s.point, 0, s.rows.width * size)
+
+
+# -- test door -------------------------------------------------------------------------------------
+
+def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0, beta=None,
+               tol=1e-3, shrinking=True, max_iter=1_000_000, n_cached=2):
+    """Solve in memory taken here: rows X (n, width), bounds (n,), a kernel's `code`.
+
+    Returns
+    -------
+    dict : beta (n,), in the order of the rows; intercept, objective, gap, n_iter, converged; and
+        `clean`: the rows were back in order, and after `smo_wipe` the scratch was zero
+    """
+    cdef Smo s
+    cdef int64_t n = len(X), wide = padded(len(X))
+    lanes = 16 if X.dtype == np.float32 else 8
+    rows = np.zeros((wide // lanes, X.shape[1], lanes), X.dtype)
+    for t in range(n):
+        rows[t // lanes, :, t % lanes] = X[t]
+    bounds = np.array(bound, np.float64)
+    betas = np.zeros(wide)
+    signs = None if sign is None else np.array(sign, np.float64)
+    linears = None if linear is None else np.array(linear, np.float64)
+    if beta is not None:
+        betas[:n] = beta
+    scratch = [
+        np.zeros(n), *(np.zeros(wide, np.float32) for _ in range(3)), np.zeros(n, np.int32),
+        np.zeros(X.shape[1], X.dtype), np.zeros(n_cached * wide, np.float32),
+        *(np.zeros(n, np.int32) for _ in range(3)), np.zeros(n, np.int64)]
+    s.rows.data, s.rows.width = <char *> cnp.PyArray_DATA(rows), X.shape[1]
+    s.rows.is_float32 = X.dtype == np.float32
+    s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = code
+    s.n, s.tol, s.shrinking, s.offset, s.ridge = n, tol, shrinking, offset, ridge
+    s.bound, s.beta = <double *> cnp.PyArray_DATA(bounds), <double *> cnp.PyArray_DATA(betas)
+    s.linear = NULL if linears is None else <double *> cnp.PyArray_DATA(linears)
+    s.sign = NULL if signs is None else <double *> cnp.PyArray_DATA(signs)
+    s.gradient = <double *> cnp.PyArray_DATA(scratch[0])
+    s.diagonal = <float *> cnp.PyArray_DATA(scratch[1])
+    s.state = <float *> cnp.PyArray_DATA(scratch[2])
+    s.spare = <float *> cnp.PyArray_DATA(scratch[3])
+    s.order = <int32_t *> cnp.PyArray_DATA(scratch[4])
+    s.point = <char *> cnp.PyArray_DATA(scratch[5])
+    s.cache.block, s.cache.n_floats = <float *> cnp.PyArray_DATA(scratch[6]), n_cached * wide
+    s.cache.slot = <int32_t *> cnp.PyArray_DATA(scratch[7])
+    s.cache.owner = <int32_t *> cnp.PyArray_DATA(scratch[8])
+    s.cache.filled = <int32_t *> cnp.PyArray_DATA(scratch[9])
+    s.cache.used = <int64_t *> cnp.PyArray_DATA(scratch[10])
+    smo_begin(&s, beta is not None)
+    converged = smo_run(&s, max_iter) == CONVERGED
+    smo_complete(&s)
+    answer = {
+        "converged": converged, "n_iter": s.n_iter, "intercept": smo_intercept(&s),
+        "objective": smo_objective(&s), "gap": smo_gap(&s)}
+    smo_restore(&s)
+    answer["beta"] = betas[:n].copy()
+    in_order = scratch[4].tolist() == list(range(n))
+    smo_wipe(&s)
+    del scratch[4]
+    return {**answer, "clean": in_order and not any(array.any() for array in scratch)}

@@ -1,0 +1,106 @@
+"""Accuracy over time on a stream that changes: the last batches alone against all that was seen.
+
+    python examples/drift.py ../shared/data/elec2.npz --plot elec2.png
+    python examples/drift.py ../shared/data/gas_drift_minmax10.npz --positive 1 --plot gas.png
+
+The file is an npz with X and y in the order of time; where it has an array `batch` too, rows are
+put in random order inside each batch. Each row is predicted, then learned.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from edgesvm import IncrementalSVM, Learner, Standardized, StreamSVM, WindowedSVM
+from edgesvm.evaluation import Prequential
+
+Curve = list[tuple[int, float]]
+
+
+def stream(path: Path, positive: int | None, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels, False or True, in the order of time."""
+    with np.load(path) as file:
+        X, y = file["X"].astype(np.float32), file["y"]
+        part = file["batch"] if "batch" in file.files else None
+    if part is not None:
+        order = np.lexsort((np.random.default_rng(seed).random(len(y)), part))
+        X, y = X[order], y[order]
+    return X, y == (y.max() if positive is None else positive)
+
+
+def contestants(batch_size: int, window: int, max_vectors: int, C: float) -> dict[str, Learner]:
+    common = {"batch_size": batch_size, "max_vectors": max_vectors, "C": C}
+    return {
+        f"windowed, the last {window * batch_size:,}": WindowedSVM(window=window, **common),
+        "incremental, all": IncrementalSVM(**common),
+        "StreamSVM, all": StreamSVM(bound="lower", lookahead=32),
+    }
+
+
+def test_then_train(learner: Learner, X: np.ndarray, y: np.ndarray, score: Prequential) -> Curve:
+    """Rolling accuracy over samples; the account is in `score`."""
+    curve = []
+    for x, label in zip(X, y.tolist(), strict=True):
+        if learner.is_fitted:
+            score.add(label, learner.predict_one(x))
+            if score.n % 50 == 0:
+                curve.append((score.n, 100 * score.rolling))
+        learner.learn_one(x, label)
+    return curve
+
+
+def draw(curves: dict[str, Curve], path: str, title: str) -> None:
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("a picture needs matplotlib: pip install 'edgesvm[plot]'")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(9, 4.5), constrained_layout=True)
+    for name, curve in curves.items():
+        axes.plot(*zip(*curve, strict=True), label=name, linewidth=1.2)
+    axes.set_xlabel("samples")
+    axes.set_ylabel("rolling accuracy, %")
+    axes.set_title(title, fontsize=10)
+    axes.legend()
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--positive", type=int, help="this label against all others")
+    parser.add_argument("--batch-size", type=int, default=20)
+    parser.add_argument("--window", type=int, default=25, help="batches (default 25)")
+    parser.add_argument("--max-vectors", type=int, default=300)
+    parser.add_argument("--C", type=float, default=1.0)
+    parser.add_argument("--rolling", type=int, default=1000, help="rows of the rolling accuracy")
+    parser.add_argument("--plot", metavar="PNG")
+    args = parser.parse_args(arguments)
+    X, y = stream(args.file, args.positive)
+    curves = {}
+    models = contestants(args.batch_size, args.window, args.max_vectors, args.C)
+    for name, model in models.items():
+        score, learner = Prequential(args.rolling), Standardized(learner=model)
+        curves[name] = test_then_train(learner, X, y, score)
+        print(
+            f"{name:32}  accuracy {100 * score.accuracy:.2f} %, balanced "
+            f"{100 * score.balanced:.2f} %, {learner.nbytes:,} bytes",
+            flush=True,
+        )
+    print(f"{'the larger class':32}  accuracy {100 * max(y.mean(), 1 - y.mean()):.2f} %")
+    if args.plot:
+        draw(curves, args.plot, f"{args.file.stem}, {len(y):,} rows in the order of time")
+
+
+if __name__ == "__main__":
+    main()

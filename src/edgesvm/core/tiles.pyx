@@ -1,0 +1,73 @@
+"""Test doors into tiles.pxd: rows of an ndarray laid into tiles, and what is asked of them."""
+
+cimport numpy as cnp
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef class TilesView:
+    """Rows of X (n, width), float32 or float64, in tiles; rows beyond n are zero."""
+    cdef Tiles rows
+    cdef object memory
+    cdef int64_t n
+    cdef object dtype
+
+    def __init__(self, X):
+        self.n, self.dtype = len(X), X.dtype
+        self.rows.width, self.rows.is_float32 = X.shape[1], X.dtype == np.float32
+        lanes = lanes_of(&self.rows)
+        self.memory = np.zeros((-(-self.n // lanes), X.shape[1], lanes), X.dtype)
+        self.rows.data = <char *> cnp.PyArray_DATA(self.memory)
+        for t in range(self.n):
+            self.put(t, X[t])
+
+    def put(self, int64_t t, x):
+        cdef cnp.ndarray row = self.row(x)
+        put_row(&self.rows, self.place(t), cnp.PyArray_DATA(row))
+
+    def get(self, int64_t t):
+        cdef cnp.ndarray row = np.empty(self.rows.width, self.dtype)
+        get_row(&self.rows, self.place(t), cnp.PyArray_DATA(row))
+        return row
+
+    def swap(self, int64_t s, int64_t t):
+        swap_rows(&self.rows, self.place(s), self.place(t))
+
+    def kernel_row(self, code, x, int64_t first, int64_t last):
+        """k(x, row t), first <= t < last, float32, and what else is in their tiles; else NaN"""
+        cdef cnp.ndarray row = self.row(x)
+        cdef cnp.ndarray out = np.full(self.memory.size // self.rows.width, np.nan, np.float32)
+        cdef Kernel kernel = kernel_of(code)
+        if not 0 <= first <= last <= self.n:
+            raise IndexError(f"rows {first} to {last} of {self.n}")
+        kernel_row(&self.rows, &kernel, cnp.PyArray_DATA(row), first, last,
+                   <float *> cnp.PyArray_DATA(out))
+        return out
+
+    def weighted_kernel(self, code, x, weights):
+        """sum_t weights[t] k(x, row t) over the rows that have a weight"""
+        cdef cnp.ndarray row = self.row(x)
+        cdef cnp.ndarray padded = np.zeros(self.memory.size // self.rows.width)
+        cdef Kernel kernel = kernel_of(code)
+        padded[:len(weights)] = weights
+        return weighted_kernel(&self.rows, &kernel, cnp.PyArray_DATA(row), len(weights),
+                               <double *> cnp.PyArray_DATA(padded))
+
+    cdef int64_t place(self, int64_t t) except -1:
+        if not 0 <= t < self.n:
+            raise IndexError(f"row {t} of {self.n}")
+        return t
+
+    cdef cnp.ndarray row(self, x):
+        row = np.ascontiguousarray(x, self.dtype)
+        if row.shape != (self.rows.width,):
+            raise ValueError(f"a row of shape {row.shape}")
+        return row
+
+
+cdef Kernel kernel_of(code):
+    cdef Kernel kernel
+    kernel.kind, kernel.gamma, kernel.coef0, kernel.degree = code
+    return kernel

@@ -1,0 +1,1 @@
+"""SVMs trained a batch at a time, on what was found to matter before (Domeniconi & Gunopulos)."""

@@ -1,0 +1,94 @@
+"""IncrementalSVM, compiled: support vectors and the samples that a scheme adds to them, retrained a
+batch at a time (Domeniconi & Gunopulos 2001, section 2).
+
+The samples kept lie in the workspace behind the support vectors, without a coefficient, so that the
+cycle needs no copy. The first batch is kept whole; while it fills it is solved at each doubling,
+and all of it stays, so that there is a model before the first cycle.
+
+Bytes, N = max_vectors + batch_size, A = N rounded up to a multiple of 16: 88 + A (D s + 20) + 40 N,
+the row of scratch, D s, and the cache.
+"""
+
+cimport cython
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t
+
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.tiles cimport weighted_kernel
+from edgesvm.learners.incremental._retrained_svm cimport FIXED_PARTITION, RetrainedSVMCore
+
+from edgesvm.errors import CorruptModelError
+
+
+@cython.final
+cdef class IncrementalSVMCore(RetrainedSVMCore):
+    """State and step; parameters as the public class has checked them."""
+    cdef double *intercept
+    cdef int64_t *n_support     # rows in front that the last cycle left
+    cdef int64_t *n_held        # those and the batch so far
+
+    def __init__(self, *common, **params):
+        super().__init__(*common, **params)
+        self.intercept = <double *> self.array("intercept")
+        self.n_support = <int64_t *> self.array("n_support")
+        self.n_held = <int64_t *> self.array("n_held")
+
+    cdef double value(self, const void *x) noexcept nogil:
+        """f(x); rows of the batch have coefficients only while it is the first"""
+        cdef int64_t n = self.n_support[0] if self.n_cycles[0] else self.n_held[0]
+        return self.intercept[0] + weighted_kernel(
+            &self.smo.rows, &self.smo.kernel, x, n, self.smo.beta)
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef Status status = self.refuses(x, weight)
+        cdef double f
+        if status != UNCHANGED:
+            return status
+        if self.n_cycles[0] and self.scheme != FIXED_PARTITION:
+            f = self.value(x)
+            if not isfinite(f):
+                return NOT_FINITE
+            if not self.wants(y * f):
+                return UNCHANGED
+        self.put(self.n_held[0], x, y * self.C * weight)
+        self.n_held[0] += 1
+        if self.n_held[0] - self.n_support[0] == self.batch_size:
+            self.cycle()
+        elif not self.n_cycles[0] and (self.n_held[0] & (self.n_held[0] - 1)) == 0:
+            self.n_iter[0] = 0
+            self.solve(self.n_held[0], self.intercept, True)
+        return CHANGED
+
+    cdef void cycle(self) noexcept nogil:
+        self.n_support[0] = self.train(self.n_held[0], self.intercept)
+        self.n_held[0] = self.n_support[0]
+
+    def update(self):
+        """A cycle with what the batch has so far; whether there was anything."""
+        if self.n_held[0] == self.n_support[0]:
+            return False
+        with nogil:
+            self.cycle()
+        return True
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        if not isfinite(self.self_kernel(x)):
+            return NOT_FINITE
+        value[0] = self.value(x)
+        return UNCHANGED if isfinite(value[0]) else NOT_FINITE
+
+    def check(self):
+        super().check()
+        held, support = self.n_held[0], self.n_support[0]
+        if not (0 <= support <= self.max_vectors and 0 <= held - support < self.batch_size
+                and held <= self.n_learned()):
+            raise CorruptModelError(
+                f"{held} samples are held, {support} of them support vectors, where there is room"
+                f" for {self.max_vectors} and a batch of {self.batch_size}")
+        if not self.n_cycles[0] and support:
+            raise CorruptModelError("there are support vectors, and there was no cycle")
+        trained = support if self.n_cycles[0] else held
+        views = self.views
+        self.check_held(views["rows"], views["bound"], views["beta"], held)
+        if views["beta"][trained:].any():
+            raise CorruptModelError("a sample that waits has a coefficient")

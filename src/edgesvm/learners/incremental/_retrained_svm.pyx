@@ -1,0 +1,241 @@
+"""A training cycle, compiled: the SVM of the rows in a workspace, of which the support vectors
+stay.
+
+The workspace has room for `max_vectors` support vectors and a batch. A cycle starts from the
+coefficients that its rows have (those of support vectors, zero of the batch), which is feasible,
+and ends with the support vectors in front, the oldest first, and all behind them zero.
+
+More support vectors than `max_vectors`: of each class, in proportion, those farthest on the wrong
+side of the margin, of the least y f(x), are given up, of equals the oldest; and the rest is solved
+again, so that a model is always the SVM of what it holds.
+
+Rows of one class have no support vectors; the newest `max_vectors` of them stay, for the other
+class to come.
+
+Bytes: see `plan`; a row of the workspace takes D s + 60, and 64 of the default cache.
+"""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, fabs, isfinite
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.kernels cimport kernel_value
+from edgesvm.core.linalg cimport dot
+from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.tiles cimport put_row
+from edgesvm.learners.batch._smo cimport (
+    CONVERGED, Smo, smo_begin, smo_complete, smo_gather, smo_intercept, smo_restore, smo_run,
+    smo_wipe)
+
+import numpy as np
+
+from edgesvm.errors import CorruptModelError
+
+cnp.import_array()
+
+SCHEMES = {
+    "error_driven": ERROR_DRIVEN,
+    "fixed_partition": FIXED_PARTITION,
+    "exceeding_margin": EXCEEDING_MARGIN,
+    "exceeding_margin_errors": EXCEEDING_MARGIN_ERRORS,
+}
+SCRATCH = ("order", "gradient", "diagonal", "state", "spare", "slot", "owner", "filled", "used",
+           "point", "cache")
+cdef double LARGEST_KERNEL = 1e37       # rows of the kernel are float32
+
+
+cdef class RetrainedSVMCore(LearnerCore):
+    """The workspace; parameters as the public class has checked them."""
+
+    def __init__(self, *common, C, kernel, tol, scheme, batch_size, max_vectors, max_iter):
+        super().__init__(*common)
+        cdef Smo *s = &self.smo
+        self.C, self.scheme = C, SCHEMES[scheme]
+        self.batch_size, self.max_vectors, self.max_iter = batch_size, max_vectors, max_iter
+        self.n_cycles = <int64_t *> self.array("n_cycles")
+        self.n_given_up = <int64_t *> self.array("n_given_up")
+        self.n_iter = <int64_t *> self.array("n_iter")
+        self.converged = <int64_t *> self.array("converged")
+        s.rows.data, s.rows.width = self.array("rows"), self.n_features
+        s.rows.is_float32 = self.is_float32
+        s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = kernel.code
+        s.tol, s.shrinking = tol, True
+        s.bound, s.beta = <double *> self.array("bound"), <double *> self.array("beta")
+        s.linear, s.sign = NULL, NULL
+        s.offset = s.ridge = 0.0
+        s.gradient = <double *> self.array("gradient")
+        s.diagonal = <float *> self.array("diagonal")
+        s.state = <float *> self.array("state")
+        s.spare = <float *> self.array("spare")
+        s.order = <int32_t *> self.array("order")
+        s.point = self.array("point")
+        s.cache.block = <float *> self.array("cache")
+        s.cache.n_floats = self.views["cache"].size
+        s.cache.slot = <int32_t *> self.array("slot")
+        s.cache.owner = <int32_t *> self.array("owner")
+        s.cache.filled = <int32_t *> self.array("filled")
+        s.cache.used = <int64_t *> self.array("used")
+
+    # -- samples -----------------------------------------------------------------------------------
+
+    cdef double self_kernel(self, const void *x) noexcept nogil:
+        """k(x, x); infinite or NaN where a feature is not finite"""
+        cdef double xx
+        if self.is_float32:
+            xx = dot(<const float *> x, <const float *> x, self.n_features)
+            return xx if not isfinite(xx) else kernel_value(
+                &self.smo.kernel, <const float *> x, <const float *> x, self.n_features)
+        xx = dot(<const double *> x, <const double *> x, self.n_features)
+        return xx if not isfinite(xx) else kernel_value(
+            &self.smo.kernel, <const double *> x, <const double *> x, self.n_features)
+
+    cdef Status refuses(self, const void *x, double weight) noexcept nogil:
+        """UNCHANGED: it does not"""
+        if not self.self_kernel(x) <= LARGEST_KERNEL:
+            return NOT_FINITE
+        return UNCHANGED if 0.0 < self.C * weight < INFINITY else BAD_WEIGHT
+
+    cdef bint wants(self, double yf) noexcept nogil:
+        """Whether the scheme keeps a sample of margin y f(x)"""
+        if self.scheme == ERROR_DRIVEN:
+            return yf <= 0.0
+        if self.scheme == EXCEEDING_MARGIN:
+            return fabs(yf) <= 1.0
+        if self.scheme == EXCEEDING_MARGIN_ERRORS:
+            return yf <= 1.0
+        return True
+
+    cdef void put(self, int64_t t, const void *x, double bound) noexcept nogil:
+        """Row t of the workspace, with no coefficient yet"""
+        put_row(&self.smo.rows, t, x)
+        self.smo.bound[t] = bound
+
+    cdef void clear(self, int64_t first, int64_t last) noexcept nogil:
+        """Rows first <= t < last zero; `point` is, between solutions."""
+        cdef int64_t t
+        for t in range(first, last):
+            put_row(&self.smo.rows, t, self.smo.point)
+            self.smo.bound[t] = self.smo.beta[t] = 0.0
+
+    # -- a cycle -----------------------------------------------------------------------------------
+
+    cdef int64_t train(self, int64_t n, double *intercept) noexcept nogil:
+        """The SVM of the first n rows; its support vectors stay in front, how many is returned."""
+        cdef int64_t n_support
+        self.n_iter[0] = 0
+        n_support = self.solve(n, intercept, False)
+        if n_support > self.max_vectors:
+            self.n_given_up[0] += n_support - self.max_vectors
+            self.clear(self.max_vectors, n)
+            n = self.max_vectors
+            n_support = self.solve(n, intercept, False)
+        if n_support == 0:
+            n_support = self.keep_newest(n)
+        self.clear(n_support, n)
+        self.n_cycles[0] += 1
+        return n_support
+
+    cdef int64_t solve(self, int64_t n, double *intercept, bint keep_all) noexcept nogil:
+        """From the coefficients that the rows have. Support vectors go to the front, and lose their
+        coefficient where there are too many; or, with `keep_all`, every row stays where it was.
+        How many there were."""
+        cdef Smo *s = &self.smo
+        s.n = n
+        smo_begin(s, True)
+        self.converged[0] = smo_run(s, self.max_iter) == CONVERGED
+        smo_complete(s)
+        intercept[0] = smo_intercept(s)
+        self.n_iter[0] += s.n_iter
+        smo_restore(s)
+        if not keep_all:
+            n = smo_gather(s)
+            if n > self.max_vectors:
+                self.give_up(n, intercept[0])
+        smo_wipe(s)
+        memset(s.order, 0, s.n * sizeof(int32_t))
+        return n
+
+    cdef void give_up(self, int64_t n, double b) noexcept nogil:
+        """Of n support vectors all but `max_vectors` lose their coefficient; the others' sum to
+        zero again, and are in front."""
+        cdef int64_t t, n_positive = 0, kept
+        for t in range(n):
+            n_positive += self.smo.bound[t] > 0.0
+        kept = (2 * self.max_vectors * n_positive + n) // (2 * n)
+        kept = min(max(kept, 1), self.max_vectors - 1)
+        self.give_up_of(n, n_positive - kept, 1.0, b)
+        self.give_up_of(n, (n - n_positive) - (self.max_vectors - kept), -1.0, b)
+        smo_gather(&self.smo)
+        self.balance(self.max_vectors)
+
+    cdef void give_up_of(self, int64_t n, int64_t n_less, double y, double b) noexcept nogil:
+        """Class y loses its `n_less` support vectors of the least y f."""
+        cdef Smo *s = &self.smo
+        cdef double beyond, most
+        cdef int64_t t, worst
+        for _ in range(n_less):
+            worst, most = -1, -INFINITY
+            for t in range(n):
+                if s.bound[t] * y > 0.0 and s.beta[t] != 0.0:
+                    # y f = 1 - y (g - b), and of free ones, whatever the tolerance has left, 1
+                    beyond = y * (s.gradient[t] - b) if s.beta[t] == s.bound[t] else 0.0
+                    if beyond > most:
+                        worst, most = t, beyond
+            s.beta[worst] = 0.0
+
+    cdef int64_t row_bytes(self) noexcept nogil:
+        return self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
+
+    cdef void balance(self, int64_t n) noexcept nogil:
+        """The heavier class lighter, until sum beta = 0."""
+        cdef double *beta = self.smo.beta
+        cdef double up = 0.0, down = 0.0
+        cdef int64_t t
+        for t in range(n):
+            if beta[t] > 0.0:
+                up += beta[t]
+            else:
+                down -= beta[t]
+        for t in range(n):
+            if up > down and beta[t] > 0.0:
+                beta[t] *= down / up
+            elif down > up and beta[t] < 0.0:
+                beta[t] *= up / down
+
+    cdef int64_t keep_newest(self, int64_t n) noexcept nogil:
+        """Without support vectors: the newest `max_vectors` rows to the front."""
+        cdef Smo *s = &self.smo
+        cdef int64_t t, n_kept = min(n, self.max_vectors)
+        for t in range(n - n_kept, n):
+            s.beta[t] = 1.0     # what `smo_gather` takes to the front
+        s.n = n
+        smo_gather(s)
+        memset(s.order, 0, n * sizeof(int32_t))
+        memset(s.beta, 0, n * sizeof(double))
+        return n_kept
+
+    # -- what came from a file ---------------------------------------------------------------------
+
+    def check(self):
+        super().check()
+        if any(self.views[name].any() for name in SCRATCH):
+            raise CorruptModelError("the solver's scratch was left behind")
+        if self.converged[0] not in (0, 1) or min(
+                self.n_cycles[0], self.n_given_up[0], self.n_iter[0]) < 0:
+            raise CorruptModelError("a flag or a count of the solver cannot be")
+
+    def check_held(self, rows, bound, beta, held):
+        """Refuse rows, bounds and coefficients of which not just the first `held` are there."""
+        if not bound[:held].all() or bound[held:].any() or beta[held:].any():
+            raise CorruptModelError("a sample that is held has no bound, or one that is not has")
+        if (np.abs(beta[:held]) > np.abs(bound[:held])).any() or (
+                beta[:held] * bound[:held] < 0.0).any():
+            raise CorruptModelError("a coefficient is beyond its bound")
+        for row in rows.transpose(0, 2, 1).reshape(-1, self.n_features)[:held]:
+            self.check_row(np.ascontiguousarray(row))
+
+    def check_row(self, cnp.ndarray row not None):
+        if not self.self_kernel(cnp.PyArray_DATA(row)) <= LARGEST_KERNEL:
+            raise CorruptModelError("a sample is larger than any that is learned")

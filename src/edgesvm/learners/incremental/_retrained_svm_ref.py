@@ -1,0 +1,110 @@
+"""A training cycle in plain NumPy: the SVM of some rows, of which the support vectors stay."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.core.status import Status
+from edgesvm.learners.batch._smo_ref import SMORef
+
+LARGEST_KERNEL = 1e37
+WANTS = {
+    "error_driven": lambda yf: yf <= 0,
+    "fixed_partition": lambda yf: True,
+    "exceeding_margin": lambda yf: abs(yf) <= 1,
+    "exceeding_margin_errors": lambda yf: yf <= 1,
+}
+
+
+class RetrainedSVMCoreRef(ReferenceCore):
+    """The arena's arrays by name; the solver's scratch stays zero."""
+
+    def __init__(self, *common, C, kernel, tol, scheme, batch_size, max_vectors, max_iter):
+        super().__init__(*common)
+        self.C, self.kernel, self.tol, self.max_iter = C, kernel, tol, max_iter
+        self.batch_size, self.max_vectors = batch_size, max_vectors
+        self.takes_all, self.wants = scheme == "fixed_partition", WANTS[scheme]
+
+    def k(self, X, Z):
+        return self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
+
+    def refuses(self, x, weight):
+        if not np.isfinite(x @ x) or not self.k(x, x)[0, 0] <= LARGEST_KERNEL:
+            return Status.NOT_FINITE
+        return Status.UNCHANGED if 0.0 < self.C * weight < np.inf else Status.BAD_WEIGHT
+
+    # -- a cycle -----------------------------------------------------------------------------------
+
+    def solve(self, X, bound, beta):
+        """The solver at its end, from the coefficients `beta`."""
+        smo = SMORef(self.k(X, X), bound, beta=beta, tol=self.tol)
+        converged = smo.run(self.max_iter)
+        smo.activate_all()
+        self.views["converged"][...] = bool(converged)
+        self.views["n_iter"][...] += smo.n_iter
+        return smo
+
+    def train(self, X, bound, beta):
+        """(rows, bounds, coefficients, intercept) of the model of these."""
+        v = self.views
+        v["n_iter"][...] = 0
+        v["n_cycles"] += 1
+        smo = self.solve(X, bound, beta)
+        keep = np.flatnonzero(smo.beta)
+        if len(keep) > self.max_vectors:
+            v["n_given_up"] += len(keep) - self.max_vectors
+            keep = self.best(smo, keep)
+            X, bound = X[keep], bound[keep]
+            smo = self.solve(X, bound, balanced(smo.beta[keep]))
+            keep = np.flatnonzero(smo.beta)
+        if len(keep) == 0:
+            keep = np.arange(len(X))[-self.max_vectors :]
+        return X[keep], bound[keep], smo.beta[keep], smo.intercept
+
+    def best(self, smo, support):
+        """`max_vectors` of the support vectors, in their order: of each class, in proportion, those
+        of the largest y f = 1 - y (g - b), which is 1 of the free; of equals the newest."""
+        y = np.sign(smo.bound[support])
+        n, n_positive = len(y), int((y > 0).sum())
+        kept = (2 * self.max_vectors * n_positive + n) // (2 * n)
+        kept = min(max(kept, 1), self.max_vectors - 1)
+        at_bound = smo.beta[support] == smo.bound[support]
+        beyond = np.where(at_bound, y * (smo.g[support] - smo.intercept), 0.0)
+        best = []
+        for side, n_kept in ((1, kept), (-1, self.max_vectors - kept)):
+            of_class = np.flatnonzero(y == side)
+            worst_first = np.argsort(-beyond[of_class], kind="stable")
+            best.append(of_class[worst_first[len(of_class) - n_kept :]])
+        return support[np.sort(np.concatenate(best))]
+
+    # -- rows in tiles -----------------------------------------------------------------------------
+
+    @staticmethod
+    def get(tiles, n):
+        """The first n rows, a copy, ndarray of shape (n, n_features)."""
+        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[:n].copy()
+
+    @staticmethod
+    def put(tiles, X):
+        """These rows in front, zero behind them."""
+        n_tiles, width, lanes = tiles.shape
+        flat = np.zeros((n_tiles * lanes, width), tiles.dtype)
+        flat[: len(X)] = X
+        tiles[:] = flat.reshape(n_tiles, lanes, width).transpose(0, 2, 1)
+
+
+def balanced(beta):
+    """The heavier class lighter, until sum beta = 0."""
+    up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
+    return (
+        beta * np.where(beta > 0, min(1.0, down / up), min(1.0, up / down))
+        if up and down
+        else (0.0 * beta)
+    )
+
+
+def filled(array, values):
+    """These values in front, zero behind them."""
+    array[:] = 0
+    array[: len(values)] = values

@@ -1,0 +1,194 @@
+"""WindowedSVM, compiled: w models of the last 1, 2, ..., w batches, the oldest of which answers
+(Domeniconi & Gunopulos 2001, section 3).
+
+When a batch is complete, the model of w batches is dropped and its place taken by the SVM of the
+new batch alone; each other model is trained with what its scheme keeps of the batch. Model m began
+with a batch whose number is m modulo w, so that no model moves.
+
+Each model is its support vectors, their coefficients and bounds; they are copied into the one
+workspace for a cycle and back. The batch lies apart, as w models learn from it.
+
+Bytes, V = max_vectors, b = batch_size, N = V + b, A = N rounded up to a multiple of 16, B = V to
+whole tiles: 80 + w (B (D s + 16) + 16) + b (D s + 8) + A (D s + 20) + 40 N, the row of scratch,
+D s, and the cache.
+"""
+
+cimport cython
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memset
+
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.tiles cimport Tiles, weighted_kernel
+from edgesvm.learners.incremental._retrained_svm cimport RetrainedSVMCore
+
+import numpy as np
+
+from edgesvm.errors import CorruptModelError
+
+WORKSPACE = ("rows", "bound", "beta")
+
+
+@cython.final
+cdef class WindowedSVMCore(RetrainedSVMCore):
+    """State and step; parameters as the public class has checked them."""
+    cdef int64_t window
+    cdef int64_t row_count      # of a model's rows, whole tiles
+    cdef int64_t *n_batches
+    cdef int64_t *n_waiting
+    cdef int64_t *n_support     # (window,)
+    cdef double *intercept      # (window,)
+    cdef char *model_rows       # (window, tiles, width, lanes)
+    cdef double *model_bound    # (window, row_count)
+    cdef double *model_beta     # (window, row_count)
+    cdef char *batch            # (batch_size, width)
+    cdef double *batch_bound    # (batch_size,)
+
+    def __init__(self, *common, window, **params):
+        super().__init__(*common, **params)
+        self.window = window
+        self.row_count = self.views["model_beta"].shape[1]
+        self.n_batches = <int64_t *> self.array("n_batches")
+        self.n_waiting = <int64_t *> self.array("n_waiting")
+        self.n_support = <int64_t *> self.array("n_support")
+        self.intercept = <double *> self.array("intercept")
+        self.model_rows = self.array("model_rows")
+        self.model_bound = <double *> self.array("model_bound")
+        self.model_beta = <double *> self.array("model_beta")
+        self.batch = self.array("batch")
+        self.batch_bound = <double *> self.array("batch_bound")
+
+    cdef int64_t oldest(self) noexcept nogil:
+        """The model of the most batches"""
+        return self.n_batches[0] % self.window if self.n_batches[0] > self.window else 0
+
+    cdef Tiles rows_of(self, int64_t m) noexcept nogil:
+        cdef Tiles rows = self.smo.rows
+        rows.data = self.model_rows + m * self.row_count * self.row_bytes()
+        return rows
+
+    cdef double value(self, int64_t m, const void *x) noexcept nogil:
+        """f(x) of model m"""
+        cdef Tiles rows = self.rows_of(m)
+        return self.intercept[m] + weighted_kernel(
+            &rows, &self.smo.kernel, x, self.n_support[m], self.model_beta + m * self.row_count)
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef Status status = self.refuses(x, weight)
+        cdef int64_t n = self.n_waiting[0]
+        if status != UNCHANGED:
+            return status
+        memcpy(self.batch + n * self.row_bytes(), x, self.row_bytes())
+        self.batch_bound[n] = y * self.C * weight
+        n += 1
+        self.n_waiting[0] = n
+        if n == self.batch_size:
+            self.learn_batch()
+        elif not self.n_batches[0] and (n & (n - 1)) == 0:
+            self.begin_model(0)
+            self.n_cycles[0] = self.n_given_up[0] = 0   # the batch has them all still
+        return CHANGED
+
+    cdef void learn_batch(self) noexcept nogil:
+        cdef int64_t m, newest = self.n_batches[0] % self.window
+        for m in range(min(self.n_batches[0], self.window)):
+            if m != newest:
+                self.extend_model(m)
+        self.begin_model(newest)
+        memset(self.batch, 0, self.batch_size * self.row_bytes())
+        memset(self.batch_bound, 0, self.batch_size * sizeof(double))
+        self.n_waiting[0] = 0
+        self.n_batches[0] += 1
+
+    cdef void begin_model(self, int64_t m) noexcept nogil:
+        """Model m anew, of the batch alone"""
+        cdef int64_t k
+        for k in range(self.n_waiting[0]):
+            self.put(k, self.batch + k * self.row_bytes(), self.batch_bound[k])
+        self.train_model(m, self.n_waiting[0])
+
+    cdef void extend_model(self, int64_t m) noexcept nogil:
+        """Model m with what its scheme keeps of the batch"""
+        cdef int64_t k, old = self.n_support[m], n = old
+        cdef const char *x
+        cdef double side
+        for k in range(self.n_waiting[0]):
+            x = self.batch + k * self.row_bytes()
+            side = 1.0 if self.batch_bound[k] > 0.0 else -1.0
+            if self.wants(side * self.value(m, x)):
+                self.put(n, x, self.batch_bound[k])
+                n += 1
+        if n == old:
+            return
+        self.load(m, old)
+        self.train_model(m, n)
+
+    cdef void load(self, int64_t m, int64_t n) noexcept nogil:
+        """The first n rows of the workspace = model m; what stands behind them stays."""
+        cdef Tiles rows = self.rows_of(m)
+        cdef int64_t t
+        for t in range(n):
+            copy_row(&rows, &self.smo.rows, t)
+            self.smo.bound[t] = self.model_bound[m * self.row_count + t]
+            self.smo.beta[t] = self.model_beta[m * self.row_count + t]
+
+    cdef void train_model(self, int64_t m, int64_t n) noexcept nogil:
+        """A cycle with the n rows in the workspace, which is left empty"""
+        cdef Tiles rows = self.rows_of(m)
+        cdef double *bound = self.model_bound + m * self.row_count
+        cdef double *beta = self.model_beta + m * self.row_count
+        cdef int64_t t
+        self.n_support[m] = self.train(n, &self.intercept[m])
+        memset(rows.data, 0, self.row_count * self.row_bytes())
+        memset(bound, 0, self.row_count * sizeof(double))
+        memset(beta, 0, self.row_count * sizeof(double))
+        for t in range(self.n_support[m]):
+            copy_row(&self.smo.rows, &rows, t)
+            bound[t], beta[t] = self.smo.bound[t], self.smo.beta[t]
+        self.clear(0, self.n_support[m])
+
+    # -- decisions ---------------------------------------------------------------------------------
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        if not isfinite(self.self_kernel(x)):
+            return NOT_FINITE
+        value[0] = self.value(self.oldest(), x)
+        return UNCHANGED if isfinite(value[0]) else NOT_FINITE
+
+    @property
+    def answering(self):
+        """Which model answers"""
+        return self.oldest()
+
+    # -- what came from a file ---------------------------------------------------------------------
+
+    def check(self):
+        super().check()
+        views = self.views
+        if any(views[name].any() for name in WORKSPACE):
+            raise CorruptModelError("the workspace was left behind")
+        waiting, n_batches = self.n_waiting[0], self.n_batches[0]
+        if not (0 <= waiting < self.batch_size and 0 <= n_batches <= self.n_learned()
+                and n_batches * self.batch_size + waiting == self.n_learned()):
+            raise CorruptModelError(
+                f"{n_batches} batches of {self.batch_size} and {waiting} that wait are not the"
+                f" {self.n_learned()} samples learned")
+        batch = views["batch"][:, :, None]
+        self.check_held(batch, views["batch_bound"], np.zeros(self.batch_size), waiting)
+        for m in range(self.window):
+            support = self.n_support[m]
+            if not 0 <= support <= (self.max_vectors if m < max(n_batches, 1) else 0):
+                raise CorruptModelError(
+                    f"{support} support vectors where there is room for {self.max_vectors}")
+            self.check_held(
+                views["model_rows"][m], views["model_bound"][m], views["model_beta"][m], support)
+
+
+cdef void copy_row(const Tiles *source, const Tiles *target, int64_t t) noexcept nogil:
+    """target[t] = source[t]"""
+    cdef int64_t d, size = 4 if source.is_float32 else 8, lanes = 64 // size
+    cdef int64_t at = ((t // lanes) * lanes * source.width + t % lanes) * size
+    for d in range(source.width):
+        memcpy(target.data + at + d * lanes * size, source.data + at + d * lanes * size, size)

@@ -1,0 +1,171 @@
+"""What IncrementalSVM and WindowedSVM share: parameters, the workspace, what was counted."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from edgesvm.budget import parse_bytes
+from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.kernels import Kernel, resolve_kernel
+from edgesvm.learner import MAX_CAPACITY, Learner
+from edgesvm.learners.batch.store_svm import LANES, padded
+
+SCHEMES = ("error_driven", "fixed_partition", "exceeding_margin", "exceeding_margin_errors")
+CACHED_ROWS = 16  # where ``cache`` is not given
+
+Self = TypeVar("Self", bound="RetrainedSVM")
+Arrays = list[tuple[str, str, tuple[int, ...]]]
+
+
+class RetrainedSVM(Learner):
+    """Base of the learners that train a batch at a time; see `IncrementalSVM`."""
+
+    _capacity = "max_vectors"
+    _cores: ClassVar[dict[str, Any]]  # by engine
+
+    scheme: str
+    batch_size: int | None
+    max_vectors: int
+    C: float
+    kernel: Kernel | str
+    gamma: float | None
+    degree: int
+    coef0: float
+    tol: float
+    max_iter: int | None
+    cache: int | str | None
+
+    # -- parameters and memory ---------------------------------------------------------------------
+
+    def _check_params(self) -> None:
+        whole("max_vectors", self.max_vectors, 2, MAX_CAPACITY)
+        one_of("scheme", self.scheme, *SCHEMES)
+        if self.batch_size is not None:
+            whole("batch_size", self.batch_size, 1, MAX_CAPACITY)
+        positive("C", self.C)
+        positive("tol", self.tol)
+        if self.max_iter is not None:
+            whole("max_iter", self.max_iter, 1, 1 << 62)
+        resolve_kernel(self.kernel, 1, self.gamma, self.degree, self.coef0)
+        least = 8 * padded(self._n_rows)
+        if self.cache is not None and parse_bytes(self.cache) < least:
+            raise ValueError(
+                f"cache={self.cache!r}: two kernel rows of max_vectors + batch_size ="
+                f" {self._n_rows:,} numbers take {least:,} bytes"
+            )
+
+    @property
+    def _batch_size(self) -> int:
+        return int(self.max_vectors if self.batch_size is None else self.batch_size)
+
+    @property
+    def _n_rows(self) -> int:
+        """Rows of the workspace."""
+        return int(self.max_vectors) + self._batch_size
+
+    def _capacity_range(self) -> tuple[int, int]:
+        if self.cache is None:
+            return 2, MAX_CAPACITY
+        n_rows = parse_bytes(self.cache) // 128 * 16  # of which two fit into the cache
+        most = n_rows // 2 if self.batch_size is None else n_rows - int(self.batch_size)
+        return 2, max(2, min(MAX_CAPACITY, most))
+
+    def _arrays(self, n_features: int) -> Arrays:
+        n = self._n_rows
+        wide, lanes = padded(n), LANES[self.dtype]
+        cache = CACHED_ROWS * wide if self.cache is None else parse_bytes(self.cache) // 8 * 2
+        return [
+            *((name, "i8", ()) for name in ("n_cycles", "n_given_up", "n_iter", "converged")),
+            *self._own_arrays(n_features),
+            ("rows", self.dtype, (wide // lanes, n_features, lanes)),
+            ("bound", "f8", (n,)),
+            ("beta", "f8", (wide,)),
+            ("order", "i4", (n,)),
+            ("gradient", "f8", (n,)),
+            *((name, "f4", (wide,)) for name in ("diagonal", "state", "spare")),
+            *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
+            ("used", "i8", (n,)),
+            ("point", self.dtype, (n_features,)),
+            ("cache", "f4", (min(cache, n * wide),)),  # the whole matrix is enough
+        ]
+
+    def _own_arrays(self, n_features: int) -> Arrays:
+        raise NotImplementedError
+
+    def _core(self, *common: Any) -> Any:
+        return self._cores[self._engine](
+            *common,
+            C=float(self.C),
+            kernel=resolve_kernel(self.kernel, common[3], self.gamma, self.degree, self.coef0),
+            tol=float(self.tol),
+            scheme=self.scheme,
+            batch_size=self._batch_size,
+            max_vectors=int(self.max_vectors),
+            max_iter=max(1_000_000, 100 * self._n_rows) if self.max_iter is None else self.max_iter,
+            **self._own_params(),
+        )
+
+    def _own_params(self) -> dict[str, Any]:
+        return {}
+
+    def _zero(self, core: Any) -> None:
+        # The cache is last, and zero between cycles: writing it would touch all its pages.
+        core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
+
+    # -- what was learned --------------------------------------------------------------------------
+
+    def _model(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Rows, coefficients and intercept of the model that answers."""
+        raise NotImplementedError
+
+    def _supports(self) -> tuple[np.ndarray, np.ndarray, float]:
+        if not self.is_fitted:
+            self._raise_not_fitted()
+        rows, beta, intercept = self._model()
+        flat = rows.transpose(0, 2, 1).reshape(-1, rows.shape[1])[: len(beta)]
+        sign = float(self._allocated.labels.sign)
+        return flat[beta != 0], sign * beta[beta != 0], sign * intercept
+
+    @property
+    def support_vectors_(self) -> np.ndarray:
+        """Those of the model that answers, the oldest first, ndarray of shape (n_support,
+        n_features), a copy."""
+        return self._supports()[0]
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """y alpha of the support vectors, ndarray of shape (1, n_support), float64."""
+        return self._supports()[1][None, :]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Ndarray of shape (1,), float64."""
+        return np.array([self._supports()[2]])
+
+    @property
+    def condensed_(self) -> float:
+        """The condensed set: support vectors as a share of the samples seen."""
+        return len(self.support_vectors_) / self.n_seen_
+
+    @property
+    def n_cycles_(self) -> int:
+        """Times a model was trained, those while the first batch filled not counted."""
+        return int(self._allocated.views["n_cycles"])
+
+    @property
+    def n_given_up_(self) -> int:
+        """Support vectors for which there was no room in ``max_vectors``."""
+        return int(self._allocated.views["n_given_up"])
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations of the solver in the last training."""
+        return int(self._allocated.views["n_iter"])
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the last training ended below ``tol``; else ``max_iter`` came first, or rounding
+        hides the rest."""
+        return bool(self._allocated.views["converged"])

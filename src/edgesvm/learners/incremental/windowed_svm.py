@@ -1,0 +1,138 @@
+"""WindowedSVM: the public class."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from edgesvm.contract.params import whole
+from edgesvm.kernels import Kernel
+from edgesvm.learner import MAX_CAPACITY
+from edgesvm.learners.batch.store_svm import LANES
+from edgesvm.learners.incremental._windowed_svm import WindowedSVMCore
+from edgesvm.learners.incremental._windowed_svm_ref import WindowedSVMCoreRef
+from edgesvm.learners.incremental.retrained_svm import Arrays, RetrainedSVM
+
+__all__ = ["WindowedSVM"]
+
+
+class WindowedSVM(RetrainedSVM):
+    """The SVM of the last ``window`` batches, each seen once: for streams that change.
+
+    It holds models of the last 1, 2, ..., ``window`` batches. When a batch is complete, each is
+    trained on its support vectors and what its scheme keeps of the batch, and a new one begins with
+    the batch alone, in the place of the oldest. The oldest answers.
+
+    Parameters
+    ----------
+    window : int, default 3
+        Batches; so many models are held.
+    scheme : str, default "fixed_partition"
+        What of a batch a model learns, as for `IncrementalSVM`; one that begins takes all of it.
+    batch_size : int, optional
+        Samples of a batch, kept or not; default ``max_vectors``.
+    max_vectors : int, default 500
+        Support vectors of each model; see `IncrementalSVM`.
+    C, kernel, gamma, degree, coef0, tol, cache, max_iter, dtype
+        As for `IncrementalSVM`.
+
+    Attributes
+    ----------
+    support_vectors_, dual_coef_, intercept_, condensed_ : as for `IncrementalSVM`
+        Of the model that answers.
+    n_batches_, n_cycles_, n_given_up_, n_waiting_, n_iter_ : int
+    converged_ : bool
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Domeniconi & Gunopulos 2001, section 3. While the first batch fills, it is solved at each
+    doubling, so that there is a model from the second sample on.
+
+    ``window`` trainings fall on the sample that completes a batch. Bytes: see ``plan``; some
+    (n_features s + 16) for each of ``window`` times ``max_vectors``, and of `IncrementalSVM`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import RBF, WindowedSVM
+    >>> X = np.random.default_rng(0).standard_normal((4000, 2)).astype(np.float32)
+    >>> y = np.where(np.arange(4000) < 2000, X[:, 0] > 0, X[:, 0] < 0)  # it turns over
+    >>> model = WindowedSVM(batch_size=100, max_vectors=200, kernel=RBF(1.0)).partial_fit(X, y)
+    >>> model.n_batches_, model.score(X[3000:], y[3000:]) > 0.97
+    (40, True)
+    """
+
+    _cores: ClassVar[dict[str, Any]] = {
+        "compiled": WindowedSVMCore,
+        "reference": WindowedSVMCoreRef,
+    }
+
+    def __init__(
+        self,
+        *,
+        window: int = 3,
+        scheme: str = "fixed_partition",
+        batch_size: int | None = None,
+        max_vectors: int = 500,
+        C: float = 1.0,
+        kernel: Kernel | str = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        tol: float = 1e-3,
+        cache: int | str | None = None,
+        max_iter: int | None = None,
+        dtype: str = "float32",
+    ) -> None:
+        self.window = window
+        self.scheme = scheme
+        self.batch_size = batch_size
+        self.max_vectors = max_vectors
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache = cache
+        self.max_iter = max_iter
+        self.dtype = dtype
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        whole("window", self.window, 1, MAX_CAPACITY)
+
+    def _own_arrays(self, n_features: int) -> Arrays:
+        w, b, lanes = int(self.window), self._batch_size, LANES[self.dtype]
+        wide = -(-int(self.max_vectors) // lanes) * lanes
+        return [
+            ("n_batches", "i8", ()),
+            ("n_waiting", "i8", ()),
+            ("n_support", "i8", (w,)),
+            ("intercept", "f8", (w,)),
+            ("model_rows", self.dtype, (w, wide // lanes, n_features, lanes)),
+            ("model_bound", "f8", (w, wide)),
+            ("model_beta", "f8", (w, wide)),
+            ("batch", self.dtype, (b, n_features)),
+            ("batch_bound", "f8", (b,)),
+        ]
+
+    def _own_params(self) -> dict[str, Any]:
+        return {"window": int(self.window)}
+
+    @property
+    def n_batches_(self) -> int:
+        """Batches that were complete."""
+        return int(self._allocated.views["n_batches"])
+
+    @property
+    def n_waiting_(self) -> int:
+        """Samples of the batch so far."""
+        return int(self._allocated.views["n_waiting"])
+
+    def _model(self) -> tuple[np.ndarray, np.ndarray, float]:
+        views, m = self._allocated.views, self._allocated.answering
+        n = int(views["n_support"][m])
+        return views["model_rows"][m], views["model_beta"][m, :n], float(views["intercept"][m])

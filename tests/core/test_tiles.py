@@ -1,0 +1,116 @@
+"""Rows in tiles: put, got and swapped whole, and kernel values against their definitions."""
+
+import numpy as np
+import pytest
+
+from edgesvm import RBF, Linear, Polynomial
+from edgesvm.core.tiles import TilesView
+
+KERNELS = [
+    Linear(),
+    RBF(0.3),
+    Polynomial(1, 0.5, 0.0),
+    Polynomial(3, 0.2, 1.0),
+    Polynomial(10, 0.1),
+]
+# Of both dtypes' 16 and 8 rows a tile, and of the four tiles that are done together: both sides.
+COUNTS = [1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130]
+RTOL = {"float32": 2e-5, "float64": 1e-7}  # kernel rows are rounded to float32
+
+
+def rows_of(n, width, dtype="float64", seed=0):
+    return np.random.default_rng([seed, n, width]).standard_normal((n, width)).astype(dtype)
+
+
+@pytest.fixture(params=["float32", "float64"])
+def dtype(request):
+    return request.param
+
+
+@pytest.mark.parametrize("n", COUNTS)
+@pytest.mark.parametrize("width", [1, 3, 20])
+def test_what_is_put_is_got(n, width, dtype):
+    X = rows_of(n, width, dtype)
+    tiles = TilesView(X)
+    for t in range(n):
+        np.testing.assert_array_equal(tiles.get(t), X[t])
+
+
+def test_a_row_put_anew_changes_no_other(dtype):
+    X = rows_of(40, 5, dtype)
+    tiles = TilesView(X)
+    tiles.put(17, np.full(5, 9))
+    X[17] = 9
+    np.testing.assert_array_equal([tiles.get(t) for t in range(40)], X)
+
+
+def test_swaps_are_those_of_the_array(dtype):
+    X = rows_of(50, 3, dtype)
+    tiles = TilesView(X)
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        s, t = rng.integers(0, 50, 2)
+        tiles.swap(s, t)
+        X[[s, t]] = X[[t, s]]
+    np.testing.assert_array_equal([tiles.get(t) for t in range(50)], X)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("n", COUNTS)
+def test_kernel_row(kernel, n, dtype):
+    X = rows_of(n, 6, dtype)
+    found = TilesView(X).kernel_row(kernel.code, X[n // 2], 0, n)[:n]
+    wide = X.astype(np.float64)
+    expected = kernel(wide[n // 2 : n // 2 + 1], wide)[0]
+    np.testing.assert_allclose(
+        found, expected, rtol=RTOL[dtype], atol=RTOL[dtype] * abs(expected).max()
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [(0, 1), (5, 9), (16, 32), (15, 17), (33, 100), (99, 100)]
+)
+def test_a_part_of_a_row_is_the_whole_rows_part(first, last, dtype):
+    X = rows_of(100, 4, dtype)
+    tiles, code = TilesView(X), RBF(0.5).code
+    whole, part = tiles.kernel_row(code, X[3], 0, 100), tiles.kernel_row(code, X[3], first, last)
+    lanes = 16 if dtype == "float32" else 8
+    begin, end = first // lanes * lanes, -(-last // lanes) * lanes
+    np.testing.assert_array_equal(part[begin:end], whole[begin:end])
+    assert np.isnan(part[:begin]).all() and np.isnan(part[end:]).all(), "written outside"
+
+
+def test_rbf_of_equal_and_of_distant_rows(dtype):
+    X = np.array([[0, 0], [3, 4], [1e3, 0], [1e10, 0]], dtype)
+    found = TilesView(X).kernel_row(RBF(0.04).code, X[0], 0, 4)[:4]
+    assert found.tolist() == [1.0, pytest.approx(np.exp(-1.0), rel=1e-6), 0.0, 0.0]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("n", COUNTS)
+def test_weighted_sum(kernel, n, dtype):
+    X, weights = rows_of(n, 6, dtype), rows_of(n, 1, seed=2)[:, 0]
+    x = rows_of(1, 6, dtype, seed=3)[0]
+    values = kernel(x[None].astype(np.float64), X.astype(np.float64))[0]
+    found = TilesView(X).weighted_kernel(kernel.code, x, weights)
+    rtol = {"float32": 2e-5, "float64": 1e-13}[dtype]
+    assert found == pytest.approx(
+        values @ weights, rel=rtol, abs=rtol * abs(values * weights).sum()
+    )
+
+
+def test_rows_without_a_weight_do_not_count(dtype):
+    X = rows_of(90, 3, dtype)
+    weights = np.ones(37)
+    whole = TilesView(X).weighted_kernel(Linear().code, X[0], weights)
+    assert whole == TilesView(X[:37]).weighted_kernel(Linear().code, X[0], weights)
+    assert TilesView(X).weighted_kernel(Linear().code, X[0], np.zeros(0)) == 0.0
+
+
+def test_the_door_checks_its_places():
+    tiles = TilesView(rows_of(5, 2))
+    for use in (lambda: tiles.get(5), lambda: tiles.swap(0, -1), lambda: tiles.put(9, [0, 0])):
+        with pytest.raises(IndexError):
+            use()
+    with pytest.raises(ValueError):
+        tiles.put(0, [1, 2, 3])

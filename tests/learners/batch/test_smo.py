@@ -1,0 +1,156 @@
+"""The solver itself, signs, offset, ridge and a linear part among it, against brute force."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from edgesvm import RBF, Linear
+from edgesvm.learners.batch._smo import solve_view
+
+TOL = 1e-9
+
+
+def matrix(X, kernel, sign, offset, ridge):
+    """K_st = s_s s_t (k(x_s, x_t) + offset) + ridge [s = t], by the definition."""
+    K = kernel(X, X)
+    return K if sign is None else np.outer(sign, sign) * (K + offset) + ridge * np.eye(len(X))
+
+
+def brute_force(K, c, bound, total):
+    """The least of 1/2 b' K b - c' b, sum b = total, b between 0 and bound: every choice of which
+    coefficients are at which bound, the rest by the equations; K is positive definite."""
+    n = len(c)
+    low, high = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
+    best, least = None, np.inf
+    for pattern in product((-1, 0, 1), repeat=n):
+        at = np.array(pattern)
+        free = at == 0
+        beta = np.where(at < 0, low, high)
+        if free.any():
+            m = free.sum()
+            system = np.ones((m + 1, m + 1))
+            system[:m, :m], system[m, m] = K[np.ix_(free, free)], 0.0
+            fixed = np.where(free, 0.0, beta)
+            right = np.append(c[free] - (K @ fixed)[free], total - fixed.sum())
+            beta[free] = np.linalg.solve(system, right)[:m]
+        if (
+            abs(beta.sum() - total) > 1e-9
+            or (beta < low - 1e-12).any()
+            or (beta > high + 1e-12).any()
+        ):
+            continue
+        objective = 0.5 * beta @ K @ beta - c @ beta
+        if objective < least:
+            best, least = beta, objective
+    return best, least
+
+
+def problem(seed, n=6):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    return rng, X, y
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("shrinking", [False, True])
+@pytest.mark.parametrize("C", [0.3, 20.0])
+def test_an_svm(seed, C, shrinking):
+    _, X, y = problem(seed)
+    kernel = RBF(0.7)
+    found = solve_view(X, C * y, kernel.code, tol=TOL, shrinking=shrinking)
+    beta, objective = brute_force(matrix(X, kernel, None, 0, 0), y, C * y, 0.0)
+    assert found["converged"] and found["clean"]
+    np.testing.assert_allclose(found["beta"], beta, atol=1e-5 * C)
+    assert found["objective"] == pytest.approx(objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("offset", "ridge"), [(0.0, 0.0), (1.0, 0.5), (2.5, 0.01)])
+def test_signs_offset_and_ridge(seed, offset, ridge):
+    """As an enclosing ball has it: one side of the box, y y' (k + 1) + 1/C, started from weights
+    that sum to one."""
+    _, X, y = problem(seed)
+    kernel, n = RBF(0.7), len(y)
+    K = matrix(X, kernel, y, offset, ridge)
+    found = solve_view(
+        X,
+        np.ones(n),
+        kernel.code,
+        linear=np.zeros(n),
+        sign=y,
+        offset=offset,
+        ridge=ridge,
+        beta=np.full(n, 1 / n),
+        tol=TOL,
+    )
+    beta, objective = brute_force(K, np.zeros(n), np.ones(n), 1.0)
+    assert found["converged"] and found["clean"]
+    assert found["beta"].sum() == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(found["beta"], beta, atol=1e-5)
+    assert found["objective"] == pytest.approx(objective, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kernel", [RBF(0.7), Linear()], ids=str)
+def test_a_linear_part(seed, kernel):
+    rng, X, y = problem(seed)
+    c, bound = rng.standard_normal(len(y)), y * rng.uniform(0.2, 3.0, len(y))
+    found = solve_view(X, bound, kernel.code, linear=c, sign=np.ones(len(y)), ridge=0.3, tol=TOL)
+    K = matrix(X, kernel, np.ones(len(y)), 0.0, 0.3)
+    beta, objective = brute_force(K, c, bound, 0.0)
+    assert found["converged"]
+    np.testing.assert_allclose(found["beta"], beta, atol=1e-5)
+    assert found["objective"] == pytest.approx(objective, abs=1e-6)
+
+
+@pytest.mark.parametrize("n_cached", [2, 3, 200])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_signs_and_linear_part_where_rows_are_swapped_and_shrunk(n_cached, dtype):
+    """Too many for brute force: the conditions of the optimum, by the matrix."""
+    rng = np.random.default_rng(4)
+    n, C = 200, 2.0
+    X = rng.standard_normal((n, 3)).astype(dtype)
+    y = np.where(X[:, 0] + 0.8 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    c, sign = y * rng.uniform(0.5, 1.5, n), np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    kernel = RBF(0.4)
+    found = solve_view(
+        X,
+        C * y,
+        kernel.code,
+        linear=c,
+        sign=sign,
+        offset=0.5,
+        ridge=0.2,
+        tol=1e-5,
+        n_cached=n_cached,
+    )
+    K = matrix(X.astype(np.float64), kernel, sign, 0.5, 0.2)
+    beta = found["beta"]
+    g = c - K @ beta
+    grows, falls = beta < np.maximum(C * y, 0.0), beta > np.minimum(C * y, 0.0)
+    assert found["converged"] and found["clean"] and found["n_iter"] > n
+    assert abs(beta.sum()) < 1e-9
+    assert g[grows].max() - g[falls].min() < 1e-4
+    free = grows & falls
+    assert found["intercept"] == pytest.approx(g[free].mean(), abs=1e-4)
+    assert found["objective"] == pytest.approx(0.5 * beta @ K @ beta - c @ beta, rel=1e-5)
+
+
+def test_from_where_it_starts_the_end_is_the_same():
+    rng, X, y = problem(11, 60)
+    kernel = RBF(0.7)
+    cold = solve_view(X, 3.0 * y, kernel.code, tol=1e-7)
+    start = 3.0 * y * np.repeat(rng.random(30), 2)
+    warm = solve_view(X, 3.0 * y, kernel.code, tol=1e-7, beta=start)
+    again = solve_view(X, 3.0 * y, kernel.code, tol=1e-7, beta=cold["beta"])
+    assert warm["objective"] == pytest.approx(cold["objective"], rel=1e-9)
+    assert again["n_iter"] == 0 and again["beta"].tolist() == cold["beta"].tolist()
+
+
+def test_iterations_end_where_they_are_told_to():
+    _, X, y = problem(12, 60)
+    found = solve_view(X, 3.0 * y, RBF(0.7).code, tol=1e-7, max_iter=5)
+    assert not found["converged"] and found["n_iter"] == 5 and found["gap"] > 1e-7
+    assert found["clean"]
