@@ -13,7 +13,14 @@ from edgesvm.errors import (
 )
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
-from edgesvm.learners import BatchSVM, KernelStreamSVM, ReservoirSVM, Standardized, StreamSVM
+from edgesvm.learners import (
+    BatchSVM,
+    KernelStreamSVM,
+    RandSVM,
+    ReservoirSVM,
+    Standardized,
+    StreamSVM,
+)
 from edgesvm.persist import load
 
 __version__ = "0.1.0"
@@ -32,6 +39,7 @@ __all__ = [
     "NoSchema",
     "NotFittedError",
     "Polynomial",
+    "RandSVM",
     "ReservoirSVM",
     "Standardized",
     "StreamSVM",

@@ -3,19 +3,21 @@
 from edgesvm.learner import Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
+from edgesvm.learners.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.preprocessing.standardized import Standardized
 
 LEARNERS: dict[str, type[Learner]] = {
     kind.__name__: kind
-    for kind in (StreamSVM, KernelStreamSVM, BatchSVM, ReservoirSVM, Standardized)
+    for kind in (StreamSVM, KernelStreamSVM, BatchSVM, ReservoirSVM, RandSVM, Standardized)
 }
 
 __all__ = [
     "LEARNERS",
     "BatchSVM",
     "KernelStreamSVM",
+    "RandSVM",
     "ReservoirSVM",
     "Standardized",
     "StreamSVM",
