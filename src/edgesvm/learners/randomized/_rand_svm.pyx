@@ -2,8 +2,8 @@
 rows that violate their solution, drawn in one pass (Vitter 1985, algorithm R).
 
 Krishnan, Bhattacharyya & Hariharan 2007, Algorithm 1, lines 1, 3, 5 and 7. Of D - (SV + R) a row
-violates where y f < margin; lines 3 and 5 are one pass, for R is drawn while V is counted, so that V
-is nowhere held. The rows of the last working set are known by their numbers, sorted.
+violates where y f < margin; lines 3 and 5 are one pass, for R is drawn while V is counted, so that
+V is nowhere held. The rows of the last working set are known by their numbers, sorted.
 
 Everything lies in the caller's arrays: D s + 25 bytes a row of the working set. Nothing is
 allocated.
@@ -16,8 +16,6 @@ from libc.stdint cimport int8_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 from edgesvm.core.rng cimport rng_below, rng_seed
-
-import numpy as np
 
 cnp.import_array()
 

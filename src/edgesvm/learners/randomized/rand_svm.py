@@ -27,6 +27,8 @@ SCRATCH = ("drawn_rows", "drawn_slots", "drawn_weights", "drawn_numbers", "befor
 COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted", "stop")
 INTERFACE = ("solve", "support_", "alpha_", "tol", "converged_")
 
+MOST = 1 << 62  # a count in the arena
+
 Progress = Callable[[int, int, int], Any]
 Self = TypeVar("Self", bound="RandSVM")
 
@@ -37,8 +39,8 @@ def estimated_support(
     """k of equation 4: so many support vectors keep the margin, with probability 1 - delta.
 
     ceil(32 / epsilon^2 log(4 n / delta)), or with 16 where the classes are linearly separable, as
-    in section 3 of the paper. It grows with log n, but with 1 / epsilon^2: at the defaults 10,406
-    for n = 10^5 and 12,248 for 10^6, at epsilon = 0.05 196,000.
+    in section 3 of the paper. It grows with log n, but with 1 / epsilon^2: at the defaults 10,404
+    for n = 10^5 and 12,246 for 10^6, at epsilon = 0.05 166,459.
 
     Parameters
     ----------
@@ -48,7 +50,8 @@ def estimated_support(
     separable : bool
     """
     factor = 16.0 if separable else 32.0
-    return math.ceil(factor / epsilon**2 * math.log(4.0 * n_samples / delta))
+    k = factor * math.log(4.0 * n_samples / delta) / max(epsilon * epsilon, 1e-300)
+    return math.ceil(min(k, float(MOST)))
 
 
 class RandSVM(Learner):
@@ -103,8 +106,8 @@ class RandSVM(Learner):
     and once a pass; beside the plan a chunk of 1,024 rows is in memory. The order of the rows does
     not matter, and violators are drawn while they are counted, with the same chance each.
 
-    ``partial_fit`` and ``learn_one`` are the solver's: samples that come one by one are put into its
-    store, and to pass over them again is not possible.
+    ``partial_fit`` and ``learn_one`` are the solver's: samples that come one by one are put into
+    its store; there is no second pass over them.
 
     Examples
     --------
@@ -187,10 +190,10 @@ class RandSVM(Learner):
         if not isinstance(self.separable, (bool, np.bool_)):
             raise ValueError(f"separable={self.separable!r}: give True or False")
         if self.k is not None:
-            whole("k", self.k, 1, 1 << 62)
+            whole("k", self.k, 1, MOST)
         if positive("c", self.c) < 1.0:
             raise ValueError(f"c={self.c!r}: give a number >= 1, for a sample must hold k rows")
-        whole("max_passes", self.max_passes, 1, 1 << 62)
+        whole("max_passes", self.max_passes, 1, MOST)
         whole("seed", self.seed, 0, (1 << 32) - 1)
         self._inner._check_params()
 
@@ -233,7 +236,7 @@ class RandSVM(Learner):
 
     @property
     def solver_(self) -> Any:
-        """The solver, at work in this learner's memory: ``solver_.alpha_``, ``solver_.gap_``, ..."""
+        """The solver, at work in this learner's memory, for ``solver_.alpha_`` and the like."""
         core, params = self._allocated, self._state[1]
         solver = self._inner if params["solver"] is None else params["solver"]
         solver = solver._like_new()
@@ -262,8 +265,8 @@ class RandSVM(Learner):
         sample_weight : array of shape (n_samples,), float64, optional
             C times this is the bound of the row's coefficient; rows of weight zero are left out.
         progress : callable, optional
-            Called as ``progress(n_passes, n_support, n_violators)`` after each pass. What it raises,
-            or Ctrl-C, ends the passes: the last sample stays, with its solution.
+            Called as ``progress(n_passes, n_support, n_violators)`` after each pass. What it
+            raises, or Ctrl-C, ends the passes: the last sample stays, with its solution.
 
         Raises
         ------
