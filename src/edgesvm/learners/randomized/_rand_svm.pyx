@@ -5,6 +5,9 @@ Krishnan, Bhattacharyya & Hariharan 2007, Algorithm 1, lines 1, 3, 5 and 7. Of D
 violates where y f < margin; lines 3 and 5 are one pass, for R is drawn while V is counted, so that
 V is nowhere held. The rows of the last working set are known by their numbers, sorted.
 
+The same pass adds up the loss of the solution over all the data. A working set of long ago is had
+back by a pass that takes the rows of given numbers.
+
 Everything lies in the caller's arrays: D s + 25 bytes a row of the working set. Nothing is
 allocated.
 """
@@ -34,7 +37,9 @@ cdef class WorkingSet:
     cdef readonly int64_t n_kept    # in front
     cdef readonly int64_t n_drawn   # behind them
     cdef readonly int64_t n_offered  # rows that violated
+    cdef readonly double loss       # sum of weight max(0, 1 - y f) over all rows of the pass
     cdef int64_t n_before, at_before, room, row_bytes
+    cdef bint recalling             # the rows of `before`, not the others
     cdef dict views                 # keeps the arrays alive
     cdef char *rows
     cdef int8_t *slots
@@ -65,11 +70,7 @@ cdef class WorkingSet:
         with them. What is held now is not drawn again in the next pass."""
         cdef const int64_t *place = <const int64_t *> cnp.PyArray_DATA(places)
         cdef int64_t n = self.n_kept + self.n_drawn, i
-        self.views["before"][:n] = self.views["drawn_numbers"][:n]
-        self.views["before"][:n].sort()
-        self.n_before, self.at_before, self.n_offered = n, 0, 0
-        self.n_kept, self.n_drawn = len(places), 0
-        self.room = size - self.n_kept
+        self.begin(self.views["drawn_numbers"][:n], len(places), size, False)
         for i in range(self.n_kept):
             if not i <= place[i] < n:
                 raise ValueError(f"place {place[i]} of {n} rows, kept as {i}")
@@ -77,6 +78,18 @@ cdef class WorkingSet:
             self.slots[i] = self.slots[place[i]]
             self.weights[i] = self.weights[place[i]]
             self.numbers[i] = self.numbers[place[i]]
+
+    def recall(self, cnp.ndarray numbers not None):
+        """Make ready to take the rows of these numbers (int64, rising), and no others."""
+        self.begin(numbers, 0, len(numbers), True)
+
+    cdef begin(self, numbers, int64_t n_kept, int64_t size, bint recalling):
+        """A pass: nothing drawn yet, `numbers` to be left out, or alone to be taken."""
+        self.n_before, self.at_before, self.n_offered, self.loss = len(numbers), 0, 0, 0.0
+        self.views["before"][:self.n_before] = numbers
+        self.views["before"][:self.n_before].sort()
+        self.n_kept, self.n_drawn, self.room = n_kept, 0, size - n_kept
+        self.recalling = recalling
 
     cdef char *row(self, int64_t place) noexcept nogil:
         return self.rows + place * self.row_bytes
@@ -106,13 +119,18 @@ cdef class WorkingSet:
         const double *f, double margin
     ) noexcept nogil:
         cdef int64_t i
+        cdef double w, yf
         for i in range(n):
-            if weight != NULL and weight[i] == 0.0 or self.was_held(first + i):
+            w = 1.0 if weight == NULL else weight[i]
+            if w == 0.0:
                 continue
-            if f != NULL and (f[i] if slot[i] else -f[i]) >= margin:
-                continue
-            self.take(
-                first + i, x + i * self.row_bytes, slot[i], 1.0 if weight == NULL else weight[i])
+            if f != NULL:
+                yf = f[i] if slot[i] else -f[i]
+                self.loss += w * max(0.0, 1.0 - yf)
+                if yf >= margin:
+                    continue
+            if self.was_held(first + i) == self.recalling:
+                self.take(first + i, x + i * self.row_bytes, slot[i], w)
 
     cdef bint was_held(self, int64_t number) noexcept nogil:
         """Asked with rising numbers."""

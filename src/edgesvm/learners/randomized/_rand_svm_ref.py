@@ -16,26 +16,35 @@ class WorkingSetRef:
         self.before, self.draws = views["before"], views["draws"]
         self.draws[:] = seed_view(seed)
         self.n_kept = self.n_drawn = self.n_offered = self.n_before = self.room = 0
+        self.loss, self.recalling = 0.0, False
 
     @property
     def n_rows(self):
         return self.n_kept + self.n_drawn
 
     def keep(self, places, size):
-        n = self.n_rows
-        self.before[:n] = np.sort(self.numbers[:n])
-        self.n_before, self.n_offered = n, 0
-        self.n_kept, self.n_drawn = len(places), 0
-        self.room = size - self.n_kept
+        self.begin(self.numbers[: self.n_rows], len(places), size, recalling=False)
         for array in (self.rows, self.slots, self.weights, self.numbers):
             array[: self.n_kept] = array[places]
+
+    def recall(self, numbers):
+        self.begin(numbers, 0, len(numbers), recalling=True)
+
+    def begin(self, numbers, n_kept, size, *, recalling):
+        self.n_before = len(numbers)
+        self.before[: self.n_before] = np.sort(numbers)
+        self.n_offered, self.loss, self.recalling = 0, 0.0, recalling
+        self.n_kept, self.n_drawn, self.room = n_kept, 0, size - n_kept
 
     def offer(self, first, X, slots, weights=None, decisions=None, margin=np.inf):  # noqa: PLR0917
         numbers = first + np.arange(len(X))
         weights = np.ones(len(X)) if weights is None else weights
-        violates = (weights > 0) & ~np.isin(numbers, self.before[: self.n_before])
+        was_held = np.isin(numbers, self.before[: self.n_before])
+        violates = (weights > 0) & (was_held == self.recalling)
         if decisions is not None:
-            violates &= np.where(slots, decisions, -decisions) < margin
+            yf = np.where(slots, decisions, -decisions)
+            self.loss += float(weights @ np.maximum(0.0, 1.0 - yf))
+            violates &= yf < margin
         for i in np.flatnonzero(violates):
             self.take(numbers[i], X[i], slots[i], weights[i])
 

@@ -23,9 +23,12 @@ from edgesvm.sources import CHUNK_ROWS, Chunk, Source
 __all__ = ["RandSVM", "estimated_support"]
 
 STOPS = (None, "optimal", "support_vectors", "sample_full", "max_passes")  # `stop`, by index
-SCRATCH = ("drawn_rows", "drawn_slots", "drawn_weights", "drawn_numbers", "before", "decisions")
+SCRATCH = (
+    *(f"drawn_{name}" for name in ("rows", "slots", "weights", "numbers")),
+    *("before", "best_numbers", "best_alpha", "decisions", "draws"),
+)
 COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted", "stop")
-INTERFACE = ("solve", "support_", "alpha_", "tol", "converged_")
+INTERFACE = ("C", "tol", "solve", "support_", "alpha_", "objective_", "converged_")
 
 MOST = 1 << 62  # a count in the arena
 
@@ -60,7 +63,7 @@ class RandSVM(Learner):
     A sample is solved; of the rest of the data, read a chunk at a time, some rows violate the
     solution; the next sample is the support vectors and as many random violators as there is room
     for. It ends where no row violates, and the solution is that of all the data, or where there are
-    as many support vectors as the theory expects, and it is close to it.
+    as many support vectors as the theory expects of one that is close to it.
 
     Parameters
     ----------
@@ -86,7 +89,7 @@ class RandSVM(Learner):
     stop_ : str or None
     k_, sample_size_, n_passes_, n_violators_ : int
     solver_ : Learner
-    support_vectors_, dual_coef_, intercept_, objective_
+    support_vectors_, dual_coef_, intercept_, objective_, primal_objective_
     n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
@@ -99,12 +102,17 @@ class RandSVM(Learner):
     * Of y f(x) >= 1, the solver's ``tol`` is allowed.
     * A sample of one class has no support vectors; half of it is kept, or rows of the other class
       would take its whole place, for ever.
-    * Each solution starts from the coefficients of the last, so that the objective never rises.
+    * Each solution starts from the coefficients of the last.
+    * A sample of support vectors and violators is not like the data, and the solution of a sample
+      that is too small for them can be far worse than that of the first. Each pass adds up the loss
+      of its solution over all the data; where no solution is optimal, the one of the least primal
+      objective is returned, and not, as in the paper, the last.
 
-    Bytes: the solver's, and n_features s + 33 for each of its ``max_samples``, s = 4 or 8. The data
+    Bytes: the solver's, and n_features s + 49 for each of its ``max_samples``, s = 4 or 8. The data
     are read once to see that they can be learned and how many they are, once for the first sample,
-    and once a pass; beside the plan a chunk of 1,024 rows is in memory. The order of the rows does
-    not matter, and violators are drawn while they are counted, with the same chance each.
+    once a pass, and once to go back to a better solution; beside the plan a chunk of 1,024 rows is
+    in memory, and for moments a few numbers a row of the sample. Violators are drawn while they are
+    counted, with the same chance each.
 
     ``partial_fit`` and ``learn_one`` are the solver's: samples that come one by one are put into
     its store; there is no second pass over them.
@@ -216,12 +224,15 @@ class RandSVM(Learner):
         room = self._room
         return [
             *((name, "i8", ()) for name in COUNTS),
+            ("primal", "f8", ()),
             ("draws", "u8", (4,)),
             ("drawn_rows", self.dtype, (room, n_features)),
             ("drawn_slots", "i1", (room,)),
             ("drawn_weights", "f8", (room,)),
             ("drawn_numbers", "i8", (room,)),
             ("before", "i8", (room,)),
+            ("best_numbers", "i8", (room,)),
+            ("best_alpha", "f8", (room,)),
             ("decisions", "f8", (min(room, CHUNK_ROWS),)),
             *self._inner._arrays(n_features),
         ]
@@ -281,7 +292,7 @@ class RandSVM(Learner):
         try:
             self._sample_and_solve(source, n_rows, progress)
         finally:
-            for name in (*SCRATCH, "draws"):
+            for name in SCRATCH:
                 self._allocated.views[name][...] = 0
         return self
 
@@ -344,41 +355,58 @@ class RandSVM(Learner):
         working.keep(np.empty(0, np.int64), size)
         self._offer(source, working)
         self._solve(working, n_rows, None)
-        while not self._is_done(n_rows):
-            places, alpha = self._keep_support(working, size)
+        best = _Best(views)
+        while True:
+            alpha = self._keep_support(working, size)
             self._offer(source, working, self.solver_)
             views["n_passes"][...] += 1
-            views["n_violators"][...] = working.n_offered
+            primal = self._primal(working.loss)
+            best.offer(primal, working.n_offered, views["drawn_numbers"], alpha)
             if progress is not None:
-                progress(self.n_passes_, len(places), working.n_offered)
-            if working.n_offered:
-                self._solve(working, n_rows, alpha)
-
-    def _is_done(self, n_rows: int) -> bool:
-        views = self._allocated.views
-        n_support = len(self.solver_.support_)
-        if (self.n_passes_ and not self.n_violators_) or self.sample_size_ == n_rows:
-            stop = "optimal"
-        elif n_support >= self.k_:
-            stop = "support_vectors"
-        elif n_support >= self.sample_size_:
-            stop = "sample_full"
-        elif self.n_passes_ >= self.max_passes:
-            stop = "max_passes"
-        else:
-            return False
+                progress(self.n_passes_, len(self.solver_.support_), working.n_offered)
+            stop = self._stop(working.n_offered)
+            if stop is not None:
+                break
+            self._solve(working, n_rows, alpha)
+        if best.primal < primal and stop != "optimal":
+            self._recall(source, working, n_rows, best)
+        views["primal"][...], views["n_violators"][...] = best.primal, best.n_violators
         views["stop"][...], views["n_fitted"][...] = STOPS.index(stop), self.n_seen_
-        return True
 
-    def _keep_support(self, working: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Lines 4 and 6: the support vectors stay; their places in the sample, coefficients."""
+    def _stop(self, n_violators: int) -> str | None:
+        """Line 4: why no further sample is drawn."""
+        n_support = len(self.solver_.support_)
+        if n_violators == 0:
+            return "optimal"
+        if n_support >= self.k_:
+            return "support_vectors"
+        if n_support >= self.sample_size_:
+            return "sample_full"
+        return "max_passes" if self.n_passes_ >= self.max_passes else None
+
+    def _primal(self, loss: float) -> float:
+        """C-SVM-1: 1/2 |w|^2 + C loss, of the solution at hand."""
+        solver = self.solver_
+        return float(solver.objective_ + solver.alpha_.sum() + solver.C * loss)
+
+    def _recall(self, source: Source, working: Any, n_rows: int, best: _Best) -> None:
+        """The best solution again: its support vectors, from its coefficients, stay as they are."""
+        numbers, alpha = best.solution()
+        working.recall(numbers)
+        self._offer(source, working)
+        if working.n_rows < len(numbers):
+            raise ValueError(f"{type(self).__name__}: the source has changed between two passes")
+        self._solve(working, n_rows, alpha)
+
+    def _keep_support(self, working: Any, size: int) -> np.ndarray:
+        """Lines 5 and 6: the support vectors stay, in front; their coefficients."""
         solver = self.solver_
         places = np.sort(solver.support_)
         if len(places) == 0:
             places = np.arange(working.n_rows // 2)
         alpha = solver.alpha_[places]
         working.keep(places, size)
-        return places, alpha
+        return alpha
 
     def _offer(self, source: Source, working: Any, solver: Any = None) -> None:
         """One pass: draw among all rows, or among those that violate the solution."""
@@ -454,7 +482,7 @@ class RandSVM(Learner):
 
     @property
     def n_violators_(self) -> int:
-        """Rows that violated in the last pass, those of the sample not among them."""
+        """Rows that violate the solution, those of its sample not among them."""
         return self._count("n_violators")
 
     @property
@@ -486,8 +514,15 @@ class RandSVM(Learner):
 
     @property
     def objective_(self) -> float:
-        """The dual objective, of the last sample; where ``converged_``, of all the data."""
+        """The dual objective of the sample, at least that of all the data; where ``converged_``,
+        the same."""
         return self.solver_.objective_
+
+    @property
+    def primal_objective_(self) -> float:
+        """1/2 |w|^2 + C loss over all the data, of the solution `fit` came to: at least
+        ``-objective_``, and where ``converged_`` as much, to the solver's tolerance."""
+        return float(self._allocated.views["primal"])
 
     # -- what came from a file ---------------------------------------------------------------------
 
@@ -496,11 +531,32 @@ class RandSVM(Learner):
     ) -> None:
         super()._restore(n_features, labels, closed, memory)
         views = self._allocated.views
-        if any(views[name].any() for name in (*SCRATCH, "draws")):
+        if any(views[name].any() for name in SCRATCH):
             raise CorruptModelError("the working set was left behind")
         counts = [self._count(name) for name in COUNTS]
         if min(counts) < 0 or self._count("stop") >= len(STOPS):
             raise CorruptModelError("a count of RandSVM cannot be")
+
+
+class _Best:
+    """Of the solutions passed over, the one of the least primal objective: numbers of its rows, and
+    their coefficients, in the arena."""
+
+    def __init__(self, views: dict[str, np.ndarray]) -> None:
+        self._numbers, self._alpha = views["best_numbers"], views["best_alpha"]
+        self.primal, self.n_violators, self._n = math.inf, 0, 0
+
+    def offer(
+        self, primal: float, n_violators: int, numbers: np.ndarray, alpha: np.ndarray
+    ) -> None:
+        if primal < self.primal:
+            self.primal, self.n_violators, self._n = primal, n_violators, len(alpha)
+            order = np.argsort(numbers[: self._n])
+            self._numbers[: self._n] = numbers[order]
+            self._alpha[: self._n] = alpha[order]
+
+    def solution(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._numbers[: self._n], self._alpha[: self._n]
 
 
 def is_weight(weight: np.ndarray) -> np.ndarray:
