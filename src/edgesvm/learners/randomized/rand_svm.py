@@ -287,21 +287,30 @@ class RandSVM(Learner):
         source = Source(X, y, sample_weight, owner=type(self).__name__)
         self.plan(source.n_features)
         labels = self._labels()
-        n_rows = self._survey(source, labels)
+        n_rows, n_learned = self._survey(source, labels)
         self._begin(source.n_features, labels)
         try:
-            self._sample_and_solve(source, n_rows, progress)
+            self._sample_and_solve(source, n_learned, progress)
         finally:
+            self._note_seen(n_rows)
             for name in SCRATCH:
                 self._allocated.views[name][...] = 0
         return self
+
+    def _note_seen(self, n_rows: int) -> None:
+        """The samples seen are those of the data, not those of the last sample."""
+        views = self._allocated.views
+        if views["n_seen"]:
+            views["n_seen"][...] = n_rows
+        if views["stop"]:
+            views["n_fitted"][...] = n_rows
 
     def _labels(self) -> Labels:
         known = self._allocated.labels if "_state" in self.__dict__ else Labels()
         return Labels(known.in_slots) if known.closed else Labels()
 
-    def _survey(self, source: Source, labels: Labels) -> int:
-        """Refuse data that cannot be learned; the number of rows of a weight."""
+    def _survey(self, source: Source, labels: Labels) -> tuple[int, int]:
+        """Refuse data that cannot be learned; the number of rows, and of those with a weight."""
         owner, n_rows, n_learned = type(self).__name__, 0, 0
         for chunk in self._chunks(source):
             n_rows += len(chunk.X)
@@ -324,7 +333,7 @@ class RandSVM(Learner):
             raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")
         if n_learned == 0:
             raise ValueError("sample_weight is zero for every row: there is nothing to learn")
-        return n_learned
+        return n_rows, n_learned
 
     def _chunks(self, source: Source) -> Any:
         most = min(self._room, CHUNK_ROWS)
@@ -354,7 +363,7 @@ class RandSVM(Learner):
         working = kind(views, int(self.seed))
         working.keep(np.empty(0, np.int64), size)
         self._offer(source, working)
-        self._solve(working, n_rows, None)
+        self._solve(working, None)
         best = _Best(views)
         while True:
             alpha = self._keep_support(working, size)
@@ -367,11 +376,11 @@ class RandSVM(Learner):
             stop = self._stop(working.n_offered)
             if stop is not None:
                 break
-            self._solve(working, n_rows, alpha)
+            self._solve(working, alpha)
         if best.primal < primal and stop != "optimal":
-            self._recall(source, working, n_rows, best)
+            self._recall(source, working, best)
         views["primal"][...], views["n_violators"][...] = best.primal, best.n_violators
-        views["stop"][...], views["n_fitted"][...] = STOPS.index(stop), self.n_seen_
+        views["stop"][...] = STOPS.index(stop)
 
     def _stop(self, n_violators: int) -> str | None:
         """Line 4: why no further sample is drawn."""
@@ -389,14 +398,14 @@ class RandSVM(Learner):
         solver = self.solver_
         return float(solver.objective_ + solver.alpha_.sum() + solver.C * loss)
 
-    def _recall(self, source: Source, working: Any, n_rows: int, best: _Best) -> None:
+    def _recall(self, source: Source, working: Any, best: _Best) -> None:
         """The best solution again: its support vectors, from its coefficients, stay as they are."""
         numbers, alpha = best.solution()
         working.recall(numbers)
         self._offer(source, working)
         if working.n_rows < len(numbers):
             raise ValueError(f"{type(self).__name__}: the source has changed between two passes")
-        self._solve(working, n_rows, alpha)
+        self._solve(working, alpha)
 
     def _keep_support(self, working: Any, size: int) -> np.ndarray:
         """Lines 5 and 6: the support vectors stay, in front; their coefficients."""
@@ -423,7 +432,7 @@ class RandSVM(Learner):
                 decisions *= core.labels.sign
             working.offer(chunk.at, chunk.X, slots, chunk.weight, decisions, margin)
 
-    def _solve(self, working: Any, n_rows: int, alpha: np.ndarray | None) -> None:
+    def _solve(self, working: Any, alpha: np.ndarray | None) -> None:
         """Line 6: the SVM of the working set, from the coefficients of its first rows on."""
         core, m = self._allocated, working.n_rows
         solvers = [name for name, _, _ in (*COMMON_ARRAYS, *self._inner._arrays(core.n_features))]
@@ -439,7 +448,6 @@ class RandSVM(Learner):
         if status > Status.CHANGED:
             sample = f"{type(self).__name__}: row {v['drawn_numbers'][n_learned]}"
             raise refusal(status, sample, self.dtype, core.labels.in_slots)
-        v["n_seen"][...] = n_rows
         start = None
         if alpha is not None:
             start = np.zeros(m)
