@@ -163,7 +163,7 @@ REGISTERED = [
     Registered(
         "RandSVM",
         BatchSVM,
-        {"max_samples": 10, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
+        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
         unread=("degree",),
         by_rounding=("n_iter",),
         wrapper=RandSVM,
