@@ -49,10 +49,10 @@ class Subject:
 
 
 def is_slow(subject: Subject) -> bool:
-    kind = subject.entry.kind
+    kind, wrapper = subject.entry.kind, subject.entry.wrapper
     if subject.engine == "compiled" or issubclass(kind, StreamSVM | KernelStreamSVM):
         return False
-    first = next(entry for entry in REGISTERED if entry.kind is kind)
+    first = next(e for e in REGISTERED if e.kind is kind and e.wrapper is wrapper)
     return subject.entry is not first or subject.dtype == "float32"
 
 

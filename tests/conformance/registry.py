@@ -19,6 +19,7 @@ from edgesvm import (
     IncrementalSVM,
     KernelStreamSVM,
     Linear,
+    RandSVM,
     ReservoirSVM,
     Standardized,
     StreamSVM,
@@ -36,7 +37,9 @@ class Registered:
     kind: type[Learner]
     params: Mapping[str, Any] = field(default_factory=dict)
     n_features: int = 5
-    standardized: bool = False  # behind a running standardizer
+    wrapper: type[Learner] | None = None  # Standardized, RandSVM: the learner is its parameter
+    around: Mapping[str, Any] = field(default_factory=dict)  # the wrapper's other parameters
+    one_pass: bool = True  # `fit` is `reset` and `partial_fit`
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
     # counts of the way to a solution, which the last bit of float32 decides where steps leave two
     # values level
@@ -50,9 +53,12 @@ class Registered:
     def make(self, dtype: str = "float32", engine: str = "compiled", **changes: Any) -> Any:
         """A new learner that holds nothing yet."""
         params = {"dtype": dtype, **self.params, **changes}
-        if self.standardized:
-            return on(engine, Standardized)(learner=self.kind(**params))
-        return on(engine, self.kind)(**params)
+        if self.wrapper is None:
+            return on(engine, self.kind)(**params)
+        return self._wrapped(on(engine, self.wrapper), params)
+
+    def _wrapped(self, wrapper: type[Learner], params: Mapping[str, Any]) -> Any:
+        return wrapper(**{self.argument: self.kind(**params)}, **self.around)
 
     def within(self, budget: Any, dtype: str, **changes: Any) -> Any:
         """The learner of the largest capacity that fits; of the entry's capacity where named."""
@@ -60,10 +66,19 @@ class Registered:
         fixed = self.capacity in changes
         if not fixed:
             params.pop(self.capacity, None)
-        if not self.standardized:
+        if self.wrapper is None:
             return self.kind.within(budget, self.n_features, **params)
-        learner = Standardized(learner=self.kind(**params))
+        learner = self._wrapped(self.wrapper, params)
         return learner.fitted_into(budget, self.n_features, fixed=fixed)
+
+    @property
+    def argument(self) -> str:
+        """The wrapper's parameter that is the learner: its first."""
+        return "" if self.wrapper is None else self.wrapper._param_names()[0]
+
+    def inner(self, learner: Any) -> Any:
+        """The learner of `kind`: the one wrapped, or `learner` itself."""
+        return learner if self.wrapper is None else getattr(learner, self.argument)
 
     @property
     def capacity(self) -> str:
@@ -71,11 +86,15 @@ class Registered:
         return self.kind._capacity
 
     def capacity_of(self, learner: Any) -> int:
-        return getattr(learner.learner if self.standardized else learner, self.capacity)
+        return getattr(self.inner(learner), self.capacity)
 
     def named(self, **params: Any) -> dict[str, Any]:
         """Parameters of `kind` by the names under which the whole learner has them."""
-        return {f"learner__{k}": v for k, v in params.items()} if self.standardized else params
+        return (
+            params
+            if self.wrapper is None
+            else {f"{self.argument}__{k}": v for k, v in params.items()}
+        )
 
     def stream(self, n: int, dtype: str = "float32", seed: int = 1) -> tuple[np.ndarray, Any]:
         """n samples in order: two overlapping clouds whose means drift, labels -1 and 1."""
@@ -211,6 +230,16 @@ REGISTERED = [
         {"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3, "C": 10.0},
     ),
     Registered(
+        "TwinVectorMachine-linear",
+        TwinVectorMachine,
+        # not by coefficients, which are not unique
+        {"max_twins": 10, "kernel": Linear(), "C": 10.0, "rejection": False},
+        3,
+        unread=("degree",),
+        by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
+        by_rounding_in=("float32", "float64"),
+    ),
+    Registered(
         "IncrementalDecrementalSVM",
         IncrementalDecrementalSVM,
         {"max_vectors": 18, "gamma": 0.2},
@@ -222,20 +251,41 @@ REGISTERED = [
         {"max_vectors": 20, "kernel": RBF(0.1), "when_full": "ignore", "max_margin": 4},
         unread=("degree",),
     ),
-    Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, standardized=True),
-    Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, standardized=True),
+    Registered(
+        "RandSVM",
+        BatchSVM,
+        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
+        unread=("degree",),
+        by_rounding=("n_iter",),
+        wrapper=RandSVM,
+        around={"max_passes": 3, "seed": 5},
+        one_pass=False,
+    ),
+    Registered(
+        "RandSVM-reservoir",
+        ReservoirSVM,
+        {"max_samples": 10, "cache": 128, "kernel": Linear(), "seed": 3},
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+        wrapper=RandSVM,
+        around={"k": 12, "c": 1.0, "max_passes": 2},
+        one_pass=False,
+    ),
+    Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, wrapper=Standardized),
+    Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, wrapper=Standardized),
     Registered(
         "Standardized-KernelStreamSVM",
         KernelStreamSVM,
         {"max_vectors": 12, "gamma": 0.1, "bound": "lower"},
-        standardized=True,
+        wrapper=Standardized,
         unread=("degree",),
     ),
     Registered(
         "Standardized-TwinVectorMachine",
         TwinVectorMachine,
         {"max_twins": 8, "gamma": 0.1},
-        standardized=True,
+        wrapper=Standardized,
         unread=("degree",),
     ),
 ]

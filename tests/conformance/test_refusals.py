@@ -207,7 +207,7 @@ def test_a_dtype_changed_since_does_not_change_what_is_read(subject):
     """The memory is of the old dtype until the learner is fitted anew."""
     X, y = subject.stream(N)
     learner = subject.learned(N)
-    inner = learner.learner if subject.entry.standardized else learner
+    inner = subject.entry.inner(learner)
     expected = learner.decision_function(X).tolist()
     inner.dtype = "float64" if subject.dtype == "float32" else "float32"
     assert learner.decision_function(X).tolist() == expected

@@ -8,6 +8,7 @@ import pytest
 from registry import settings
 
 import edgesvm
+from edgesvm import RandSVM
 from edgesvm.learners.batch.store_svm import StoreSVM
 
 N = 240
@@ -21,7 +22,7 @@ def state(learner):
 
 def settle(learner):
     """Have what was put off done, so that a prediction has nothing left to change."""
-    if isinstance(learner, StoreSVM) and learner.is_fitted:
+    if isinstance(learner, (StoreSVM, RandSVM)) and learner.is_fitted:
         learner.solve()
 
 
@@ -113,7 +114,8 @@ def test_it_learns(subject):
 def test_fit_is_reset_and_one_pass(subject):
     X, y = subject.stream(N)
     fitted = subject.make().fit(X, y)
-    assert state(fitted) == state(subject.make().partial_fit(X, y))
+    if subject.entry.one_pass:
+        assert state(fitted) == state(subject.make().partial_fit(X, y))
     other = subject.learned(90).fit(X, y)
     assert state(other) == state(fitted)
 

@@ -5,6 +5,7 @@ from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
+from edgesvm.learners.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
@@ -20,10 +21,9 @@ LEARNERS: dict[str, type[Learner]] = {
         ReservoirSVM,
         IncrementalSVM,
         WindowedSVM,
+        RandSVM,
         TwinVectorMachine,
         IncrementalDecrementalSVM,
-        BatchSVM,
-        ReservoirSVM,
         Standardized,
     )
 }
@@ -34,6 +34,7 @@ __all__ = [
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelStreamSVM",
+    "RandSVM",
     "ReservoirSVM",
     "Standardized",
     "StreamSVM",

@@ -1,0 +1,1 @@
+"""Learners that solve an SVM through random samples of its data."""

@@ -1,0 +1,154 @@
+"""The working set of RandSVM, compiled: support vectors that are kept, and a uniform sample of the
+rows that violate their solution, drawn in one pass (Vitter 1985, algorithm R).
+
+Krishnan, Bhattacharyya & Hariharan 2007, Algorithm 1, lines 1, 3, 5 and 7. Of D - (SV + R) a row
+violates where y f < margin; lines 3 and 5 are one pass, for R is drawn while V is counted, so that
+V is nowhere held. The rows of the last working set are known by their numbers, sorted.
+
+The same pass adds up the loss of the solution over all the data. A working set of long ago is had
+back by a pass that takes the rows of given numbers.
+
+Everything lies in the caller's arrays: D s + 25 bytes a row of the working set. Nothing is
+allocated.
+"""
+
+cimport cython
+cimport numpy as cnp
+from libc.math cimport INFINITY
+from libc.stdint cimport int8_t, int64_t, uint64_t
+from libc.string cimport memcpy, memmove
+
+from edgesvm.core.rng cimport rng_below, rng_seed
+
+cnp.import_array()
+
+
+@cython.final
+cdef class WorkingSet:
+    """Rows of the data, in arrays of `views`.
+
+    Parameters
+    ----------
+    views : dict of ndarrays: "drawn_rows" (capacity, n_features), float32 or float64; "drawn_slots"
+        (capacity,), int8; "drawn_weights" float64; "drawn_numbers", "before" int64; "draws" (4,),
+        uint64. They must stay.
+    seed : int, of the draws
+    """
+    cdef readonly int64_t n_kept    # in front
+    cdef readonly int64_t n_drawn   # behind them
+    cdef readonly int64_t n_offered  # rows that violated
+    cdef readonly double loss       # sum of weight max(0, 1 - y f) over all rows of the pass
+    cdef int64_t n_before, at_before, room, row_bytes
+    cdef bint recalling             # the rows of `before`, not the others
+    cdef dict views                 # keeps the arrays alive
+    cdef char *rows
+    cdef int8_t *slots
+    cdef double *weights
+    cdef int64_t *numbers           # of the rows in the data
+    cdef int64_t *before            # the numbers of the last working set, rising
+    cdef uint64_t *draws
+
+    def __init__(self, dict views, uint64_t seed):
+        rows = views["drawn_rows"]
+        self.views = views
+        self.row_bytes = rows.shape[1] * rows.itemsize
+        self.rows = <char *> cnp.PyArray_DATA(rows)
+        self.slots = <int8_t *> cnp.PyArray_DATA(views["drawn_slots"])
+        self.weights = <double *> cnp.PyArray_DATA(views["drawn_weights"])
+        self.numbers = <int64_t *> cnp.PyArray_DATA(views["drawn_numbers"])
+        self.before = <int64_t *> cnp.PyArray_DATA(views["before"])
+        self.draws = <uint64_t *> cnp.PyArray_DATA(views["draws"])
+        rng_seed(self.draws, seed)
+
+    @property
+    def n_rows(self):
+        """Rows held."""
+        return self.n_kept + self.n_drawn
+
+    def keep(self, cnp.ndarray places not None, int64_t size):
+        """Keep the rows at `places` (int64, rising) alone, and make ready to draw up to `size` rows
+        with them. What is held now is not drawn again in the next pass."""
+        cdef const int64_t *place = <const int64_t *> cnp.PyArray_DATA(places)
+        cdef int64_t n = self.n_kept + self.n_drawn, i
+        self.begin(self.views["drawn_numbers"][:n], len(places), size, False)
+        for i in range(self.n_kept):
+            if not i <= place[i] < n:
+                raise ValueError(f"place {place[i]} of {n} rows, kept as {i}")
+            memmove(self.row(i), self.row(place[i]), self.row_bytes)
+            self.slots[i] = self.slots[place[i]]
+            self.weights[i] = self.weights[place[i]]
+            self.numbers[i] = self.numbers[place[i]]
+
+    def recall(self, cnp.ndarray numbers not None):
+        """Make ready to take the rows of these numbers (int64, rising), and no others."""
+        self.begin(numbers, 0, len(numbers), True)
+
+    cdef begin(self, numbers, int64_t n_kept, int64_t size, bint recalling):
+        """A pass: nothing drawn yet, `numbers` to be left out, or alone to be taken."""
+        self.n_before, self.at_before, self.n_offered, self.loss = len(numbers), 0, 0, 0.0
+        self.views["before"][:self.n_before] = numbers
+        self.views["before"][:self.n_before].sort()
+        self.n_kept, self.n_drawn, self.room = n_kept, 0, size - n_kept
+        self.recalling = recalling
+
+    cdef char *row(self, int64_t place) noexcept nogil:
+        return self.rows + place * self.row_bytes
+
+    def offer(self, int64_t first, cnp.ndarray X not None, cnp.ndarray slots not None,
+              cnp.ndarray weights=None, cnp.ndarray decisions=None, double margin=INFINITY):
+        """Draw among rows of the data from number `first` on: those of a weight, not held before,
+        of y f < margin.
+
+        X : ndarray of shape (n, n_features), C-contiguous; slots : int8, 0 or 1; weights, decisions
+        : float64, or None for one and for every row.
+        """
+        cdef int64_t n = len(X)
+        cdef const char *x = <const char *> cnp.PyArray_DATA(X)
+        cdef const int8_t *slot = <const int8_t *> cnp.PyArray_DATA(slots)
+        cdef const double *weight = NULL
+        cdef const double *f = NULL
+        if weights is not None:
+            weight = <const double *> cnp.PyArray_DATA(weights)
+        if decisions is not None:
+            f = <const double *> cnp.PyArray_DATA(decisions)
+        with nogil:
+            self.draw_among(first, n, x, slot, weight, f, margin)
+
+    cdef void draw_among(
+        self, int64_t first, int64_t n, const char *x, const int8_t *slot, const double *weight,
+        const double *f, double margin
+    ) noexcept nogil:
+        cdef int64_t i
+        cdef double w, yf
+        for i in range(n):
+            w = 1.0 if weight == NULL else weight[i]
+            if w == 0.0:
+                continue
+            if f != NULL:
+                yf = f[i] if slot[i] else -f[i]
+                self.loss += w * max(0.0, 1.0 - yf)
+                if yf >= margin:
+                    continue
+            if self.was_held(first + i) == self.recalling:
+                self.take(first + i, x + i * self.row_bytes, slot[i], w)
+
+    cdef bint was_held(self, int64_t number) noexcept nogil:
+        """Asked with rising numbers."""
+        while self.at_before < self.n_before and self.before[self.at_before] < number:
+            self.at_before += 1
+        return self.at_before < self.n_before and self.before[self.at_before] == number
+
+    cdef void take(self, int64_t number, const char *x, int8_t slot, double weight) noexcept nogil:
+        """Hold the row with probability room / n_offered, in the place of another."""
+        cdef int64_t place = self.n_drawn
+        self.n_offered += 1
+        if self.n_drawn == self.room:
+            place = rng_below(self.draws, self.n_offered)
+            if place >= self.room:
+                return
+        else:
+            self.n_drawn += 1
+        place += self.n_kept
+        memcpy(self.row(place), x, self.row_bytes)
+        self.slots[place], self.weights[place] = slot, weight
+        self.numbers[place] = number

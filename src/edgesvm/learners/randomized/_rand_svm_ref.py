@@ -1,0 +1,62 @@
+"""The working set of RandSVM, in plain NumPy; see _rand_svm.pyx."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.core.rng import below_view, seed_view
+
+
+class WorkingSetRef:
+    """Support vectors that are kept, and a uniform sample of the rows that violate."""
+
+    def __init__(self, views, seed):
+        names = "rows", "slots", "weights", "numbers"
+        self.rows, self.slots, self.weights, self.numbers = (views[f"drawn_{n}"] for n in names)
+        self.before, self.draws = views["before"], views["draws"]
+        self.draws[:] = seed_view(seed)
+        self.n_kept = self.n_drawn = self.n_offered = self.n_before = self.room = 0
+        self.loss, self.recalling = 0.0, False
+
+    @property
+    def n_rows(self):
+        return self.n_kept + self.n_drawn
+
+    def keep(self, places, size):
+        self.begin(self.numbers[: self.n_rows], len(places), size, recalling=False)
+        for array in (self.rows, self.slots, self.weights, self.numbers):
+            array[: self.n_kept] = array[places]
+
+    def recall(self, numbers):
+        self.begin(numbers, 0, len(numbers), recalling=True)
+
+    def begin(self, numbers, n_kept, size, *, recalling):
+        self.n_before = len(numbers)
+        self.before[: self.n_before] = np.sort(numbers)
+        self.n_offered, self.loss, self.recalling = 0, 0.0, recalling
+        self.n_kept, self.n_drawn, self.room = n_kept, 0, size - n_kept
+
+    def offer(self, first, X, slots, weights=None, decisions=None, margin=np.inf):  # noqa: PLR0917
+        numbers = first + np.arange(len(X))
+        weights = np.ones(len(X)) if weights is None else weights
+        was_held = np.isin(numbers, self.before[: self.n_before])
+        violates = (weights > 0) & (was_held == self.recalling)
+        if decisions is not None:
+            yf = np.where(slots, decisions, -decisions)
+            self.loss += float(weights @ np.maximum(0.0, 1.0 - yf))
+            violates &= yf < margin
+        for i in np.flatnonzero(violates):
+            self.take(numbers[i], X[i], slots[i], weights[i])
+
+    def take(self, number, x, slot, weight):
+        place = self.n_drawn
+        self.n_offered += 1
+        if self.n_drawn == self.room:
+            place = below_view(self.draws, self.n_offered)
+            if place >= self.room:
+                return
+        else:
+            self.n_drawn += 1
+        place += self.n_kept
+        self.rows[place], self.slots[place], self.weights[place] = x, slot, weight
+        self.numbers[place] = number

@@ -1,0 +1,590 @@
+"""RandSVM: the public class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.contract.core import COMMON_ARRAYS
+from edgesvm.contract.labels import Labels, as_object, is_label
+from edgesvm.contract.params import positive, whole
+from edgesvm.core.status import Status
+from edgesvm.errors import CorruptModelError, refusal
+from edgesvm.learner import MAX_CAPACITY, Learner
+from edgesvm.learners.batch.batch_svm import BatchSVM
+from edgesvm.learners.randomized._rand_svm import WorkingSet
+from edgesvm.learners.randomized._rand_svm_ref import WorkingSetRef
+from edgesvm.sources import CHUNK_ROWS, Chunk, Source
+
+__all__ = ["RandSVM", "estimated_support"]
+
+STOPS = (None, "optimal", "support_vectors", "sample_full", "max_passes")  # `stop`, by index
+SCRATCH = (
+    *(f"drawn_{name}" for name in ("rows", "slots", "weights", "numbers")),
+    *("before", "best_numbers", "best_alpha", "decisions", "draws"),
+)
+COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted", "stop")
+INTERFACE = ("C", "tol", "solve", "support_", "alpha_", "objective_", "converged_")
+
+MOST = 1 << 62  # a count in the arena
+
+Progress = Callable[[int, int, int], Any]
+Self = TypeVar("Self", bound="RandSVM")
+
+
+def estimated_support(
+    n_samples: int, epsilon: float = 0.2, delta: float = 0.9, *, separable: bool = False
+) -> int:
+    """k of equation 4: so many support vectors keep the margin, with probability 1 - delta.
+
+    ceil(32 / epsilon^2 log(4 n / delta)), or with 16 where the classes are linearly separable, as
+    in section 3 of the paper. It grows with log n, but with 1 / epsilon^2: at the defaults 10,404
+    for n = 10^5 and 12,246 for 10^6, at epsilon = 0.05 166,459.
+
+    Parameters
+    ----------
+    n_samples : int, >= 1
+    epsilon : float, the distortion of norms allowed, 0 < epsilon < 1
+    delta : float, 0 < delta < 1
+    separable : bool
+    """
+    factor = 16.0 if separable else 32.0
+    k = factor * math.log(4.0 * n_samples / delta) / max(epsilon * epsilon, 1e-300)
+    return math.ceil(min(k, float(MOST)))
+
+
+class RandSVM(Learner):
+    """The SVM of data of any length, by solving random samples of it.
+
+    A sample is solved; of the rest of the data, read a chunk at a time, some rows violate the
+    solution; the next sample is the support vectors and as many random violators as there is room
+    for. It ends where no row violates, and the solution is that of all the data, or where there are
+    as many support vectors as the theory expects of one that is close to it.
+
+    Parameters
+    ----------
+    solver : Learner, default BatchSVM(max_samples=16384, cache="64MiB")
+        `BatchSVM`, or a learner with its interface. Its ``max_samples`` is the most rows a sample
+        can have. Only its parameters are used; it stays as it is.
+    epsilon, delta : float, default 0.2, 0.9
+        Of `estimated_support`, both between 0 and 1.
+    separable : bool, default False
+        Whether the classes are linearly separable: half as many support vectors are expected.
+    k : int, optional
+        The number of support vectors to stop at, in place of equation 4.
+    c : float, default 2.0
+        A sample has c k rows, where the solver has room for them; >= 1.
+    max_passes : int, default 100
+        Passes that seek violators, at most.
+    seed : int, default 0
+        Of the draws; 0 to 2**32 - 1.
+
+    Attributes
+    ----------
+    converged_ : bool
+    stop_ : str or None
+    k_, sample_size_, n_passes_, n_violators_ : int
+    solver_ : Learner
+    support_vectors_, dual_coef_, intercept_, objective_, primal_objective_
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Algorithm 1 and equation 4 of Krishnan, Bhattacharyya & Hariharan (NIPS 2007). Decided where it
+    is silent:
+
+    * Equation 4 can ask for more rows than there is room for, or than there are. A sample then has
+      ``max_samples`` rows, and it ends when all of them are support vectors ("sample_full").
+    * Of y f(x) >= 1, the solver's ``tol`` is allowed.
+    * A sample of one class has no support vectors; half of it is kept, or rows of the other class
+      would take its whole place, for ever.
+    * Each solution starts from the coefficients of the last.
+    * A sample of support vectors and violators is not like the data, and the solution of a sample
+      that is too small for them can be far worse than that of the first. Each pass adds up the loss
+      of its solution over all the data; where no solution is optimal, the one of the least primal
+      objective is returned, and not, as in the paper, the last.
+
+    Bytes: the solver's, and n_features s + 49 for each of its ``max_samples``, s = 4 or 8. The data
+    are read once to see that they can be learned and how many they are, once for the first sample,
+    once a pass, and once to go back to a better solution; beside the plan a chunk of 1,024 rows is
+    in memory, and for moments a few numbers a row of the sample. Violators are drawn while they are
+    counted, with the same chance each.
+
+    ``partial_fit`` and ``learn_one`` are the solver's: samples that come one by one are put into
+    its store; there is no second pass over them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import RBF, BatchSVM, RandSVM
+    >>> X = np.random.default_rng(0).uniform(0, 4, (20_000, 2)).astype(np.float32)
+    >>> y = np.floor(X).sum(axis=1) % 2 == 0
+    >>> model = RandSVM(solver=BatchSVM(max_samples=500, C=100.0, kernel=RBF(2.0))).fit(X, y)
+    >>> bool(model.score(X, y) > 0.97)
+    True
+    """
+
+    _capacity = ""  # the solver's
+
+    def __init__(
+        self,
+        *,
+        solver: Learner | None = None,
+        epsilon: float = 0.2,
+        delta: float = 0.9,
+        separable: bool = False,
+        k: int | None = None,
+        c: float = 2.0,
+        max_passes: int = 100,
+        seed: int = 0,
+    ) -> None:
+        self.solver = solver
+        self.epsilon = epsilon
+        self.delta = delta
+        self.separable = separable
+        self.k = k
+        self.c = c
+        self.max_passes = max_passes
+        self.seed = seed
+
+    # -- parameters, the solver's among them -------------------------------------------------------
+
+    @property
+    def _inner(self) -> Any:
+        if self.solver is None:
+            return BatchSVM(max_samples=16384, cache="64MiB")
+        if not isinstance(self.solver, Learner) or not all(
+            hasattr(type(self.solver), name) or name in self.solver._param_names()
+            for name in INTERFACE
+        ):
+            raise ValueError(
+                f"solver={self.solver!r}: give a learner with BatchSVM's interface, such as"
+                " BatchSVM()"
+            )
+        return self.solver
+
+    @property
+    def dtype(self) -> str:  # type: ignore[override]
+        return self._inner.dtype
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Constructor arguments; with ``deep`` the solver's too, as ``solver__C``."""
+        params = super().get_params(deep=False)
+        if deep and isinstance(self.solver, Learner):
+            params |= {f"solver__{name}": v for name, v in self.solver.get_params().items()}
+        return params
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Change constructor arguments, ``solver__C`` for the solver's; what was learned is
+        dropped."""
+        nested = {name: params.pop(name) for name in list(params) if name.startswith("solver__")}
+        super().set_params(**params)
+        if nested and self.solver is None:
+            raise ValueError(f"{', '.join(nested)}: give solver=BatchSVM(...) first, it is None")
+        if nested:
+            self._inner.set_params(
+                **{name.removeprefix("solver__"): value for name, value in nested.items()}
+            )
+        return self
+
+    def _check_params(self) -> None:
+        for name in ("epsilon", "delta"):
+            if not positive(name, getattr(self, name)) < 1.0:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a number between 0 and 1")
+        if not isinstance(self.separable, (bool, np.bool_)):
+            raise ValueError(f"separable={self.separable!r}: give True or False")
+        if self.k is not None:
+            whole("k", self.k, 1, MOST)
+        if positive("c", self.c) < 1.0:
+            raise ValueError(f"c={self.c!r}: give a number >= 1, for a sample must hold k rows")
+        whole("max_passes", self.max_passes, 1, MOST)
+        whole("seed", self.seed, 0, (1 << 32) - 1)
+        self._inner._check_params()
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    @property
+    def _room(self) -> int:
+        """Rows the solver can hold."""
+        inner = self._inner
+        return whole(inner._capacity, getattr(inner, inner._capacity), 1, MAX_CAPACITY)
+
+    def _of_capacity(self: Self, capacity: int) -> Self:
+        params = self.get_params(deep=False)
+        return type(self)(**{**params, "solver": self._inner._of_capacity(capacity)})
+
+    def _capacity_range(self) -> tuple[int, int]:
+        return self._inner._capacity_range()
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        room = self._room
+        return [
+            *((name, "i8", ()) for name in COUNTS),
+            ("primal", "f8", ()),
+            ("draws", "u8", (4,)),
+            ("drawn_rows", self.dtype, (room, n_features)),
+            ("drawn_slots", "i1", (room,)),
+            ("drawn_weights", "f8", (room,)),
+            ("drawn_numbers", "i8", (room,)),
+            ("before", "i8", (room,)),
+            ("best_numbers", "i8", (room,)),
+            ("best_alpha", "f8", (room,)),
+            ("decisions", "f8", (min(room, CHUNK_ROWS),)),
+            *self._inner._arrays(n_features),
+        ]
+
+    def _core(self, *common: Any) -> Any:
+        inner = self._inner._like_new()
+        inner._engine = self._engine
+        return inner._core(*common)
+
+    def _zero(self, core: Any) -> None:
+        self._inner._zero(core)
+
+    @property
+    def solver_(self) -> Any:
+        """The solver, at work in this learner's memory, for ``solver_.alpha_`` and the like."""
+        core, params = self._allocated, self._state[1]
+        solver = self._inner if params["solver"] is None else params["solver"]
+        solver = solver._like_new()
+        solver._engine = self._engine
+        solver._state = (core, solver.get_params(deep=False))
+        return solver
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    def fit(
+        self: Self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Forget, then Algorithm 1.
+
+        Parameters
+        ----------
+        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+            Read once a pass, from its first row on. A source, such as a `Recording`, brings its
+            labels.
+        y : array of shape (n_samples,), labels
+        sample_weight : array of shape (n_samples,), float64, optional
+            C times this is the bound of the row's coefficient; rows of weight zero are left out.
+        progress : callable, optional
+            Called as ``progress(n_passes, n_support, n_violators)`` after each pass. What it
+            raises, or Ctrl-C, ends the passes: the last sample stays, with its solution.
+
+        Raises
+        ------
+        ValueError
+            As for any learner; nothing is forgotten.
+        """
+        source = Source(X, y, sample_weight, owner=type(self).__name__)
+        self.plan(source.n_features)
+        labels = self._labels()
+        n_rows, n_learned = self._survey(source, labels)
+        self._begin(source.n_features, labels)
+        try:
+            self._sample_and_solve(source, n_learned, progress)
+        finally:
+            self._note_seen(n_rows)
+            for name in SCRATCH:
+                self._allocated.views[name][...] = 0
+        return self
+
+    def _note_seen(self, n_rows: int) -> None:
+        """The samples seen are those of the data, not those of the last sample."""
+        views = self._allocated.views
+        if views["n_seen"]:
+            views["n_seen"][...] = n_rows
+        if views["stop"]:
+            views["n_fitted"][...] = n_rows
+
+    def _labels(self) -> Labels:
+        known = self._allocated.labels if "_state" in self.__dict__ else Labels()
+        return Labels(known.in_slots) if known.closed else Labels()
+
+    def _survey(self, source: Source, labels: Labels) -> tuple[int, int]:
+        """Refuse data that cannot be learned; the number of rows, and of those with a weight."""
+        owner, n_rows, n_learned = type(self).__name__, 0, 0
+        for chunk in self._chunks(source):
+            n_rows += len(chunk.X)
+            with np.errstate(over="ignore", invalid="ignore"):
+                finite = np.isfinite(np.einsum("ij,ij->i", chunk.X, chunk.X))
+            fine = finite if chunk.weight is None else finite & is_weight(chunk.weight)
+            _, n_known, newcomers = labels.encode(chunk.y)
+            row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
+            for slot, at, label in newcomers:
+                if at < row:
+                    labels.take(slot, label)
+            if row < len(chunk.y):
+                if row == n_known:
+                    raise unknown_label(owner, chunk, row, labels, self.dtype)
+                status = Status.BAD_WEIGHT if finite[row] else Status.NOT_FINITE
+                sample = f"{owner}: row {chunk.at + row} (label {chunk.y[row]!r})"
+                raise refusal(status, sample, self.dtype, labels.in_slots)
+            n_learned += len(fine) if chunk.weight is None else int(np.count_nonzero(chunk.weight))
+        if n_rows == 0:
+            raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")
+        if n_learned == 0:
+            raise ValueError("sample_weight is zero for every row: there is nothing to learn")
+        return n_rows, n_learned
+
+    def _chunks(self, source: Source) -> Any:
+        most = min(self._room, CHUNK_ROWS)
+        for chunk in source.chunks(most, self._dtype):
+            if len(chunk.X) > most:
+                raise ValueError(f"the source gave {len(chunk.X)} rows where {most} were asked for")
+            yield chunk
+
+    def _begin(self, n_features: int, labels: Labels) -> None:
+        """An empty memory of these labels."""
+        plan = self.plan(n_features)
+        if self.nbytes == plan.total and self.n_features_in_ == n_features:
+            self._zero(self._allocated)
+        else:
+            self.__dict__.pop("_state", None)
+            self.allocate(n_features)
+        self._adopt(plan, self._allocated.arena, labels, n_features)
+
+    def _sample_and_solve(self, source: Source, n_rows: int, progress: Progress | None) -> None:
+        views = self._allocated.views
+        k = self.k or estimated_support(
+            n_rows, self.epsilon, self.delta, separable=bool(self.separable)
+        )
+        size = min(math.ceil(min(self.c * k, 1e18)), self._room, n_rows)
+        views["k"][...], views["sample_size"][...] = k, size
+        kind = WorkingSet if self._engine == "compiled" else WorkingSetRef
+        working = kind(views, int(self.seed))
+        working.keep(np.empty(0, np.int64), size)
+        self._offer(source, working)
+        self._solve(working, None)
+        best = _Best(views)
+        while True:
+            alpha = self._keep_support(working, size)
+            self._offer(source, working, self.solver_)
+            views["n_passes"][...] += 1
+            primal = self._primal(working.loss)
+            best.offer(primal, working.n_offered, views["drawn_numbers"], alpha)
+            if progress is not None:
+                progress(self.n_passes_, len(self.solver_.support_), working.n_offered)
+            stop = self._stop(working.n_offered)
+            if stop is not None:
+                break
+            self._solve(working, alpha)
+        if best.primal < primal and stop != "optimal":
+            self._recall(source, working, best)
+        views["primal"][...], views["n_violators"][...] = best.primal, best.n_violators
+        views["stop"][...] = STOPS.index(stop)
+
+    def _stop(self, n_violators: int) -> str | None:
+        """Line 4: why no further sample is drawn."""
+        n_support = len(self.solver_.support_)
+        if n_violators == 0:
+            return "optimal"
+        if n_support >= self.k_:
+            return "support_vectors"
+        if n_support >= self.sample_size_:
+            return "sample_full"
+        return "max_passes" if self.n_passes_ >= self.max_passes else None
+
+    def _primal(self, loss: float) -> float:
+        """C-SVM-1: 1/2 |w|^2 + C loss, of the solution at hand."""
+        solver = self.solver_
+        return float(solver.objective_ + solver.alpha_.sum() + solver.C * loss)
+
+    def _recall(self, source: Source, working: Any, best: _Best) -> None:
+        """The best solution again: its support vectors, from its coefficients, stay as they are."""
+        numbers, alpha = best.solution()
+        working.recall(numbers)
+        self._offer(source, working)
+        if working.n_rows < len(numbers):
+            raise ValueError(f"{type(self).__name__}: the source has changed between two passes")
+        self._solve(working, alpha)
+
+    def _keep_support(self, working: Any, size: int) -> np.ndarray:
+        """Lines 5 and 6: the support vectors stay, in front; their coefficients."""
+        solver = self.solver_
+        places = np.sort(solver.support_)
+        if len(places) == 0:
+            places = np.arange(working.n_rows // 2)
+        alpha = solver.alpha_[places]
+        working.keep(places, size)
+        return alpha
+
+    def _offer(self, source: Source, working: Any, solver: Any = None) -> None:
+        """One pass: draw among all rows, or among those that violate the solution."""
+        core = self._allocated
+        margin = np.inf if solver is None else 1.0 - float(solver.tol)
+        for chunk in self._chunks(source):
+            slots, n_known, _ = core.labels.encode(chunk.y)
+            if n_known < len(chunk.y):
+                raise unknown_label(type(self).__name__, chunk, n_known, core.labels, self.dtype)
+            decisions = None
+            if solver is not None:
+                decisions = core.views["decisions"][: len(chunk.X)]
+                solver.decision_function(chunk.X, out=decisions)
+                decisions *= core.labels.sign
+            working.offer(chunk.at, chunk.X, slots, chunk.weight, decisions, margin)
+
+    def _solve(self, working: Any, alpha: np.ndarray | None) -> None:
+        """Line 6: the SVM of the working set, from the coefficients of its first rows on."""
+        core, m = self._allocated, working.n_rows
+        solvers = [name for name, _, _ in (*COMMON_ARRAYS, *self._inner._arrays(core.n_features))]
+        for name in solvers:
+            if core.views[name].any():
+                core.views[name][...] = 0
+        self._adopt(self.plan(core.n_features), core.arena, core.labels, core.n_features)
+        core = self._allocated
+        v = core.views
+        n_learned, _, status = core.learn_many(
+            v["drawn_rows"][:m], v["drawn_slots"][:m], v["drawn_weights"][:m]
+        )
+        if status > Status.CHANGED:
+            sample = f"{type(self).__name__}: row {v['drawn_numbers'][n_learned]}"
+            raise refusal(status, sample, self.dtype, core.labels.in_slots)
+        start = None
+        if alpha is not None:
+            start = np.zeros(m)
+            start[: len(alpha)] = alpha
+        self.solver_.solve(alpha=start)
+
+    def solve(self: Self) -> Self:
+        """Find the SVM of the samples the solver holds, unless that has been done; `fit` does."""
+        self.solver_.solve()
+        return self
+
+    @property
+    def _fitted(self) -> Any:
+        if "_state" not in self.__dict__:
+            self._raise_not_fitted()
+        core = self._state[0]  # no solver_, which is an object a call
+        if not core.is_solved and self.is_fitted:
+            self.solve()
+        return core
+
+    # -- the solution ------------------------------------------------------------------------------
+
+    def _count(self, name: str) -> int:
+        return int(self._allocated.views[name])
+
+    @property
+    def k_(self) -> int:
+        """The number of support vectors at which `fit` stopped or would have."""
+        return self._count("k")
+
+    @property
+    def sample_size_(self) -> int:
+        """Rows of a sample, r: c k, or the room there is, or all rows."""
+        return self._count("sample_size")
+
+    @property
+    def n_passes_(self) -> int:
+        """Passes that sought violators."""
+        return self._count("n_passes")
+
+    @property
+    def n_violators_(self) -> int:
+        """Rows that violate the solution, those of its sample not among them."""
+        return self._count("n_violators")
+
+    @property
+    def stop_(self) -> str | None:
+        """Why `fit` stopped: "optimal", no row violates; "support_vectors", there are ``k_`` or
+        more; "sample_full", the sample has no room for others; "max_passes". None where `fit` did
+        not come to its end, or other samples were learned since."""
+        return STOPS[self._count("stop")] if self._count("n_fitted") == self.n_seen_ else None
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the solution is that of all the data, to the solver's tolerance."""
+        return self.stop_ == "optimal" and bool(self.solver_.converged_)
+
+    @property
+    def support_vectors_(self) -> np.ndarray:
+        """Ndarray of shape (n_support, n_features), a copy."""
+        return self.solver_.support_vectors_
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """y alpha of the support vectors, ndarray of shape (1, n_support), float64."""
+        return self.solver_.dual_coef_
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Ndarray of shape (1,), float64."""
+        return self.solver_.intercept_
+
+    @property
+    def objective_(self) -> float:
+        """The dual objective of the sample, at least that of all the data; where ``converged_``,
+        the same."""
+        return self.solver_.objective_
+
+    @property
+    def primal_objective_(self) -> float:
+        """1/2 |w|^2 + C loss over all the data, of the solution `fit` came to: at least
+        ``-objective_``, and where ``converged_`` as much, to the solver's tolerance."""
+        return float(self._allocated.views["primal"])
+
+    # -- what came from a file ---------------------------------------------------------------------
+
+    def _restore(
+        self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: bytes
+    ) -> None:
+        super()._restore(n_features, labels, closed, memory)
+        views = self._allocated.views
+        if any(views[name].any() for name in SCRATCH):
+            raise CorruptModelError("the working set was left behind")
+        counts = [self._count(name) for name in COUNTS]
+        if min(counts) < 0 or self._count("stop") >= len(STOPS):
+            raise CorruptModelError("a count of RandSVM cannot be")
+
+
+class _Best:
+    """Of the solutions passed over, the one of the least primal objective: numbers of its rows, and
+    their coefficients, in the arena."""
+
+    def __init__(self, views: dict[str, np.ndarray]) -> None:
+        self._numbers, self._alpha = views["best_numbers"], views["best_alpha"]
+        self.primal, self.n_violators, self._n = math.inf, 0, 0
+
+    def offer(
+        self, primal: float, n_violators: int, numbers: np.ndarray, alpha: np.ndarray
+    ) -> None:
+        if primal < self.primal:
+            self.primal, self.n_violators, self._n = primal, n_violators, len(alpha)
+            order = np.argsort(numbers[: self._n])
+            self._numbers[: self._n] = numbers[order]
+            self._alpha[: self._n] = alpha[order]
+
+    def solution(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._numbers[: self._n], self._alpha[: self._n]
+
+
+def is_weight(weight: np.ndarray) -> np.ndarray:
+    return np.isfinite(weight) & (weight >= 0.0)
+
+
+def unknown_label(owner: str, chunk: Chunk, row: int, labels: Labels, dtype: str) -> ValueError:
+    """The exception for a label that is none, or a third one."""
+    label = as_object(chunk.y[row])
+    number = chunk.at + row
+    sample = f"{owner}: row {number} (label {label!r})"
+    if not is_label(label):
+        return ValueError(f"{sample} has no label: None, NaN or infinite")
+    if labels.closed:
+        return refusal(Status.UNKNOWN_LABEL, sample, dtype, labels.in_slots)
+    if chunk.y.dtype.kind == "f" and (chunk.y != np.trunc(chunk.y)).any():
+        return ValueError(
+            f"{owner}: Unknown label type: continuous (row {number} has a third value)"
+        )
+    return ValueError(
+        f"{owner}: Only binary classification is supported. The type of the target is multiclass:"
+        f" row {number} has {label!r} beside {list(labels.in_slots)}"
+    )
