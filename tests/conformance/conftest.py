@@ -17,8 +17,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from registry import REGISTERED, Registered
 
-from edgesvm import KernelStreamSVM, StreamSVM
-
 DTYPES = ("float32", "float64")
 
 
@@ -49,11 +47,11 @@ class Subject:
 
 
 def is_slow(subject: Subject) -> bool:
-    kind, wrapper = subject.entry.kind, subject.entry.wrapper
-    if subject.engine == "compiled" or issubclass(kind, StreamSVM | KernelStreamSVM):
+    entry = subject.entry
+    if subject.engine == "compiled" or entry.is_quick:
         return False
-    first = next(e for e in REGISTERED if e.kind is kind and e.wrapper is wrapper)
-    return subject.entry is not first or subject.dtype == "float32"
+    first = next(e for e in REGISTERED if (e.kind, e.wrapper) == (entry.kind, entry.wrapper))
+    return entry is not first or subject.dtype == "float32"
 
 
 def pytest_generate_tests(metafunc):

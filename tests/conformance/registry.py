@@ -72,6 +72,11 @@ class Registered:
         return learner.fitted_into(budget, self.n_features, fixed=fixed)
 
     @property
+    def is_quick(self) -> bool:
+        """A sample costs no path and no solution, so that a million of them take no minutes."""
+        return issubclass(self.kind, StreamSVM | KernelStreamSVM)
+
+    @property
     def argument(self) -> str:
         """The wrapper's parameter that is the learner: its first."""
         return "" if self.wrapper is None else self.wrapper._param_names()[0]

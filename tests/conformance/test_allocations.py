@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from registry import BY_NAME, REGISTERED
 
-from edgesvm import KernelStreamSVM, StreamSVM
 from firmware_sim import _alloc_hooks
 from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
 
@@ -42,8 +41,7 @@ LARGEST_CONTROL = 100
 
 
 def n_counted(name):
-    fast = issubclass(BY_NAME[name].kind, StreamSVM | KernelStreamSVM)
-    return SAMPLES if fast else FEWER_SAMPLES
+    return SAMPLES if BY_NAME[name].is_quick else FEWER_SAMPLES
 
 
 @pytest.mark.parametrize("name", NAMES)
