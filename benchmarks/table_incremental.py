@@ -75,18 +75,25 @@ def pima(seed: int) -> Split:
     return X_train, y[:568], X_test, y[568:]
 
 
-def chosen(split: Split, name: str, n_batch: int) -> tuple[float, float]:
-    """gamma and C of the least error on rows held out: five folds of 20,000 training rows; of the
-    schemes that leave samples out, whose errors come and go with the cycles, a fifth of all.
+def chosen(split: Split, name: str, n_batch: int, room: int | None) -> tuple[float, float]:
+    """gamma and C of the least error in five folds of the training rows: of 20,000 of them for
+    batch training, of all for the schemes that leave samples out, whose errors come and go with
+    the cycles.
     """
-    n = LARGEST if name in ("B", "FP") else len(split[0])
+    n = LARGEST if name == "B" else len(split[0])
     X, y = split[0][:n], split[1][:n]
     fold = np.arange(len(X)) % 5
-    held_out = [fold == k for k in range(5 if len(X) <= LARGEST else 1)]
+    room = len(X) if room is None else room
     errors = {
         (gamma, C): sum(
-            measure((X[~out], y[~out], X[out], y[out]), name, n_batch, len(X), (gamma, C))["error"]
-            for out in held_out
+            measure(
+                (X[fold != k], y[fold != k], X[fold == k], y[fold == k]),
+                name,
+                n_batch,
+                room,
+                (gamma, C),
+            )["error"]
+            for k in range(5)
         )
         for gamma in GAMMAS
         for C in CS
@@ -140,19 +147,25 @@ def run_table(
             if key in cells:
                 continue
             split = split or split_of(seed)
-            params = parameters(label, name, BATCH[number], split_of, cells)
+            params = parameters(chosen_key(label, name, room), BATCH[number], split_of, cells)
             n_room = len(split[0]) if room is None else room
             cells[key] = result = measure(split, name, BATCH[number], n_room, params)
             print(f"# {key}: {result['error']:.2f} %, {result['seconds']:.1f} s", flush=True)
 
 
+def chosen_key(label: str, name: str, room: int | None) -> tuple:
+    """What takes in every sample, and holds all that matters, has the parameters of B."""
+    return ("chosen", label, "B" if name == "FP" and room is None else name, room)
+
+
 def parameters(
-    label: str, name: str, n_batch: int, split_of: Callable[[int], Split], cells: Cells
+    key: tuple, n_batch: int, split_of: Callable[[int], Split], cells: Cells
 ) -> tuple[float, float]:
-    """gamma and C of a column, chosen once on the first split; FP has those of B."""
-    key = ("chosen", label, "B" if name == "FP" else name)
+    """gamma and C of a column, chosen once, on the first split."""
     if key not in cells:
-        cells[key] = dict(zip(("gamma", "C"), chosen(split_of(0), key[2], n_batch), strict=True))
+        gamma, C = chosen(split_of(0), key[2], n_batch, key[3])
+        cells[key] = {"gamma": gamma, "C": C}
+        print(f"# {key}: gamma {gamma:g}, C {C:g}", flush=True)
     return cells[key]["gamma"], cells[key]["C"]
 
 
@@ -176,9 +189,7 @@ def table(number: int, label: str, cells: Cells, n_splits: int) -> str:
         rows.append(
             [
                 name if room is None else f"{name}, {room} vectors",
-                "{gamma:g}, {C:g}".format(
-                    **cells[("chosen", label, "B" if name == "FP" else name)]
-                ),
+                "{gamma:g}, {C:g}".format(**cells[chosen_key(label, name, room)]),
                 *(theirs[k] for k in ("error %", "deviation", "support vectors", "cycles")),
                 theirs.get("time, h", "-"),
                 f"{error.mean():.2f}",
@@ -219,7 +230,7 @@ def run_figure(cells: Cells, flip: float) -> None:
     stream = NoisyCrossedNorm(7, flip=flip)
     tests = [NoisyCrossedNorm(100 + k, flip=flip).next_block(STEP_ROWS) for k in range(10)]
     label = f"flip {flip:g}"
-    gamma, C = (cells[("chosen", label, "B")][name] for name in ("gamma", "C"))
+    gamma, C = (cells[chosen_key(label, "B", None)][name] for name in ("gamma", "C"))
     windowed = WindowedSVM(
         window=WINDOW,
         batch_size=STEP_ROWS,
