@@ -59,12 +59,14 @@ def act(options: argparse.Namespace) -> int:
         f"{format_bytes(parse_bytes(options.memory))}, {options.features} features a sample, "
         f"{options.dtype}"
     )
+    width = max(len(row["learner"]) for row in rows)
     print(
-        f"\n  {'learner':<15} {'capacity':<20} {'bytes':>10}  {'left':>10}  behind a standardizer"
+        f"\n  {'learner':<{width}} {'capacity':<20} {'bytes':>10}  {'left':>10}  "
+        "behind a standardizer"
     )
     for row in rows:
         print(
-            f"  {row['learner']:<15} {_capacity(row, 'raw'):<20} "
+            f"  {row['learner']:<{width}} {_capacity(row, 'raw'):<20} "
             f"{_bytes(row, 'raw'):>10}  {_left(row, options):>10}  "
             f"{_capacity(row, 'standardized')}, {_bytes(row, 'standardized')} B"
         )
