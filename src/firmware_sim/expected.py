@@ -36,9 +36,8 @@ def expected(node: Node, faults: FaultInjector) -> Expected:
     sent = np.delete(np.arange(node.samples_made), node.ledger.never_sent)
     ordinals = np.frombuffer(faults.arrived, np.uint32).astype(np.int64)
     spared = node.ledger.spared
-    unnumbered = [n for n, kind in spared.items() if not MISHAPS[kind].numbered]
     unlearned = [n for n, kind in spared.items() if not MISHAPS[kind].learned]
-    ordinals = ordinals[~np.isin(ordinals, unnumbered)]
+    ordinals = ordinals[~np.isin(ordinals, list(node.ledger.unnumbered))]
     rows = sent[ordinals]
     boots = np.searchsorted(node.boot_rows, rows, side="right")
     missing = epochs = 0

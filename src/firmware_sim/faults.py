@@ -372,6 +372,7 @@ class FaultInjector:
         self._stretch_kind = ""
         self._stretch_at = (0, 0)  # frame number and offset of its first
         self._held: list[_Held] = []
+        self._highest = 0  # ordinal of a sample whose number the host has seen
         self._recent: deque[bytes] = deque(maxlen=8)
         self._dead = False
         self._unplugged_at = -UNPLUGGED_APART  # ordinal
@@ -439,7 +440,7 @@ class FaultInjector:
             if self._spared_left and not spared:
                 self._spared_left -= 1
             if not self._held:
-                self.arrived.append(ordinal)
+                self._arrive(ordinal)
                 if not spared:
                     self._recent.append(frame)
                 return None
@@ -463,7 +464,7 @@ class FaultInjector:
 
     def _intact(self, frame: bytes, ordinal: int, spared: bool) -> list[Piece]:
         """A frame that goes out whole, and those that have waited for it."""
-        self.arrived.append(ordinal)
+        self._arrive(ordinal)
         if not spared:
             self._recent.append(frame)
         return [frame + self.end, *self._due(ordinal)]
@@ -476,18 +477,19 @@ class FaultInjector:
     def _release(self, held: _Held) -> bytes:
         # The kind it turned out to be: where the frames between were lost too, one that was to be
         # late may be too late, and at the end of the stream one may be on time after all.
-        behind = self._highest() - held.ordinal
+        behind = self._highest - held.ordinal
         kind = "overdue" if behind >= WINDOW else "reorder"
         if behind > 0:
             lost = {"lost": int(kind == "overdue")}
             self._enter(kind, (held.number, held.offset), held.frame, len(held.frame), lost)
         if kind == "reorder":
-            self.arrived.append(held.ordinal)
+            self._arrive(held.ordinal)
         return held.frame + self.end
 
-    def _highest(self) -> int:
-        # Within the window of the last ones that arrived: late ones are few.
-        return max(self.arrived[-2 * WINDOW :], default=0)
+    def _arrive(self, ordinal: int) -> None:
+        self.arrived.append(ordinal)
+        if ordinal > self._highest and ordinal not in self.ledger.unnumbered:
+            self._highest = ordinal
 
     def _strike(self) -> list[Piece]:
         frames, self._stretch = self._stretch, []
@@ -517,7 +519,7 @@ class FaultInjector:
         )
         late: list[Piece] = []
         for frame, ordinal in outcome.arrived:
-            self.arrived.append(ordinal)
+            self._arrive(ordinal)
             self._recent.append(frame)
         if outcome.arrived and unplug is None:
             late = self._due(outcome.arrived[-1][1])

@@ -49,6 +49,8 @@ class Ledger:
     spared : dict of int to str
         Sample frames, by their ordinal, that a fault of the device itself has made what they are,
         and its kind: a fault on the wire leaves them alone.
+    unnumbered : set of int
+        Those of them whose number a host cannot take for seen.
     never_sent : list of int
         Samples, by their number since power-on, that were made and never handed over.
     """
@@ -56,6 +58,7 @@ class Ledger:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.spared: dict[int, str] = {}
+        self.unnumbered: set[int] = set()
         self.never_sent: list[int] = []
         self._spared_at: dict[int, int] = {}  # index of the entry, by ordinal
 
@@ -65,11 +68,19 @@ class Ledger:
     def enter(self, entry: Entry) -> None:
         self.entries.append(entry)
 
-    def spare(self, ordinal: int, kind: str) -> None:
+    def spare(self, ordinal: int, kind: str, *, numbered: bool = True) -> None:
         """A sample frame that is about to go out carries a fault of the device."""
         self.spared[ordinal] = kind
+        if not numbered:
+            self.unnumbered.add(ordinal)
         self._spared_at[ordinal] = len(self)
         self.enter(Entry(len(self), kind, ordinal, 0, 0, 0))
+
+    def unsend(self, ordinal: int) -> None:
+        """A sample frame did not go out after all; the next one has its ordinal."""
+        self.spared.pop(ordinal, None)
+        self.unnumbered.discard(ordinal)
+        self.dies(ordinal)
 
     def dies(self, ordinal: int) -> None:
         """A sample frame is lost with the board's power: what was wrong with it nobody will see."""

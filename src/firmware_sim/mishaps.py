@@ -222,5 +222,5 @@ class Mishaps:
         if kind == "overrun":
             node.ledger.enter(Entry(len(node.ledger), kind, node.frames_out, 0, 0, 0))
             return None
-        node.ledger.spare(node.frames_out, kind)
+        node.ledger.spare(node.frames_out, kind, numbered=MISHAPS[kind].numbered)
         return data

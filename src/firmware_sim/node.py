@@ -167,8 +167,7 @@ class Node(ABC):
         for block in self._queue:
             self.ledger.never_sent.append(self.boot_rows[-1] + block.first)
             self.frames_out -= 1
-            self.ledger.spared.pop(self.frames_out, None)
-            self.ledger.dies(self.frames_out)
+            self.ledger.unsend(self.frames_out)
         self.lost_at_reboot += len(self._queue)
         self.scorer.forget()
         self._power_on()

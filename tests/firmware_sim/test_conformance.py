@@ -68,14 +68,10 @@ def test_the_command_prints_every_line_and_one_of_json(capsys, monkeypatch):
 
 def test_a_run_holds_and_its_model_is_that_of_the_rows_that_arrived(run):
     want = expected(run.node, run.faults)
-    for section in (frames_section(run), integrity_section(run, want)):
+    for section in (frames_section(run), integrity_section(run, want), ledger_section(run)):
         assert section.broken == []
-    # Seen once with a real process on a busy machine, not explained: one late frame of eight was
-    # counted as on time. In memory (test_matrix.py) it is exact.
-    counts, broken = run.faults.ledger.counts(), ledger_section(run).broken
-    assert [check for check in broken if "reordered:" not in check] == []
-    assert 0 <= counts["reorder"] - run.counters["reordered"] <= 1
     assert 1000 < len(want.learned) < 6000
+    counts = run.faults.ledger.counts()
     assert counts["dimension"] == run.counters["bad_dimension"] > 0
     assert counts["schema"] == run.counters["schema_mismatch"] > 0
     assert run.counters["disconnects"] == len(run.report.detect_s) == len(run.report.recover_s) > 0

@@ -105,6 +105,20 @@ def test_a_frame_that_is_spared_is_left_alone():
     assert set(range(0, 3000, 10)) <= set(sequences) and len(injector.ledger) > 1000
 
 
+def test_a_late_frame_is_late_only_behind_a_number_that_was_seen():
+    """Frames of another schema, say, which the host passes over, are no later numbers to it."""
+    injector = FaultInjector({"reorder": 0.3})
+    unnumbered = {n for n in range(3000) if n % 60 >= 20}
+    for ordinal in unnumbered:
+        injector.ledger.spare(ordinal, "schema", numbered=False)
+    _, sequences = received([*injector.feed(b"".join(STREAM)), *injector.finish()])
+    window = SequenceWindow()
+    verdicts = Counter(window.judge(n) for n in sequences if n not in unnumbered)
+    counts = injector.ledger.counts()
+    assert verdicts["reordered"] == counts["reorder"] > 20
+    assert verdicts["too_old"] == counts.get("overdue", 0)
+
+
 def test_the_noisy_mix_adds_up_exactly():
     injector, pieces = damage(MIXES["noisy"], seed=4)
     ledger = injector.ledger
