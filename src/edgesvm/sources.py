@@ -95,6 +95,15 @@ class Source:
             yield Chunk(at, X, as_labels(y, len(X), self._owner), part)
             at += len(X)
 
+    @property
+    def has_rows(self) -> bool:
+        return self._source is None
+
+    def take(self, numbers: Any, dtype: Any = np.float32) -> Chunk:
+        X = as_floats(self._X[numbers], np.dtype(dtype), 2, self.n_features, self._owner)
+        w = None if self._weight is None else self._weight[numbers]
+        return Chunk(-1, X, self._y[numbers], w)
+
     def _slices(self, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for at in range(0, len(self._X), rows):
             yield self._X[at : at + rows], self._y[at : at + rows]
@@ -103,3 +112,15 @@ class Source:
 def is_rereadable(X: Any) -> bool:
     """Whether `X` is a source of chunks, not an array."""
     return not isinstance(X, np.ndarray) and isinstance(X, Rereadable)
+
+
+def survey(source, labels, *, owner, dtype, rows=CHUNK_ROWS):
+    n = 0
+    per = np.zeros(2, np.int64)
+    for chunk in source.chunks(rows, dtype):
+        slots, n_known, newcomers = labels.encode(chunk.y)
+        for slot, at, label in newcomers:
+            labels.take(slot, label)
+        n += len(chunk.X)
+        per += np.bincount(slots, minlength=2)
+    return n, n, per

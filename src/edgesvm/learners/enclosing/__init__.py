@@ -1,0 +1,1 @@
+"""Core and ball vector machines (Tsang, Kocsor & Kwok 2007)."""

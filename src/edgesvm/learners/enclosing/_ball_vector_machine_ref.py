@@ -1,0 +1,93 @@
+"""BallVectorMachine in plain NumPy: Tsang, Kocsor & Kwok 2007, Algorithms 2 and 4."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.learners.enclosing._enclosing_ref import EnclosingCoreRef
+
+
+class BallVectorMachineCoreRef(EnclosingCoreRef):
+    """The centre moves, by the least that will do, until a ball of fixed radius encloses all."""
+
+    others = ("f",)
+
+    def __init__(self, *common, shrink, **params):
+        super().__init__(*common, **params)
+        self.lifted = shrink
+
+    @property
+    def square_radius(self):
+        return self.kappa - float(self.views["shrunk"])
+
+    @property
+    def slack(self):
+        """(1 + epsilon)^2 r^2 - r^2"""
+        return (2.0 + self.epsilon) * self.epsilon * self.square_radius
+
+    def threshold(self):
+        v = self.views
+        return 0.5 * float(v["square"] + v["lift"] + v["shrunk"] - self.slack)
+
+    def settle(self):
+        if self.n == 0:
+            return False
+        p = int(self.held("f").argmin())
+        if not self.views["f"][p] < self.threshold():
+            return False
+        self.move_to(p)
+        return True
+
+    def take(self, p, f):
+        self.views["f"][p] = f
+        if p == 0:
+            self.views["lift"][...] = self.square_radius if self.lifted else 0.0
+        self.move_to(p)
+
+    def move_to(self, p):
+        """Eq. 6; to sample p itself where it is the first"""
+        v = self.views
+        f, y, k_pp = float(v["f"][p]), v["sign"][p], self.length(p)
+        keep = 0.0
+        if self.n > 1:
+            square = v["square"] + v["lift"] - 2.0 * f + k_pp
+            keep = np.sqrt(max(k_pp - float(v["shrunk"]), 0.0) / square)
+            v["lift"][...] *= keep * keep
+        gain = 1.0 - keep
+        v["square"][...] = keep * keep * v["square"] + gain * (2.0 * keep * f + gain * k_pp)
+        v["intercept"][...] = keep * v["intercept"] + gain * y
+        row = self.k(self.rows[p], self.rows)[0] + 1.0
+        self.held("f")[:] = keep * self.held("f") + gain * y * self.held("sign") * row
+        v["f"][p] = keep * f + gain * k_pp
+        v["beta"][:] *= keep
+        v["beta"][p] += gain * y
+        for other in self.block:
+            if other["f"] < np.inf:
+                k = self.k(self.rows[p], other["x"])[0, 0] + 1.0
+                other["f"] = keep * other["f"] + gain * y * other["y"] * k
+        v["n_iter"][...] += 1
+        self.budget -= 1
+
+    def make_room(self):
+        if not self.streaming:
+            return False
+        v, q = self.views, self.lightest()
+        a = abs(float(v["beta"][q]))
+        square = v["square"] - 2.0 * a * v["f"][q] + a * a * self.length(q)
+        v["square"][...] = max(float(square), 0.0) / (1.0 - a) ** 2
+        v["intercept"][...] = (v["intercept"] - v["beta"][q]) / (1.0 - a)
+        row = self.k(self.rows[q], self.rows)[0] + 1.0
+        self.held("f")[:] -= v["beta"][q] * self.held("sign") * row
+        self.held("f")[:] /= 1.0 - a
+        v["beta"][:] /= 1.0 - a
+        self.remove(q)
+        self.look_again()
+        return True
+
+    def shrink(self):
+        v = self.views
+        if not v["lift"] > self.slack:
+            return False
+        v["shrunk"][...] += float(v["lift"]) - self.slack
+        v["lift"][...] = self.square_radius
+        return True

@@ -1,0 +1,143 @@
+"""CoreVectorMachine, compiled: the minimum enclosing ball of a growing core set.
+
+Tsang, Kocsor & Kwok 2007, Algorithm 1. The ball of the core set is the dual problem of eq. 1, K_ii
+being one number kappa,
+
+    min 1/2 alpha' K alpha,   sum alpha = 1,   alpha >= 0,   R^2 = kappa - alpha' K alpha
+
+which is the problem of _smo.pyx with signs y, offset 1 and ridge 1 / (C weight). Its gradient is 1 -
+K alpha, its gap is kept below epsilon R^2 / 2, so that no core vector is outside. A newcomer comes in
+with coefficient zero, and the solver goes on from where it was. R so found is at most that of the
+minimum enclosing ball of all samples, as alpha is feasible.
+
+Where samples have weights kappa is that of weight one, and the ball is of centre-constrained kind:
+each sample has an axis more that makes up for the difference, on which the centre is 0.
+
+Bytes, M = max_core: see `plan`; D s + 84 a core vector, and the cache.
+"""
+
+cimport cython
+from libc.math cimport fmax
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+
+from edgesvm.learners.batch._smo cimport (
+    RUNNING, Smo, smo_append, smo_begin, smo_complete, smo_run, smo_wipe)
+from edgesvm.learners.enclosing._enclosing cimport EnclosingCore
+
+import numpy as np
+
+from edgesvm.errors import CorruptModelError
+
+SOLVER = ("bound", "gradient", "curvature", "state", "spare", "order")
+cdef int64_t ITERATIONS = 100       # of the solver at a step
+
+
+@cython.final
+cdef class CoreVectorMachineCore(EnclosingCore):
+    """State and step; parameters as the public class has checked them."""
+    cdef Smo smo
+    cdef bint begun         # the solver has the core set
+    cdef bint solved        # alpha is its solution
+    cdef double *alpha      # (wide,)
+
+    def __init__(self, *common, **params):
+        super().__init__(*common, **params)
+        cdef Smo *s = &self.smo
+        self.alpha = <double *> self.array("alpha")
+        self.begun, self.solved = False, True
+        s.rows, s.kernel, s.cache, s.point = self.rows, self.kernel, self.cache, self.point
+        s.bound, s.beta, s.sign = <double *> self.array("bound"), self.alpha, self.sign
+        s.ridge = <double *> self.array("own")
+        s.linear, s.offset, s.shrinking = NULL, 1.0, False
+        s.gradient = <double *> self.array("gradient")
+        s.diagonal = <float *> self.array("curvature")
+        s.state = <float *> self.array("state")
+        s.spare = <float *> self.array("spare")
+        s.order = <int32_t *> self.array("order")
+
+    cdef double threshold(self) noexcept nogil:
+        cdef double slack = (2.0 + self.epsilon) * self.epsilon * (self.kappa - self.square[0])
+        return self.square[0] - 0.5 * fmax(slack, 0.0)
+
+    cdef void take(self, int64_t p, double f) noexcept nogil:
+        if p == 0:
+            self.alpha[0] = 1.0
+        if self.begun:
+            self.smo.bound[p] = 1.0
+            smo_append(&self.smo)
+        self.solved = False
+
+    cdef bint settle(self) noexcept nogil:
+        cdef Smo *s = &self.smo
+        cdef int64_t before
+        if self.solved:
+            return False
+        if not self.begun:
+            self.set_up()
+        before = s.n_iter
+        s.tol = 0.5 * self.epsilon * fmax(self.kappa - self.square[0], 0.0)
+        self.solved = smo_run(s, min(ITERATIONS, self.budget)) != RUNNING
+        self.budget -= s.n_iter - before
+        self.n_iter[0] += s.n_iter - before
+        self.find_centre()
+        if self.solved:
+            self.look_again()
+        return True
+
+    cdef void set_up(self) noexcept nogil:
+        """The solver with the core set, from the coefficients there are"""
+        cdef int64_t p
+        self.smo.n = self.n_core[0]
+        for p in range(self.smo.n):
+            self.smo.bound[p] = 1.0
+        smo_begin(&self.smo, True)
+        self.begun = True
+
+    cdef void find_centre(self) noexcept nogil:
+        """What the coefficients make"""
+        cdef int64_t p
+        cdef double square = 0.0, intercept = 0.0
+        smo_complete(&self.smo)
+        for p in range(self.n_core[0]):
+            square += self.alpha[p] * (1.0 - self.smo.gradient[p])
+            self.beta[p] = self.sign[p] * self.alpha[p]
+            intercept += self.beta[p]
+        self.square[0], self.intercept[0] = fmax(square, 0.0), intercept
+
+    cdef bint make_room(self) noexcept nogil:
+        """Core vectors without a coefficient go, which leaves the ball as it is; where all have
+        one, in a stream, the lightest goes, and the others share its weight."""
+        cdef int64_t p, before = self.n_core[0]
+        self.wipe()
+        for p in range(before - 1, -1, -1):
+            if self.alpha[p] == 0.0:
+                self.give_up(p)
+        if self.n_core[0] == before and self.streaming:
+            self.give_up(self.lightest())
+            self.solved = False
+        return self.n_core[0] < before
+
+    cdef void give_up(self, int64_t q) noexcept nogil:
+        cdef int64_t p, last = self.n_core[0] - 1
+        cdef double rest = 1.0 - self.alpha[q]
+        self.alpha[q], self.alpha[last] = self.alpha[last], 0.0
+        self.remove(q)
+        for p in range(last):
+            self.alpha[p] /= rest
+        self.n_given_up[0] += 1
+
+    cdef void wipe(self) noexcept nogil:
+        if self.begun:
+            smo_wipe(&self.smo)
+            memset(self.smo.order, 0, self.smo.n * sizeof(int32_t))
+            memset(self.smo.bound, 0, self.smo.n * sizeof(double))
+            self.begun = False
+
+    def check(self):
+        super().check()
+        alpha = self.views["alpha"]
+        if any(self.views[name].any() for name in SOLVER):
+            raise CorruptModelError("the solver's scratch was left behind")
+        if not (alpha == np.abs(self.views["beta"])).all():
+            raise CorruptModelError("the coefficients contradict one another")

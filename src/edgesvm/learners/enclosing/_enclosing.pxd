@@ -1,0 +1,77 @@
+# A core set and the ball around it: what CoreVectorMachine and BallVectorMachine stand on; see
+# _enclosing.pyx.
+
+from libc.stdint cimport int64_t, uint64_t
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.kernels cimport Kernel
+from edgesvm.core.row_cache cimport RowCache
+from edgesvm.core.status cimport Status
+from edgesvm.core.tiles cimport Tiles
+
+cdef enum:
+    BLOCK = 59          # rows looked at together
+    BLOCK_WIDE = 64     # in whole tiles, of either dtype
+
+cdef struct Block:      # rows looked at together; arrays of BLOCK_WIDE
+    int64_t n
+    Tiles rows
+    double *f           # (K c)_i, infinite of rows in the core set
+    double *sign
+    double *own         # 1 / (C weight)
+    int64_t *number
+    float *row          # kernel values of one of the core set
+
+
+cdef class EnclosingCore(LearnerCore):
+    cdef public double epsilon      # at work now
+    cdef double C, kappa            # K_ii of a sample of weight one
+    cdef bint normalize
+    cdef bint streaming             # where there is no room, make some
+    cdef bint is_full               # there was none
+    cdef int64_t max_core, max_iter
+    cdef int64_t budget             # steps that may still be made
+    cdef int64_t n_taken            # into the core set
+    cdef uint64_t draws[4]
+    cdef Kernel kernel
+    cdef Tiles rows
+    cdef int64_t *n_core
+    cdef int64_t *n_iter
+    cdef int64_t *n_given_up
+    cdef int64_t *converged
+    cdef double *square             # |c|^2
+    cdef double *intercept          # sum of beta
+    cdef double *beta               # (wide,): y alpha, c = sum alpha phi~
+    cdef double *sign               # (max_core,): y
+    cdef double *own                # (max_core,): 1 / (C weight)
+    cdef int64_t *number            # (max_core,): of the sample in the stream, or the data
+    cdef RowCache cache
+    cdef Block block
+    cdef char *point
+
+    # What a machine adds; `f` is (K alpha)_p.
+    cdef double threshold(self) noexcept nogil
+    cdef bint settle(self) noexcept nogil
+    cdef void take(self, int64_t p, double f) noexcept nogil
+    cdef bint make_room(self) noexcept nogil
+    cdef void wipe(self) noexcept nogil
+
+    # What it stands on.
+    cdef int64_t row_bytes(self) noexcept nogil
+    cdef bint make_point(self, const void *x) noexcept nogil
+    cdef void scale_point(self, double scale) noexcept nogil
+    cdef double self_kernel(self) noexcept nogil
+    cdef double output(self) noexcept nogil
+    cdef Status load(self, const void *x, double y, double weight, int64_t number) noexcept nogil
+    cdef Status load_block(
+        self, int64_t n, int64_t *at, const char *x, const signed char *slot, const double *weight,
+        const int64_t *number) noexcept nogil
+    cdef void look_again(self) noexcept nogil
+    cdef void clear_block(self) noexcept nogil
+    cdef int64_t farthest(self) noexcept nogil
+    cdef bint is_core(self, int64_t number) noexcept nogil
+    cdef bint improve(self) noexcept nogil
+    cdef void append(self, int64_t t) noexcept nogil
+    cdef void remove(self, int64_t q) noexcept nogil
+    cdef int64_t lightest(self) noexcept nogil
+    cdef void conclude(self) noexcept nogil

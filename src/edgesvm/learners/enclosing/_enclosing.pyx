@@ -1,0 +1,404 @@
+"""A core set, and the ball that encloses it, compiled: what CoreVectorMachine and BallVectorMachine
+stand on.
+
+Tsang, Kocsor & Kwok 2007. Sample i is phi~_i = (y phi(x), y, e_i / sqrt(C weight)), so that, eq. 3,
+
+    K_ij = y_i y_j (k(x_i, x_j) + 1) + [i = j] / (C weight_i)
+
+and the centre is c = sum alpha_i phi~_i over the core set, alpha >= 0, sum alpha = 1. Held are
+beta = y alpha, and |c|^2; with f_i = (K alpha)_i a sample's squared distance is |c|^2 - 2 f_i +
+K_ii, and being outside is f_i below one threshold, the same for all. By eq. 4 sum beta k(x, .) +
+sum beta is the decision value.
+
+Samples are looked at in blocks of 59, of which one is among the farthest twentieth of all with
+probability 0.95. f of a block is n_core kernel values a row; then, whatever is taken, it is kept up
+to date (3.1.2). Of a block the farthest is taken, until none is outside.
+
+A sample has its number, so that one met again is known to be in the core set.
+"""
+
+cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport INFINITY, fabs, isfinite, sqrt
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.kernels cimport kernel_value
+from edgesvm.core.linalg cimport dot
+from edgesvm.core.rng cimport rng_below, rng_seed
+from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.tiles cimport get_row, kernel_row, put_row, weighted_kernel
+
+import numpy as np
+
+from edgesvm.errors import CorruptModelError, refusal
+
+cnp.import_array()
+
+SCRATCH = ("slot", "owner", "filled", "used", "cache", "point", "block_rows", "block_f",
+           "block_sign", "block_own", "block_number", "block_row")
+cdef int64_t STEPS = 1000       # between two looks at Ctrl-C
+cdef double LARGEST = 1e300     # of 1 / (C weight)
+cdef double WITHIN = 1e-6       # sums of coefficients, after rounding
+
+
+cdef class EnclosingCore(LearnerCore):
+    """The core set and the block; parameters as the public class has checked them."""
+
+    def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
+        super().__init__(*common)
+        cdef RowCache *cache = &self.cache
+        cdef Block *block = &self.block
+        self.C, self.kappa, self.normalize = C, kappa, normalize
+        self.epsilon, self.max_core, self.max_iter = epsilon, max_core, max_iter
+        self.kernel.kind, self.kernel.gamma, self.kernel.coef0, self.kernel.degree = kernel.code
+        self.n_core = <int64_t *> self.array("n_core")
+        self.n_iter = <int64_t *> self.array("n_iter")
+        self.n_given_up = <int64_t *> self.array("n_given_up")
+        self.converged = <int64_t *> self.array("converged")
+        self.square = <double *> self.array("square")
+        self.intercept = <double *> self.array("intercept")
+        self.rows.data, self.rows.width = self.array("rows"), self.n_features
+        self.rows.is_float32 = self.is_float32
+        self.beta = <double *> self.array("beta")
+        self.sign = <double *> self.array("sign")
+        self.own = <double *> self.array("own")
+        self.number = <int64_t *> self.array("number")
+        self.point = self.array("point")
+        cache.block = <float *> self.array("cache")
+        cache.n_floats = self.views["cache"].size
+        cache.slot = <int32_t *> self.array("slot")
+        cache.owner = <int32_t *> self.array("owner")
+        cache.filled = <int32_t *> self.array("filled")
+        cache.used = <int64_t *> self.array("used")
+        block.rows.data, block.rows.width = self.array("block_rows"), self.n_features
+        block.rows.is_float32 = self.is_float32
+        block.f = <double *> self.array("block_f")
+        block.sign = <double *> self.array("block_sign")
+        block.own = <double *> self.array("block_own")
+        block.number = <int64_t *> self.array("block_number")
+        block.row = <float *> self.array("block_row")
+
+    # -- samples -----------------------------------------------------------------------------------
+
+    cdef bint make_point(self, const void *x) noexcept nogil:
+        """point = x, of unit norm where `normalize`; whether x can be learned from"""
+        cdef double xx
+        if self.is_float32:
+            xx = dot(<const float *> x, <const float *> x, self.n_features)
+        else:
+            xx = dot(<const double *> x, <const double *> x, self.n_features)
+        if not isfinite(xx):
+            return False
+        memcpy(self.point, x, self.row_bytes())
+        if self.normalize and xx > 0.0:
+            self.scale_point(1.0 / sqrt(xx))
+        return True
+
+    cdef void scale_point(self, double scale) noexcept nogil:
+        cdef int64_t d
+        for d in range(self.n_features):
+            if self.is_float32:
+                (<float *> self.point)[d] = <float> ((<float *> self.point)[d] * scale)
+            else:
+                (<double *> self.point)[d] *= scale
+
+    cdef int64_t row_bytes(self) noexcept nogil:
+        return self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
+
+    cdef double self_kernel(self) noexcept nogil:
+        """k(x, x) of `point`"""
+        if self.is_float32:
+            return kernel_value(
+                &self.kernel, <float *> self.point, <float *> self.point, self.n_features)
+        return kernel_value(
+            &self.kernel, <double *> self.point, <double *> self.point, self.n_features)
+
+    cdef double output(self) noexcept nogil:
+        """w.phi(x) + b of `point`"""
+        return self.intercept[0] + weighted_kernel(
+            &self.rows, &self.kernel, self.point, self.n_core[0], self.beta)
+
+    # -- the block ---------------------------------------------------------------------------------
+
+    cdef Status load(
+        self, const void *x, double y, double weight, int64_t number
+    ) noexcept nogil:
+        """A row more in the block; CHANGED where it could be taken."""
+        cdef Block *block = &self.block
+        cdef int64_t i = block.n
+        cdef double own = 1.0 / (self.C * weight)
+        if not self.make_point(x):
+            return NOT_FINITE
+        if not 0.0 < own <= LARGEST:
+            return BAD_WEIGHT
+        put_row(&block.rows, i, self.point)
+        block.sign[i], block.number[i] = y, number
+        block.own[i] = own
+        block.f[i] = y * self.output()
+        block.n += 1
+        return CHANGED
+
+    cdef void clear_block(self) noexcept nogil:
+        cdef Block *block = &self.block
+        memset(self.point, 0, self.row_bytes())
+        for i in range(block.n):
+            put_row(&block.rows, i, self.point)
+            block.f[i] = block.sign[i] = block.own[i] = 0.0
+            block.number[i] = 0
+        memset(block.row, 0, BLOCK_WIDE * sizeof(float))
+        block.n = 0
+
+    cdef void look_again(self) noexcept nogil:
+        """f of the block anew"""
+        cdef Block *block = &self.block
+        cdef int64_t i
+        for i in range(block.n):
+            if block.f[i] < INFINITY:
+                get_row(&block.rows, i, self.point)
+                block.f[i] = block.sign[i] * self.output()
+
+    cdef int64_t farthest(self) noexcept nogil:
+        """The row of the block that is farthest outside, or -1"""
+        cdef Block *block = &self.block
+        cdef double least = INFINITY if self.n_core[0] == 0 else self.threshold()
+        cdef int64_t i, t = 0
+        while t >= 0:
+            t = -1
+            for i in range(block.n):
+                if block.f[i] < (least if t < 0 else block.f[t]):
+                    t = i
+            if t < 0 or not self.is_core(block.number[t]):
+                return t
+            block.f[t] = INFINITY       # its own axis aside it was outside, with it it is not
+        return -1
+
+    cdef bint is_core(self, int64_t number) noexcept nogil:
+        cdef int64_t p
+        for p in range(self.n_core[0]):
+            if self.number[p] == number:
+                return True
+        return False
+
+    # -- the core set ------------------------------------------------------------------------------
+
+    cdef bint improve(self) noexcept nogil:
+        """One step; whether there was one to make"""
+        cdef int64_t t
+        if self.budget <= 0:
+            return False
+        if self.settle():
+            return True
+        t = self.farthest()
+        if t < 0:
+            return False
+        if self.n_core[0] < self.max_core:
+            self.append(t)
+            return True
+        self.is_full = not self.make_room()     # the centre has moved: look anew
+        return not self.is_full
+
+    cdef void append(self, int64_t t) noexcept nogil:
+        """Row t of the block into the core set"""
+        cdef Block *block = &self.block
+        cdef int64_t p = self.n_core[0]
+        cdef double f = block.f[t]
+        get_row(&block.rows, t, self.point)
+        put_row(&self.rows, p, self.point)
+        self.sign[p], self.own[p] = block.sign[t], block.own[t]
+        self.number[p], self.beta[p] = block.number[t], 0.0
+        self.n_core[0] = p + 1
+        self.n_taken += 1
+        block.f[t] = INFINITY
+        self.take(p, f)
+
+    cdef void remove(self, int64_t q) noexcept nogil:
+        """The last of the core set into the place of q"""
+        cdef int64_t last = self.n_core[0] - 1
+        get_row(&self.rows, last, self.point)
+        put_row(&self.rows, q, self.point)
+        memset(self.point, 0, self.row_bytes())
+        put_row(&self.rows, last, self.point)
+        self.sign[q], self.own[q] = self.sign[last], self.own[last]
+        self.number[q], self.beta[q] = self.number[last], self.beta[last]
+        self.sign[last] = self.own[last] = self.beta[last] = 0.0
+        self.number[last] = 0
+        self.n_core[0] = last
+
+    cdef int64_t lightest(self) noexcept nogil:
+        """The place of the least coefficient, the oldest of equals"""
+        cdef int64_t p, q = 0
+        for p in range(1, self.n_core[0]):
+            if fabs(self.beta[p]) < fabs(self.beta[q]):
+                q = p
+        return q
+
+    # -- what a machine adds -----------------------------------------------------------------------
+
+    cdef double threshold(self) noexcept nogil:
+        """f of a sample on the surface of the (1 + epsilon) ball"""
+        return 0.0
+
+    cdef bint settle(self) noexcept nogil:
+        """A step within the core set; whether there was one to make"""
+        return False
+
+    cdef void take(self, int64_t p, double f) noexcept nogil:
+        """Sample p, the last, has come into the core set, with no coefficient yet"""
+
+    cdef bint make_room(self) noexcept nogil:
+        """Give up some of a full core set; whether there is room now"""
+        return False
+
+    cdef void wipe(self) noexcept nogil:
+        """Zero what was scratch"""
+
+    # -- one sample, many samples ------------------------------------------------------------------
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef int64_t before = self.n_iter[0]
+        cdef Status status
+        self.budget, self.streaming = self.max_iter, True
+        status = self.load(x, y, weight, self.common.n_seen)
+        while status == CHANGED and self.improve():
+            pass
+        self.conclude()
+        if status == CHANGED:
+            if self.n_iter[0] == before:
+                return UNCHANGED
+            self.converged[0] = 0
+        return status
+
+    cdef void conclude(self) noexcept nogil:
+        self.clear_block()
+        self.wipe()
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        cdef bint fine = self.make_point(x)
+        value[0] = self.output() if fine else 0.0
+        memset(self.point, 0, self.row_bytes())
+        return UNCHANGED if fine and isfinite(value[0]) else NOT_FINITE
+
+    # -- data that is read more than once ----------------------------------------------------------
+
+    def begin(self, uint64_t seed):
+        """Ready for `offer`; `end` must follow."""
+        self.budget, self.streaming, self.is_full = self.max_iter, False, False
+        rng_seed(self.draws, seed)
+
+    def end(self):
+        """Zero what was scratch."""
+        self.conclude()
+
+    def draw(self, int64_t n, cnp.ndarray numbers not None):
+        """Fill `numbers`, int64, with draws from 0 to n - 1."""
+        cdef int64_t *number = <int64_t *> cnp.PyArray_DATA(numbers)
+        cdef int64_t i
+        for i in range(len(numbers)):
+            number[i] = rng_below(self.draws, n)
+
+    @property
+    def is_spent(self):
+        """Whether no step more may be made."""
+        return self.is_full or self.budget <= 0
+
+    def offer(self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights,
+              cnp.ndarray numbers not None, bint until_quiet=False):
+        """Take what is outside among rows of X (n, n_features), a block at a time.
+
+        slots : int8, 0 or 1; weights : float64 or None; numbers : int64. With `until_quiet` as far
+        as the first block of which nothing was taken; whether there was one.
+        """
+        cdef const char *x = <const char *> cnp.PyArray_DATA(X)
+        cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
+        cdef const int64_t *number = <const int64_t *> cnp.PyArray_DATA(numbers)
+        cdef const double *weight = NULL
+        cdef int64_t n = len(X), at = 0, before
+        cdef Status status
+        if weights is not None:
+            weight = <const double *> cnp.PyArray_DATA(weights)
+        while at < n and not self.is_spent:
+            before = self.n_taken
+            with nogil:
+                status = self.load_block(n, &at, x, slot, weight, number)
+            if status > CHANGED:
+                raise refusal(
+                    status, f"{self.owner}: row {number[at]}", self.dtype, self.labels.in_slots)
+            self.improve_all()
+            self.clear_block()
+            if until_quiet and self.n_taken == before:
+                return True
+        return False
+
+    cdef Status load_block(
+        self, int64_t n, int64_t *at, const char *x, const signed char *slot, const double *weight,
+        const int64_t *number
+    ) noexcept nogil:
+        """Rows from `at` on into the block, as many as go in"""
+        cdef int64_t i
+        cdef double w
+        cdef Status status
+        while at[0] < n and self.block.n < BLOCK:
+            i = at[0]
+            w = 1.0 if weight == NULL else weight[i]
+            if w != 0.0:
+                status = self.load(
+                    x + i * self.row_bytes(), 1.0 if slot[i] else -1.0, w, number[i])
+                if status != CHANGED:
+                    return status
+            at[0] += 1
+        return CHANGED
+
+    def improve_all(self):
+        """All steps there are, core set and block."""
+        cdef bint more = True
+        cdef int64_t i
+        while more:
+            with nogil:
+                for i in range(STEPS):
+                    more = self.improve()
+                    if not more:
+                        break
+            PyErr_CheckSignals()
+
+    # -- what came from a file ---------------------------------------------------------------------
+
+    def check(self):
+        super().check()
+        v = self.views
+        if any(v[name].any() for name in SCRATCH):
+            raise CorruptModelError("scratch was left behind")
+        n = int(self.n_core[0])
+        if not 0 <= n <= min(self.max_core, self.n_learned()) or (n == 0) != (self.n_learned() == 0):
+            raise CorruptModelError(f"{n} core vectors, room for {self.max_core}")
+        if min(self.n_iter[0], self.n_given_up[0]) < 0 or self.converged[0] not in (0, 1):
+            raise CorruptModelError("a flag or a count of steps cannot be")
+        sign, beta, number = v["sign"], v["beta"], v["number"]
+        if (np.abs(sign[:n]) != 1.0).any() or sign[n:].any():
+            raise CorruptModelError("a core vector's label is neither -1 nor +1")
+        if (beta[:n] * sign[:n] < 0.0).any() or beta[n:].any() or (
+                n and not abs(np.abs(beta).sum() - 1.0) < WITHIN):
+            raise CorruptModelError("the coefficients are no convex combination")
+        if not abs(beta.sum() - self.intercept[0]) < WITHIN:
+            raise CorruptModelError("the intercept is not the sum of the coefficients")
+        if (number[:n] < 0).any() or (number[:n] >= self.common.n_seen).any() or number[n:].any() or (
+                len(np.unique(number[:n])) < n):
+            raise CorruptModelError("a core vector's number cannot be")
+        own = v["own"]
+        if not (own[:n] > 0.0).all() or own[n:].any() or (own > LARGEST).any() or not (
+                0.0 <= self.square[0] <= 2.0 * LARGEST):
+            raise CorruptModelError("a squared length cannot be")
+        self.check_rows(n)
+
+    def check_rows(self, int64_t n):
+        cdef int64_t p
+        cdef bint fine = True
+        cdef double k
+        for p in range(n):
+            get_row(&self.rows, p, self.point)
+            k = self.self_kernel()
+            fine = fine and isfinite(k) and fabs(k) <= self.kappa
+        memset(self.point, 0, self.row_bytes())
+        if not fine:
+            raise CorruptModelError("a core vector is larger than any that is learned")

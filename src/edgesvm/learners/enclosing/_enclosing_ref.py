@@ -1,0 +1,190 @@
+"""A core set and the ball that encloses it, in plain NumPy, for a reader with Tsang, Kocsor & Kwok
+2007 in hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.core.rng import below_view, seed_view
+from edgesvm.core.status import Status
+from edgesvm.errors import refusal
+
+BLOCK = 59
+LARGEST = 1e300
+
+
+class EnclosingCoreRef(ReferenceCore):
+    """The core set by name in the arena; the block, rows looked at together, beside it."""
+
+    def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
+        super().__init__(*common)
+        self.C, self.kernel, self.normalize = C, kernel, normalize
+        self.epsilon, self.max_core, self.max_iter = epsilon, max_core, max_iter
+        self.kappa = kappa
+        self.block, self.is_full, self.n_taken = [], False, 0
+
+    @property
+    def n(self):
+        return int(self.views["n_core"])
+
+    def held(self, name):
+        return self.views[name][: self.n]
+
+    @property
+    def rows(self):
+        """The core set, a copy, ndarray of shape (n_core, n_features)."""
+        tiles = self.views["rows"]
+        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[: self.n]
+
+    def put(self, p, x):
+        lanes = self.views["rows"].shape[2]
+        self.views["rows"][p // lanes, :, p % lanes] = x
+
+    def k(self, X, Z):
+        """Kernel values, (n, m), rounded as the compiled core's cached rows are."""
+        K = self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
+        return K.astype(np.float32).astype(np.float64)
+
+    def point(self, x):
+        """x, of unit norm where `normalize`; None where it cannot be learned from"""
+        xx = x @ x
+        if not np.isfinite(xx):
+            return None
+        if self.normalize and xx > 0:
+            x = (x * (1.0 / np.sqrt(np.float64(xx)))).astype(x.dtype)
+        return x
+
+    def output(self, x):
+        if self.n == 0:
+            return 0.0
+        return float(self.k(x, self.rows)[0] @ self.held("beta") + self.views["intercept"])
+
+    def length(self, p):
+        """K_pp, eq. 3"""
+        x = self.rows[p]
+        return self.k(x, x)[0, 0] + 1.0 + self.views["own"][p]
+
+    # -- the block ---------------------------------------------------------------------------------
+
+    def load(self, x, y, weight, number):
+        x = self.point(x)
+        if x is None:
+            return Status.NOT_FINITE
+        with np.errstate(divide="ignore"):
+            own = 1.0 / (np.float64(self.C) * weight)
+        if not 0.0 < own <= LARGEST:
+            return Status.BAD_WEIGHT
+        self.block.append(
+            {"x": x, "y": y, "own": own, "number": number, "f": y * self.output(x)}
+        )
+        return Status.CHANGED
+
+    def look_again(self):
+        for row in self.block:
+            if row["f"] < np.inf:
+                row["f"] = row["y"] * self.output(row["x"])
+
+    def farthest(self):
+        least = self.threshold() if self.n else np.inf
+        for row in self.block:
+            if row["number"] in self.held("number"):
+                row["f"] = np.inf
+        row = min(self.block, key=lambda row: row["f"], default=None)
+        return row if row is not None and row["f"] < least else None
+
+    # -- the core set ------------------------------------------------------------------------------
+
+    def improve(self):
+        if self.budget <= 0:
+            return False
+        if self.settle():
+            return True
+        row = self.farthest()
+        if row is None:
+            return False
+        if self.n < self.max_core:
+            self.append(row)
+            return True
+        self.is_full = not self.make_room()
+        return not self.is_full
+
+    def append(self, row):
+        v, p, f = self.views, self.n, row["f"]
+        self.put(p, row["x"])
+        v["sign"][p], v["own"][p], v["number"][p] = row["y"], row["own"], row["number"]
+        v["beta"][p] = 0.0
+        v["n_core"][...] = p + 1
+        self.n_taken += 1
+        row["f"] = np.inf
+        self.take(p, f)
+
+    def remove(self, q):
+        """The last of the core set into the place of q"""
+        last = self.n - 1
+        self.put(q, self.rows[last])
+        self.put(last, 0)
+        for name in ("sign", "own", "number", "beta", *self.others):
+            self.views[name][q] = self.views[name][last]
+            self.views[name][last] = 0
+        self.views["n_core"][...] = last
+        self.views["n_given_up"][...] += 1
+
+    def lightest(self):
+        return int(np.abs(self.held("beta")).argmin())
+
+    # -- one sample, many samples ------------------------------------------------------------------
+
+    def step(self, x, y, weight):
+        before = int(self.views["n_iter"])
+        self.budget, self.streaming = self.max_iter, True
+        status = self.load(x, y, weight, int(self.views["n_seen"]))
+        if status == Status.CHANGED:
+            self.improve_all()
+        self.end()
+        if status == Status.CHANGED and self.views["n_iter"] == before:
+            return Status.UNCHANGED
+        if status == Status.CHANGED:
+            self.views["converged"][...] = 0
+        return status
+
+    def decide(self, x):
+        x = self.point(x)
+        return np.nan if x is None else self.output(x)
+
+    def begin(self, seed):
+        self.budget, self.streaming, self.is_full = self.max_iter, False, False
+        self.draws = seed_view(seed)
+
+    def end(self):
+        self.block.clear()
+
+    def draw(self, n, numbers):
+        for i in range(len(numbers)):
+            numbers[i] = below_view(self.draws, n)
+
+    @property
+    def is_spent(self):
+        return self.is_full or self.budget <= 0
+
+    def improve_all(self):
+        while self.improve():
+            pass
+
+    def offer(self, X, slots, weights, numbers, until_quiet=False):
+        learned = [i for i in range(len(X)) if weights is None or weights[i]]
+        for first in range(0, len(learned), BLOCK):
+            if self.is_spent:
+                break
+            for i in learned[first : first + BLOCK]:
+                weight = 1.0 if weights is None else float(weights[i])
+                status = self.load(X[i], 1.0 if slots[i] else -1.0, weight, int(numbers[i]))
+                if status != Status.CHANGED:
+                    sample = f"{self.owner}: row {numbers[i]}"
+                    raise refusal(status, sample, self.dtype, self.labels.in_slots)
+            before = self.n_taken
+            self.improve_all()
+            self.block.clear()
+            if until_quiet and self.n_taken == before:
+                return True
+        return False

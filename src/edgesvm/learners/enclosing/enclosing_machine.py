@@ -1,0 +1,344 @@
+"""What CoreVectorMachine and BallVectorMachine share: parameters, memory, the passes over data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.budget import parse_bytes
+from edgesvm.contract.labels import Labels
+from edgesvm.contract.params import positive, whole
+from edgesvm.kernels import RBF, Kernel, Linear, resolve_kernel
+from edgesvm.learner import MAX_CAPACITY, Learner
+from edgesvm.learners.batch.store_svm import LANES, padded
+from edgesvm.sources import Chunk, Source, survey
+
+BLOCK = 59  # rows looked at together
+BLOCK_WIDE = 64  # in whole tiles
+CHUNK_ROWS = 17 * BLOCK
+CACHED_ROWS = 16  # where ``cache`` is not given
+LARGEST_KERNEL = 1e37  # rows of the kernel are float32
+
+Progress = Callable[[int, int, float], Any]
+Self = TypeVar("Self", bound="EnclosingMachine")
+Arrays = list[tuple[str, str, tuple[int, ...]]]
+
+
+class EnclosingMachine(Learner):
+    """Base of the learners that enclose all samples by a ball; see `BallVectorMachine`."""
+
+    _capacity = "max_core"
+    _cores: ClassVar[dict[str, Any]]  # by engine
+
+    epsilon: float
+    C: float
+    kernel: Kernel | str
+    gamma: float | None
+    degree: int
+    coef0: float
+    normalize: bool
+    max_core: int
+    cache: int | str | None
+    max_iter: int
+    seed: int
+
+    # -- parameters and memory ---------------------------------------------------------------------
+
+    def _check_params(self) -> None:
+        if positive("epsilon", self.epsilon) >= 1.0:
+            raise ValueError(f"epsilon={self.epsilon!r}: give a number between 0 and 1")
+        positive("C", self.C)
+        whole("max_core", self.max_core, 2, MAX_CAPACITY)
+        whole("max_iter", self.max_iter, 1, 1 << 62)
+        whole("seed", self.seed, 0, (1 << 32) - 1)
+        if not isinstance(self.normalize, (bool, np.bool_)):
+            raise ValueError(f"normalize={self.normalize!r}: give True or False")
+        kernel = self._kernel(1)
+        if not isinstance(kernel, RBF) and not self.normalize:
+            raise ValueError(
+                f"kernel={self.kernel!r}: k(x, x) must be the same for all x, or the SVM is no"
+                " enclosing ball; give an RBF kernel, or normalize=True, which makes every row of"
+                " unit norm"
+            )
+        if not self._self_kernel(kernel) <= LARGEST_KERNEL:
+            raise ValueError(f"kernel={kernel!r}: k(x, x) of a row of unit norm is too large")
+        least = 8 * padded(self.max_core)
+        if self.cache is not None and parse_bytes(self.cache) < least:
+            raise ValueError(
+                f"cache={self.cache!r}: two kernel rows of max_core={self.max_core:,} numbers take"
+                f" {least:,} bytes"
+            )
+
+    def _kernel(self, n_features: int) -> Kernel:
+        return resolve_kernel(self.kernel, n_features, self.gamma, self.degree, self.coef0)
+
+    @staticmethod
+    def _self_kernel(kernel: Kernel) -> float:
+        """k(x, x), of a row of unit norm where that matters."""
+        if isinstance(kernel, (RBF, Linear)):
+            return 1.0
+        with np.errstate(over="ignore"):
+            return float(np.float64(kernel.gamma + kernel.coef0) ** kernel.degree)
+
+    def _capacity_range(self) -> tuple[int, int]:
+        if self.cache is None:
+            return 2, MAX_CAPACITY
+        rows_of_16 = parse_bytes(self.cache) // (8 * 16)
+        return 2, max(2, min(MAX_CAPACITY, 16 * rows_of_16))
+
+    def _arrays(self, n_features: int) -> Arrays:
+        n, lanes = int(self.max_core), LANES[self.dtype]
+        wide = padded(n)
+        cache = CACHED_ROWS * wide if self.cache is None else parse_bytes(self.cache) // 8 * 2
+        return [
+            *((name, "i8", ()) for name in ("n_core", "n_iter", "n_given_up", "converged")),
+            *((name, "f8", ()) for name in ("square", "intercept")),
+            *self._own_arrays(n),
+            ("rows", self.dtype, (wide // lanes, n_features, lanes)),
+            ("beta", "f8", (wide,)),
+            *((name, "f8", (n,)) for name in ("sign", "own")),
+            ("number", "i8", (n,)),
+            ("block_rows", self.dtype, (BLOCK_WIDE // lanes, n_features, lanes)),
+            *((f"block_{name}", "f8", (BLOCK_WIDE,)) for name in ("f", "sign", "own")),
+            ("block_number", "i8", (BLOCK_WIDE,)),
+            ("block_row", "f4", (BLOCK_WIDE,)),
+            *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
+            ("used", "i8", (n,)),
+            ("point", self.dtype, (n_features,)),
+            ("cache", "f4", (min(cache, max(n, 2) * wide),)),  # the whole matrix is enough
+        ]
+
+    def _own_arrays(self, n: int) -> Arrays:
+        raise NotImplementedError
+
+    def _core(self, *common: Any) -> Any:
+        kernel = self._kernel(common[3])
+        return self._cores[self._engine](
+            *common,
+            C=float(self.C),
+            kernel=kernel,
+            normalize=bool(self.normalize),
+            epsilon=float(self.epsilon),
+            max_core=int(self.max_core),
+            max_iter=int(self.max_iter),
+            kappa=self._self_kernel(kernel) + 1.0 + 1.0 / float(self.C),
+            **self._own_params(),
+        )
+
+    def _own_params(self) -> dict[str, Any]:
+        return {}
+
+    def _zero(self, core: Any) -> None:
+        # The cache is last, and zero between samples: writing it would touch all its pages.
+        core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    def fit(
+        self: Self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Forget, then enclose all rows.
+
+        Parameters
+        ----------
+        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+            A source, such as a `Recording`, brings its labels. Rows of an array are drawn at random
+            first, those of a source are read in their order.
+        y : array of shape (n_samples,), labels
+        sample_weight : array of shape (n_samples,), float64, optional
+            C times this is the row's penalty; rows of weight zero are left out.
+        progress : callable, optional
+            Called as ``progress(n_passes, n_core, epsilon)`` after each chunk. What it raises, or
+            Ctrl-C, ends the passes; the ball is what it has come to.
+
+        Raises
+        ------
+        ValueError
+            As for any learner; nothing is forgotten.
+        """
+        owner = type(self).__name__
+        source = Source(X, y, sample_weight, owner=owner)
+        plan = self.plan(source.n_features)
+        labels = self._fresh_labels()
+        n_rows, _, per_class = survey(source, labels, owner=owner, dtype=self._dtype)
+        if self.nbytes == plan.total and self.n_features_in_ == source.n_features:
+            self._zero(self._allocated)
+        else:
+            self.__dict__.pop("_state", None)
+            self.allocate(source.n_features)
+        self._adopt(plan, self._allocated.arena, labels, source.n_features)
+        core = self._allocated
+        core.begin(int(self.seed))
+        try:
+            core.views["converged"][...] = self._enclose(_Data(source, core, n_rows), progress)
+        finally:
+            core.end()
+            core.epsilon = float(self.epsilon)
+            if core.views["n_core"]:
+                core.views["n_seen"][...] = n_rows
+                core.views["n_per_class"][...] = per_class
+                core.views["n_updates"][...] = core.views["n_core"]
+        return self
+
+    def _fresh_labels(self) -> Labels:
+        known = self._allocated.labels if "_state" in self.__dict__ else Labels()
+        return Labels(known.in_slots if known.closed else None)
+
+    def _enclose(self, data: _Data, progress: Progress | None) -> bool:
+        """Algorithms 1, 2, 3 and 4; whether every row is known to be inside."""
+        core = self._allocated
+        while True:
+            for core.epsilon in self._scales():
+                for chunk in data.drawn():
+                    quiet = core.offer(*chunk, until_quiet=True)
+                    self._tell(data, progress)
+                    if quiet or core.is_spent:
+                        break
+            if not self._pass_until_enclosed(data, progress):
+                return False
+            if not self._smaller():
+                return True
+
+    def _pass_until_enclosed(self, data: _Data, progress: Progress | None) -> bool:
+        """Full passes, until in one of them the ball does not move."""
+        core = self._allocated
+        while True:
+            core.improve_all()
+            before = int(core.views["n_iter"])
+            for chunk in data.all():
+                core.offer(*chunk)
+                self._tell(data, progress)
+                if core.is_spent:
+                    return False
+            data.n_passes += 1
+            if core.views["n_iter"] == before:
+                return True
+
+    def _tell(self, data: _Data, progress: Progress | None) -> None:
+        if progress is not None:
+            core = self._allocated
+            progress(data.n_passes, int(core.views["n_core"]), core.epsilon)
+
+    def _scales(self) -> list[float]:
+        """The epsilons of one round, falling."""
+        return [float(self.epsilon)]
+
+    def _smaller(self) -> bool:
+        """Whether there is a round more, with a smaller ball."""
+        return False
+
+    # -- what was learned --------------------------------------------------------------------------
+
+    def _held(self, name: str) -> np.ndarray:
+        """One of the arrays of the core set, as long as it is."""
+        if not self.is_fitted:
+            self._raise_not_fitted()
+        views = self._allocated.views
+        return views[name][: int(views["n_core"])]
+
+    @property
+    def _supports(self) -> np.ndarray:
+        return np.flatnonzero(self._held("beta"))
+
+    @property
+    def core_(self) -> np.ndarray:
+        """The core set: which rows of the data, or samples of the stream, from 0 on; ndarray of
+        shape (n_core,), int64."""
+        return self._held("number").copy()
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Of the core set those with a coefficient, ndarray of shape (n_support,), int64."""
+        return self._held("number")[self._supports]
+
+    @property
+    def support_vectors_(self) -> np.ndarray:
+        """As they were learned, of unit norm with ``normalize``; ndarray of shape (n_support,
+        n_features), a copy."""
+        tiles = self._allocated.views["rows"]
+        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[self._supports]
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """y alpha of the support vectors, sum alpha = 1; ndarray of shape (1, n_support),
+        float64."""
+        return self._sign * self._held("beta")[self._supports][None, :]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """b of eq. 4, sum y alpha, ndarray of shape (1,), float64."""
+        return self._sign * np.array([self._held("beta").sum()])
+
+    @property
+    def slack_(self) -> np.ndarray:
+        """xi of eq. 4, alpha / (C weight), of the support vectors; of all other samples it is
+        zero. Ndarray of shape (n_support,), float64."""
+        at = self._supports
+        return np.abs(self._held("beta")[at]) * self._held("own")[at]
+
+    @property
+    def _sign(self) -> float:
+        return float(self._allocated.labels.sign)
+
+    @property
+    def radius_(self) -> float:
+        """Every row of the data is within this of the centre, in the space of eq. 3, where
+        ``converged_``."""
+        raise NotImplementedError
+
+    @property
+    def n_core_(self) -> int:
+        """Vectors in the core set."""
+        return int(self._allocated.views["n_core"])
+
+    @property
+    def n_given_up_(self) -> int:
+        """Core vectors that had to go."""
+        return int(self._allocated.views["n_given_up"])
+
+    @property
+    def converged_(self) -> bool:
+        """Whether `fit` ended with every row inside the (1 + epsilon) ball, and the ball has not
+        moved since; else ``max_core`` or ``max_iter`` came first."""
+        return bool(self._allocated.views["converged"])
+
+
+class _Data:
+    """Rows with their numbers, as the core takes them."""
+
+    def __init__(self, source: Source, core: Any, n_rows: int) -> None:
+        self._source, self._core, self._n_rows = source, core, n_rows
+        self._numbers = np.empty(min(CHUNK_ROWS, n_rows), np.int64)
+        self._endless = self._draws()
+        self.n_passes = 0
+
+    def all(self) -> Iterator[Any]:
+        """One pass."""
+        for chunk in self._source.chunks(CHUNK_ROWS, self._core.dtype):
+            yield self._encoded(chunk, np.arange(chunk.at, chunk.at + len(chunk.X)))
+
+    def drawn(self) -> Iterator[Any]:
+        """Rows without end: drawn at random where they can be, else in their order, from where the
+        last left off."""
+        return self._endless
+
+    def _draws(self) -> Iterator[Any]:
+        while not self._source.has_rows:
+            yield from self.all()
+        while True:
+            self._core.draw(self._n_rows, self._numbers)
+            yield self._encoded(self._source.take(self._numbers, self._core.dtype), self._numbers)
+
+    def _encoded(self, chunk: Chunk, numbers: np.ndarray) -> tuple[Any, ...]:
+        slots, n_known, _ = self._core.labels.encode(chunk.y)
+        if n_known < len(chunk.y) or numbers[-1:] >= self._n_rows:
+            raise ValueError(f"{self._core.owner}: the source has changed between two passes")
+        return chunk.X, slots, chunk.weight, numbers
