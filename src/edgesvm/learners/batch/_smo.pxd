@@ -3,25 +3,13 @@
 from libc.stdint cimport int32_t, int64_t
 
 from edgesvm.core.kernels cimport Kernel
+from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.tiles cimport Tiles
 
 cdef enum Outcome:
     RUNNING = 0
     CONVERGED = 1
     STALLED = 2         # rounding hides what gap is left
-
-cdef struct RowCache:   # kernel rows in slots of `stride` numbers; all arrays are the caller's
-    float *block        # (n_floats,)
-    int64_t n_floats
-    int64_t stride      # of a slot, a multiple of 16
-    int64_t n_slots
-    int64_t n_used
-    int64_t clock
-    int64_t touched     # numbers of the block that have been written
-    int32_t *slot       # (capacity,): 1 + that of the example's row, or 0
-    int32_t *owner      # (capacity,): by slot, whose row it holds
-    int32_t *filled     # (capacity,): by slot, how many of its numbers are there
-    int64_t *used       # (capacity,): by slot, when last asked for
 
 cdef struct Smo:
     # The problem, in the caller's arrays. `solve` reorders them together; `restore` puts them back.

@@ -27,9 +27,12 @@ Nothing is allocated.
 cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memmove, memset
+from libc.string cimport memset
 
 from edgesvm.core.kernels cimport kernel_value
+from edgesvm.core.row_cache cimport (
+    cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
+    padded)
 from edgesvm.core.tiles cimport get_row, kernel_row, lanes_of, swap_rows
 
 import numpy as np
@@ -66,7 +69,6 @@ cdef inline void set_state(Smo *s, int64_t t) noexcept nogil:
 
 cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
     """Exchange two examples in everything but the cached rows' columns."""
-    cdef RowCache *cache = &s.cache
     swap_rows(&s.rows, a, b)
     s.bound[a], s.bound[b] = s.bound[b], s.bound[a]
     s.beta[a], s.beta[b] = s.beta[b], s.beta[a]
@@ -76,11 +78,7 @@ cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
     s.order[a], s.order[b] = s.order[b], s.order[a]
     if s.sign != NULL:
         s.sign[a], s.sign[b] = s.sign[b], s.sign[a]
-    cache.slot[a], cache.slot[b] = cache.slot[b], cache.slot[a]
-    if cache.slot[a]:
-        cache.owner[cache.slot[a] - 1] = <int32_t> a
-    if cache.slot[b]:
-        cache.owner[cache.slot[b] - 1] = <int32_t> b
+    cache_swap(&s.cache, a, b)
 
 
 # -- kernel rows -----------------------------------------------------------------------------------
@@ -109,61 +107,13 @@ cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
     return k + s.offset + s.ridge if s.sign != NULL else k
 
 
-cdef int64_t padded(int64_t n) noexcept nogil:
-    """The next multiple of 16: whole tiles, in either dtype"""
-    return (n + 15) // 16 * 16
-
-
-cdef inline void move_row(RowCache *cache, int64_t k, int64_t to, int64_t old) noexcept nogil:
-    memmove(cache.block + k * to, cache.block + k * old, cache.filled[k] * sizeof(float))
-
-
-cdef void cut_cache(RowCache *cache, int64_t n, int64_t capacity) noexcept nogil:
-    """Slots of `n` numbers from now on; rows that are there stay, cut to length, as many as fit."""
-    cdef int64_t k, stride = padded(n), old = cache.stride
-    cdef int64_t n_slots = min(cache.n_floats // stride, capacity)
-    if stride > old:
-        for k in range(n_slots, cache.n_used):
-            cache.slot[cache.owner[k]] = 0
-        cache.n_used = min(cache.n_used, n_slots)
-        for k in range(cache.n_used - 1, 0, -1):
-            move_row(cache, k, stride, old)
-    elif stride < old:
-        for k in range(cache.n_used):
-            cache.filled[k] = <int32_t> min(<int64_t> cache.filled[k], n)
-            move_row(cache, k, stride, old)
-    cache.stride, cache.n_slots = stride, n_slots
-    cache.touched = max(cache.touched, cache.n_used * stride)
-
-
-cdef int64_t take_slot(RowCache *cache) noexcept nogil:
-    """An unused slot, or that of the row not asked for longest."""
-    cdef int64_t k, oldest = 0
-    if cache.n_used < cache.n_slots:
-        cache.n_used += 1
-        cache.touched = max(cache.touched, cache.n_used * cache.stride)
-        return cache.n_used - 1
-    for k in range(1, cache.n_used):
-        if cache.used[k] < cache.used[oldest]:
-            oldest = k
-    cache.slot[cache.owner[oldest]] = 0
-    return oldest
-
-
 cdef const float *row_of(Smo *s, int64_t i) noexcept nogil:
     """K_it for the active t, from the cache; the row asked for before this one stays valid."""
-    cdef RowCache *cache = &s.cache
-    cdef int64_t k = cache.slot[i] - 1
-    cdef float *row
-    if k < 0:
-        k = take_slot(cache)
-        cache.slot[i], cache.owner[k], cache.filled[k] = <int32_t> (k + 1), <int32_t> i, 0
-    cache.clock += 1
-    cache.used[k] = cache.clock
-    row = cache.block + k * cache.stride
-    if cache.filled[k] < s.n_active:
-        compute_row(s, i, cache.filled[k], s.n_active, row)
-        cache.filled[k] = <int32_t> s.n_active
+    cdef int64_t k = cache_slot(&s.cache, i)
+    cdef float *row = cache_row(&s.cache, k)
+    if s.cache.filled[k] < s.n_active:
+        compute_row(s, i, s.cache.filled[k], s.n_active, row)
+        s.cache.filled[k] = <int32_t> s.n_active
     return row
 
 
@@ -195,7 +145,7 @@ cdef void compute_gradient(Smo *s, int64_t first) noexcept nogil:
             continue
         k = s.cache.slot[i] - 1
         if k >= 0 and s.cache.filled[k] == s.n:
-            row = s.cache.block + k * s.cache.stride
+            row = cache_row(&s.cache, k)
         else:
             compute_row(s, i, first, s.n, s.spare)
             row = s.spare
@@ -209,7 +159,7 @@ cdef void activate_all(Smo *s) noexcept nogil:
     compute_gradient(s, s.n_active)
     s.n_active = s.n
     if s.cache.stride != padded(s.n):
-        cut_cache(&s.cache, s.n, s.n)
+        cache_cut(&s.cache, s.n, s.n)
     find_first(s)
 
 
@@ -241,25 +191,11 @@ cdef void shrink(Smo *s) noexcept nogil:
         t += 1
     if last == s.n_active:
         return
-    swap_columns(&s.cache, pairs, n_pairs)
+    cache_swap_columns(&s.cache, pairs, n_pairs)
     s.n_active = last
     if 4 * padded(last) <= 3 * s.cache.stride and last > 0:
-        cut_cache(&s.cache, last, s.n)
+        cache_cut(&s.cache, last, s.n)
     find_first(s)
-
-
-cdef void swap_columns(RowCache *cache, const int32_t *pairs, int64_t n_pairs) noexcept nogil:
-    """row[a], row[b] = row[b], row[a] in each cached row, a < b; a row that has no b ends at a."""
-    cdef int64_t k, m, a, b
-    cdef float *row
-    for k in range(cache.n_used):
-        row = cache.block + k * cache.stride
-        for m in range(n_pairs):
-            a, b = pairs[2 * m], pairs[2 * m + 1]
-            if b < cache.filled[k]:
-                row[a], row[b] = row[b], row[a]
-            elif a < cache.filled[k]:
-                cache.filled[k] = <int32_t> a
 
 
 # -- solving ---------------------------------------------------------------------------------------
@@ -269,12 +205,10 @@ cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
     cdef int64_t t
     s.n_active, s.n_iter, s.unshrunk = s.n, 0, False
     s.countdown = min(s.n, SHRINK_EVERY) + 1
-    s.cache.stride = s.cache.n_used = s.cache.clock = s.cache.touched = 0
-    cut_cache(&s.cache, s.n, s.n)
+    cache_begin(&s.cache, s.n, s.n)
     s.sum_beta = s.k_max = 0.0
     for t in range(s.n):
         s.order[t] = <int32_t> t
-        s.cache.slot[t] = 0
         if not warm:
             s.beta[t] = 0.0
         s.sum_beta += fabs(s.beta[t])
@@ -399,13 +333,8 @@ cdef int64_t smo_gather(Smo *s) noexcept nogil:
 
 cdef void smo_wipe(Smo *s) noexcept nogil:
     """Zero all that was scratch, so that the caller's bytes depend on problem and answer alone."""
-    cdef RowCache *cache = &s.cache
     cdef int64_t size = sizeof(float) if s.rows.is_float32 else sizeof(double)
-    memset(cache.block, 0, cache.touched * sizeof(float))
-    memset(cache.slot, 0, s.n * sizeof(int32_t))
-    memset(cache.owner, 0, s.n * sizeof(int32_t))
-    memset(cache.filled, 0, s.n * sizeof(int32_t))
-    memset(cache.used, 0, s.n * sizeof(int64_t))
+    cache_wipe(&s.cache, s.n)
     memset(s.gradient, 0, s.n * sizeof(double))
     memset(s.diagonal, 0, s.n * sizeof(float))
     memset(s.state, 0, s.n * sizeof(float))
