@@ -14,7 +14,9 @@ from edgesvm.errors import (
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
 from edgesvm.learners import (
+    BallVectorMachine,
     BatchSVM,
+    CoreVectorMachine,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelStreamSVM,
@@ -31,7 +33,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RBF",
+    "BallVectorMachine",
     "BatchSVM",
+    "CoreVectorMachine",
     "CorruptModelError",
     "FormatVersionError",
     "IncrementalDecrementalSVM",

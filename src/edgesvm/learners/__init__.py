@@ -3,6 +3,8 @@
 from edgesvm.learner import Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
+from edgesvm.learners.enclosing.ball_vector_machine import BallVectorMachine
+from edgesvm.learners.enclosing.core_vector_machine import CoreVectorMachine
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.randomized.rand_svm import RandSVM
@@ -22,6 +24,8 @@ LEARNERS: dict[str, type[Learner]] = {
         IncrementalSVM,
         WindowedSVM,
         RandSVM,
+        CoreVectorMachine,
+        BallVectorMachine,
         TwinVectorMachine,
         IncrementalDecrementalSVM,
         Standardized,
@@ -30,7 +34,9 @@ LEARNERS: dict[str, type[Learner]] = {
 
 __all__ = [
     "LEARNERS",
+    "BallVectorMachine",
     "BatchSVM",
+    "CoreVectorMachine",
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelStreamSVM",

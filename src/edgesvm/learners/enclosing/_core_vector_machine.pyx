@@ -48,8 +48,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.begun, self.solved = False, True
         s.rows, s.kernel, s.cache, s.point = self.rows, self.kernel, self.cache, self.point
         s.bound, s.beta, s.sign = <double *> self.array("bound"), self.alpha, self.sign
-        s.ridge = <double *> self.array("own")
-        s.linear, s.offset, s.shrinking = NULL, 1.0, False
+        s.linear, s.offset, s.shrinking, s.capacity = NULL, 1.0, False, self.max_core
         s.gradient = <double *> self.array("gradient")
         s.diagonal = <float *> self.array("curvature")
         s.state = <float *> self.array("state")
@@ -64,7 +63,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         if p == 0:
             self.alpha[0] = 1.0
         if self.begun:
-            self.smo.bound[p] = 1.0
+            self.smo.bound[p], self.smo.ridge = 1.0, self.own[p]
             smo_append(&self.smo)
         self.solved = False
 
@@ -88,7 +87,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
     cdef void set_up(self) noexcept nogil:
         """The solver with the core set, from the coefficients there are"""
         cdef int64_t p
-        self.smo.n = self.n_core[0]
+        self.smo.n, self.smo.ridge = self.n_core[0], self.own[0]
         for p in range(self.smo.n):
             self.smo.bound[p] = 1.0
         smo_begin(&self.smo, True)
@@ -133,6 +132,11 @@ cdef class CoreVectorMachineCore(EnclosingCore):
             memset(self.smo.order, 0, self.smo.n * sizeof(int32_t))
             memset(self.smo.bound, 0, self.smo.n * sizeof(double))
             self.begun = False
+
+    @property
+    def square_radius(self):
+        """R^2, of the core set's ball"""
+        return fmax(self.kappa - self.square[0], 0.0)
 
     def check(self):
         super().check()

@@ -257,7 +257,7 @@ cdef class EnclosingCore(LearnerCore):
     # -- one sample, many samples ------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        cdef int64_t before = self.n_iter[0]
+        cdef int64_t before = self.n_iter[0] + self.n_taken
         cdef Status status
         self.budget, self.streaming = self.max_iter, True
         status = self.load(x, y, weight, self.common.n_seen)
@@ -265,7 +265,7 @@ cdef class EnclosingCore(LearnerCore):
             pass
         self.conclude()
         if status == CHANGED:
-            if self.n_iter[0] == before:
+            if self.n_iter[0] + self.n_taken == before:
                 return UNCHANGED
             self.converged[0] = 0
         return status
@@ -297,6 +297,11 @@ cdef class EnclosingCore(LearnerCore):
         cdef int64_t i
         for i in range(len(numbers)):
             number[i] = rng_below(self.draws, n)
+
+    @property
+    def n_moves(self):
+        """It stays the same while the ball does."""
+        return self.n_iter[0] + self.n_taken
 
     @property
     def is_spent(self):

@@ -136,15 +136,15 @@ class EnclosingCoreRef(ReferenceCore):
     # -- one sample, many samples ------------------------------------------------------------------
 
     def step(self, x, y, weight):
-        before = int(self.views["n_iter"])
+        before = self.n_moves
         self.budget, self.streaming = self.max_iter, True
         status = self.load(x, y, weight, int(self.views["n_seen"]))
         if status == Status.CHANGED:
             self.improve_all()
         self.end()
-        if status == Status.CHANGED and self.views["n_iter"] == before:
-            return Status.UNCHANGED
         if status == Status.CHANGED:
+            if self.n_moves == before:
+                return Status.UNCHANGED
             self.views["converged"][...] = 0
         return status
 
@@ -162,6 +162,10 @@ class EnclosingCoreRef(ReferenceCore):
     def draw(self, n, numbers):
         for i in range(len(numbers)):
             numbers[i] = below_view(self.draws, n)
+
+    @property
+    def n_moves(self):
+        return int(self.views["n_iter"]) + self.n_taken
 
     @property
     def is_spent(self):

@@ -212,14 +212,14 @@ class EnclosingMachine(Learner):
         core = self._allocated
         while True:
             core.improve_all()
-            before = int(core.views["n_iter"])
+            before = core.n_moves
             for chunk in data.all():
                 core.offer(*chunk)
                 self._tell(data, progress)
                 if core.is_spent:
                     return False
             data.n_passes += 1
-            if core.views["n_iter"] == before:
+            if core.n_moves == before:
                 return True
 
     def _tell(self, data: _Data, progress: Progress | None) -> None:

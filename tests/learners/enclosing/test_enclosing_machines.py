@@ -1,0 +1,369 @@
+"""Both machines: what they promise of the ball, where the rows come from, what they refuse."""
+
+import re
+
+import numpy as np
+import pytest
+from balls import (
+    ENGINES,
+    MACHINES,
+    assert_state_is_true,
+    clouds,
+    coefficients,
+    machine,
+    minimum_ball,
+    mirrored,
+    square_distances,
+    transformed_kernel,
+)
+
+from edgesvm import RBF, BallVectorMachine, CoreVectorMachine, Linear, Polynomial
+from edgesvm.ingest._ring import Batch
+from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
+
+
+def assert_enclosed(model, X, y, weight=None):
+    """Every row is in the (1 + epsilon) ball, by brute force."""
+    K = transformed_kernel(model, X, y, weight)
+    outside = square_distances(K, coefficients(model, len(X))) - model.radius_**2
+    rounding = {"float32": 1e-5, "float64": 1e-6}[model.dtype] * K.diagonal().max()
+    assert outside.max() < rounding
+
+
+# -- the guarantee ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("epsilon", [0.1, 1e-2, 1e-3])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_every_row_is_in_the_ball(kind, engine, epsilon, C):
+    X, y = clouds(200)
+    model = machine(kind, engine, epsilon=epsilon, C=C).fit(X, y)
+    assert model.converged_
+    assert_enclosed(model, X, y)
+    assert_state_is_true(model, X, y)
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_row_is_in_the_ball_of_many(kind, seed, dtype):
+    X, y = clouds(3000, seed, width=8)
+    model = machine(kind, epsilon=1e-4, dtype=dtype, seed=seed, max_core=3000).fit(X, y)
+    assert model.converged_
+    assert_enclosed(model, X.astype(dtype), y)
+    assert_state_is_true(model, X.astype(dtype), y)
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_a_small_cache_and_a_large_one_come_to_the_same(kind):
+    X, y = clouds(500)
+    small = machine(kind, cache=8 * 400).fit(X, y)
+    large = machine(kind, cache="1MiB").fit(X, y)
+    assert small.dual_coef_.tobytes() == large.dual_coef_.tobytes()
+    assert small.core_.tolist() == large.core_.tolist()
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_the_rows_of_one_class_are_enclosed_too(kind):
+    X, _ = clouds(100)
+    y = np.ones(100, bool)
+    model = machine(kind).fit(X, y)
+    assert_enclosed(model, X, y)
+    assert model.predict(X).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+def test_equal_rows_of_either_label(kind, engine):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (150, 2)).astype(float)
+    y = rng.random(150) < 0.5
+    model = machine(kind, engine).fit(X, y)
+    assert model.converged_
+    assert_enclosed(model, X, y)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+def test_weights_are_penalties(kind, engine):
+    """C weight in the place of C; a row of weight zero is as if it were not there."""
+    X, y = clouds(120)
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], 120)
+    model = machine(kind, engine).fit(X, y, weight)
+    assert model.converged_ and model.n_seen_ == 120
+    held = weight > 0
+    assert not np.isin(model.core_, np.flatnonzero(~held)).any()
+    left = machine(kind, engine).fit(X[held], y[held], weight[held])
+    K = transformed_kernel(left, X[held], y[held], weight[held])
+    alpha = coefficients(left, held.sum())
+    f, square = K @ alpha, alpha @ K @ alpha
+    kappa = 2.0 + 1.0 / left.C
+    lift, r2 = 0.0, kappa - square
+    if kind is BallVectorMachine:
+        views = left._allocated.views
+        lift, r2 = float(views["lift"]), kappa - float(views["shrunk"])
+    excess = square + lift + (kappa - r2) - 2.0 * f
+    assert excess.max() <= (2.0 + left.epsilon) * left.epsilon * r2 + 1e-6
+    twice = machine(kind, engine, C=4.0, epsilon=1e-4, shrink=False) if kind is BallVectorMachine \
+        else machine(kind, engine, C=4.0, epsilon=1e-4)
+    once = twice._like_new().set_params(C=2.0)
+    once._engine = twice._engine
+    a = twice.fit(X, y).decision_function(X)
+    b = once.fit(X, y, np.full(120, 2.0)).decision_function(X)
+    np.testing.assert_allclose(a, b, atol=0.05 * np.abs(a).max())
+
+
+# -- against the minimum enclosing ball ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("epsilon", [0.05, 1e-3, 1e-5])
+def test_the_core_vector_machine_finds_the_radius(engine, seed, epsilon):
+    """R <= R* <= (1 + epsilon) R"""
+    X, y = clouds(40, seed)
+    model = machine(CoreVectorMachine, engine, epsilon=epsilon).fit(X, y)
+    _, square = minimum_ball(transformed_kernel(model, X, y))
+    assert model.radius_ / (1.0 + epsilon) <= np.sqrt(square) * (1.0 + 1e-7)
+    assert np.sqrt(square) <= model.radius_ * (1.0 + 1e-7)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("shrink", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_proposition_2(engine, shrink, seed):
+    """Eq. 9: the centre is near that of the minimum enclosing ball."""
+    X, y = clouds(40, seed)
+    model = machine(BallVectorMachine, engine, epsilon=1e-2, shrink=shrink).fit(X, y)
+    K = transformed_kernel(model, X, y)
+    best, square = minimum_ball(K)
+    off = coefficients(model, 40) - best
+    bound = np.sqrt((1.0 + np.sqrt(2.0)) * (model.radius_ / np.sqrt(square) - 1.0))
+    assert np.sqrt(max(off @ K @ off, 0.0) / square) <= bound
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("epsilon", [0.1, 1e-2, 1e-3])
+def test_equation_10(engine, epsilon):
+    """Where r = R* the centre is within R* sqrt((1 + sqrt 2) epsilon) of the best one, and of the
+    core vector machine's by as much again."""
+    X, y = mirrored(40)
+    params = {"C": 1e9, "epsilon": epsilon, "max_iter": 10**6}
+    ball = machine(BallVectorMachine, engine, shrink=False, **params).fit(X, y)
+    core = machine(CoreVectorMachine, engine, **params).fit(X, y)
+    K = transformed_kernel(ball, X, y)
+    R = np.sqrt(K[0, 0])
+    best = np.full(40, 1.0 / 40)
+    assert best @ K @ best < 1e-9  # R* = r, but for rounding
+    allowed = R * np.sqrt((1.0 + np.sqrt(2.0)) * epsilon) + 1e-4
+    for one, other in ((ball, best), (core, best), (ball, coefficients(core, 40))):
+        off = coefficients(one, 40) - other
+        assert np.sqrt(max(off @ K @ off, 0.0)) <= allowed * (1 + (other is not best))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.03])
+@pytest.mark.parametrize("seed", range(3))
+def test_proposition_1(engine, epsilon, seed):
+    """Eq. 8: T epsilon^2 r^2 <= delta_0^2 <= r^2; with the coordinate of 3.3 delta_0^2 <= 2 r^2."""
+    X, y = clouds(150, seed)
+    for shrink in (False, True):
+        model = machine(
+            BallVectorMachine, engine, epsilon=epsilon, multi_scale=False, shrink=shrink, C=100.0
+        ).fit(X, y)
+        assert 0 < model.n_iter_ - 1 <= (1 + shrink) / epsilon**2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("epsilon", [0.25, 2.0**-4, 2.0**-6])
+def test_proposition_3(engine, epsilon):
+    """Where r = R* some 1 / epsilon iterations do, whatever point outside is taken."""
+    X, y = mirrored(60)
+    model = machine(
+        BallVectorMachine, engine, epsilon=epsilon, shrink=False, C=1e9
+    ).fit(X, y)
+    scales = range(2, round(-np.log2(epsilon)) + 1)
+    bound = 4 + sum((1.0 + np.sqrt(2.0)) * 2.0 ** (m + 1) for m in scales)
+    assert 0 < model.n_iter_ - 1 <= bound
+
+
+def test_algorithm_4_comes_to_the_minimum_enclosing_ball():
+    X, y = clouds(40)
+    rounds = []
+    for most in (1, 2, 100):
+        model = machine(BallVectorMachine, epsilon=1e-3, max_rounds=most).fit(X, y)
+        assert model.converged_ and model.n_rounds_ <= most
+        assert_enclosed(model, X, y)
+        rounds.append((model.n_rounds_, model.radius_))
+    _, square = minimum_ball(transformed_kernel(model, X, y))
+    assert rounds[0][1] > rounds[1][1] > rounds[2][1] >= np.sqrt(square)
+    assert 2 < rounds[2][0] < 100  # it ended by itself
+    assert rounds[2][1] <= 1.01 * np.sqrt(square)
+
+
+# -- memory that runs out --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+def test_a_full_core_set_ends_fit_and_is_told(kind, engine):
+    X, y = clouds(300)
+    model = machine(kind, engine, max_core=20).fit(X, y)
+    assert not model.converged_ and model.n_core_ <= 20
+    assert_state_is_true(model, X, y)
+    assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+def test_a_stream_goes_on_with_a_full_core_set(kind, engine):
+    X, y = clouds(400)
+    model = machine(kind, engine, max_core=20)
+    for n in range(0, 400, 50):
+        model.partial_fit(X[n : n + 50], y[n : n + 50])
+        assert_state_is_true(model, X, y)
+    assert model.n_given_up_ > 0 and model.n_core_ <= 20
+    assert model.core_.max() > 300
+    assert not model.converged_
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+def test_the_least_core_set_of_two(kind, engine):
+    X, y = clouds(60)
+    model = machine(kind, engine, max_core=2).partial_fit(X, y)
+    assert_state_is_true(model, X, y)
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_iterations_that_run_out_are_told(kind):
+    X, y = clouds(300)
+    model = machine(kind, max_iter=20).fit(X, y)
+    assert not model.converged_ and model.n_iter_ <= 20
+    assert_state_is_true(model, X, y)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+def test_a_sample_that_moves_the_ball_takes_convergence_back(kind, engine):
+    X, y = clouds(200)
+    model = machine(kind, engine).fit(X, y)
+    assert model.converged_
+    moved = [model.learn_one(x, label) for x, label in zip(*clouds(30, seed=9), strict=True)]
+    assert any(moved) and not model.converged_
+    assert_state_is_true(model, *map(np.concatenate, zip((X, y), clouds(30, seed=9), strict=True)))
+
+
+# -- where the rows come from ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_a_memory_mapped_file_is_as_an_array(kind, tmp_path):
+    X, y = clouds(3000)
+    X = X.astype(np.float32)
+    mapped = np.memmap(tmp_path / "X", np.float32, "w+", shape=X.shape)
+    mapped[:] = X
+    a, b = (machine(kind, dtype="float32", max_core=3000).fit(rows, y) for rows in (X, mapped))
+    assert bytes(a.arena) == bytes(b.arena)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+def test_a_recording_is_enclosed(kind, engine, tmp_path):
+    X, y = clouds(300)
+    X = X.astype(np.float32)
+    with RecordingWriter(tmp_path / "r", RecordingSchema(3)) as writer:
+        ones = np.ones(300)
+        order = np.arange(300, dtype=np.uint32)
+        writer.append(Batch(X, y.astype(np.int32), ones > 0, ones.astype(np.float32), order))
+    with Recording(tmp_path / "r") as recording:
+        model = machine(kind, engine, dtype="float32").fit(recording)
+    assert model.converged_ and model.n_seen_ == 300
+    assert_enclosed(model, X, y)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+def test_what_progress_raises_ends_fit_and_leaves_a_ball(kind, engine):
+    X, y = clouds(2500)
+    calls = []
+
+    def progress(n_passes, n_core, epsilon):
+        calls.append((n_passes, n_core, epsilon))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    model = machine(kind, engine, max_core=2500)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y, progress=progress)
+    assert calls[-1][1] == model.n_core_ > 0 and not model.converged_
+    assert_state_is_true(model, X, y)
+    model._allocated.check()
+    calls.clear()
+    again = machine(kind, engine, max_core=2500)
+    assert model.fit(X, y).dual_coef_.tobytes() == again.fit(X, y).dual_coef_.tobytes()
+
+
+# -- kernels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2), "linear", "poly"])
+def test_a_kernel_whose_length_is_not_constant_is_refused(kind, kernel):
+    X, y = clouds(10)
+    with pytest.raises(ValueError, match=re.escape("k(x, x) must be the same for all x")):
+        kind(kernel=kernel).fit(X, y)
+    assert kind(kernel=kernel, normalize=True).fit(X, y).converged_
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2, 0.5, 1.0), RBF(2.0)])
+def test_normalize_is_rows_of_unit_norm(kind, engine, kernel):
+    X, y = clouds(150)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    X[3] = 0.0  # which has no direction
+    model = machine(kind, engine, kernel=kernel, normalize=True).fit(X, y)
+    assert_enclosed(model, X, y)
+    assert_state_is_true(model, X, y)
+    decisions = model.decision_function(unit)
+    np.testing.assert_allclose(decisions, model.decision_function(7.0 * unit), atol=1e-9)
+    coef, b = model.dual_coef_[0], model.intercept_[0]
+    np.testing.assert_allclose(
+        decisions, kernel(unit, model.support_vectors_) @ coef + b, atol=1e-6
+    )
+
+
+def test_slack_is_that_of_equation_4():
+    X, y = clouds(60)
+    model = machine(CoreVectorMachine, epsilon=1e-7).fit(X, y)
+    K = transformed_kernel(model, X, y)
+    alpha = coefficients(model, 60)
+    margin = alpha @ K @ alpha
+    xi = np.zeros(60)
+    xi[model.support_] = model.slack_
+    yf = np.where(y, 1, -1) * model.decision_function(X)
+    assert (yf >= margin - xi - 1e-5).all()
+    assert (np.abs(yf - (margin - xi))[alpha > 0] < 1e-5).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "text"),
+    [
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": 1.0}, "epsilon"),
+        ({"C": -1.0}, "C="),
+        ({"max_core": 1}, "max_core"),
+        ({"cache": 100}, "two kernel rows"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"seed": -1}, "seed"),
+        ({"normalize": 1}, "normalize"),
+        ({"kernel": Polynomial(64, 1e3), "normalize": True}, "too large"),
+    ],
+)
+@pytest.mark.parametrize("kind", MACHINES)
+def test_parameters_out_of_range(kind, params, text):
+    with pytest.raises(ValueError, match=text):
+        kind(**params).plan(3)
