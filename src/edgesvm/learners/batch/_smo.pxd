@@ -16,11 +16,12 @@ cdef struct Smo:
     Tiles rows
     Kernel kernel
     int64_t n
+    int64_t capacity        # examples there is room for; arrays below of (n,) have this length
     double *bound           # (n,): y C of the example; the coefficient lies between it and 0
     const double *linear    # (n,): c, in the order of `order`; NULL: the sign of `bound`
     double *sign            # (n,) or NULL: K_st = s_s s_t (k + offset) + ridge [s = t]
     double offset
-    double ridge
+    double ridge            # where it differs by example: of the one that is appended
     double tol
     bint shrinking
     # The solution
@@ -35,6 +36,7 @@ cdef struct Smo:
     RowCache cache
     # How far it is
     int64_t n_active
+    int64_t reserve         # numbers of a cached row while all are active
     int64_t n_iter
     int64_t countdown
     int64_t i               # the next first index: argmax of the gradient over what may grow
@@ -45,6 +47,7 @@ cdef struct Smo:
     bint unshrunk
 
 cdef void smo_begin(Smo *s, bint warm) noexcept nogil
+cdef void smo_append(Smo *s) noexcept nogil
 cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil
 cdef void smo_complete(Smo *s) noexcept nogil
 cdef double smo_intercept(const Smo *s) noexcept nogil

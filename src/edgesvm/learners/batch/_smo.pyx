@@ -158,8 +158,8 @@ cdef void activate_all(Smo *s) noexcept nogil:
         return
     compute_gradient(s, s.n_active)
     s.n_active = s.n
-    if s.cache.stride != padded(s.n):
-        cache_cut(&s.cache, s.n, s.n)
+    if s.cache.stride != padded(s.reserve):
+        cache_cut(&s.cache, s.reserve, s.capacity)
     find_first(s)
 
 
@@ -194,7 +194,7 @@ cdef void shrink(Smo *s) noexcept nogil:
     cache_swap_columns(&s.cache, pairs, n_pairs)
     s.n_active = last
     if 4 * padded(last) <= 3 * s.cache.stride and last > 0:
-        cache_cut(&s.cache, last, s.n)
+        cache_cut(&s.cache, last, s.capacity)
     find_first(s)
 
 
@@ -203,9 +203,10 @@ cdef void shrink(Smo *s) noexcept nogil:
 cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
     """Set up; from the coefficients in `beta` where `warm`, else from zero."""
     cdef int64_t t
-    s.n_active, s.n_iter, s.unshrunk = s.n, 0, False
+    s.n_active = s.reserve = s.n
+    s.n_iter, s.unshrunk = 0, False
     s.countdown = min(s.n, SHRINK_EVERY) + 1
-    cache_begin(&s.cache, s.n, s.n)
+    cache_begin(&s.cache, s.n, s.capacity)
     s.sum_beta = s.k_max = 0.0
     for t in range(s.n):
         s.order[t] = <int32_t> t
@@ -217,6 +218,37 @@ cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
         set_state(s, t)
     compute_gradient(s, 0)
     find_first(s)
+
+
+cdef void smo_append(Smo *s) noexcept nogil:
+    """One example more, whose row, bound, sign and linear part stand at position n, its
+    coefficient zero; `ridge` is its own. All examples must be active. The solution stays, and
+    `smo_run` goes on from it; the new one's row of K, which its gradient needs, is in the cache.
+    """
+    cdef int64_t t, new = s.n
+    cdef const float *row
+    s.n = s.n_active = new + 1
+    s.order[new] = <int32_t> new
+    s.cache.slot[new] = 0
+    s.diagonal[new] = <float> self_kernel(s, new)
+    s.k_max = max(s.k_max, <double> s.diagonal[new])
+    set_state(s, new)
+    if s.cache.stride < padded(s.n):
+        widen_cache(s)
+    row = row_of(s, new)
+    s.gradient[new] = linear_part(s, new)
+    for t in range(new):
+        s.gradient[new] -= s.beta[t] * row[t]
+    s.countdown, s.unshrunk = min(s.n, SHRINK_EVERY) + 1, False
+    find_first(s)
+
+
+cdef void widen_cache(Smo *s) noexcept nogil:
+    """Slots of a quarter more than n numbers, so that rows need not move for each that comes; of
+    n, where no two of the longer ones would fit."""
+    cdef int64_t most = s.cache.n_floats // 32 * 16
+    s.reserve = max(s.n, min(s.capacity, 5 * s.n // 4, most))
+    cache_cut(&s.cache, s.reserve, s.capacity)
 
 
 cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil:
@@ -345,19 +377,24 @@ cdef void smo_wipe(Smo *s) noexcept nogil:
 # -- test door -------------------------------------------------------------------------------------
 
 def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0, beta=None,
-               tol=1e-3, shrinking=True, max_iter=1_000_000, n_cached=2):
-    """Solve in memory taken here: rows X (n, width), bounds (n,), a kernel's `code`.
+               tol=1e-3, shrinking=True, max_iter=1_000_000, n_cached=2, first=None):
+    """Solve in memory taken here: rows X (n, width), bounds (n,), a kernel's `code`. With `first`,
+    that many at once; the others are appended one at a time, with a ridge (n,) of their own if need
+    be, and the problem is solved after each.
 
     Returns
     -------
-    dict : beta (n,), in the order of the rows; intercept, objective, gap, n_iter, converged; and
-        `clean`: the rows were back in order, and after `smo_wipe` the scratch was zero
+    dict : beta (n,), in the order of the rows; intercept, objective, gap, n_iter, converged (each
+        time); n_missed, rows of K that were not in the cache; and `clean`: the rows were back in
+        order, and after `smo_wipe` the scratch was zero
     """
     cdef Smo s
     cdef int64_t n = len(X), wide = padded(len(X))
     lanes = 16 if X.dtype == np.float32 else 8
     rows = np.zeros((wide // lanes, X.shape[1], lanes), X.dtype)
-    for t in range(n):
+    ridges = np.broadcast_to(ridge, n)
+    first = n if first is None else first
+    for t in range(first):
         rows[t // lanes, :, t % lanes] = X[t]
     bounds = np.array(bound, np.float64)
     betas = np.zeros(wide)
@@ -372,7 +409,8 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
     s.rows.data, s.rows.width = <char *> cnp.PyArray_DATA(rows), X.shape[1]
     s.rows.is_float32 = X.dtype == np.float32
     s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = code
-    s.n, s.tol, s.shrinking, s.offset, s.ridge = n, tol, shrinking, offset, ridge
+    s.n, s.capacity, s.tol, s.shrinking = first, n, tol, shrinking
+    s.offset, s.ridge = offset, ridges[0]
     s.bound, s.beta = <double *> cnp.PyArray_DATA(bounds), <double *> cnp.PyArray_DATA(betas)
     s.linear = NULL if linears is None else <double *> cnp.PyArray_DATA(linears)
     s.sign = NULL if signs is None else <double *> cnp.PyArray_DATA(signs)
@@ -390,9 +428,14 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
     smo_begin(&s, beta is not None)
     converged = smo_run(&s, max_iter) == CONVERGED
     smo_complete(&s)
+    for t in range(first, n):
+        rows[t // lanes, :, t % lanes], s.ridge = X[t], ridges[t]
+        smo_append(&s)
+        converged = smo_run(&s, max_iter) == CONVERGED and converged
+        smo_complete(&s)
     answer = {
         "converged": converged, "n_iter": s.n_iter, "intercept": smo_intercept(&s),
-        "objective": smo_objective(&s), "gap": smo_gap(&s)}
+        "objective": smo_objective(&s), "gap": smo_gap(&s), "n_missed": s.cache.n_missed}
     smo_restore(&s)
     answer["beta"] = betas[:n].copy()
     in_order = scratch[4].tolist() == list(range(n))

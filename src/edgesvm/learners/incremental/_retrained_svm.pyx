@@ -61,7 +61,7 @@ cdef class RetrainedSVMCore(LearnerCore):
         s.rows.data, s.rows.width = self.array("rows"), self.n_features
         s.rows.is_float32 = self.is_float32
         s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = kernel.code
-        s.tol, s.shrinking = tol, True
+        s.capacity, s.tol, s.shrinking = max_vectors + batch_size, tol, True
         s.bound, s.beta = <double *> self.array("bound"), <double *> self.array("beta")
         s.linear, s.sign = NULL, NULL
         s.offset = s.ridge = 0.0
