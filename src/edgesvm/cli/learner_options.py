@@ -7,7 +7,9 @@ import argparse
 from edgesvm.cli import arguments
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
+    BallVectorMachine,
     BatchSVM,
+    CoreVectorMachine,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelStreamSVM,
@@ -26,6 +28,8 @@ KINDS: dict[str, type[Learner]] = {
     "reservoir": ReservoirSVM,
     "incremental": IncrementalSVM,
     "windowed": WindowedSVM,
+    "core-vector": CoreVectorMachine,
+    "ball-vector": BallVectorMachine,
     "twin": TwinVectorMachine,
     "incremental-decremental": IncrementalDecrementalSVM,
 }
@@ -50,7 +54,9 @@ def add_to(
         default="stream",
         help="stream: linear, the default; the others RBF unless --kernel says otherwise: "
         "batch, solved anew from the last samples; reservoir, from a random sample of all; "
-        "incremental, trained a batch at a time; windowed, on the last batches alone",
+        "incremental, trained a batch at a time; windowed, on the last batches alone; "
+        "core-vector, by the least ball about those that matter; ball-vector, the same by a ball "
+        "of fixed radius, with no solver",
     )
     group.add_argument(
         "--bound",
@@ -99,7 +105,19 @@ def add_to(
         "--max-twins", type=arguments.count, metavar="B", help="of twin; default: what fits"
     )
     group.add_argument(
-        "--kernel", choices=("rbf", "poly", "linear"), help="of all but stream; default rbf"
+        "--max-core",
+        type=arguments.count,
+        metavar="M",
+        help="of core-vector and ball-vector; default: what fits",
+    )
+    group.add_argument(
+        "--epsilon",
+        type=float,
+        help="of core-vector and ball-vector: how far outside a ball a sample may be, as a share "
+        "of the radius; default 1e-4",
+    )
+    group.add_argument(
+        "--kernel", choices=("rbf", "poly", "linear"), help="of all but stream; default rbf, which alone core-vector and ball-vector take"
     )
     group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
     group.add_argument("--dtype", choices=DTYPES, default="float32")
@@ -114,13 +132,15 @@ OWN: dict[str, tuple[str, ...]] = {
     "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "core-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
+    "ball-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
     "reservoir": ("C", "max_samples", "kernel", "gamma", "dtype"),
     "incremental": ("C", "scheme", "batch_size", "max_vectors", "kernel", "gamma", "dtype"),
     "windowed": ("C", "scheme", "batch_size", "batches", "max_vectors", "kernel", "gamma", "dtype"),
 }
 RENAMED = {"batches": "window"}  # --window is of the rolling accuracy
-CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_twins")
+CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins")
 # What a command's learner has other than its class says: a stream has no end to refuse at.
 DEFAULTS: dict[str, dict[str, object]] = {
     "stream": {"bound": "lower"},

@@ -19,9 +19,9 @@ cdef struct Smo:
     int64_t capacity        # examples there is room for; arrays below of (n,) have this length
     double *bound           # (n,): y C of the example; the coefficient lies between it and 0
     const double *linear    # (n,): c, in the order of `order`; NULL: the sign of `bound`
-    double *sign            # (n,) or NULL: K_st = s_s s_t (k + offset) + ridge [s = t]
+    double *sign            # (n,) or NULL: K_st = s_s s_t (k + offset) + ridge_s [s = t]
     double offset
-    double ridge            # where it differs by example: of the one that is appended
+    double *ridge           # (n,), where there are signs
     double tol
     bint shrinking
     # The solution

@@ -5,7 +5,7 @@ coefficients beta = y alpha:
 
     min 1/2 beta' K beta - c' beta,   sum beta = const,   beta_t between 0 and b_t
 
-with K_st = k(x_s, x_t), or s_s s_t (k(x_s, x_t) + offset) + ridge [s = t] where signs are given.
+with K_st = k(x_s, x_t), or s_s s_t (k(x_s, x_t) + offset) + ridge_s [s = t] where signs are given.
 The gradient kept is g = c - K beta. Optimal where no pair has g_i > g_j with beta_i free to grow
 and beta_j free to fall; the largest such difference is the gap, and the solver stops below `tol`.
 
@@ -78,6 +78,7 @@ cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
     s.order[a], s.order[b] = s.order[b], s.order[a]
     if s.sign != NULL:
         s.sign[a], s.sign[b] = s.sign[b], s.sign[a]
+        s.ridge[a], s.ridge[b] = s.ridge[b], s.ridge[a]
     cache_swap(&s.cache, a, b)
 
 
@@ -104,7 +105,7 @@ cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
         k = kernel_value(&s.kernel, <float *> s.point, <float *> s.point, s.rows.width)
     else:
         k = kernel_value(&s.kernel, <double *> s.point, <double *> s.point, s.rows.width)
-    return k + s.offset + s.ridge if s.sign != NULL else k
+    return k + s.offset + s.ridge[t] if s.sign != NULL else k
 
 
 cdef const float *row_of(Smo *s, int64_t i) noexcept nogil:
@@ -221,8 +222,8 @@ cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
 
 
 cdef void smo_append(Smo *s) noexcept nogil:
-    """One example more, whose row, bound, sign and linear part stand at position n, its
-    coefficient zero; `ridge` is its own. All examples must be active. The solution stays, and
+    """One example more, whose row, bound, sign, ridge and linear part stand at position n, its
+    coefficient zero. All examples must be active. The solution stays, and
     `smo_run` goes on from it; the new one's row of K, which its gradient needs, is in the cache.
     """
     cdef int64_t t, new = s.n
@@ -379,8 +380,7 @@ cdef void smo_wipe(Smo *s) noexcept nogil:
 def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0, beta=None,
                tol=1e-3, shrinking=True, max_iter=1_000_000, n_cached=2, first=None):
     """Solve in memory taken here: rows X (n, width), bounds (n,), a kernel's `code`. With `first`,
-    that many at once; the others are appended one at a time, with a ridge (n,) of their own if need
-    be, and the problem is solved after each.
+    that many at once; the others are appended one at a time, and the problem is solved after each.
 
     Returns
     -------
@@ -392,7 +392,7 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
     cdef int64_t n = len(X), wide = padded(len(X))
     lanes = 16 if X.dtype == np.float32 else 8
     rows = np.zeros((wide // lanes, X.shape[1], lanes), X.dtype)
-    ridges = np.broadcast_to(ridge, n)
+    ridges = np.array(np.broadcast_to(ridge, n), np.float64)
     first = n if first is None else first
     for t in range(first):
         rows[t // lanes, :, t % lanes] = X[t]
@@ -410,7 +410,7 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
     s.rows.is_float32 = X.dtype == np.float32
     s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = code
     s.n, s.capacity, s.tol, s.shrinking = first, n, tol, shrinking
-    s.offset, s.ridge = offset, ridges[0]
+    s.offset, s.ridge = offset, <double *> cnp.PyArray_DATA(ridges)
     s.bound, s.beta = <double *> cnp.PyArray_DATA(bounds), <double *> cnp.PyArray_DATA(betas)
     s.linear = NULL if linears is None else <double *> cnp.PyArray_DATA(linears)
     s.sign = NULL if signs is None else <double *> cnp.PyArray_DATA(signs)
@@ -429,7 +429,7 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
     converged = smo_run(&s, max_iter) == CONVERGED
     smo_complete(&s)
     for t in range(first, n):
-        rows[t // lanes, :, t % lanes], s.ridge = X[t], ridges[t]
+        rows[t // lanes, :, t % lanes] = X[t]
         smo_append(&s)
         converged = smo_run(&s, max_iter) == CONVERGED and converged
         smo_complete(&s)

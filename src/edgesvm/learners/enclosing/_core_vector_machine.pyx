@@ -47,7 +47,8 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.alpha = <double *> self.array("alpha")
         self.begun, self.solved = False, True
         s.rows, s.kernel, s.cache, s.point = self.rows, self.kernel, self.cache, self.point
-        s.bound, s.beta, s.sign = <double *> self.array("bound"), self.alpha, self.sign
+        s.bound, s.beta = <double *> self.array("bound"), self.alpha
+        s.sign, s.ridge = self.sign, self.own
         s.linear, s.offset, s.shrinking, s.capacity = NULL, 1.0, False, self.max_core
         s.gradient = <double *> self.array("gradient")
         s.diagonal = <float *> self.array("curvature")
@@ -63,7 +64,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         if p == 0:
             self.alpha[0] = 1.0
         if self.begun:
-            self.smo.bound[p], self.smo.ridge = 1.0, self.own[p]
+            self.smo.bound[p] = 1.0
             smo_append(&self.smo)
         self.solved = False
 
@@ -87,7 +88,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
     cdef void set_up(self) noexcept nogil:
         """The solver with the core set, from the coefficients there are"""
         cdef int64_t p
-        self.smo.n, self.smo.ridge = self.n_core[0], self.own[0]
+        self.smo.n = self.n_core[0]
         for p in range(self.smo.n):
             self.smo.bound[p] = 1.0
         smo_begin(&self.smo, True)

@@ -63,8 +63,7 @@ cdef class RetrainedSVMCore(LearnerCore):
         s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = kernel.code
         s.capacity, s.tol, s.shrinking = max_vectors + batch_size, tol, True
         s.bound, s.beta = <double *> self.array("bound"), <double *> self.array("beta")
-        s.linear, s.sign = NULL, NULL
-        s.offset = s.ridge = 0.0
+        s.linear, s.sign, s.ridge, s.offset = NULL, NULL, NULL, 0.0
         s.gradient = <double *> self.array("gradient")
         s.diagonal = <float *> self.array("diagonal")
         s.state = <float *> self.array("state")
