@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import parse_bytes
-from edgesvm.contract.labels import Labels, check_binary
+from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
 from edgesvm.kernels import Kernel, resolve_kernel
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch._store_svm_ref import StoreSVMCoreRef
 from edgesvm.sources import Source, is_rereadable
+from edgesvm.survey import survey
 
 LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
 ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtype
@@ -152,22 +153,12 @@ class StoreSVM(Learner):
         return self.solve(alpha=alpha, progress=progress)
 
     def _fit_source(self, source: Source) -> None:
-        owner, n_rows, labels = type(self).__name__, 0, Labels()
-        for chunk in source.chunks(dtype=self._dtype):
-            n_rows += len(chunk.X)
-            _, n_known, newcomers = labels.encode(chunk.y)
-            if n_known < len(chunk.y):
-                seen = np.empty(len(labels.in_slots), object)
-                seen[:] = labels.in_slots
-                check_binary(np.concatenate([seen, chunk.y[: n_known + 1].astype(object)]), owner)
-            for slot, _, label in newcomers:
-                labels.take(slot, label)
-        if n_rows == 0:
-            raise ValueError(
-                f"{owner}: the source has 0 labelled samples, a minimum of 1 is needed"
-            )
+        fits = bool(self.nbytes) and self.n_features_in_ == source.n_features
+        known = self._allocated.labels if fits else Labels()
+        labels = Labels(known.in_slots if known.closed else None)
+        n_rows, _, _ = survey(source, labels, owner=type(self).__name__, dtype=self.dtype)
         self._refuse_beyond(n_rows)
-        if self.nbytes and self.n_features_in_ == source.n_features:
+        if fits:
             self.reset()
         else:
             self.set_params()
