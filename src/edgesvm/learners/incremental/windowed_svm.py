@@ -9,7 +9,7 @@ import numpy as np
 from edgesvm.contract.params import whole
 from edgesvm.kernels import Kernel
 from edgesvm.learner import MAX_CAPACITY
-from edgesvm.learners.batch.store_svm import LANES
+from edgesvm.learners.batch.smo_learner import LANES
 from edgesvm.learners.incremental._windowed_svm import WindowedSVMCore
 from edgesvm.learners.incremental._windowed_svm_ref import WindowedSVMCoreRef
 from edgesvm.learners.incremental.retrained_svm import Arrays, RetrainedSVM
