@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from edgesvm.budget import parse_bytes
-from edgesvm.learner import Learner
+from edgesvm.learners.kernel_learner import KernelLearner
 
 LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
 ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtype
@@ -13,7 +13,7 @@ ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtyp
 Arrays = list[tuple[str, str, tuple[int, ...]]]
 
 
-class SmoLearner(Learner):
+class SmoLearner(KernelLearner):
     """Base of the learners whose arena ends in `smo_arrays`."""
 
     tol: float

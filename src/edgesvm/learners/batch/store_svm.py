@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
-from edgesvm.kernels import Kernel, resolve_kernel
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch._store_svm_ref import StoreSVMCoreRef
@@ -37,10 +36,6 @@ class StoreSVM(SmoLearner):
     _when_full: ClassVar[str]
 
     C: float
-    kernel: Kernel | str
-    gamma: float | None
-    degree: int
-    coef0: float
     max_samples: int
     cache: int | str
     shrinking: bool
@@ -56,11 +51,8 @@ class StoreSVM(SmoLearner):
             whole("max_iter", self.max_iter, 1, 1 << 62)
         if not isinstance(self.shrinking, (bool, np.bool_)):
             raise ValueError(f"shrinking={self.shrinking!r}: give True or False")
-        self._kernel(1)
+        self._check_kernel()
         check_cache(self.cache, self.max_samples, f"max_samples={self.max_samples:,}")
-
-    def _kernel(self, n_features: int) -> Kernel:
-        return resolve_kernel(self.kernel, n_features, self.gamma, self.degree, self.coef0)
 
     def _capacity_range(self) -> tuple[int, int]:
         return 1, max(1, min(MAX_CAPACITY, most_rows(self.cache)))

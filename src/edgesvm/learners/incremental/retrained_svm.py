@@ -7,7 +7,6 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.kernels import Kernel, resolve_kernel
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch.smo_learner import (
     Arrays,
@@ -34,10 +33,6 @@ class RetrainedSVM(SmoLearner):
     batch_size: int | None
     max_vectors: int
     C: float
-    kernel: Kernel | str
-    gamma: float | None
-    degree: int
-    coef0: float
     max_iter: int | None
     cache: int | str | None
 
@@ -52,7 +47,7 @@ class RetrainedSVM(SmoLearner):
         positive("tol", self.tol)
         if self.max_iter is not None:
             whole("max_iter", self.max_iter, 1, 1 << 62)
-        resolve_kernel(self.kernel, 1, self.gamma, self.degree, self.coef0)
+        self._check_kernel()
         if self.cache is not None:
             rows = f"max_vectors + batch_size = {self._n_rows:,}"
             check_cache(self.cache, self._n_rows, rows)
@@ -89,7 +84,7 @@ class RetrainedSVM(SmoLearner):
         return self._cores[self._engine](
             *common,
             C=float(self.C),
-            kernel=resolve_kernel(self.kernel, common[3], self.gamma, self.degree, self.coef0),
+            kernel=self._kernel(common[3]),
             tol=float(self.tol),
             scheme=self.scheme,
             batch_size=self._batch_size,
