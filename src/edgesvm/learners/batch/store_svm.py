@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
 from edgesvm.learner import MAX_CAPACITY
@@ -31,6 +32,8 @@ Self = TypeVar("Self", bound="StoreSVM")
 
 class StoreSVM(SmoLearner):
     """Base of the learners that hold samples and solve on demand; see `BatchSVM`."""
+
+    n_held_ = Counter("Samples in the store.")
 
     _capacity = "max_samples"
     _when_full: ClassVar[str]
@@ -231,11 +234,6 @@ class StoreSVM(SmoLearner):
         return core
 
     # -- the solution ------------------------------------------------------------------------------
-
-    @property
-    def n_held_(self) -> int:
-        """Samples in the store."""
-        return int(self._allocated.views["n_held"])
 
     def _solution(self, name: str) -> Any:
         if not self.is_fitted:

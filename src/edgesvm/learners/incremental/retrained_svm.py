@@ -6,6 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch.smo_learner import (
@@ -25,6 +26,10 @@ Self = TypeVar("Self", bound="RetrainedSVM")
 
 class RetrainedSVM(SmoLearner):
     """Base of the learners that train a batch at a time; see `IncrementalSVM`."""
+
+    n_cycles_ = Counter("Times a model was trained, not those while the first batch filled.")
+    n_given_up_ = Counter("Support vectors for which there was no room in ``max_vectors``.")
+    n_iter_ = Counter("Iterations of the solver in the last training.")
 
     _capacity = "max_vectors"
     _cores: ClassVar[dict[str, Any]]  # by engine
@@ -130,21 +135,6 @@ class RetrainedSVM(SmoLearner):
     def condensed_(self) -> float:
         """The condensed set: support vectors as a share of the samples seen."""
         return len(self.support_vectors_) / self.n_seen_
-
-    @property
-    def n_cycles_(self) -> int:
-        """Times a model was trained, those while the first batch filled not counted."""
-        return int(self._allocated.views["n_cycles"])
-
-    @property
-    def n_given_up_(self) -> int:
-        """Support vectors for which there was no room in ``max_vectors``."""
-        return int(self._allocated.views["n_given_up"])
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations of the solver in the last training."""
-        return int(self._allocated.views["n_iter"])
 
     @property
     def converged_(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.core import COMMON_ARRAYS
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
 from edgesvm.core.status import Status
@@ -128,6 +129,11 @@ class RandSVM(Learner):
     >>> bool(model.score(X, y) > 0.97)
     True
     """
+
+    k_ = Counter("The number of support vectors at which `fit` stopped or would have.")
+    sample_size_ = Counter("Rows of a sample, r: c k, or the room there is, or all rows.")
+    n_passes_ = Counter("Passes that sought violators.")
+    n_violators_ = Counter("Rows that violate the solution, those of its sample not among them.")
 
     _capacity = ""  # the solver's
 
@@ -446,26 +452,6 @@ class RandSVM(Learner):
 
     def _count(self, name: str) -> int:
         return int(self._allocated.views[name])
-
-    @property
-    def k_(self) -> int:
-        """The number of support vectors at which `fit` stopped or would have."""
-        return self._count("k")
-
-    @property
-    def sample_size_(self) -> int:
-        """Rows of a sample, r: c k, or the room there is, or all rows."""
-        return self._count("sample_size")
-
-    @property
-    def n_passes_(self) -> int:
-        """Passes that sought violators."""
-        return self._count("n_passes")
-
-    @property
-    def n_violators_(self) -> int:
-        """Rows that violate the solution, those of its sample not among them."""
-        return self._count("n_violators")
 
     @property
     def stop_(self) -> str | None:

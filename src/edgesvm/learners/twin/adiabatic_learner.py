@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import overload
-
 import numpy as np
 
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import whole
 from edgesvm.learners.kernel_learner import KernelLearner
 
@@ -25,23 +24,6 @@ PER_SLOT = ("s_minus", "s_plus", "gamma", "g", "off", "rate", "push", "row", "on
 def packed(order: int) -> int:
     """Numbers in a symmetric matrix of that order."""
     return order * (order + 1) // 2
-
-
-class Counter:
-    """A counter of the arena, read under its own name with an underscore behind."""
-
-    def __init__(self, doc: str) -> None:
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name.removesuffix("_")
-
-    @overload
-    def __get__(self, learner: None, owner: type) -> Counter: ...
-    @overload
-    def __get__(self, learner: AdiabaticLearner, owner: type) -> int: ...
-    def __get__(self, learner: AdiabaticLearner | None, owner: type) -> Counter | int:
-        return self if learner is None else int(learner._allocated.views[self.name])
 
 
 class AdiabaticLearner(KernelLearner):
