@@ -245,6 +245,21 @@ class Learner:
                 self._adopt(plan, core.arena, labels, core.n_features)
         return self
 
+    def _fresh_labels(self) -> Labels:
+        """Those named up front, else none."""
+        known = self._allocated.labels if "_state" in self.__dict__ else Labels()
+        return Labels(known.in_slots if known.closed else None)
+
+    def _start_anew(self, n_features: int, labels: Labels) -> None:
+        """An empty memory of these labels, for a `fit` that has looked at the data."""
+        plan = self.plan(n_features)
+        if self.nbytes == plan.total and self.n_features_in_ == n_features:
+            self._zero(self._allocated)
+        else:
+            self.__dict__.pop("_state", None)
+            self.allocate(n_features)
+        self._adopt(plan, self._allocated.arena, labels, n_features)
+
     def _zero(self, core: Any) -> None:
         """Zero the memory; a learner may leave out what it keeps at zero."""
         core.arena.memory[:] = 0

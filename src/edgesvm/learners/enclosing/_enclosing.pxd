@@ -9,18 +9,15 @@ from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport Tiles
 
-cdef enum:
-    BLOCK = 59          # rows looked at together
-    BLOCK_WIDE = 64     # in whole tiles, of either dtype
-
-cdef struct Block:      # rows looked at together; arrays of BLOCK_WIDE
+cdef struct Block:      # rows looked at together
     int64_t n
+    int64_t room
     Tiles rows
     double *f           # (K c)_i, infinite of rows in the core set
     double *sign
     double *own         # 1 / (C weight)
     int64_t *number
-    float *row          # kernel values of one of the core set
+    float *row          # kernel values of one of the core set, in whole tiles
 
 
 cdef class EnclosingCore(LearnerCore):

@@ -10,7 +10,7 @@ beta = y alpha, and |c|^2; with f_i = (K alpha)_i a sample's squared distance is
 K_ii, and being outside is f_i below one threshold, the same for all. By eq. 4 sum beta k(x, .) +
 sum beta is the decision value.
 
-Samples are looked at in blocks of 59, of which one is among the farthest twentieth of all with
+Samples are looked at in blocks, of 59 say, of which one is among the farthest twentieth of all with
 probability 0.95. f of a block is n_core kernel values a row; then, whatever is taken, it is kept up
 to date (3.1.2). Of a block the farthest is taken, until none is outside.
 
@@ -27,6 +27,7 @@ from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.kernels cimport kernel_value
 from edgesvm.core.linalg cimport dot
 from edgesvm.core.rng cimport rng_below, rng_seed
+from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport get_row, kernel_row, put_row, weighted_kernel
 
@@ -79,6 +80,7 @@ cdef class EnclosingCore(LearnerCore):
         block.own = <double *> self.array("block_own")
         block.number = <int64_t *> self.array("block_number")
         block.row = <float *> self.array("block_row")
+        block.room = self.views["block_f"].size
 
     # -- samples -----------------------------------------------------------------------------------
 
@@ -147,7 +149,7 @@ cdef class EnclosingCore(LearnerCore):
             put_row(&block.rows, i, self.point)
             block.f[i] = block.sign[i] = block.own[i] = 0.0
             block.number[i] = 0
-        memset(block.row, 0, BLOCK_WIDE * sizeof(float))
+        memset(block.row, 0, padded(block.n) * sizeof(float))
         block.n = 0
 
     cdef void look_again(self) noexcept nogil:
@@ -344,7 +346,7 @@ cdef class EnclosingCore(LearnerCore):
         cdef int64_t i
         cdef double w
         cdef Status status
-        while at[0] < n and self.block.n < BLOCK:
+        while at[0] < n and self.block.n < self.block.room:
             i = at[0]
             w = 1.0 if weight == NULL else weight[i]
             if w != 0.0:

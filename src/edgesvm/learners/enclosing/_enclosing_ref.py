@@ -10,7 +10,6 @@ from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 
-BLOCK = 59
 LARGEST = 1e300
 
 
@@ -21,7 +20,7 @@ class EnclosingCoreRef(ReferenceCore):
         super().__init__(*common)
         self.C, self.kernel, self.normalize = C, kernel, normalize
         self.epsilon, self.max_core, self.max_iter = epsilon, max_core, max_iter
-        self.kappa = kappa
+        self.kappa, self.n_probes = kappa, len(self.views["block_f"])
         self.block, self.is_full, self.n_taken = [], False, 0
 
     @property
@@ -177,10 +176,10 @@ class EnclosingCoreRef(ReferenceCore):
 
     def offer(self, X, slots, weights, numbers, until_quiet=False):
         learned = [i for i in range(len(X)) if weights is None or weights[i]]
-        for first in range(0, len(learned), BLOCK):
+        for first in range(0, len(learned), self.n_probes):
             if self.is_spent:
                 break
-            for i in learned[first : first + BLOCK]:
+            for i in learned[first : first + self.n_probes]:
                 weight = 1.0 if weights is None else float(weights[i])
                 status = self.load(X[i], 1.0 if slots[i] else -1.0, weight, int(numbers[i]))
                 if status != Status.CHANGED:

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from edgesvm.contract.params import whole
+from edgesvm.contract.counters import Counter
 from edgesvm.kernels import Kernel
+from edgesvm.learners.batch.smo_learner import Arrays
 from edgesvm.learners.enclosing._ball_vector_machine import BallVectorMachineCore
 from edgesvm.learners.enclosing._ball_vector_machine_ref import BallVectorMachineCoreRef
-from edgesvm.learners.enclosing.enclosing_machine import Arrays, EnclosingMachine
+from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
 
 __all__ = ["BallVectorMachine"]
 
@@ -38,6 +40,9 @@ class BallVectorMachine(EnclosingMachine):
         Make every row of unit norm, predicted ones too; rows of zeros stay.
     max_core : int, default 1000
         Vectors of the core set, at least 2.
+    n_probes : int, default 59
+        Rows looked at together: of 59 drawn at random one is among the farthest twentieth of all,
+        with probability 0.95.
     multi_scale : bool, default True
         Algorithm 3: enclose by 1 + 1/2 first, then 1 + 1/4, and so on down to epsilon.
     shrink : bool, default True
@@ -114,6 +119,7 @@ class BallVectorMachine(EnclosingMachine):
         coef0: float = 1.0,
         normalize: bool = False,
         max_core: int = 1000,
+        n_probes: int = 59,
         multi_scale: bool = True,
         shrink: bool = True,
         max_rounds: int = 1,
@@ -130,6 +136,7 @@ class BallVectorMachine(EnclosingMachine):
         self.coef0 = coef0
         self.normalize = normalize
         self.max_core = max_core
+        self.n_probes = n_probes
         self.multi_scale = multi_scale
         self.shrink = shrink
         self.max_rounds = max_rounds
@@ -174,12 +181,5 @@ class BallVectorMachine(EnclosingMachine):
         square = (1.0 + core.epsilon) ** 2 * core.square_radius - float(core.views["lift"])
         return math.sqrt(max(square, 0.0))
 
-    @property
-    def n_iter_(self) -> int:
-        """Moves of the centre."""
-        return int(self._allocated.views["n_iter"])
-
-    @property
-    def n_rounds_(self) -> int:
-        """Rounds of Algorithm 4 made."""
-        return int(self._allocated.views["n_rounds"])
+    n_iter_ = Counter("Moves of the centre.")
+    n_rounds_ = Counter("Rounds of Algorithm 4 made.")

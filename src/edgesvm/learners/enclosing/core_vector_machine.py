@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from edgesvm.contract.counters import Counter
 from edgesvm.kernels import Kernel
+from edgesvm.learners.batch.smo_learner import Arrays, padded
 from edgesvm.learners.enclosing._core_vector_machine import CoreVectorMachineCore
 from edgesvm.learners.enclosing._core_vector_machine_ref import CoreVectorMachineCoreRef
-from edgesvm.learners.enclosing.enclosing_machine import Arrays, EnclosingMachine, padded
+from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
 
 __all__ = ["CoreVectorMachine"]
 
@@ -35,6 +37,9 @@ class CoreVectorMachine(EnclosingMachine):
         Make every row of unit norm, predicted ones too; rows of zeros stay.
     max_core : int, default 1000
         Vectors of the core set, at least 2.
+    n_probes : int, default 59
+        Rows looked at together: of 59 drawn at random one is among the farthest twentieth of all,
+        with probability 0.95.
     cache : int or str, optional
         Bytes for rows of the kernel matrix, at least two; default 16 rows.
     max_iter : int, default 10,000,000
@@ -103,6 +108,7 @@ class CoreVectorMachine(EnclosingMachine):
         coef0: float = 1.0,
         normalize: bool = False,
         max_core: int = 1000,
+        n_probes: int = 59,
         cache: int | str | None = None,
         max_iter: int = 10_000_000,
         seed: int = 0,
@@ -116,6 +122,7 @@ class CoreVectorMachine(EnclosingMachine):
         self.coef0 = coef0
         self.normalize = normalize
         self.max_core = max_core
+        self.n_probes = n_probes
         self.cache = cache
         self.max_iter = max_iter
         self.seed = seed
@@ -135,7 +142,4 @@ class CoreVectorMachine(EnclosingMachine):
         core = self._allocated
         return (1.0 + core.epsilon) * math.sqrt(core.square_radius)
 
-    @property
-    def n_iter_(self) -> int:
-        """Iterations of the inner solver."""
-        return int(self._allocated.views["n_iter"])
+    n_iter_ = Counter("Iterations of the inner solver.")

@@ -9,25 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import parse_bytes
-from edgesvm.contract.labels import Labels
+from edgesvm.contract.counters import Counter
 from edgesvm.contract.params import positive, whole
-from edgesvm.kernels import RBF, Kernel, Linear, resolve_kernel
-from edgesvm.learner import MAX_CAPACITY, Learner
-from edgesvm.learners.batch.store_svm import LANES, padded
-from edgesvm.sources import Chunk, Source, survey
+from edgesvm.kernels import RBF, Kernel, Linear
+from edgesvm.learner import MAX_CAPACITY
+from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
+from edgesvm.learners.kernel_learner import KernelLearner
+from edgesvm.sources import CHUNK_ROWS, Chunk, Source
+from edgesvm.survey import survey
 
-BLOCK = 59  # rows looked at together
-BLOCK_WIDE = 64  # in whole tiles
-CHUNK_ROWS = 17 * BLOCK
 CACHED_ROWS = 16  # where ``cache`` is not given
 LARGEST_KERNEL = 1e37  # rows of the kernel are float32
 
 Progress = Callable[[int, int, float], Any]
 Self = TypeVar("Self", bound="EnclosingMachine")
-Arrays = list[tuple[str, str, tuple[int, ...]]]
 
 
-class EnclosingMachine(Learner):
+class EnclosingMachine(KernelLearner):
     """Base of the learners that enclose all samples by a ball; see `BallVectorMachine`."""
 
     _capacity = "max_core"
@@ -35,12 +33,9 @@ class EnclosingMachine(Learner):
 
     epsilon: float
     C: float
-    kernel: Kernel | str
-    gamma: float | None
-    degree: int
-    coef0: float
     normalize: bool
     max_core: int
+    n_probes: int
     cache: int | str | None
     max_iter: int
     seed: int
@@ -52,6 +47,7 @@ class EnclosingMachine(Learner):
             raise ValueError(f"epsilon={self.epsilon!r}: give a number between 0 and 1")
         positive("C", self.C)
         whole("max_core", self.max_core, 2, MAX_CAPACITY)
+        whole("n_probes", self.n_probes, 1, 1 << 16)
         whole("max_iter", self.max_iter, 1, 1 << 62)
         whole("seed", self.seed, 0, (1 << 32) - 1)
         if not isinstance(self.normalize, (bool, np.bool_)):
@@ -65,15 +61,8 @@ class EnclosingMachine(Learner):
             )
         if not self._self_kernel(kernel) <= LARGEST_KERNEL:
             raise ValueError(f"kernel={kernel!r}: k(x, x) of a row of unit norm is too large")
-        least = 8 * padded(self.max_core)
-        if self.cache is not None and parse_bytes(self.cache) < least:
-            raise ValueError(
-                f"cache={self.cache!r}: two kernel rows of max_core={self.max_core:,} numbers take"
-                f" {least:,} bytes"
-            )
-
-    def _kernel(self, n_features: int) -> Kernel:
-        return resolve_kernel(self.kernel, n_features, self.gamma, self.degree, self.coef0)
+        if self.cache is not None:
+            check_cache(self.cache, self.max_core, f"max_core={self.max_core:,}")
 
     @staticmethod
     def _self_kernel(kernel: Kernel) -> float:
@@ -86,12 +75,11 @@ class EnclosingMachine(Learner):
     def _capacity_range(self) -> tuple[int, int]:
         if self.cache is None:
             return 2, MAX_CAPACITY
-        rows_of_16 = parse_bytes(self.cache) // (8 * 16)
-        return 2, max(2, min(MAX_CAPACITY, 16 * rows_of_16))
+        return 2, max(2, min(MAX_CAPACITY, most_rows(self.cache)))
 
     def _arrays(self, n_features: int) -> Arrays:
         n, lanes = int(self.max_core), LANES[self.dtype]
-        wide = padded(n)
+        wide, n_probes = padded(n), int(self.n_probes)
         cache = CACHED_ROWS * wide if self.cache is None else parse_bytes(self.cache) // 8 * 2
         return [
             *((name, "i8", ()) for name in ("n_core", "n_iter", "n_given_up", "converged")),
@@ -101,10 +89,10 @@ class EnclosingMachine(Learner):
             ("beta", "f8", (wide,)),
             *((name, "f8", (n,)) for name in ("sign", "own")),
             ("number", "i8", (n,)),
-            ("block_rows", self.dtype, (BLOCK_WIDE // lanes, n_features, lanes)),
-            *((f"block_{name}", "f8", (BLOCK_WIDE,)) for name in ("f", "sign", "own")),
-            ("block_number", "i8", (BLOCK_WIDE,)),
-            ("block_row", "f4", (BLOCK_WIDE,)),
+            ("block_rows", self.dtype, (padded(n_probes) // lanes, n_features, lanes)),
+            *((f"block_{name}", "f8", (n_probes,)) for name in ("f", "sign", "own")),
+            ("block_number", "i8", (n_probes,)),
+            ("block_row", "f4", (padded(n_probes),)),
             *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
             ("used", "i8", (n,)),
             ("point", self.dtype, (n_features,)),
@@ -166,15 +154,10 @@ class EnclosingMachine(Learner):
         """
         owner = type(self).__name__
         source = Source(X, y, sample_weight, owner=owner)
-        plan = self.plan(source.n_features)
+        self.plan(source.n_features)
         labels = self._fresh_labels()
-        n_rows, _, per_class = survey(source, labels, owner=owner, dtype=self._dtype)
-        if self.nbytes == plan.total and self.n_features_in_ == source.n_features:
-            self._zero(self._allocated)
-        else:
-            self.__dict__.pop("_state", None)
-            self.allocate(source.n_features)
-        self._adopt(plan, self._allocated.arena, labels, source.n_features)
+        n_rows, _, per_class = survey(source, labels, owner=owner, dtype=self.dtype)
+        self._start_anew(source.n_features, labels)
         core = self._allocated
         core.begin(int(self.seed))
         try:
@@ -187,10 +170,6 @@ class EnclosingMachine(Learner):
                 core.views["n_per_class"][...] = per_class
                 core.views["n_updates"][...] = core.views["n_core"]
         return self
-
-    def _fresh_labels(self) -> Labels:
-        known = self._allocated.labels if "_state" in self.__dict__ else Labels()
-        return Labels(known.in_slots if known.closed else None)
 
     def _enclose(self, data: _Data, progress: Progress | None) -> bool:
         """Algorithms 1, 2, 3 and 4; whether every row is known to be inside."""
@@ -294,15 +273,8 @@ class EnclosingMachine(Learner):
         ``converged_``."""
         raise NotImplementedError
 
-    @property
-    def n_core_(self) -> int:
-        """Vectors in the core set."""
-        return int(self._allocated.views["n_core"])
-
-    @property
-    def n_given_up_(self) -> int:
-        """Core vectors that had to go."""
-        return int(self._allocated.views["n_given_up"])
+    n_core_ = Counter("Vectors in the core set.")
+    n_given_up_ = Counter("Core vectors that had to go.")
 
     @property
     def converged_(self) -> bool:
