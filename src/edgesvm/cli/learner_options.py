@@ -117,7 +117,9 @@ def add_to(
         "of the radius; default 1e-4",
     )
     group.add_argument(
-        "--kernel", choices=("rbf", "poly", "linear"), help="of all but stream; default rbf, which alone core-vector and ball-vector take"
+        "--kernel",
+        choices=("rbf", "poly", "linear"),
+        help="of all but stream; default rbf, which alone core-vector and ball-vector take",
     )
     group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
     group.add_argument("--dtype", choices=DTYPES, default="float32")

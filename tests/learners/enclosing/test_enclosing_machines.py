@@ -183,9 +183,7 @@ def test_proposition_1(engine, epsilon, seed):
 def test_proposition_3(engine, epsilon):
     """Where r = R* some 1 / epsilon iterations do, whatever point outside is taken."""
     X, y = mirrored(60)
-    model = machine(
-        BallVectorMachine, engine, epsilon=epsilon, shrink=False, C=1e9
-    ).fit(X, y)
+    model = machine(BallVectorMachine, engine, epsilon=epsilon, shrink=False, C=1e9).fit(X, y)
     scales = range(2, round(-np.log2(epsilon)) + 1)
     bound = 4 + sum((1.0 + np.sqrt(2.0)) * 2.0 ** (m + 1) for m in scales)
     assert 0 < model.n_iter_ - 1 <= bound

@@ -1,8 +1,8 @@
 """BallVectorMachine, compiled: a ball of fixed radius moved, by the least that will do, until it
 encloses all samples.
 
-Tsang, Kocsor & Kwok 2007, Algorithms 2 and 4. A sample outside moves the centre towards itself until
-it lies on the ball (6): c = phi~ + keep (c - phi~), keep = r / |c - phi~|. So all coefficients
+Tsang, Kocsor & Kwok 2007, Algorithms 2 and 4. A sample outside moves the centre towards itself
+until it lies on the ball (6): c = phi~ + keep (c - phi~), keep = r / |c - phi~|. All coefficients
 shrink, and f of every core vector, which is kept, moves by one kernel row (3.1.2). Of the core set
 the farthest is moved to first, until none is outside; only then are others looked for.
 

@@ -5,9 +5,9 @@ being one number kappa,
 
     min 1/2 alpha' K alpha,   sum alpha = 1,   alpha >= 0,   R^2 = kappa - alpha' K alpha
 
-which is the problem of _smo.pyx with signs y, offset 1 and ridge 1 / (C weight). Its gradient is 1 -
-K alpha, its gap is kept below epsilon R^2 / 2, so that no core vector is outside. A newcomer comes in
-with coefficient zero, and the solver goes on from where it was. R so found is at most that of the
+which is the problem of _smo.pyx with signs y, offset 1 and ridge 1 / (C weight). Its gradient is
+1 - K alpha, its gap is kept below epsilon R^2 / 2, so that no core vector is outside. A newcomer
+has coefficient zero, and the solver goes on from where it was. R so found is at most that of the
 minimum enclosing ball of all samples, as alpha is feasible.
 
 Where samples have weights kappa is that of weight one, and the ball is of centre-constrained kind:

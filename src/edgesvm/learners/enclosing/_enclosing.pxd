@@ -44,6 +44,10 @@ cdef class EnclosingCore(LearnerCore):
     cdef int64_t *number            # (max_core,): of the sample in the stream, or the data
     cdef RowCache cache
     cdef Block block
+    cdef double *near_margin        # (near_room,): f less the threshold, a heap, the largest first
+    cdef int64_t *near_number
+    cdef int64_t near_room, n_near
+    cdef bint watching
     cdef char *point
 
     # What a machine adds; `f` is (K alpha)_p.
@@ -64,6 +68,10 @@ cdef class EnclosingCore(LearnerCore):
         self, int64_t n, int64_t *at, const char *x, const signed char *slot, const double *weight,
         const int64_t *number) noexcept nogil
     cdef void look_again(self) noexcept nogil
+    cdef void note_near(self) noexcept nogil
+    cdef void sift_up(self, int64_t at, double margin, int64_t number) noexcept nogil
+    cdef void sift_down(self, double margin, int64_t number) noexcept nogil
+    cdef void clear_near(self) noexcept nogil
     cdef void clear_block(self) noexcept nogil
     cdef int64_t farthest(self) noexcept nogil
     cdef bint is_core(self, int64_t number) noexcept nogil

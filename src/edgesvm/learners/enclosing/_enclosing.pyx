@@ -14,7 +14,9 @@ Samples are looked at in blocks, of 59 say, of which one is among the farthest t
 probability 0.95. f of a block is n_core kernel values a row; then, whatever is taken, it is kept up
 to date (3.1.2). Of a block the farthest is taken, until none is outside.
 
-A sample has its number, so that one met again is known to be in the core set.
+A sample has its number, so that one met again is known to be in the core set. In a pass over all
+data the numbers of the samples are noted that are inside, but nearest to the surface: they are the
+first to be outside when the ball has moved.
 """
 
 cimport numpy as cnp
@@ -29,7 +31,7 @@ from edgesvm.core.linalg cimport dot
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport get_row, kernel_row, put_row, weighted_kernel
+from edgesvm.core.tiles cimport get_row, put_row, weighted_kernel
 
 import numpy as np
 
@@ -38,7 +40,7 @@ from edgesvm.errors import CorruptModelError, refusal
 cnp.import_array()
 
 SCRATCH = ("slot", "owner", "filled", "used", "cache", "point", "block_rows", "block_f",
-           "block_sign", "block_own", "block_number", "block_row")
+           "block_sign", "block_own", "block_number", "block_row", "near_margin", "near_number")
 cdef int64_t STEPS = 1000       # between two looks at Ctrl-C
 cdef double LARGEST = 1e300     # of 1 / (C weight)
 cdef double WITHIN = 1e-6       # sums of coefficients, after rounding
@@ -81,6 +83,9 @@ cdef class EnclosingCore(LearnerCore):
         block.number = <int64_t *> self.array("block_number")
         block.row = <float *> self.array("block_row")
         block.room = self.views["block_f"].size
+        self.near_margin = <double *> self.array("near_margin")
+        self.near_number = <int64_t *> self.array("near_number")
+        self.near_room = self.views["near_number"].size
 
     # -- samples -----------------------------------------------------------------------------------
 
@@ -141,6 +146,51 @@ cdef class EnclosingCore(LearnerCore):
         block.f[i] = y * self.output()
         block.n += 1
         return CHANGED
+
+    cdef void note_near(self) noexcept nogil:
+        """Of the block's rows inside, those nearest to the surface, in place of others less near"""
+        cdef Block *block = &self.block
+        cdef double least = self.threshold()
+        cdef int64_t i
+        for i in range(block.n):
+            if not block.f[i] < INFINITY:
+                continue
+            if self.n_near < self.near_room:
+                self.n_near += 1
+                self.sift_up(self.n_near - 1, block.f[i] - least, block.number[i])
+            elif block.f[i] - least < self.near_margin[0]:
+                self.sift_down(block.f[i] - least, block.number[i])
+
+    cdef void sift_up(self, int64_t at, double margin, int64_t number) noexcept nogil:
+        """A heap, the least near on top: into the last place, and up"""
+        cdef int64_t above
+        while at > 0:
+            above = (at - 1) // 2
+            if self.near_margin[above] >= margin:
+                break
+            self.near_margin[at], self.near_number[at] = (
+                self.near_margin[above], self.near_number[above])
+            at = above
+        self.near_margin[at], self.near_number[at] = margin, number
+
+    cdef void sift_down(self, double margin, int64_t number) noexcept nogil:
+        """In the place of the top, and down"""
+        cdef int64_t at = 0, below = 1
+        while below < self.n_near:
+            if below + 1 < self.n_near and (
+                    self.near_margin[below + 1] > self.near_margin[below]):
+                below += 1
+            if self.near_margin[below] <= margin:
+                break
+            self.near_margin[at], self.near_number[at] = (
+                self.near_margin[below], self.near_number[below])
+            at, below = below, 2 * below + 1
+        self.near_margin[at], self.near_number[at] = margin, number
+
+    cdef void clear_near(self) noexcept nogil:
+        memset(self.near_margin, 0, self.n_near * sizeof(double))
+        memset(self.near_number, 0, self.n_near * sizeof(int64_t))
+        self.n_near, self.watching = 0, False
 
     cdef void clear_block(self) noexcept nogil:
         cdef Block *block = &self.block
@@ -274,6 +324,7 @@ cdef class EnclosingCore(LearnerCore):
 
     cdef void conclude(self) noexcept nogil:
         self.clear_block()
+        self.clear_near()
         self.wipe()
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
@@ -292,6 +343,16 @@ cdef class EnclosingCore(LearnerCore):
     def end(self):
         """Zero what was scratch."""
         self.conclude()
+
+    def watch(self):
+        """From now on note the rows that are inside, but nearest to the surface."""
+        self.watching = True
+
+    def take_near(self):
+        """Their numbers, ndarray of int64, rising; no more are noted."""
+        numbers = np.sort(self.views["near_number"][:self.n_near])
+        self.clear_near()
+        return numbers
 
     def draw(self, int64_t n, cnp.ndarray numbers not None):
         """Fill `numbers`, int64, with draws from 0 to n - 1."""
@@ -333,6 +394,8 @@ cdef class EnclosingCore(LearnerCore):
                 raise refusal(
                     status, f"{self.owner}: row {number[at]}", self.dtype, self.labels.in_slots)
             self.improve_all()
+            if self.watching:
+                self.note_near()
             self.clear_block()
             if until_quiet and self.n_taken == before:
                 return True
@@ -360,10 +423,9 @@ cdef class EnclosingCore(LearnerCore):
     def improve_all(self):
         """All steps there are, core set and block."""
         cdef bint more = True
-        cdef int64_t i
         while more:
             with nogil:
-                for i in range(STEPS):
+                for _ in range(STEPS):
                     more = self.improve()
                     if not more:
                         break
@@ -377,7 +439,8 @@ cdef class EnclosingCore(LearnerCore):
         if any(v[name].any() for name in SCRATCH):
             raise CorruptModelError("scratch was left behind")
         n = int(self.n_core[0])
-        if not 0 <= n <= min(self.max_core, self.n_learned()) or (n == 0) != (self.n_learned() == 0):
+        most = min(self.max_core, self.n_learned())
+        if not 0 <= n <= most or (n == 0) != (most == 0):
             raise CorruptModelError(f"{n} core vectors, room for {self.max_core}")
         if min(self.n_iter[0], self.n_given_up[0]) < 0 or self.converged[0] not in (0, 1):
             raise CorruptModelError("a flag or a count of steps cannot be")
@@ -389,8 +452,8 @@ cdef class EnclosingCore(LearnerCore):
             raise CorruptModelError("the coefficients are no convex combination")
         if not abs(beta.sum() - self.intercept[0]) < WITHIN:
             raise CorruptModelError("the intercept is not the sum of the coefficients")
-        if (number[:n] < 0).any() or (number[:n] >= self.common.n_seen).any() or number[n:].any() or (
-                len(np.unique(number[:n])) < n):
+        if (number[:n] < 0).any() or (number[:n] >= self.common.n_seen).any() or (
+                number[n:].any() or len(np.unique(number[:n])) < n):
             raise CorruptModelError("a core vector's number cannot be")
         own = v["own"]
         if not (own[:n] > 0.0).all() or own[n:].any() or (own > LARGEST).any() or not (

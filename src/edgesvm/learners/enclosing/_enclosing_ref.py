@@ -16,12 +16,15 @@ LARGEST = 1e300
 class EnclosingCoreRef(ReferenceCore):
     """The core set by name in the arena; the block, rows looked at together, beside it."""
 
+    others: tuple[str, ...]  # arrays of the machine's own, a number a core vector
+
     def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
         super().__init__(*common)
         self.C, self.kernel, self.normalize = C, kernel, normalize
         self.epsilon, self.max_core, self.max_iter = epsilon, max_core, max_iter
         self.kappa, self.n_probes = kappa, len(self.views["block_f"])
         self.block, self.is_full, self.n_taken = [], False, 0
+        self.near, self.watching = [], False
 
     @property
     def n(self):
@@ -74,9 +77,7 @@ class EnclosingCoreRef(ReferenceCore):
             own = 1.0 / (np.float64(self.C) * weight)
         if not 0.0 < own <= LARGEST:
             return Status.BAD_WEIGHT
-        self.block.append(
-            {"x": x, "y": y, "own": own, "number": number, "f": y * self.output(x)}
-        )
+        self.block.append({"x": x, "y": y, "own": own, "number": number, "f": y * self.output(x)})
         return Status.CHANGED
 
     def look_again(self):
@@ -132,6 +133,24 @@ class EnclosingCoreRef(ReferenceCore):
     def lightest(self):
         return int(np.abs(self.held("beta")).argmin())
 
+    # -- what a machine adds -----------------------------------------------------------------------
+
+    def threshold(self):
+        """f of a sample on the surface of the (1 + epsilon) ball"""
+        raise NotImplementedError
+
+    def settle(self):
+        """A step within the core set; whether there was one to make"""
+        raise NotImplementedError
+
+    def take(self, p, f):
+        """Sample p, the last, has come into the core set; f = (K alpha)_p"""
+        raise NotImplementedError
+
+    def make_room(self):
+        """Give up some of a full core set; whether there is room now"""
+        raise NotImplementedError
+
     # -- one sample, many samples ------------------------------------------------------------------
 
     def step(self, x, y, weight):
@@ -151,12 +170,29 @@ class EnclosingCoreRef(ReferenceCore):
         x = self.point(x)
         return np.nan if x is None else self.output(x)
 
+    def watch(self):
+        """From now on note the rows that are inside, but nearest to the surface."""
+        self.watching = True
+
+    def take_near(self):
+        """Their numbers, rising; no more are noted."""
+        most = len(self.views["near_number"])
+        numbers = np.sort([number for _, number in sorted(self.near)[:most]]).astype(np.int64)
+        self.near, self.watching = [], False
+        return numbers
+
+    def note_near(self):
+        if self.watching:
+            least = self.threshold()
+            self.near += [(b["f"] - least, b["number"]) for b in self.block if b["f"] < np.inf]
+
     def begin(self, seed):
         self.budget, self.streaming, self.is_full = self.max_iter, False, False
         self.draws = seed_view(seed)
 
     def end(self):
         self.block.clear()
+        self.near, self.watching = [], False
 
     def draw(self, n, numbers):
         for i in range(len(numbers)):
@@ -187,6 +223,7 @@ class EnclosingCoreRef(ReferenceCore):
                     raise refusal(status, sample, self.dtype, self.labels.in_slots)
             before = self.n_taken
             self.improve_all()
+            self.note_near()
             self.block.clear()
             if until_quiet and self.n_taken == before:
                 return True

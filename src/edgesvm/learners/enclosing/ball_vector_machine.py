@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import whole
-from edgesvm.contract.counters import Counter
 from edgesvm.kernels import Kernel
 from edgesvm.learners.batch.smo_learner import Arrays
 from edgesvm.learners.enclosing._ball_vector_machine import BallVectorMachineCore
@@ -82,8 +82,8 @@ class BallVectorMachine(EnclosingMachine):
 
     Where a sample outside finds ``max_core`` vectors, ``fit`` ends there, the ball stays as it is,
     and ``converged_`` is False. A stream (``learn_one``, ``partial_fit``) goes on: the vector of
-    the least coefficient gives way, counted in ``n_given_up_``. A sample of a stream is met once; it
-    was inside when it was met.
+    the least coefficient gives way, counted in ``n_given_up_``. A sample of a stream is met once;
+    it was inside when it was met.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, which is small, |c|^2 at
     the optimum.
@@ -171,9 +171,7 @@ class BallVectorMachine(EnclosingMachine):
     def _smaller(self) -> bool:
         core = self._allocated
         core.views["n_rounds"][...] += 1
-        return bool(
-            self.shrink and core.views["n_rounds"] < self.max_rounds and core.shrink()
-        )
+        return bool(self.shrink and core.views["n_rounds"] < self.max_rounds and core.shrink())
 
     @property
     def radius_(self) -> float:

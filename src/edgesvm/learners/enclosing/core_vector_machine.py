@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from edgesvm.contract.counters import Counter
+from edgesvm.contract.counter import Counter
 from edgesvm.kernels import Kernel
 from edgesvm.learners.batch.smo_learner import Arrays, padded
 from edgesvm.learners.enclosing._core_vector_machine import CoreVectorMachineCore
@@ -22,7 +22,7 @@ class CoreVectorMachine(EnclosingMachine):
     ----------
     epsilon : float, default 1e-4
         The ball's surface is taken (1 + epsilon) times as far out; 0 < epsilon < 1. Larger is
-        faster, with fewer core vectors; with 1e-3 accuracy begins to suffer.
+        faster, with fewer core vectors.
     C : float, default 1.0
         Penalty of squared slack; > 0.
     kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
@@ -43,7 +43,7 @@ class CoreVectorMachine(EnclosingMachine):
     cache : int or str, optional
         Bytes for rows of the kernel matrix, at least two; default 16 rows.
     max_iter : int, default 10,000,000
-        Moves of the centre at most, in one ``fit`` or for one sample.
+        Iterations of SMO at most, in one ``fit`` or for one sample.
     seed : int, default 0
         Of the draws; 0 to 2**32 - 1.
     dtype : {"float32", "float64"}, default "float32"
@@ -64,20 +64,20 @@ class CoreVectorMachine(EnclosingMachine):
 
     Notes
     -----
-    Tsang, Kocsor & Kwok 2007, Algorithms 2, 3 and 4. ``fit`` draws 59 rows at a time and moves the
-    centre towards those outside, until 59 are all inside; then it reads all rows, until in a whole
-    pass none is outside: then ``converged_``. In between, core vectors that have come outside are
-    seen to first, which costs next to nothing.
+    Tsang, Kocsor & Kwok 2007, Algorithm 1. ``fit`` draws 59 rows at a time, takes the farthest of
+    those outside into the core set and finds the core set's minimum enclosing ball anew, by SMO
+    from where it was, until 59 are all inside; then it reads all rows, until in a whole pass none
+    is outside: then ``converged_``. The inner problem is solved to a gap of epsilon R^2 / 2.
 
-    Where a sample outside finds ``max_core`` vectors, ``fit`` ends there, the ball stays as it is,
-    and ``converged_`` is False. A stream (``learn_one``, ``partial_fit``) goes on: the vector of
-    the least coefficient gives way, counted in ``n_given_up_``. A sample of a stream is met once; it
-    was inside when it was met.
+    Where a sample outside finds ``max_core`` vectors, those without a coefficient give way, which
+    leaves the ball as it is. Where all have one ``fit`` ends there, and ``converged_`` is False; a
+    stream (``learn_one``, ``partial_fit``) goes on: the vector of the least coefficient gives way.
+    ``n_given_up_`` counts them. A sample of a stream is met once; it was inside when it was met.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, which is small, |c|^2 at
     the optimum.
 
-    Bytes: see ``plan``; some n_features s + 60 a core vector, s = 4 or 8, 64 of the default cache,
+    Bytes: see ``plan``; some n_features s + 92 a core vector, s = 4 or 8, 64 of the default cache,
     and 64 n_features s for the rows looked at together.
 
     Examples

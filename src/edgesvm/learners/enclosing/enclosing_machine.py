@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import parse_bytes
-from edgesvm.contract.counters import Counter
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import positive, whole
 from edgesvm.kernels import RBF, Kernel, Linear
 from edgesvm.learner import MAX_CAPACITY
@@ -18,6 +18,7 @@ from edgesvm.learners.kernel_learner import KernelLearner
 from edgesvm.sources import CHUNK_ROWS, Chunk, Source
 from edgesvm.survey import survey
 
+NEAR = 8  # times n_probes: rows noted in a pass
 CACHED_ROWS = 16  # where ``cache`` is not given
 LARGEST_KERNEL = 1e37  # rows of the kernel are float32
 
@@ -93,6 +94,8 @@ class EnclosingMachine(KernelLearner):
             *((f"block_{name}", "f8", (n_probes,)) for name in ("f", "sign", "own")),
             ("block_number", "i8", (n_probes,)),
             ("block_row", "f4", (padded(n_probes),)),
+            ("near_margin", "f8", (NEAR * n_probes,)),
+            ("near_number", "i8", (NEAR * n_probes,)),
             *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
             ("used", "i8", (n,)),
             ("point", self.dtype, (n_features,)),
@@ -192,14 +195,25 @@ class EnclosingMachine(KernelLearner):
         while True:
             core.improve_all()
             before = core.n_moves
-            for chunk in data.all():
-                core.offer(*chunk)
-                self._tell(data, progress)
-                if core.is_spent:
-                    return False
+            core.watch()
+            self._offer(data, data.all(), progress)
             data.n_passes += 1
+            near = core.take_near()
             if core.n_moves == before:
-                return True
+                return not core.is_spent
+            while core.n_moves != before and not core.is_spent:
+                before = core.n_moves
+                self._offer(data, data.numbered(near), progress)
+            if core.is_spent:
+                return False
+
+    def _offer(self, data: _Data, chunks: Iterator[Any], progress: Progress | None) -> None:
+        core = self._allocated
+        for chunk in chunks:
+            core.offer(*chunk)
+            self._tell(data, progress)
+            if core.is_spent:
+                return
 
     def _tell(self, data: _Data, progress: Progress | None) -> None:
         if progress is not None:
@@ -309,8 +323,18 @@ class _Data:
             self._core.draw(self._n_rows, self._numbers)
             yield self._encoded(self._source.take(self._numbers, self._core.dtype), self._numbers)
 
+    def numbered(self, numbers: np.ndarray) -> Iterator[Any]:
+        """The rows of these numbers, rising."""
+        if self._source.has_rows:
+            yield self._encoded(self._source.take(numbers, self._core.dtype), numbers)
+            return
+        for X, slots, _, at in self.all():
+            wanted = np.isin(at, numbers)
+            if wanted.any():
+                yield X[wanted], slots[wanted], None, at[wanted]
+
     def _encoded(self, chunk: Chunk, numbers: np.ndarray) -> tuple[Any, ...]:
         slots, n_known, _ = self._core.labels.encode(chunk.y)
-        if n_known < len(chunk.y) or numbers[-1:] >= self._n_rows:
+        if n_known < len(chunk.y) or numbers.max(initial=0) >= self._n_rows:
             raise ValueError(f"{self._core.owner}: the source has changed between two passes")
         return chunk.X, slots, chunk.weight, numbers
