@@ -282,7 +282,7 @@ REGISTERED = [
     Registered(
         "BallVectorMachine",
         BallVectorMachine,
-        {"n_probes": 9, "max_core": 14, "gamma": 0.3, "epsilon": 1e-3, "C": 3.0},
+        {"n_probes": 3, "max_core": 14, "gamma": 0.3, "epsilon": 1e-3, "C": 3.0},
         unread=("degree",),
         one_pass=False,
     ),
@@ -303,7 +303,7 @@ REGISTERED = [
     Registered(
         "CoreVectorMachine",
         CoreVectorMachine,
-        {"n_probes": 9, "max_core": 14, "gamma": 0.3, "epsilon": 1e-4, "C": 3.0},
+        {"n_probes": 3, "max_core": 14, "gamma": 0.3, "epsilon": 1e-4, "C": 3.0},
         unread=("degree",),
         by_rounding=("n_iter",),
         one_pass=False,
@@ -311,7 +311,7 @@ REGISTERED = [
     Registered(
         "CoreVectorMachine-linear",
         CoreVectorMachine,
-        {"n_probes": 9, "max_core": 10, "kernel": Linear(), "normalize": True, "epsilon": 1e-3},
+        {"n_probes": 3, "max_core": 10, "kernel": Linear(), "normalize": True, "epsilon": 1e-3},
         3,
         unread=("degree",),
         by_rounding=("n_iter",),

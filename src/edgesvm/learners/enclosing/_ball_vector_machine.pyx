@@ -183,9 +183,11 @@ cdef class BallVectorMachineCore(EnclosingCore):
 
     def check(self):
         super().check()
-        n = int(self.n_core[0])
-        f = self.views["f"]
-        if f[n:].any() or (np.abs(f) > 2e300).any():
-            raise CorruptModelError("a product with the centre cannot be")
         if not 0.0 <= self.shrunk[0] <= self.kappa or not 0.0 <= self.lift[0] <= self.kappa:
             raise CorruptModelError("the ball's radius cannot be")
+        f = self.views["f"]
+        n = int(self.n_core[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = np.abs(f[:n] - self.check_products())
+        if f[n:].any() or not (off <= self.rounding()).all():
+            raise CorruptModelError("a product with the centre is not what it was")

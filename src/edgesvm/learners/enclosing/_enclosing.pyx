@@ -459,16 +459,28 @@ cdef class EnclosingCore(LearnerCore):
         if not (own[:n] > 0.0).all() or own[n:].any() or (own > LARGEST).any() or not (
                 0.0 <= self.square[0] <= 2.0 * LARGEST):
             raise CorruptModelError("a squared length cannot be")
-        self.check_rows(n)
+        self.check_products()
 
-    def check_rows(self, int64_t n):
+    def check_products(self):
+        """Refuse core vectors that are not learned, and a centre that is not theirs."""
         cdef int64_t p
+        cdef double k, f, square = 0.0
         cdef bint fine = True
-        cdef double k
-        for p in range(n):
+        products = np.empty(self.n_core[0])
+        for p in range(self.n_core[0]):
             get_row(&self.rows, p, self.point)
             k = self.self_kernel()
             fine = fine and isfinite(k) and fabs(k) <= self.kappa
+            f = self.sign[p] * self.output() + fabs(self.beta[p]) * self.own[p]
+            square += fabs(self.beta[p]) * f
+            products[p] = f
         memset(self.point, 0, self.row_bytes())
         if not fine:
             raise CorruptModelError("a core vector is larger than any that is learned")
+        if not fabs(square - self.square[0]) <= self.rounding():
+            raise CorruptModelError("the centre is not that of the core vectors")
+        return products
+
+    def rounding(self):
+        """How far products may have strayed from what they are computed anew."""
+        return 1e-4 * max(self.kappa, float(self.views["own"].max(initial=0.0)))

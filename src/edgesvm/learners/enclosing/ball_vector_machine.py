@@ -151,7 +151,7 @@ class BallVectorMachine(EnclosingMachine):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
                 raise ValueError(f"{name}={value!r}: give True or False")
-        whole("max_rounds", self.max_rounds, 1, 1 << 62)
+        whole("max_rounds", self.max_rounds, 1, 10**6)
 
     def _own_arrays(self, n: int) -> Arrays:
         return [

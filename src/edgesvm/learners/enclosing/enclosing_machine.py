@@ -49,7 +49,7 @@ class EnclosingMachine(KernelLearner):
         positive("C", self.C)
         whole("max_core", self.max_core, 2, MAX_CAPACITY)
         whole("n_probes", self.n_probes, 1, 1 << 16)
-        whole("max_iter", self.max_iter, 1, 1 << 62)
+        whole("max_iter", self.max_iter, 1, 10**12)
         whole("seed", self.seed, 0, (1 << 32) - 1)
         if not isinstance(self.normalize, (bool, np.bool_)):
             raise ValueError(f"normalize={self.normalize!r}: give True or False")
