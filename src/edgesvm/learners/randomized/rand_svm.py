@@ -14,6 +14,7 @@ from edgesvm.contract.labels import Labels, as_object, is_label
 from edgesvm.contract.params import positive, whole
 from edgesvm.core.status import Status
 from edgesvm.errors import CorruptModelError, refusal
+from edgesvm.kernels import LARGEST_KERNEL, Kernel, resolve_kernel
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.randomized._rand_svm import WorkingSet
@@ -28,7 +29,10 @@ SCRATCH = (
     *("before", "best_numbers", "best_alpha", "decisions", "draws"),
 )
 COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted", "stop")
-INTERFACE = ("C", "tol", "solve", "support_", "alpha_", "objective_", "converged_")
+INTERFACE = (
+    *("C", "tol", "kernel", "gamma", "degree", "coef0"),
+    *("solve", "support_", "alpha_", "objective_", "converged_"),
+)
 
 MOST = 1 << 62  # a count in the arena
 
@@ -312,11 +316,14 @@ class RandSVM(Learner):
     def _survey(self, source: Source, labels: Labels) -> tuple[int, int]:
         """Refuse data that cannot be learned; the number of rows, and of those with a weight."""
         owner, n_rows, n_learned = type(self).__name__, 0, 0
+        solver = self._inner
+        kernel = resolve_kernel(
+            solver.kernel, source.n_features, solver.gamma, solver.degree, solver.coef0
+        )
         for chunk in self._chunks(source):
             n_rows += len(chunk.X)
-            with np.errstate(over="ignore", invalid="ignore"):
-                finite = np.isfinite(np.einsum("ij,ij->i", chunk.X, chunk.X))
-            fine = finite if chunk.weight is None else finite & is_weight(chunk.weight)
+            finite = is_held(chunk.X, kernel)
+            fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, solver.C)
             _, n_known, newcomers = labels.encode(chunk.y)
             row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
             for slot, at, label in newcomers:
@@ -428,7 +435,10 @@ class RandSVM(Learner):
             decisions = None
             if solver is not None:
                 decisions = core.views["decisions"][: len(chunk.X)]
-                solver.decision_function(chunk.X, out=decisions)
+                row, status = core.decide_many(chunk.X, decisions)
+                if status > Status.CHANGED:
+                    sample = f"{type(self).__name__}: row {chunk.at + row}"
+                    raise refusal(status, sample, self.dtype, core.labels.in_slots)
                 decisions *= core.labels.sign
             working.offer(chunk.at, chunk.X, slots, chunk.weight, decisions, margin)
 
@@ -470,6 +480,12 @@ class RandSVM(Learner):
 
     # -- the solution ------------------------------------------------------------------------------
 
+    @property
+    def _solved(self) -> Any:
+        if not self.is_fitted:
+            self._raise_not_fitted()
+        return self.solver_
+
     def _count(self, name: str) -> int:
         return int(self._allocated.views[name])
 
@@ -508,23 +524,23 @@ class RandSVM(Learner):
     @property
     def support_vectors_(self) -> np.ndarray:
         """Ndarray of shape (n_support, n_features), a copy."""
-        return self.solver_.support_vectors_
+        return self._solved.support_vectors_
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """y alpha of the support vectors, ndarray of shape (1, n_support), float64."""
-        return self.solver_.dual_coef_
+        return self._solved.dual_coef_
 
     @property
     def intercept_(self) -> np.ndarray:
         """Ndarray of shape (1,), float64."""
-        return self.solver_.intercept_
+        return self._solved.intercept_
 
     @property
     def objective_(self) -> float:
         """The dual objective of the sample, at least that of all the data; where ``converged_``,
         the same."""
-        return self.solver_.objective_
+        return self._solved.objective_
 
     @property
     def primal_objective_(self) -> float:
@@ -567,8 +583,18 @@ class _Best:
         return self._numbers[: self._n], self._alpha[: self._n]
 
 
-def is_weight(weight: np.ndarray) -> np.ndarray:
-    return np.isfinite(weight) & (weight >= 0.0)
+def is_held(X: np.ndarray, kernel: Kernel) -> np.ndarray:
+    """Which rows the solver takes."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("ij,ij->i", X, X)
+        return np.isfinite(squares) & (kernel.of_square(squares) <= LARGEST_KERNEL)
+
+
+def is_weight(weight: np.ndarray, C: float) -> np.ndarray:
+    """Which weights: zero, or C times it is a bound."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        bound = C * weight
+    return (weight == 0.0) | (np.isfinite(bound) & (bound > 0.0))
 
 
 def unknown_label(owner: str, chunk: Chunk, row: int, labels: Labels, dtype: str) -> ValueError:
