@@ -56,7 +56,7 @@ cdef struct Smo:
     double k_max
     bint unshrunk
 
-cdef void smo_begin(Smo *s, bint warm) noexcept nogil
+cdef void smo_begin(Smo *s, bint warm, int64_t n_known=*) noexcept nogil
 cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil
 cdef void smo_complete(Smo *s) noexcept nogil
 cdef double smo_intercept(const Smo *s) noexcept nogil
@@ -64,4 +64,4 @@ cdef double smo_objective(const Smo *s) noexcept nogil
 cdef double smo_gap(const Smo *s) noexcept nogil
 cdef void smo_restore(Smo *s) noexcept nogil
 cdef int64_t smo_gather(Smo *s) noexcept nogil
-cdef void smo_wipe(Smo *s) noexcept nogil
+cdef void smo_wipe(Smo *s, int64_t n_known=*) noexcept nogil
