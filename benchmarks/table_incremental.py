@@ -211,7 +211,7 @@ def table(number: int, label: str, cells: Cells, n_splits: int) -> str:
                 f"{100 * support / done[0]['rows']:.2f}",
                 f"{np.mean([cell['cycles'] for cell in done]):.0f}",
                 f"{np.mean([cell['given_up'] for cell in done]):,.0f}",
-                f"{np.median([cell['seconds'] for cell in done]):.2f}",
+                f"{np.median([cell['seconds'] for cell in done]):.3g}",
                 f"{done[0]['bytes']:,}",
                 allowed,
                 len(done),
@@ -292,7 +292,7 @@ def figure(cells: Cells, flip: float) -> str:
                 *(f"{errors[name]:.2f}" for name in errors),
                 f"{errors['windowed'] - errors['batch']:+.2f}",
                 *(step[name]["support"] for name in errors),
-                *(f"{step[name]['seconds']:.2f}" for name in errors),
+                *(f"{step[name]['seconds']:.2g}" for name in errors),
             ]
         )
     apart = max(
@@ -391,7 +391,7 @@ def report(rows: int, cells: Cells, count: dict[int, int]) -> None:
 def section(number: int, label: str, title: str, cells: Cells, n_splits: int) -> list[str]:
     """A table under its heading, where any of it is done."""
     rows = table(number, label, cells, n_splits)
-    why = [WHY_ED] if number == 1 else []
+    why = [WHY_ED] if "NO |" in rows else []
     return [f"### Table {number}: {title}", rows, *why] if rows else []
 
 
