@@ -7,7 +7,8 @@ against batch training on the same rows, ten test sets of 1,000 at each of twelv
 
 Beside the paper's columns: the same with no more than 500 support vectors held.
 
-Each cell is kept as it is done; the same command goes on after an interruption.
+Each cell is kept as it is done; the same command goes on after an interruption, and --done reports
+what is there.
 """
 
 from __future__ import annotations
@@ -352,7 +353,6 @@ def main() -> None:
     for fill in parts(args.rows, cells, count):
         if not args.done:
             fill()
-            report(args.rows, cells, count)
     report(args.rows, cells, count)
 
 
