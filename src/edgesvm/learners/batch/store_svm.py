@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import parse_bytes
-from edgesvm.contract.labels import Labels, check_binary
+from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
 from edgesvm.kernels import Kernel, resolve_kernel
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch._store_svm_ref import StoreSVMCoreRef
+from edgesvm.learners.batch.survey import survey
 from edgesvm.sources import Source, is_rereadable
 
 LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
@@ -141,8 +142,8 @@ class StoreSVM(Learner):
         Raises
         ------
         ValueError
-            More rows than ``max_samples``, where the store refuses them; else as for any learner.
-            Nothing is forgotten.
+            More rows than ``max_samples``, where the store refuses them, or a row of a source that
+            is refused: nothing is forgotten. Else as for any learner.
         """
         if is_rereadable(X):
             self._fit_source(Source(X, y, sample_weight, owner=type(self).__name__))
@@ -152,16 +153,10 @@ class StoreSVM(Learner):
         return self.solve(alpha=alpha, progress=progress)
 
     def _fit_source(self, source: Source) -> None:
-        owner, n_rows, labels = type(self).__name__, 0, Labels()
-        for chunk in source.chunks(dtype=self._dtype):
-            n_rows += len(chunk.X)
-            _, n_known, newcomers = labels.encode(chunk.y)
-            if n_known < len(chunk.y):
-                seen = np.empty(len(labels.in_slots), object)
-                seen[:] = labels.in_slots
-                check_binary(np.concatenate([seen, chunk.y[: n_known + 1].astype(object)]), owner)
-            for slot, _, label in newcomers:
-                labels.take(slot, label)
+        owner = type(self).__name__
+        known = self._allocated.labels if "_state" in self.__dict__ else Labels()
+        labels = Labels(known.in_slots) if known.closed else Labels()
+        n_rows, _ = survey(source.chunks(dtype=self._dtype), labels, self, owner)
         if n_rows == 0:
             raise ValueError(
                 f"{owner}: the source has 0 labelled samples, a minimum of 1 is needed"

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.core import COMMON_ARRAYS
-from edgesvm.contract.labels import Labels, as_object, is_label
+from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
 from edgesvm.core.status import Status
 from edgesvm.errors import CorruptModelError, refusal
-from edgesvm.kernels import LARGEST_KERNEL, Kernel, resolve_kernel
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
+from edgesvm.learners.batch.survey import survey, unknown_label
 from edgesvm.learners.randomized._rand_svm import WorkingSet
 from edgesvm.learners.randomized._rand_svm_ref import WorkingSetRef
-from edgesvm.sources import CHUNK_ROWS, Chunk, Source
+from edgesvm.sources import CHUNK_ROWS, Source
 
 __all__ = ["RandSVM", "estimated_support"]
 
@@ -315,29 +315,11 @@ class RandSVM(Learner):
 
     def _survey(self, source: Source, labels: Labels) -> tuple[int, int]:
         """Refuse data that cannot be learned; the number of rows, and of those with a weight."""
-        owner, n_rows, n_learned = type(self).__name__, 0, 0
-        solver = self._inner
-        kernel = resolve_kernel(
-            solver.kernel, source.n_features, solver.gamma, solver.degree, solver.coef0
-        )
-        for chunk in self._chunks(source):
-            n_rows += len(chunk.X)
-            finite = is_held(chunk.X, kernel)
-            fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, solver.C)
-            _, n_known, newcomers = labels.encode(chunk.y)
-            row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
-            for slot, at, label in newcomers:
-                if at < row:
-                    labels.take(slot, label)
-            if row < len(chunk.y):
-                if row == n_known:
-                    raise unknown_label(owner, chunk, row, labels, self.dtype)
-                status = Status.BAD_WEIGHT if finite[row] else Status.NOT_FINITE
-                sample = f"{owner}: row {chunk.at + row} (label {chunk.y[row]!r})"
-                raise refusal(status, sample, self.dtype, labels.in_slots)
-            n_learned += len(fine) if chunk.weight is None else int(np.count_nonzero(chunk.weight))
+        n_rows, n_learned = survey(self._chunks(source), labels, self._inner, type(self).__name__)
         if n_rows == 0:
-            raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")
+            raise ValueError(
+                f"{type(self).__name__}: found 0 sample(s) with a label, a minimum of 1 is required"
+            )
         if n_learned == 0:
             raise ValueError("sample_weight is zero for every row: there is nothing to learn")
         return n_rows, n_learned
@@ -581,36 +563,3 @@ class _Best:
 
     def solution(self) -> tuple[np.ndarray, np.ndarray]:
         return self._numbers[: self._n], self._alpha[: self._n]
-
-
-def is_held(X: np.ndarray, kernel: Kernel) -> np.ndarray:
-    """Which rows the solver takes."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum("ij,ij->i", X, X)
-        return np.isfinite(squares) & (kernel.of_square(squares) <= LARGEST_KERNEL)
-
-
-def is_weight(weight: np.ndarray, C: float) -> np.ndarray:
-    """Which weights: zero, or C times it is a bound."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        bound = C * weight
-    return (weight == 0.0) | (np.isfinite(bound) & (bound > 0.0))
-
-
-def unknown_label(owner: str, chunk: Chunk, row: int, labels: Labels, dtype: str) -> ValueError:
-    """The exception for a label that is none, or a third one."""
-    label = as_object(chunk.y[row])
-    number = chunk.at + row
-    sample = f"{owner}: row {number} (label {label!r})"
-    if not is_label(label):
-        return ValueError(f"{sample} has no label: None, NaN or infinite")
-    if labels.closed:
-        return refusal(Status.UNKNOWN_LABEL, sample, dtype, labels.in_slots)
-    if chunk.y.dtype.kind == "f" and (chunk.y != np.trunc(chunk.y)).any():
-        return ValueError(
-            f"{owner}: Unknown label type: continuous (row {number} has a third value)"
-        )
-    return ValueError(
-        f"{owner}: Only binary classification is supported. The type of the target is multiclass:"
-        f" row {number} has {label!r} beside {list(labels.in_slots)}"
-    )
