@@ -30,7 +30,7 @@ def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
     converged, held, whole, scores = fits
     assert converged == "True"
     n_bytes, n_given_up = map(int, held.split())
-    assert f"{n_bytes:,}" == re.search(r"# ([\d,]+) bytes; support", TEXT)[1] and n_given_up > 0
+    assert f"{n_bytes:,}" == re.search(r"# ([\d,]+) bytes; vectors", TEXT)[1] and n_given_up > 0
     assert whole == "optimal True"
     assert scores == re.search(r"whole\)\]\)  # (.*)$", TEXT, re.MULTILINE)[1]
 

@@ -42,7 +42,7 @@ class Standardized(Learner):
     --------
     >>> from edgesvm import Standardized, StreamSVM
     >>> Standardized.within("2KiB", n_features=5, learner=StreamSVM(bound="lower")).learner
-    StreamSVM(bound='lower', lookahead=10)
+    StreamSVM(bound='lower', lookahead=8)
     """
 
     _capacity = ""  # the wrapped learner's
