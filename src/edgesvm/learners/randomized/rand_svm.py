@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.core import COMMON_ARRAYS
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
 from edgesvm.core.status import Status
 from edgesvm.errors import CorruptModelError, refusal
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
-from edgesvm.learners.batch.survey import survey, unknown_label
 from edgesvm.learners.randomized._rand_svm import WorkingSet
 from edgesvm.learners.randomized._rand_svm_ref import WorkingSetRef
 from edgesvm.sources import CHUNK_ROWS, Source
+from edgesvm.survey import survey, unknown_label
 
 __all__ = ["RandSVM", "estimated_support"]
 
@@ -132,6 +133,11 @@ class RandSVM(Learner):
     True
     """
 
+    k_ = Counter("The number of support vectors at which `fit` stopped or would have.")
+    sample_size_ = Counter("Rows of a sample, r: c k, or the room there is, or all rows.")
+    n_passes_ = Counter("Passes that sought violators.")
+    n_violators_ = Counter("Rows that violate the solution, those of its sample not among them.")
+
     _capacity = ""  # the solver's
 
     def __init__(
@@ -237,7 +243,7 @@ class RandSVM(Learner):
             ("before", "i8", (room,)),
             ("best_numbers", "i8", (room,)),
             ("best_alpha", "f8", (room,)),
-            ("decisions", "f8", (min(room, CHUNK_ROWS),)),
+            ("decisions", "f8", (self._chunk_rows,)),
             *self._inner._arrays(n_features),
         ]
 
@@ -291,7 +297,16 @@ class RandSVM(Learner):
         source = Source(X, y, sample_weight, owner=type(self).__name__)
         self.plan(source.n_features)
         labels = self._labels()
-        n_rows, n_learned = self._survey(source, labels)
+        solver = self._inner
+        n_rows, n_learned, _ = survey(
+            source,
+            labels,
+            owner=type(self).__name__,
+            dtype=self.dtype,
+            rows=self._chunk_rows,
+            kernel=solver._kernel(source.n_features),
+            C=solver.C,
+        )
         self._begin(source.n_features, labels)
         try:
             self._sample_and_solve(source, n_learned, progress)
@@ -313,23 +328,9 @@ class RandSVM(Learner):
         known = self._allocated.labels if "_state" in self.__dict__ else Labels()
         return Labels(known.in_slots) if known.closed else Labels()
 
-    def _survey(self, source: Source, labels: Labels) -> tuple[int, int]:
-        """Refuse data that cannot be learned; the number of rows, and of those with a weight."""
-        n_rows, n_learned = survey(self._chunks(source), labels, self._inner, type(self).__name__)
-        if n_rows == 0:
-            raise ValueError(
-                f"{type(self).__name__}: found 0 sample(s) with a label, a minimum of 1 is required"
-            )
-        if n_learned == 0:
-            raise ValueError("sample_weight is zero for every row: there is nothing to learn")
-        return n_rows, n_learned
-
-    def _chunks(self, source: Source) -> Any:
-        most = min(self._room, CHUNK_ROWS)
-        for chunk in source.chunks(most, self._dtype):
-            if len(chunk.X) > most:
-                raise ValueError(f"the source gave {len(chunk.X)} rows where {most} were asked for")
-            yield chunk
+    @property
+    def _chunk_rows(self) -> int:
+        return min(self._room, CHUNK_ROWS)
 
     def _begin(self, n_features: int, labels: Labels) -> None:
         """An empty memory of these labels."""
@@ -410,7 +411,7 @@ class RandSVM(Learner):
         """One pass: draw among all rows, or among those that violate the solution."""
         core = self._allocated
         margin = np.inf if solver is None else 1.0 - float(solver.tol)
-        for chunk in self._chunks(source):
+        for chunk in source.chunks(self._chunk_rows, self._dtype):
             slots, n_known, _ = core.labels.encode(chunk.y)
             if n_known < len(chunk.y):
                 raise unknown_label(type(self).__name__, chunk, n_known, core.labels, self.dtype)
@@ -470,26 +471,6 @@ class RandSVM(Learner):
 
     def _count(self, name: str) -> int:
         return int(self._allocated.views[name])
-
-    @property
-    def k_(self) -> int:
-        """The number of support vectors at which `fit` stopped or would have."""
-        return self._count("k")
-
-    @property
-    def sample_size_(self) -> int:
-        """Rows of a sample, r: c k, or the room there is, or all rows."""
-        return self._count("sample_size")
-
-    @property
-    def n_passes_(self) -> int:
-        """Passes that sought violators."""
-        return self._count("n_passes")
-
-    @property
-    def n_violators_(self) -> int:
-        """Rows that violate the solution, those of its sample not among them."""
-        return self._count("n_violators")
 
     @property
     def stop_(self) -> str | None:
