@@ -7,7 +7,8 @@ against batch training on the same rows, ten test sets of 1,000 at each of twelv
 
 Beside the paper's columns: the same with no more than 500 support vectors held.
 
-Each cell is kept as it is done; the same command goes on after an interruption.
+Each cell is kept as it is done; the same command goes on after an interruption, and --done reports
+what is there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from cells import Cells, build_id
 from data import folder, read, standardised
-from report import OUT, markdown, progress, publish, use_one_thread
+from report import OUT, markdown, publish, use_one_thread
 
 from edgesvm import RBF, BatchSVM, IncrementalSVM, WindowedSVM
 from edgesvm.datasets import NoisyCrossedNorm
@@ -51,12 +52,25 @@ PAPER: dict[int, dict[str, tuple[Any, ...]]] = {
         "cycles": ("-", 13, 38, 34, 36),
     },
 }
+WHY_ED = (
+    "ED is trained on little but its errors, and comes and goes with its cycles: one cycle more or "
+    "less is another figure, hence its deviation over the splits. With room for 500 vectors, where "
+    "those farthest on the wrong side go, it keeps still."
+)
 BATCH = {1: 500, 2: 10}
 SPLITS = {1: 5, 2: 10}
 TITLES = {1: "noisy crossed norm", 2: "Pima"}
 SMALL = 500  # vectors, where memory is the point
 FLIPS = (0.01, 0.0)  # noise that makes the paper's batch error, and none
 GAMMAS, CS = (0.003, 0.01, 0.03, 0.1), (0.1, 1.0, 10.0)
+OPENING = (
+    "The paper does not say what its noise is; its batch error of 3.2 % is what 1 % of switched "
+    "labels adds to the best classifier's 2.3. Without, all errors are lower. Pima is scaled to "
+    "deviation 1 by the training rows; the paper says nothing of scaling, and its batch error of "
+    "31.9 % with 96 % of the rows support vectors speaks of a kernel too narrow. Their hours are "
+    "of SVMlight on 1.3 GHz. What waits at the end of the stream is learned by `update`, which is "
+    "a cycle more."
+)
 LARGEST = 20_000  # rows of a cross-validation; support vectors held where there is no limit
 STEPS, WINDOW, STEP_ROWS = 12, 3, 1000
 
@@ -198,7 +212,7 @@ def table(number: int, label: str, cells: Cells, n_splits: int) -> str:
                 f"{100 * support / done[0]['rows']:.2f}",
                 f"{np.mean([cell['cycles'] for cell in done]):.0f}",
                 f"{np.mean([cell['given_up'] for cell in done]):,.0f}",
-                f"{np.median([cell['seconds'] for cell in done]):.2f}",
+                f"{np.median([cell['seconds'] for cell in done]):.3g}",
                 f"{done[0]['bytes']:,}",
                 allowed,
                 len(done),
@@ -217,20 +231,22 @@ def table(number: int, label: str, cells: Cells, n_splits: int) -> str:
         "SVs",
     ]
     header += ["condensed %", "cycles", "given up", "CPU s", "bytes", "at most +0.5", "splits"]
-    return markdown(header, rows)
+    return markdown(header, rows) if rows else ""
 
 
 # -- Figure 1 --------------------------------------------------------------------------------------
 
 
-def run_figure(cells: Cells, flip: float) -> None:
+def run_figure(rows: int, cells: Cells, flip: float) -> None:
     """Errors and sizes of the windowed and the batch model at each step."""
     if ("figure", flip) in cells:
         return
     stream = NoisyCrossedNorm(7, flip=flip)
     tests = [NoisyCrossedNorm(100 + k, flip=flip).next_block(STEP_ROWS) for k in range(10)]
     label = f"flip {flip:g}"
-    gamma, C = (cells[chosen_key(label, "B", None)][name] for name in ("gamma", "C"))
+    gamma, C = parameters(
+        chosen_key(label, "B", None), BATCH[1], lambda s: crossed_norm(s, rows, flip), cells
+    )
     windowed = WindowedSVM(
         window=WINDOW,
         batch_size=STEP_ROWS,
@@ -277,16 +293,19 @@ def figure(cells: Cells, flip: float) -> str:
                 *(f"{errors[name]:.2f}" for name in errors),
                 f"{errors['windowed'] - errors['batch']:+.2f}",
                 *(step[name]["support"] for name in errors),
-                *(f"{step[name]['seconds']:.2f}" for name in errors),
+                *(f"{step[name]['seconds']:.2g}" for name in errors),
             ]
         )
+    apart = max(
+        (np.mean(s["windowed"]["errors"]) - np.mean(s["batch"]["errors"]) for s in steps), key=abs
+    )
     size = {name: np.mean([s[name]["support"] for s in steps]) for name in ("windowed", "batch")}
     header = ["step", "windowed, error %", "batch, error %", "difference"]
     header += ["windowed, SVs", "batch, SVs", "windowed, CPU s", "batch, CPU s"]
     return (
         f"{markdown(header, rows)}\n\nMean size {size['windowed']:.0f} and {size['batch']:.0f} "
         f"support vectors (the paper: 418 and 430); {cells[('figure', flip)]['given_up']} were "
-        "given up."
+        f"given up. The largest difference of a step is {apart:+.2f} points; 0.5 is allowed."
     )
 
 
@@ -321,6 +340,7 @@ def main() -> None:
     )
     parser.add_argument("--rows", type=int, default=100_000, help="to learn, and to test, in 1")
     parser.add_argument("--splits", type=int, help="at most (default 5 and 10)")
+    parser.add_argument("--done", action="store_true", help="run nothing, report what is there")
     parser.add_argument("--any-build", action="store_true", help="take cells of other builds too")
     parser.add_argument("--quick", action="store_true", help="2,000 rows, one split")
     args = parser.parse_args()
@@ -329,42 +349,50 @@ def main() -> None:
         args.rows, args.splits = 2000, 1
     build = f"{build_id('learners/batch', 'learners/incremental')} {args.rows}"
     cells = Cells(OUT / "table_incremental.cells", build, any_build=args.any_build)
-    text = []
     count = {k: min(n, args.splits or n) for k, n in SPLITS.items()}
-    for flip in FLIPS:
-        label = f"flip {flip:g}"
-        run_table(1, label, lambda s, f=flip: crossed_norm(s, args.rows, f), cells, count[1])
-        noise = f"{100 * flip:g} % of the labels switched" if flip else "no label switched"
-        text += [
-            f"### Table 1: {TITLES[1]}, {noise}",
-            table(1, label, cells, count[1]),
-        ]
+    for fill in parts(args.rows, cells, count):
+        if not args.done:
+            fill()
+    report(args.rows, cells, count)
+
+
+def parts(rows: int, cells: Cells, count: dict[int, int]) -> list[Callable[[], None]]:
+    """What there is to run, the shortest first but for the parameters that the figure needs."""
+
+    def first_table(flip: float) -> None:
+        run_table(1, f"flip {flip:g}", lambda s: crossed_norm(s, rows, flip), cells, count[1])
+
+    tables = [lambda f=flip: first_table(f) for flip in FLIPS]
+    last = [lambda: run_figure(rows, cells, FLIPS[0]), *tables]
     if (folder() / "pima.npz").exists():
-        run_table(2, "pima", pima, cells, count[2])
-        text += [
-            f"### Table 2: {TITLES[2]}",
-            table(2, "pima", cells, count[2]),
-        ]
-    else:
-        print(f"Table 2: skipped, no pima.npz in {folder()} (set EDGESVM_DATA)")
-    progress("Figure 1")
-    run_figure(cells, FLIPS[0])
-    draw(cells, FLIPS[0])
-    text += [f"### Figure 1: a window of {WINDOW} batches", figure(cells, FLIPS[0])]
-    opening = (
-        "The paper does not say what its noise is; its batch error of 3.2 % is what 1 % of "
-        "switched labels adds to the best classifier's 2.3. Without, all errors are lower. Pima is "
-        "scaled to deviation 1 by the training rows; the paper says nothing of scaling, and its "
-        "batch error of 31.9 % with 96 % of the rows support vectors speaks of a kernel too "
-        "narrow. Their hours are of SVMlight on 1.3 GHz. What waits at the end of the stream is "
-        "learned by `update`, which is a cycle more."
-    )
+        return [lambda: run_table(2, "pima", pima, cells, count[2]), *last]
+    print(f"Table 2: skipped, no pima.npz in {folder()} (set EDGESVM_DATA)")
+    return last
+
+
+def report(rows: int, cells: Cells, count: dict[int, int]) -> None:
+    """What is done so far."""
+    text = [OPENING]
+    for flip in FLIPS:
+        noise = f"{100 * flip:g} % of the labels switched" if flip else "no label switched"
+        text += section(1, f"flip {flip:g}", f"{TITLES[1]}, {noise}", cells, count[1])
+    text += section(2, "pima", TITLES[2], cells, count[2])
+    if ("figure", FLIPS[0]) in cells:
+        text += [f"### Figure 1: a window of {WINDOW} batches", figure(cells, FLIPS[0])]
+        draw(cells, FLIPS[0])
     publish(
         "table_incremental",
         "Incremental SVMs: Tables 1 and 2 and Figure 1",
-        "\n\n".join([opening, *text]),
-        {"paper": PAPER, "rows": args.rows},
+        "\n\n".join(text),
+        {"paper": PAPER, "rows": rows},
     )
+
+
+def section(number: int, label: str, title: str, cells: Cells, n_splits: int) -> list[str]:
+    """A table under its heading, where any of it is done."""
+    rows = table(number, label, cells, n_splits)
+    why = [WHY_ED] if "NO |" in rows else []
+    return [f"### Table {number}: {title}", rows, *why] if rows else []
 
 
 if __name__ == "__main__":

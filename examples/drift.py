@@ -1,16 +1,18 @@
 """Accuracy over time on a stream that changes: the last batches alone against all that was seen.
 
-    python examples/drift.py ../shared/data/elec2.npz --plot elec2.png
-    python examples/drift.py ../shared/data/gas_drift_minmax10.npz --positive 1 --plot gas.png
+    python examples/drift.py elec2.npz --batch-size 2 --max-vectors 50 --plot elec2.png
+    python examples/drift.py gas_drift_minmax10.npz --positive 1 --plot gas.png
 
-The file is an npz with X and y in the order of time; where it has an array `batch` too, rows are
-put in random order inside each batch. Each row is predicted, then learned.
+A file is an npz with X and y in the order of time; where it has an array `batch` too, rows are put
+in random order inside each batch. Each row is predicted, then learned. Beside the learners, as a
+control: saying what the label before was.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from edgesvm import IncrementalSVM, Learner, Standardized, StreamSVM, WindowedSV
 from edgesvm.evaluation import Prequential
 
 Curve = list[tuple[int, float]]
+CONTROL = "the label before"
 
 
 def stream(path: Path, positive: int | None, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -41,15 +44,21 @@ def contestants(batch_size: int, window: int, max_vectors: int, C: float) -> dic
     }
 
 
-def test_then_train(learner: Learner, X: np.ndarray, y: np.ndarray, score: Prequential) -> Curve:
+def test_then_train(learner: Learner, X: np.ndarray, y: np.ndarray) -> Iterator[bool]:
+    """What is said of each row but the first, which is the first to be learned."""
+    learner.learn_one(X[0], bool(y[0]))
+    for x, label in zip(X[1:], y[1:].tolist(), strict=True):
+        yield learner.predict_one(x)
+        learner.learn_one(x, label)
+
+
+def rolling(said: Iterable[bool], y: np.ndarray, score: Prequential) -> Curve:
     """Rolling accuracy over samples; the account is in `score`."""
     curve = []
-    for x, label in zip(X, y.tolist(), strict=True):
-        if learner.is_fitted:
-            score.add(label, learner.predict_one(x))
-            if score.n % 50 == 0:
-                curve.append((score.n, 100 * score.rolling))
-        learner.learn_one(x, label)
+    for label, predicted in zip(y[1:].tolist(), said, strict=True):
+        score.add(label, predicted)
+        if score.n % 50 == 0:
+            curve.append((score.n, 100 * score.rolling))
     return curve
 
 
@@ -63,12 +72,13 @@ def draw(curves: dict[str, Curve], path: str, title: str) -> None:
 
     figure, axes = plt.subplots(figsize=(9, 4.5), constrained_layout=True)
     for name, curve in curves.items():
-        axes.plot(*zip(*curve, strict=True), label=name, linewidth=1.2)
+        plain = {"color": "0.6", "linewidth": 0.8} if name == CONTROL else {"linewidth": 1.2}
+        axes.plot(*zip(*curve, strict=True), label=name, **plain)
     axes.set_xlabel("samples")
     axes.set_ylabel("rolling accuracy, %")
     axes.set_title(title, fontsize=10)
-    axes.legend()
     axes.grid(alpha=0.3)
+    figure.legend(loc="outside lower center", ncols=len(curves), fontsize=9)
     figure.savefig(path, dpi=120)
     plt.close(figure)
 
@@ -82,19 +92,25 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--batch-size", type=int, default=20)
     parser.add_argument("--window", type=int, default=25, help="batches (default 25)")
     parser.add_argument("--max-vectors", type=int, default=300)
-    parser.add_argument("--C", type=float, default=1.0)
+    parser.add_argument("--C", type=float, default=10.0)
     parser.add_argument("--rolling", type=int, default=1000, help="rows of the rolling accuracy")
     parser.add_argument("--plot", metavar="PNG")
     args = parser.parse_args(arguments)
     X, y = stream(args.file, args.positive)
-    curves = {}
     models = contestants(args.batch_size, args.window, args.max_vectors, args.C)
-    for name, model in models.items():
-        score, learner = Prequential(args.rolling), Standardized(learner=model)
-        curves[name] = test_then_train(learner, X, y, score)
+    learners = {name: Standardized(learner=model) for name, model in models.items()}
+    said: dict[str, Iterable[bool]] = {
+        **{name: test_then_train(learner, X, y) for name, learner in learners.items()},
+        CONTROL: y[:-1].tolist(),
+    }
+    curves = {}
+    for name, predictions in said.items():
+        score = Prequential(args.rolling)
+        curves[name] = rolling(predictions, y, score)
+        size = f", {learners[name].nbytes:,} bytes" if name in learners else ""
         print(
             f"{name:32}  accuracy {100 * score.accuracy:.2f} %, balanced "
-            f"{100 * score.balanced:.2f} %, {learner.nbytes:,} bytes",
+            f"{100 * score.balanced:.2f} %{size}",
             flush=True,
         )
     print(f"{'the larger class':32}  accuracy {100 * max(y.mean(), 1 - y.mean()):.2f} %")

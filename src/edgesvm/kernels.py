@@ -9,6 +9,7 @@ import numpy as np
 from edgesvm.contract.params import not_negative, positive, whole
 from edgesvm.core.kernels import KernelKind
 
+LARGEST_KERNEL = 1e37  # k(x, x) of what a solver takes: its kernel rows are float32
 MAX_DEGREE = 64  # a larger power overflows for any product that is not close to one
 
 
@@ -19,6 +20,10 @@ class Linear:
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Kernel values of rows, ndarray of shape (n, m)."""
         return X @ Z.T
+
+    def of_square(self, square: np.ndarray) -> np.ndarray:
+        """k(x, x) where x.x = square"""
+        return square
 
     @property
     def code(self) -> tuple[int, float, float, int]:
@@ -37,6 +42,10 @@ class RBF:
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Kernel values of rows, ndarray of shape (n, m)."""
         return np.exp(-self.gamma * ((X[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2))
+
+    def of_square(self, square: np.ndarray) -> np.ndarray:
+        """k(x, x) where x.x = square"""
+        return np.ones_like(square)
 
     @property
     def code(self) -> tuple[int, float, float, int]:
@@ -59,6 +68,10 @@ class Polynomial:
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Kernel values of rows, ndarray of shape (n, m)."""
         return (self.gamma * (X @ Z.T) + self.coef0) ** self.degree
+
+    def of_square(self, square: np.ndarray) -> np.ndarray:
+        """k(x, x) where x.x = square"""
+        return (self.gamma * square + self.coef0) ** self.degree
 
     @property
     def code(self) -> tuple[int, float, float, int]:

@@ -7,6 +7,7 @@ import numpy as np
 from edgesvm.contract.labels import Labels, as_object, is_label
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
+from edgesvm.kernels import LARGEST_KERNEL, Kernel
 from edgesvm.sources import CHUNK_ROWS, Chunk, Source
 
 
@@ -18,6 +19,8 @@ def survey(
     dtype: str,
     rows: int = CHUNK_ROWS,
     largest: float | None = None,
+    kernel: Kernel | None = None,
+    C: float = 1.0,
 ) -> tuple[int, int, tuple[int, int]]:
     """Refuse data that cannot be learned; how much there is.
 
@@ -33,6 +36,10 @@ def survey(
         Of a chunk, at most.
     largest : float, optional
         The largest squared norm of a row that can be learned; where not given, any that is finite.
+    kernel : Kernel, optional
+        Where given, k(x, x) of a row must fit into a solver's kernel row.
+    C : float
+        Times a weight that is not zero, it must be a bound.
 
     Returns
     -------
@@ -49,8 +56,8 @@ def survey(
     n_rows, per_class = 0, np.zeros(2, np.int64)
     for chunk in source.chunks(rows, np.dtype(dtype)):
         n_rows += len(chunk.X)
-        finite = _is_finite(chunk.X, largest)
-        fine = finite if chunk.weight is None else finite & is_weight(chunk.weight)
+        finite = _is_finite(chunk.X, largest, kernel)
+        fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, C)
         slots, n_known, newcomers = labels.encode(chunk.y)
         row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
         for slot, at, label in newcomers:
@@ -71,15 +78,18 @@ def survey(
     return n_rows, int(per_class.sum()), (int(per_class[0]), int(per_class[1]))
 
 
-def _is_finite(X: np.ndarray, largest: float | None) -> np.ndarray:
+def _is_finite(X: np.ndarray, largest: float | None, kernel: Kernel | None) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         square = np.einsum("ij,ij->i", X, X)
-    return np.isfinite(square) if largest is None else square <= largest
+        finite = np.isfinite(square) if largest is None else square <= largest
+        return finite if kernel is None else finite & (kernel.of_square(square) <= LARGEST_KERNEL)
 
 
-def is_weight(weight: np.ndarray) -> np.ndarray:
-    """Which weights are finite and >= 0, ndarray of bool."""
-    return np.isfinite(weight) & (weight >= 0.0)
+def is_weight(weight: np.ndarray, C: float = 1.0) -> np.ndarray:
+    """Which weights are zero, or C times them a bound; ndarray of bool."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        bound = C * weight
+    return (weight == 0.0) | (np.isfinite(bound) & (bound > 0.0))
 
 
 def unknown_label(owner: str, chunk: Chunk, row: int, labels: Labels, dtype: str) -> ValueError:

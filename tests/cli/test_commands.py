@@ -216,6 +216,15 @@ def test_a_learner_that_trains_by_the_batch(name, digits, capsys):
     assert ("window=4" in told["learner"]) == (name == "windowed")
 
 
+def test_support_vectors_that_found_no_room_are_told(digits, capsys):
+    argv = ["eval", digits, "--positive", 2, "--learner", "incremental", "--max-vectors", 5]
+    argv += ["--C", 0.1, "--memory", "64KiB"]
+    given_up = said_json(capsys, *argv)["n_given_up"]
+    assert given_up > 0
+    assert f"{given_up:,} support vectors given up for want of room" in said(capsys, *argv)
+    assert "given up" not in said(capsys, "eval", digits, "--positive", 2)
+
+
 def test_batches_are_of_the_windowed_learner(digits, capsys):
     argv = [str(a) for a in ("eval", digits, "--learner", "incremental", "--batches", 3)]
     assert main(argv) == 2

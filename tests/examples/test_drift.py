@@ -43,4 +43,5 @@ def test_it_tells_and_draws(drift, turning, tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 5000
     lines = {line.split("  ")[0]: line for line in told.splitlines()}
     accuracy = float(lines["windowed, the last 100"].split("accuracy ")[1].split(" %")[0])
-    assert accuracy > 80 and len(lines) == 4
+    assert accuracy > 80 and len(lines) == 5
+    assert 40 < float(lines["the label before"].split("accuracy ")[1].split(" %")[0]) < 60

@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 
 import edgesvm
-from edgesvm import KernelStreamSVM, MemoryBudgetError, Polynomial, Standardized, StreamSVM
+from edgesvm import (
+    RBF,
+    BatchSVM,
+    IncrementalSVM,
+    KernelStreamSVM,
+    MemoryBudgetError,
+    NotFittedError,
+    Polynomial,
+    Standardized,
+    StreamSVM,
+)
 
 N, WIDTH = 500, 6
 INNER = [
@@ -55,6 +65,37 @@ def test_a_huge_offset_leaves_the_deviation(offset):
     np.testing.assert_allclose(learner.mean_, exact.mean(axis=0), rtol=1e-12)
     assert learner.score(X, y) > 0.9
     assert StreamSVM().partial_fit(X, y).score(X, y) < 0.7  # the control
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: Standardized(learner=inner), on_twin])
+def test_the_learner_behind_it_tells_what_it_counted(wrap):
+    X, y = raw(200)
+    inner = IncrementalSVM(max_vectors=12, batch_size=30, kernel=RBF(0.2), dtype="float64")
+    by_hand = IncrementalSVM(**inner.get_params()).partial_fit(scaled_by_hand(X), y)
+    outer = wrap(inner).partial_fit(X, y)
+    at_work = outer.learner_
+    assert at_work.n_given_up_ == by_hand.n_given_up_ > 0
+    assert (at_work.n_cycles_, at_work.n_waiting_, at_work.n_seen_) == (6, 20, 200)
+    np.testing.assert_allclose(at_work.dual_coef_, by_hand.dual_coef_, atol=1e-6)
+    at_work.update()
+    assert outer.learner_.n_waiting_ == 0 and outer.learner_.n_cycles_ == 7
+    scaled = (X - outer.mean_) / outer.scale_
+    np.testing.assert_allclose(
+        outer.decision_function(X), by_hand.update().decision_function(scaled), atol=1e-5
+    )
+    assert inner.nbytes == 0, "what was given stays as it is"
+
+
+def test_a_learner_that_solves_on_demand_does_so_behind_it_too():
+    X, y = raw(60)
+    outer = Standardized(learner=BatchSVM(max_samples=60)).partial_fit(X, y)
+    assert outer.learner_.converged_ and 0 < len(outer.learner_.support_) <= 60
+
+
+def test_without_memory_there_is_no_learner_behind_it():
+    assert not hasattr(Standardized(), "learner_")
+    with pytest.raises(NotFittedError):
+        Standardized(learner=BatchSVM()).allocate(3).learner_.support_vectors_  # noqa: B018
 
 
 def test_a_constant_feature_is_zero_and_stays_harmless():

@@ -19,6 +19,8 @@ from edgesvm.core.status import Status
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import Prequential
 from edgesvm.learner import Learner
+from edgesvm.learners import Standardized
+from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
 from edgesvm.rows import CsvRows, NpzRows, open_rows
 
 if TYPE_CHECKING:
@@ -274,8 +276,15 @@ def _summary(learner: Learner, score: Prequential, refused: int, seconds: float)
         "n_updates": learner.n_updates_,
         "refused": refused,
         "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
+        **_given_up(learner),
         **score.summary(),
     }
+
+
+def _given_up(learner: Learner) -> dict[str, int]:
+    """Of the learners that count it: support vectors for which there was no room."""
+    inner = learner.learner_ if isinstance(learner, Standardized) else learner
+    return {"n_given_up": inner.n_given_up_} if isinstance(inner, RetrainedSVM) else {}
 
 
 def _closing_words(s: dict[str, Any]) -> str:
@@ -289,6 +298,8 @@ def _closing_words(s: dict[str, Any]) -> str:
         f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} moved the model; "
         f"{s['us_per_sample']:.1f} us a row"
     )
+    if given_up := s.get("n_given_up"):
+        words += f"\n{given_up:,} support vectors given up for want of room"
     if s["refused"]:
         words += f"\n{s['refused']:,} rows refused: a value not finite, or too large"
     if held := s.get("recording"):

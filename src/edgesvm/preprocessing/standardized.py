@@ -29,19 +29,20 @@ class Standardized(Learner):
     Attributes
     ----------
     mean_, scale_ : ndarray of shape (n_features,), float64
+    learner_ : Learner
     n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
     A sample is scaled by the statistics up to and including itself, and never again: what the
-    learner took in early was scaled by less certain ones. Bytes: n_features (16 + s) beside the
-    learner's, s = 4 or 8.
+    learner took in early was scaled by less certain ones. ``fit`` is one pass, whatever the
+    learner's own is. Bytes: n_features (16 + s) beside the learner's, s = 4 or 8.
 
     Examples
     --------
     >>> from edgesvm import Standardized, StreamSVM
     >>> Standardized.within("2KiB", n_features=5, learner=StreamSVM(bound="lower")).learner
-    StreamSVM(bound='lower', lookahead=10)
+    StreamSVM(bound='lower', lookahead=8)
     """
 
     _capacity = ""  # the wrapped learner's
@@ -104,6 +105,17 @@ class Standardized(Learner):
         inner._engine = self._engine  # type: ignore[misc]
         core = StandardizedCore if self._engine == "compiled" else StandardizedCoreRef
         return core(*common, inner=inner._core(*common))
+
+    @property
+    def learner_(self) -> Learner:
+        """The learner at work in this one's memory, for what it tells or does beside learning and
+        deciding, such as ``learner_.n_given_up_`` or ``learner_.update()``. It knows scaled samples
+        alone."""
+        core, params = self._allocated, self._state[1]
+        learner = (StreamSVM() if params["learner"] is None else params["learner"])._like_new()
+        learner._engine = self._engine  # type: ignore[misc]
+        learner._state = (core.inner, learner.get_params(deep=False))
+        return learner
 
     @property
     def mean_(self) -> np.ndarray:

@@ -5,7 +5,7 @@ import pytest
 from problems import assert_optimal, clouds, ring, svm
 
 import edgesvm
-from edgesvm import BatchSVM, MemoryBudgetError
+from edgesvm import BatchSVM, Linear, MemoryBudgetError
 from edgesvm.ingest._ring import Batch
 from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
 
@@ -202,17 +202,19 @@ def test_a_recording(tmp_path):
 
 
 class Chunked:
-    """A source of one's own; `bad` spoils the labels of its last chunk."""
+    """A source of one's own; `bad` spoils the labels of its last chunk, `value` its row 23."""
 
     n_features = 3
 
-    def __init__(self, bad=None):
-        self.bad, self.passes = bad, 0
+    def __init__(self, bad=None, value=None):
+        self.bad, self.value, self.passes = bad, value, 0
 
     def labelled_chunks(self, rows):
         self.passes += 1
         X = np.linspace(0, 1, 90).reshape(30, 3)
         y = np.arange(30) % 2
+        if self.value is not None:
+            X[23, 1] = self.value
         for at in range(0, 30, 10):
             labels = y[at : at + 10].astype(object)
             if self.bad is not None and at == 20:
@@ -232,9 +234,25 @@ def test_a_source_of_bad_labels_is_refused_before_anything_is_forgotten(bad):
     before = bytes(model.arena)
     if bad is None:
         bad = float("inf")
-    with pytest.raises(ValueError, match=r"binary|label"):
+    with pytest.raises(ValueError, match=r"row 20 .*"):
         model.fit(Chunked(bad))
     assert bytes(model.arena) == before
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e19])
+def test_a_source_of_bad_rows_is_refused_before_anything_is_forgotten(value):
+    """By its place in the source, not in a chunk; 1e19 squared is a number, but no kernel row's."""
+    model = svm(30, kernel=Linear()).fit(Chunked())
+    before = bytes(model.arena)
+    with pytest.raises(ValueError, match=r"BatchSVM: row 23 \(label 1\) has a feature"):
+        model.fit(Chunked(value=value))
+    assert bytes(model.arena) == before
+
+
+def test_a_source_is_held_to_the_labels_named_up_front():
+    model = svm(30).allocate(3, classes=[0, 5])
+    with pytest.raises(ValueError, match=r"row 1 \(label 1\)"):
+        model.fit(Chunked())
 
 
 def test_saved_when_solved_and_when_not(tmp_path):

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from streams_of_clouds import SCHEMES, board, clouds, incremental, model
 
-from edgesvm import RBF, BatchSVM, Linear, MemoryBudgetError, NotFittedError
+from edgesvm import (
+    RBF,
+    BatchSVM,
+    CorruptModelError,
+    Linear,
+    MemoryBudgetError,
+    NotFittedError,
+)
 
 ENGINES = ["compiled", "reference"]
 KEEPS = {  # by the paper's definitions, of y f
@@ -109,6 +116,33 @@ def test_update_learns_what_waits(engine):
     assert bytes(learner.arena) == state
     early = incremental(engine, batch_size=50).partial_fit(X[:9], y[:9]).update()
     assert early.n_cycles_ == 1 and early.n_waiting_ == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("V", [12, 300])
+def test_the_gradient_that_stays_is_that_of_the_model(V, engine):
+    """c - K beta of the support vectors, after 130 cycles, where some had to go and where not."""
+    X, y = clouds(520, noise=0.05)
+    learner = incremental(engine, batch_size=4, max_vectors=V).partial_fit(X, y)
+    assert learner.n_cycles_ == 130 and (learner.n_given_up_ > 0) == (V == 12)
+    vectors, coefficients, intercept = model(learner)
+    n, gradient = len(vectors), learner._allocated.views["gradient"]
+    sign = np.sign(coefficients)
+    expected = learner._allocated.labels.sign * (
+        sign - (learner.decision_function(vectors) - intercept)
+    )
+    np.testing.assert_allclose(gradient[:n], expected, atol=1e-5)
+    assert not gradient[n:].any()
+
+
+@pytest.mark.parametrize(("place", "value"), [(0, np.nan), (3, np.inf), (-1, 1.0)])
+def test_a_gradient_that_cannot_be_is_refused(place, value):
+    X, y = clouds(100, noise=0.05)
+    learner = incremental(batch_size=10).partial_fit(X, y)
+    learner._allocated.check()
+    learner._allocated.views["gradient"][place] = value
+    with pytest.raises(CorruptModelError, match="gradient"):
+        learner._allocated.check()
 
 
 def test_update_without_a_sample_is_not_fitted():

@@ -500,7 +500,7 @@ def test_bad_rows_are_refused_before_anything_is_forgotten(spoil):
 def test_a_source_that_changes_between_passes(spoil, bad_pass, tmp_path):
     """The last solution stays, and what was half drawn leaves no trace."""
     model = rand_svm(200, kernel=RBF(2.0))
-    with pytest.raises(ValueError, match="row"):
+    with pytest.raises(ValueError, match=r"RandSVM: .*row 203 "):
         model.fit(Rows(spoil=spoil, bad_pass=bad_pass))
     assert model.is_fitted == (bad_pass > 2) and model.stop_ is None
     if model.is_fitted:
@@ -518,11 +518,48 @@ def test_a_source_that_gives_more_than_it_was_asked_for():
     assert bytes(model.arena) == before
 
 
-def test_a_row_too_large_for_its_kernel_is_named():
-    X, y = clouds(200)
-    X[150] = 1e18
-    with pytest.raises(ValueError, match="row"):
-        rand_svm(200, kernel=edgesvm.Polynomial(3)).fit(X, y)
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "value"),
+    [(edgesvm.Polynomial(3), "float32", 1e13), (Linear(), "float64", 1e19)],
+)
+def test_a_row_too_large_for_its_kernel_is_refused_before_anything_is_forgotten(
+    kernel, dtype, value
+):
+    """Its square is finite: it is the solver's kernel row that has no room for it."""
+    X, y = clouds(600)
+    model = rand_svm(200, kernel=kernel, dtype=dtype).fit(X, y)
+    before = bytes(model.arena)
+    X = X.astype(np.float64)
+    X[350] = value
+    with pytest.raises(ValueError, match=r"RandSVM: row 350 \(label"):
+        model.fit(X, y)
+    assert bytes(model.arena) == before
+
+
+@pytest.mark.parametrize(("C", "weight"), [(1e-200, 1e-200), (1e200, 1e200), (1.0, -1.0)])
+def test_a_weight_of_which_there_is_no_bound_is_refused_before_anything_is_forgotten(C, weight):
+    X, y = clouds(600)
+    model = rand_svm(200, C=C).fit(X, y)
+    before = bytes(model.arena)
+    weights = np.where(np.arange(600) == 350, weight, 1.0)
+    with pytest.raises(ValueError, match=r"RandSVM: row 350 .* weight"):
+        model.fit(X, y, sample_weight=weights)
+    assert bytes(model.arena) == before
+
+
+@pytest.mark.parametrize(
+    "kernel", [Linear(), RBF(0.7), edgesvm.Polynomial(3, gamma=0.5, coef0=2.0)]
+)
+def test_the_kernel_of_a_square(kernel):
+    X = np.random.default_rng(0).standard_normal((5, 3))
+    np.testing.assert_allclose(kernel.of_square((X**2).sum(axis=1)), np.diag(kernel(X, X)))
+
+
+@pytest.mark.parametrize("name", ["support_vectors_", "dual_coef_", "intercept_", "objective_"])
+def test_there_is_no_solution_before_a_sample(name):
+    for model in (rand_svm(20), rand_svm(20).allocate(2)):
+        with pytest.raises(edgesvm.NotFittedError, match="RandSVM has learned no sample"):
+            getattr(model, name)
 
 
 # -- solvers ---------------------------------------------------------------------------------------

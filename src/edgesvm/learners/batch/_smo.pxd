@@ -46,7 +46,7 @@ cdef struct Smo:
     double k_max
     bint unshrunk
 
-cdef void smo_begin(Smo *s, bint warm) noexcept nogil
+cdef void smo_begin(Smo *s, bint warm, int64_t n_known=*) noexcept nogil
 cdef void smo_append(Smo *s) noexcept nogil
 cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil
 cdef void smo_complete(Smo *s) noexcept nogil
@@ -55,4 +55,4 @@ cdef double smo_objective(const Smo *s) noexcept nogil
 cdef double smo_gap(const Smo *s) noexcept nogil
 cdef void smo_restore(Smo *s) noexcept nogil
 cdef int64_t smo_gather(Smo *s) noexcept nogil
-cdef void smo_wipe(Smo *s) noexcept nogil
+cdef void smo_wipe(Smo *s, int64_t n_known=*) noexcept nogil

@@ -201,12 +201,14 @@ cdef void shrink(Smo *s) noexcept nogil:
 
 # -- solving ---------------------------------------------------------------------------------------
 
-cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
-    """Set up; from the coefficients in `beta` where `warm`, else from zero."""
+cdef void smo_begin(Smo *s, bint warm, int64_t n_known=0) noexcept nogil:
+    """Set up; from the coefficients in `beta` where `warm`, else from zero. Of the first `n_known`
+    examples the gradient is there."""
     cdef int64_t t
     s.n_active = s.reserve = s.n
     s.n_iter, s.unshrunk = 0, False
-    s.countdown = min(s.n, SHRINK_EVERY) + 1
+    # To have back the gradient of what was shrunk costs as much as n iterations and more
+    s.countdown = (s.n if n_known else min(s.n, SHRINK_EVERY)) + 1
     cache_begin(&s.cache, s.n, s.capacity)
     s.sum_beta = s.k_max = 0.0
     for t in range(s.n):
@@ -217,7 +219,7 @@ cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
         s.diagonal[t] = <float> self_kernel(s, t)
         s.k_max = max(s.k_max, <double> s.diagonal[t])
         set_state(s, t)
-    compute_gradient(s, 0)
+    compute_gradient(s, n_known)
     find_first(s)
 
 
@@ -364,11 +366,12 @@ cdef int64_t smo_gather(Smo *s) noexcept nogil:
     return n_support
 
 
-cdef void smo_wipe(Smo *s) noexcept nogil:
-    """Zero all that was scratch, so that the caller's bytes depend on problem and answer alone."""
+cdef void smo_wipe(Smo *s, int64_t n_known=0) noexcept nogil:
+    """Zero all that was scratch, so that the caller's bytes depend on problem and answer alone; the
+    gradient of the first `n_known` examples stays."""
     cdef int64_t size = sizeof(float) if s.rows.is_float32 else sizeof(double)
     cache_wipe(&s.cache, s.n)
-    memset(s.gradient, 0, s.n * sizeof(double))
+    memset(s.gradient + n_known, 0, (s.n - n_known) * sizeof(double))
     memset(s.diagonal, 0, s.n * sizeof(float))
     memset(s.state, 0, s.n * sizeof(float))
     memset(s.spare, 0, padded(s.n) * sizeof(float))

@@ -71,9 +71,10 @@ cdef class SmoCore(LearnerCore):
 
     # -- what came from a file ---------------------------------------------------------------------
 
-    def check_scratch(self, *others):
-        """Refuse a workspace, and `others` of the plan's arrays, that are not zero."""
-        if any(self.views[name].any() for name in (*SCRATCH, *others)):
+    def check_scratch(self, *others, kept=()):
+        """Refuse a workspace, and `others` of the plan's arrays, that are not zero; all but what is
+        `kept`."""
+        if any(self.views[name].any() for name in (*SCRATCH, *others) if name not in kept):
             raise CorruptModelError("the solver's scratch was left behind")
 
     def check_held(self, rows, bound, beta, held):

@@ -115,8 +115,8 @@ class StoreSVM(SmoLearner):
         Raises
         ------
         ValueError
-            More rows than ``max_samples``, where the store refuses them; else as for any learner.
-            Nothing is forgotten.
+            More rows than ``max_samples``, where the store refuses them, or a row of a source that
+            is refused: nothing is forgotten. Else as for any learner.
         """
         if is_rereadable(X):
             self._fit_source(Source(X, y, sample_weight, owner=type(self).__name__))
@@ -129,7 +129,13 @@ class StoreSVM(SmoLearner):
         fits = bool(self.nbytes) and self.n_features_in_ == source.n_features
         known = self._allocated.labels if fits else Labels()
         labels = Labels(known.in_slots if known.closed else None)
-        n_rows, _, _ = survey(source, labels, owner=type(self).__name__, dtype=self.dtype)
+        n_rows, _, _ = survey(
+            source,
+            labels,
+            owner=type(self).__name__,
+            dtype=self.dtype,
+            kernel=self._kernel(source.n_features),
+        )
         self._refuse_beyond(n_rows)
         if fits:
             self.reset()

@@ -2,8 +2,9 @@
 batch at a time (Domeniconi & Gunopulos 2001, section 2).
 
 The samples kept lie in the workspace behind the support vectors, without a coefficient, so that the
-cycle needs no copy. The first batch is kept whole; while it fills it is solved at each doubling,
-and all of it stays, so that there is a model before the first cycle.
+cycle needs no copy; and the gradient of the support vectors, c - K beta, stays from cycle to cycle,
+so that one begins with the kernel of the batch alone. The first batch is kept whole; while it fills
+it is solved at each doubling, and all of it stays, so that there is a model before the first cycle.
 
 Bytes, N = max_vectors + batch_size, A = N rounded up to a multiple of 16: 88 + A (D s + 20) + 40 N,
 the row of scratch, D s, and the cache.
@@ -17,7 +18,11 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport weighted_kernel
 from edgesvm.learners.incremental._retrained_svm cimport FIXED_PARTITION, RetrainedSVMCore
 
+import numpy as np
+
 from edgesvm.errors import CorruptModelError
+
+cdef int64_t FRESH_EVERY = 100      # cycles
 
 
 @cython.final
@@ -56,11 +61,13 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
             self.cycle()
         elif not self.n_cycles[0] and (self.n_held[0] & (self.n_held[0] - 1)) == 0:
             self.n_iter[0] = 0
-            self.solve(self.n_held[0], self.intercept, True)
+            self.solve(self.n_held[0], 0, self.intercept, True)
         return CHANGED
 
     cdef void cycle(self) noexcept nogil:
-        self.n_support[0] = self.train(self.n_held[0], self.intercept)
+        # The gradient of the support vectors is still there; now and then anew, against rounding
+        cdef int64_t n_known = self.n_support[0] if self.n_cycles[0] % FRESH_EVERY else 0
+        self.n_support[0] = self.train(self.n_held[0], n_known, self.intercept)
         self.n_held[0] = self.n_support[0]
 
     def update(self):
@@ -92,3 +99,6 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
         self.check_held(views["rows"], views["bound"], views["beta"], held)
         if views["beta"][trained:].any():
             raise CorruptModelError("a sample that waits has a coefficient")
+        gradient = views["gradient"]
+        if gradient[support:].any() or not np.isfinite(gradient[:support]).all():
+            raise CorruptModelError("the gradient is not that of the support vectors")

@@ -48,10 +48,11 @@ class IncrementalSVMCoreRef(RetrainedSVMCoreRef):
     def cycle(self):
         v, n = self.views, int(self.views["n_held"])
         rows = self.get(v["rows"], n)
-        X, bound, beta, intercept = self.train(rows, v["bound"][:n].copy(), v["beta"][:n].copy())
+        X, bound, beta, g, intercept = self.train(rows, v["bound"][:n].copy(), v["beta"][:n].copy())
         self.put(v["rows"], X)
         filled(v["bound"], bound)
         filled(v["beta"], beta)
+        filled(v["gradient"], g)  # which the compiled core begins the next cycle with
         v["intercept"][...] = intercept
         v["n_support"][...] = v["n_held"][...] = len(X)
 

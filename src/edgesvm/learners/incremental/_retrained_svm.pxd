@@ -23,8 +23,9 @@ cdef class RetrainedSVMCore(SmoCore):    # the workspace: max_vectors + batch_si
     cdef int64_t row_bytes(self) noexcept nogil
     cdef bint wants(self, double yf) noexcept nogil
     cdef void put(self, int64_t t, const void *x, double bound) noexcept nogil
-    cdef int64_t train(self, int64_t n, double *intercept) noexcept nogil
-    cdef int64_t solve(self, int64_t n, double *intercept, bint keep_all) noexcept nogil
+    cdef int64_t train(self, int64_t n, int64_t n_known, double *intercept) noexcept nogil
+    cdef int64_t solve(
+        self, int64_t n, int64_t n_known, double *intercept, bint keep_all) noexcept nogil
     cdef void give_up(self, int64_t n, double b) noexcept nogil
     cdef void give_up_of(self, int64_t n, int64_t n_less, double y, double b) noexcept nogil
     cdef void balance(self, int64_t n) noexcept nogil

@@ -69,33 +69,36 @@ cdef class RetrainedSVMCore(SmoCore):
         cdef int64_t t
         for t in range(first, last):
             put_row(&self.smo.rows, t, self.smo.point)
-            self.smo.bound[t] = self.smo.beta[t] = 0.0
+            self.smo.bound[t] = self.smo.beta[t] = self.smo.gradient[t] = 0.0
 
     # -- a cycle -----------------------------------------------------------------------------------
 
-    cdef int64_t train(self, int64_t n, double *intercept) noexcept nogil:
-        """The SVM of the first n rows; its support vectors stay in front, how many is returned."""
+    cdef int64_t train(self, int64_t n, int64_t n_known, double *intercept) noexcept nogil:
+        """The SVM of the first n rows; its support vectors stay in front, with their gradient, how
+        many is returned. Of the first `n_known` the gradient is there."""
         cdef int64_t n_support
         self.n_iter[0] = 0
-        n_support = self.solve(n, intercept, False)
+        n_support = self.solve(n, n_known, intercept, False)
         if n_support > self.max_vectors:
             self.n_given_up[0] += n_support - self.max_vectors
             self.clear(self.max_vectors, n)
             n = self.max_vectors
-            n_support = self.solve(n, intercept, False)
+            n_support = self.solve(n, 0, intercept, False)
         if n_support == 0:
             n_support = self.keep_newest(n)
         self.clear(n_support, n)
         self.n_cycles[0] += 1
         return n_support
 
-    cdef int64_t solve(self, int64_t n, double *intercept, bint keep_all) noexcept nogil:
+    cdef int64_t solve(
+        self, int64_t n, int64_t n_known, double *intercept, bint keep_all
+    ) noexcept nogil:
         """From the coefficients that the rows have. Support vectors go to the front, and lose their
         coefficient where there are too many; or, with `keep_all`, every row stays where it was.
         How many there were."""
         cdef Smo *s = &self.smo
         s.n = n
-        smo_begin(s, True)
+        smo_begin(s, True, n_known)
         self.converged[0] = smo_run(s, self.max_iter) == CONVERGED
         smo_complete(s)
         intercept[0] = smo_intercept(s)
@@ -105,7 +108,7 @@ cdef class RetrainedSVMCore(SmoCore):
             n = smo_gather(s)
             if n > self.max_vectors:
                 self.give_up(n, intercept[0])
-        smo_wipe(s)
+        smo_wipe(s, 0 if keep_all else s.n)
         memset(s.order, 0, s.n * sizeof(int32_t))
         return n
 
@@ -172,7 +175,7 @@ cdef class RetrainedSVMCore(SmoCore):
 
     def check(self):
         super().check()
-        self.check_scratch("order")
+        self.check_scratch("order", kept=("gradient",))
         if self.converged[0] not in (0, 1) or min(
                 self.n_cycles[0], self.n_given_up[0], self.n_iter[0]) < 0:
             raise CorruptModelError("a flag or a count of the solver cannot be")

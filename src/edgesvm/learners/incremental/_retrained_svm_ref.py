@@ -35,7 +35,7 @@ class RetrainedSVMCoreRef(SmoCoreRef):
         return smo
 
     def train(self, X, bound, beta):
-        """(rows, bounds, coefficients, intercept) of the model of these."""
+        """(rows, bounds, coefficients, gradient, intercept) of the model of these."""
         v = self.views
         v["n_iter"][...] = 0
         v["n_cycles"] += 1
@@ -49,7 +49,7 @@ class RetrainedSVMCoreRef(SmoCoreRef):
             keep = np.flatnonzero(smo.beta)
         if len(keep) == 0:
             keep = np.arange(len(X))[-self.max_vectors :]
-        return X[keep], bound[keep], smo.beta[keep], smo.intercept
+        return X[keep], bound[keep], smo.beta[keep], smo.g[keep], smo.intercept
 
     def best(self, smo, support):
         """`max_vectors` of the support vectors, in their order: of each class, in proportion, those

@@ -26,7 +26,7 @@ import numpy as np
 
 from edgesvm.errors import CorruptModelError
 
-WORKSPACE = ("rows", "bound", "beta")
+WORKSPACE = ("rows", "bound", "beta", "gradient")
 
 
 @cython.final
@@ -140,7 +140,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         cdef double *bound = self.model_bound + m * self.row_count
         cdef double *beta = self.model_beta + m * self.row_count
         cdef int64_t t
-        self.n_support[m] = self.train(n, &self.intercept[m])
+        self.n_support[m] = self.train(n, 0, &self.intercept[m])
         memset(rows.data, 0, self.row_count * self.row_bytes())
         memset(bound, 0, self.row_count * sizeof(double))
         memset(beta, 0, self.row_count * sizeof(double))

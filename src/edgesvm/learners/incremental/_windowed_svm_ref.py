@@ -74,7 +74,7 @@ class WindowedSVMCoreRef(RetrainedSVMCoreRef):
 
     def train_model(self, m, X, bound, beta):
         v = self.views
-        X, bound, beta, v["intercept"][m] = self.train(X, bound, beta)
+        X, bound, beta, _, v["intercept"][m] = self.train(X, bound, beta)
         self.put(v["model_rows"][m], X)
         filled(v["model_bound"][m], bound)
         filled(v["model_beta"][m], beta)

@@ -29,7 +29,10 @@ SCRATCH = (
     *("before", "best_numbers", "best_alpha", "decisions", "draws"),
 )
 COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted", "stop")
-INTERFACE = ("C", "tol", "solve", "support_", "alpha_", "objective_", "converged_")
+INTERFACE = (
+    *("C", "tol", "kernel", "gamma", "degree", "coef0"),
+    *("solve", "support_", "alpha_", "objective_", "converged_"),
+)
 
 MOST = 1 << 62  # a count in the arena
 
@@ -293,8 +296,15 @@ class RandSVM(Learner):
         source = Source(X, y, sample_weight, owner=type(self).__name__)
         self.plan(source.n_features)
         labels = self._fresh_labels()
+        solver = self._inner
         n_rows, n_learned, _ = survey(
-            source, labels, owner=type(self).__name__, dtype=self.dtype, rows=self._chunk_rows
+            source,
+            labels,
+            owner=type(self).__name__,
+            dtype=self.dtype,
+            rows=self._chunk_rows,
+            kernel=solver._kernel(source.n_features),
+            C=solver.C,
         )
         self._start_anew(source.n_features, labels)
         try:
@@ -393,7 +403,10 @@ class RandSVM(Learner):
             decisions = None
             if solver is not None:
                 decisions = core.views["decisions"][: len(chunk.X)]
-                solver.decision_function(chunk.X, out=decisions)
+                row, status = core.decide_many(chunk.X, decisions)
+                if status > Status.CHANGED:
+                    sample = f"{type(self).__name__}: row {chunk.at + row}"
+                    raise refusal(status, sample, self.dtype, core.labels.in_slots)
                 decisions *= core.labels.sign
             working.offer(chunk.at, chunk.X, slots, chunk.weight, decisions, margin)
 
@@ -435,6 +448,12 @@ class RandSVM(Learner):
 
     # -- the solution ------------------------------------------------------------------------------
 
+    @property
+    def _solved(self) -> Any:
+        if not self.is_fitted:
+            self._raise_not_fitted()
+        return self.solver_
+
     def _count(self, name: str) -> int:
         return int(self._allocated.views[name])
 
@@ -453,23 +472,23 @@ class RandSVM(Learner):
     @property
     def support_vectors_(self) -> np.ndarray:
         """Ndarray of shape (n_support, n_features), a copy."""
-        return self.solver_.support_vectors_
+        return self._solved.support_vectors_
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """y alpha of the support vectors, ndarray of shape (1, n_support), float64."""
-        return self.solver_.dual_coef_
+        return self._solved.dual_coef_
 
     @property
     def intercept_(self) -> np.ndarray:
         """Ndarray of shape (1,), float64."""
-        return self.solver_.intercept_
+        return self._solved.intercept_
 
     @property
     def objective_(self) -> float:
         """The dual objective of the sample, at least that of all the data; where ``converged_``,
         the same."""
-        return self.solver_.objective_
+        return self._solved.objective_
 
     @property
     def primal_objective_(self) -> float:

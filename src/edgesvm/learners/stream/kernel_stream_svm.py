@@ -57,8 +57,8 @@ class KernelStreamSVM(KernelLearner):
     >>> import numpy as np
     >>> from edgesvm import RBF, KernelStreamSVM
     >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=np.float32)
-    >>> model = KernelStreamSVM(max_vectors=10, kernel=RBF(2.0), C=10.0).partial_fit(X, [0, 0, 1,
-    1])
+    >>> model = KernelStreamSVM(max_vectors=10, kernel=RBF(2.0), C=10.0, bound="lower")
+    >>> _ = model.partial_fit(X, [0, 0, 1, 1])
     >>> model.predict(X)
     array([0, 0, 1, 1])
     """
