@@ -86,18 +86,20 @@ class Source:
     def chunks(self, rows: int = CHUNK_ROWS, dtype: Any = np.float32) -> Iterator[Chunk]:
         """One pass, from the first row, at most `rows` a chunk."""
         whole("rows", rows, 1, 1 << 40)
+        parts: Iterator[tuple[Any, ...]]
         parts = self._source.labelled_chunks(rows) if self._source else self._slices(rows)
         at = 0
-        for rows_of_part, y in parts:
+        for rows_of_part, y, *weight in parts:
             X = as_floats(rows_of_part, np.dtype(dtype), 2, self.n_features, self._owner)
-            weight = None if self._source else self._weight
-            part = None if weight is None else weight[at : at + len(X)]
-            yield Chunk(at, X, as_labels(y, len(X), self._owner), part)
+            yield Chunk(
+                at, X, as_labels(y, len(X), self._owner), as_weights(*weight or [None], len(X))
+            )
             at += len(X)
 
-    def _slices(self, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _slices(self, rows: int) -> Iterator[tuple[Any, ...]]:
+        columns = (self._X, self._y) if self._weight is None else (self._X, self._y, self._weight)
         for at in range(0, len(self._X), rows):
-            yield self._X[at : at + rows], self._y[at : at + rows]
+            yield tuple(column[at : at + rows] for column in columns)
 
 
 def is_rereadable(X: Any) -> bool:

@@ -5,6 +5,7 @@ from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
+from edgesvm.learners.multiclass import OneVsOne, OneVsRest
 from edgesvm.learners.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
@@ -25,6 +26,8 @@ LEARNERS: dict[str, type[Learner]] = {
         TwinVectorMachine,
         IncrementalDecrementalSVM,
         Standardized,
+        OneVsOne,
+        OneVsRest,
     )
 }
 
@@ -34,6 +37,8 @@ __all__ = [
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelStreamSVM",
+    "OneVsOne",
+    "OneVsRest",
     "RandSVM",
     "ReservoirSVM",
     "Standardized",

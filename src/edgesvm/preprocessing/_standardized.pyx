@@ -41,7 +41,7 @@ cdef inline double standard(double x, double mean, double variance) noexcept nog
 
 @cython.final
 cdef class StandardizedCore(LearnerCore):
-    cdef LearnerCore inner      # on the same arena, the same counters
+    cdef readonly LearnerCore inner     # on the same arena, the same counters
     cdef double *mean           # (n_features,)
     cdef double *spread         # (n_features,): sum of squared deviations
     cdef char *scaled           # (n_features,): TMP, the sample as the learner sees it; else zero
@@ -104,7 +104,6 @@ cdef class StandardizedCore(LearnerCore):
         return self.inner.decide(scaled, value)
 
     def check(self):
-        self.inner.check()
         if (self.views["spread"] < 0).any():
             raise CorruptModelError("a sum of squared deviations is negative")
         if self.views["scaled"].any():

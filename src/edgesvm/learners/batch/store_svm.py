@@ -112,6 +112,10 @@ class StoreSVM(Learner):
     def _policy(self) -> str:
         return self._when_full
 
+    @property
+    def _most_samples(self) -> int | None:
+        return int(self.max_samples) if self._policy == "refuse" else None
+
     # -- learning ----------------------------------------------------------------------------------
 
     def fit(

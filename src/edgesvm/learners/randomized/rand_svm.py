@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.core import COMMON_ARRAYS
-from edgesvm.contract.labels import Labels, as_object, is_label
+from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
 from edgesvm.contract.params import positive, whole
 from edgesvm.core.status import Status
 from edgesvm.errors import CorruptModelError, refusal
@@ -244,6 +244,10 @@ class RandSVM(Learner):
 
     def _zero(self, core: Any) -> None:
         self._inner._zero(core)
+
+    @property
+    def _most_samples(self) -> int | None:
+        return self._inner._most_samples
 
     @property
     def solver_(self) -> Any:
@@ -534,15 +538,12 @@ class RandSVM(Learner):
 
     # -- what came from a file ---------------------------------------------------------------------
 
-    def _restore(
-        self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: bytes
-    ) -> None:
-        super()._restore(n_features, labels, closed, memory)
-        views = self._allocated.views
+    def _check(self, core: Any) -> None:
+        super()._check(core)
+        views = core.views
         if any(views[name].any() for name in SCRATCH):
             raise CorruptModelError("the working set was left behind")
-        counts = [self._count(name) for name in COUNTS]
-        if min(counts) < 0 or self._count("stop") >= len(STOPS):
+        if min(int(views[name]) for name in COUNTS) < 0 or int(views["stop"]) >= len(STOPS):
             raise CorruptModelError("a count of RandSVM cannot be")
 
 
@@ -573,18 +574,8 @@ def is_weight(weight: np.ndarray) -> np.ndarray:
 
 def unknown_label(owner: str, chunk: Chunk, row: int, labels: Labels, dtype: str) -> ValueError:
     """The exception for a label that is none, or a third one."""
-    label = as_object(chunk.y[row])
-    number = chunk.at + row
-    sample = f"{owner}: row {number} (label {label!r})"
-    if not is_label(label):
-        return ValueError(f"{sample} has no label: None, NaN or infinite")
-    if labels.closed:
+    label, number = chunk.y[row], chunk.at + row
+    if labels.closed and is_label(as_object(label)):
+        sample = f"{owner}: row {number} (label {as_object(label)!r})"
         return refusal(Status.UNKNOWN_LABEL, sample, dtype, labels.in_slots)
-    if chunk.y.dtype.kind == "f" and (chunk.y != np.trunc(chunk.y)).any():
-        return ValueError(
-            f"{owner}: Unknown label type: continuous (row {number} has a third value)"
-        )
-    return ValueError(
-        f"{owner}: Only binary classification is supported. The type of the target is multiclass:"
-        f" row {number} has {label!r} beside {list(labels.in_slots)}"
-    )
+    return unfit_label(label, number, owner, list(labels.in_slots), chunk.y.dtype, labels.room)
