@@ -65,19 +65,20 @@ def test_pipeline(compiled):
 
 def test_grid_search(compiled):
     X, y = compiled.stream(150)
-    labels = np.where(y > 0, "hot", "cold")
+    words = ("cold", "hot", "mild", "off")[: compiled.entry.n_classes]
+    labels = np.array(compiled.entry.renamed(y, words))
     grid = compiled.entry.named(C=[0.1, 10.0])
     search = GridSearchCV(compiled.make(), grid, cv=3, scoring="balanced_accuracy")
     search.fit(X, labels)
     assert list(search.best_params_) == list(grid)
     assert search.best_params_[next(iter(grid))] in (0.1, 10.0)
     assert search.predict(X).dtype.kind == "U"
-    assert set(search.predict(X)) <= {"hot", "cold"}
+    assert set(search.predict(X)) <= set(words)
 
 
 def test_cross_validation_scores(compiled):
     X, y = compiled.stream(150)
-    for scoring in ("accuracy", "roc_auc"):
+    for scoring in ("accuracy", "roc_auc") if compiled.entry.n_classes == 2 else ("accuracy",):
         scores = cross_val_score(compiled.make(), X, y, cv=3, scoring=scoring)
         assert scores.shape == (3,) and np.isfinite(scores).all()
 

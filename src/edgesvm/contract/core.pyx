@@ -149,7 +149,7 @@ cdef class LearnerCore:
         self.labels.adopt(slot, y)
         return status == CHANGED
 
-    def decision_one(self, x, cnp.ndarray out=None):
+    def decision_one(self, x, out=None):
         """The decision value, a float; of more than two labels an ndarray, `out` where given."""
         cdef cnp.ndarray row = self.as_row(x)
         cdef double value
@@ -157,9 +157,22 @@ cdef class LearnerCore:
             self.answer_row(row, &value)
             return value
         self.check_fitted()
-        out = np.empty(self.n_answers()) if out is None else as_out(out, (self.n_answers(),))
+        if out is None:
+            out = np.empty(self.n_answers())
+        elif not self.is_out(out):
+            as_out(out, (self.n_answers(),))
         self.answer_row(row, <double *> cnp.PyArray_DATA(out))
         return out
+
+    cdef bint is_out(self, out) noexcept:
+        """Whether `as_out` would take it, found without making an object"""
+        cdef cnp.ndarray array
+        if not isinstance(out, cnp.ndarray):
+            return False
+        array = out
+        return (cnp.PyArray_ISCARRAY(array) and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT64
+                and cnp.PyArray_NDIM(array) == 1
+                and cnp.PyArray_DIM(array, 0) == self.n_answers())
 
     def predict_one(self, x):
         cdef double[MAX_CLASSES] answers

@@ -82,7 +82,8 @@ class ReferenceCore:
             decided = self.decide(x)
         if not self.of_many:
             return np.array([self.labels.sign * decided])
-        known = decided[list(self.labels.sorted_slots)]
+        scores = np.broadcast_to(decided, self.views["scores"].shape)  # NaN for a refused sample
+        known = scores[list(self.labels.sorted_slots)]
         return known if len(known) > 2 else known[-1:] - known[:1]
 
     def answer_row(self, x):

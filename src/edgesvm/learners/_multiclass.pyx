@@ -14,12 +14,11 @@ is the score, and a class that does not compete has less than the least of the o
 has not seen both of its sides abstains. Sums run in the order in which the labels sort, so they do
 not depend on the order of arrival.
 
-Bytes: 24 + 24 K, and the parts'. Scores and sums are zero between
-samples. The pointers to the parts' cores lie outside the arena.
+Bytes: 24 + 24 K, and the parts'. Scores and sums are zero between samples.
 """
 
 cimport cython
-cimport numpy as cnp
+from cpython.object cimport PyObject
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 from libc.string cimport memset
@@ -27,11 +26,11 @@ from libc.string cimport memset
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 
-import numpy as np
-
 from edgesvm.errors import CorruptModelError
 
-cnp.import_array()
+cdef extern from "Python.h":
+    # an entry of the tuple as it is, so that a loop over parts needs no interpreter
+    PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t) nogil
 
 
 @cython.final
@@ -40,30 +39,26 @@ cdef class MulticlassCore(LearnerCore):
 
     Parameters
     ----------
-    parts : list of LearnerCore, each on its row of the array `parts`
+    parts : tuple of LearnerCore, each on its row of the array `parts`
     pairs : bool, one against one; else one against rest
     most : int or None, samples after which a part refuses the next
     """
-    cdef readonly list parts
+    cdef readonly tuple parts
+    cdef PyObject *part_tuple   # the same
     cdef bint pairs
     cdef int64_t most
     cdef int64_t *n_left_out
     cdef double *sums       # (n_classes,): TMP, sums of decision values
-    cdef object pointers    # keeps `part` alive
-    cdef void **part        # (n_parts,)
 
     def __init__(self, *common, parts, pairs, most):
         super().__init__(*common)
-        cdef Py_ssize_t p
-        cdef LearnerCore core
+        if not all(isinstance(part, LearnerCore) for part in parts):
+            raise TypeError("the parts are compiled cores")
         self.parts, self.pairs = parts, pairs
+        self.part_tuple = <PyObject *> self.parts
         self.most = -1 if most is None else most
         self.n_left_out = <int64_t *> self.array("n_left_out")
         self.sums = <double *> self.array("sums")
-        self.pointers = np.empty(len(parts), np.uintp)
-        self.part = <void **> cnp.PyArray_DATA(self.pointers)
-        for p, core in enumerate(parts):
-            self.part[p] = <void *> core
 
     cdef int64_t part_between(self, int slot, int other) noexcept nogil:
         """Of pairs the part of both; else that of `other`."""
@@ -74,6 +69,9 @@ cdef class MulticlassCore(LearnerCore):
     cdef int side_of(self, int slot, int other) noexcept nogil:
         """On which side of that part `slot` is: 0, its -1, or 1, its +1."""
         return slot > other if self.pairs else slot == other
+
+    cdef PyObject *part(self, int64_t p) noexcept nogil:
+        return PyTuple_GET_ITEM(self.part_tuple, p)
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -87,7 +85,7 @@ cdef class MulticlassCore(LearnerCore):
         for other in range(self.n_classes):
             if self.pairs and other == slot:
                 continue
-            status = (<LearnerCore> self.part[self.part_between(slot, other)]).learn_row(
+            status = (<LearnerCore> self.part(self.part_between(slot, other))).learn_row(
                 x, self.side_of(slot, other), weight)
             if status <= CHANGED:
                 n_taken += 1
@@ -106,7 +104,7 @@ cdef class MulticlassCore(LearnerCore):
         for other in range(self.n_classes):
             if self.pairs and other == slot:
                 continue
-            if (<LearnerCore> self.part[self.part_between(slot, other)]).n_learned() >= self.most:
+            if (<LearnerCore> self.part(self.part_between(slot, other))).n_learned() >= self.most:
                 return True
         return False
 
@@ -145,7 +143,7 @@ cdef class MulticlassCore(LearnerCore):
         cdef int other = slot
         if self.pairs:
             other = 0 if slot else 1
-        return (<LearnerCore> self.part[self.part_between(slot, other)]).decide(x, &f)
+        return (<LearnerCore> self.part(self.part_between(slot, other))).decide(x, &f)
 
     cdef Status vote(self, const void *x, double *score, bint two) noexcept nogil:
         """One against one."""
@@ -160,7 +158,7 @@ cdef class MulticlassCore(LearnerCore):
                 p = self.part_between(low, high)
                 if not (self.n_per_class[low] and self.n_per_class[high] and self.has_both(p)):
                     continue
-                status = (<LearnerCore> self.part[p]).decide(x, &f)
+                status = (<LearnerCore> self.part(p)).decide(x, &f)
                 if status > CHANGED:
                     break
                 if high < low:
@@ -182,15 +180,15 @@ cdef class MulticlassCore(LearnerCore):
         cdef Status status
         for slot in range(self.n_classes):
             if self.n_per_class[slot] and self.has_both(slot):
-                status = (<LearnerCore> self.part[slot]).decide(x, &score[slot])
+                status = (<LearnerCore> self.part(slot)).decide(x, &score[slot])
                 if status > CHANGED:
                     return status
         return UNCHANGED
 
     cdef bint has_both(self, int64_t p) noexcept nogil:
         """Whether the part has seen both of its sides"""
-        return (<LearnerCore> self.part[p]).n_per_class[0] and (
-            <LearnerCore> self.part[p]).n_per_class[1]
+        return (<LearnerCore> self.part(p)).n_per_class[0] and (
+            <LearnerCore> self.part(p)).n_per_class[1]
 
     cdef void put_last(self, double *score) noexcept nogil:
         """Classes without a sample behind all others"""

@@ -76,7 +76,7 @@ class Multiclass(Wrapper):
         core = MulticlassCore if self._engine == "compiled" else MulticlassCoreRef
         return core(
             *common,
-            parts=[inner._core(plan.part, row, two, *rest) for row in rows],
+            parts=tuple(inner._core(plan.part, row, two, *rest) for row in rows),
             pairs=self._pairs,
             most=inner._most_samples,
         )
@@ -267,23 +267,6 @@ class Multiclass(Wrapper):
                 if progress is not None:
                     progress(p + 1, len(parts))
         return self
-
-    # -- predicting --------------------------------------------------------------------------------
-
-    def decision_one(self, x: ArrayLike, out: np.ndarray | None = None) -> Any:
-        """Decision values of one sample, as a row of ``decision_function``.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,)
-        out : ndarray of shape (n_labels,), float64, optional
-            Where to put them, so that no memory is taken; not used while there are two labels.
-
-        Returns
-        -------
-        ndarray of shape (n_labels,), float64; while there are two labels a float
-        """
-        return self._fitted.decision_one(x, out)
 
 
 class OneVsOne(Multiclass):

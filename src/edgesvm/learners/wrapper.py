@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from edgesvm.learner import Learner
 from edgesvm.learners.stream.stream_svm import StreamSVM
 
@@ -67,3 +70,18 @@ class Wrapper(Learner):
     @property
     def _most_samples(self) -> int | None:
         return self._inner._most_samples
+
+    def decision_one(self, x: ArrayLike, out: np.ndarray | None = None) -> Any:
+        """Decision values of one sample, as a row of ``decision_function``.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+        out : ndarray of shape (n_labels,), float64, optional
+            Of more than two labels, where to put the values, so that no memory is taken.
+
+        Returns
+        -------
+        float, or of more than two labels ndarray of shape (n_labels,), float64
+        """
+        return self._fitted.decision_one(x, out)
