@@ -139,7 +139,7 @@ class Learner:
         n_features : int
         classes : sequence of two labels, optional
             Named up front, any other label is refused; else the first two labels to come are the
-            two. A learner of more classes takes as many as these.
+            two. A learner of more classes takes two to as many as these.
         buffer : writable contiguous buffer, optional
             At least ``plan(n_features).total`` bytes, aligned to 8, used in place of an own block.
 

@@ -96,8 +96,25 @@ def test_a_third_label_asks_for_positive(labels, tmp_path, capsys):
     path = tmp_path / "three.csv"
     path.write_text("".join(f"{i}.5,{i % 2},{label}\n" for i, label in enumerate(labels * 3)))
     line = complaint(capsys, 2, "eval", path)
-    assert "--positive" in line and f"{labels[2]}" in line
+    assert "--positive" in line and "--classes" in line and f"{labels[2]}" in line
     assert main(["eval", str(path), "--positive", labels[1]]) == 0
+
+
+def test_a_label_beyond_classes(tmp_path, capsys):
+    path = tmp_path / "four.csv"
+    path.write_text("".join(f"{i}.5,{i % 2},{label}\n" for i, label in enumerate("abcd" * 3)))
+    line = complaint(capsys, 2, "eval", path, "--classes", 3)
+    assert "--classes" in line and "'d'" in line
+    assert main(["eval", str(path), "--classes", "4"]) == 0
+
+
+def test_classes_that_are_not_said_or_contradict(rows, tmp_path, capsys):
+    path = tmp_path / "two.csv"
+    path.write_text("1,2,on\n2,1,off\n")
+    assert "--classes K" in complaint(capsys, 2, "eval", path, "--multiclass", "one-vs-rest")
+    assert "--positive" in complaint(capsys, 2, "eval", rows, "--positive", 1, "--classes", 3)
+    assert "--classes 1" in complaint(capsys, 2, "eval", rows, "--classes", 1)
+    assert "n_classes=128" in complaint(capsys, 2, "eval", rows, "--classes", 128)
 
 
 def test_positive_that_no_row_has(rows, tmp_path, capsys):

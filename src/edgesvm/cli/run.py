@@ -229,7 +229,8 @@ def _learner(
         with of_file(options.save):
             learner, source = load(options.save), options.save
     if learner is None:
-        return learner_options.build(options, n_features).allocate(n_features), None
+        learner = learner_options.build(options, n_features, link.schema.n_classes)
+        return learner.allocate(n_features), None
     labels = learner.classes_.tolist()
     if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
         raise ValueError(

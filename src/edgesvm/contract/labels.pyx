@@ -20,7 +20,7 @@ cdef class Labels:
 
     Parameters
     ----------
-    classes : None or sequence of `room` labels
+    classes : None or sequence of 2 to `room` labels
         Named up front: slots in sorted order, and any other label is refused.
     room : int, labels there can be, 2 to 127
     """
@@ -32,8 +32,8 @@ cdef class Labels:
         if self.closed:
             values = sort_labels([as_object(y) for y in classes])
             if not are_labels(values, room):
-                raise ValueError(
-                    f"classes={list(classes)!r}: give {count_of(room)} different labels")
+                most = "two" if room == 2 else f"two to {room}"
+                raise ValueError(f"classes={list(classes)!r}: give {most} different labels")
             for slot, y in enumerate(values):
                 self.adopt(slot, y)
 
@@ -44,10 +44,10 @@ cdef class Labels:
         Raises
         ------
         CorruptModelError
-            More than there is room for, or named up front and fewer.
+            More than there is room for, or named up front and not two.
         """
         cdef Labels labels = cls(room=room)
-        if len(values) > room or (closed and len(values) < room):
+        if len(values) > room or (closed and len(values) < 2):
             raise CorruptModelError(
                 f"the snapshot has {len(values)} labels of a learner of {room} classes")
         for slot, y in enumerate(values):
@@ -75,8 +75,7 @@ cdef class Labels:
 
     def names(self, classes):
         """Whether `classes` are the labels, all of them, in any order."""
-        return self.n == self.room and (
-            Labels(classes, self.room).in_slots == tuple(sort_labels(self.values)))
+        return Labels(classes, self.room).in_slots == tuple(sort_labels(self.values))
 
     def of_slots(self, slots):
         """Labels of an ndarray of slots."""
@@ -175,7 +174,7 @@ def unfit_label(label, row, owner, known, dtype, room=2):
     if dtype.kind == "f" and isinstance(label, float) and not (
             label.is_integer() and all(float(value).is_integer() for value in known)):
         return ValueError(
-            f"{owner}: Unknown label type: continuous (row {row} has a value beyond {count_of(room)})")
+            f"{owner}: Unknown label type: continuous (row {row} has one value more than {room})")
     if room == 2:
         return ValueError(
             f"{owner}: Only binary classification is supported. The type of the target is"
@@ -217,13 +216,9 @@ def is_label(y):
 
 
 def are_labels(values, room):
-    """`room` labels, no two of them equal."""
-    return len(values) == room and all(map(is_label, values)) and not any(
-        bool(values[i] == values[j]) for i in range(room) for j in range(i))
-
-
-def count_of(n):
-    return "two" if n == 2 else str(n)
+    """Two to `room` labels, no two of them equal."""
+    return 2 <= len(values) <= room and all(map(is_label, values)) and not any(
+        bool(values[i] == values[j]) for i in range(len(values)) for j in range(i))
 
 
 def sort_labels(values):
