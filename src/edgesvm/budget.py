@@ -57,6 +57,10 @@ def format_bytes(n_bytes: int) -> str:
     return f"{n_bytes:,} B" if unit == "B" else f"{size:.1f} {unit} ({n_bytes:,} B)"
 
 
+class BeyondAnyMachine(ValueError):
+    """A plan of more bytes than any budget."""
+
+
 @dataclass(frozen=True)
 class PlannedArray:
     """One named array of the arena: its dtype, shape, and offset from the arena's first byte."""
@@ -95,7 +99,7 @@ class MemoryPlan:
             placed.append(array)
             offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
         if offset > MAX_PLAN_BYTES:
-            raise ValueError(f"a plan of {offset:,} bytes is more than any machine has")
+            raise BeyondAnyMachine(f"a plan of {offset:,} bytes is more than any machine has")
         return cls(tuple(placed), offset, part)
 
     def leaves(self) -> Iterator[PlannedArray]:

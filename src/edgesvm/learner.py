@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
+from edgesvm.budget import BeyondAnyMachine, MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
 from edgesvm.contract.core import common_arrays
 from edgesvm.contract.inputs import as_floats, as_labels, as_out, as_weights
 from edgesvm.contract.labels import Labels, check_labels
@@ -214,11 +214,17 @@ class Learner:
             return self
         while least < most:
             middle = (least + most + 1) // 2
-            if self._of_capacity(middle).plan(n_features).total <= n_bytes:
+            if self._of_capacity(middle)._fits(n_bytes, n_features):
                 least = middle
             else:
                 most = middle - 1
         return self._of_capacity(least)
+
+    def _fits(self, n_bytes: int, n_features: int) -> bool:
+        try:
+            return self.plan(n_features).total <= n_bytes
+        except BeyondAnyMachine:
+            return False
 
     def _of_capacity(self: Self, capacity: int) -> Self:
         """The same learner with another capacity."""

@@ -448,6 +448,13 @@ def test_within_gives_every_part_the_largest_capacity(kind):
     assert smallest.plan(16).total == caught.value.required
 
 
+def test_within_looks_no_further_than_any_machine():
+    """127 classes are 8,001 parts: of the largest capacities there is no plan."""
+    learner = BatchSVM(cache="1GiB")
+    model = OneVsOne.within("4GiB", n_features=8, learner=learner, n_classes=127)
+    assert model.learner.max_samples > 16 and model.plan(8).total <= 2**32
+
+
 def test_three_hundred_and_twenty_five_parts():
     rng = np.random.default_rng(0)
     centres = 3 * rng.standard_normal((26, 8))

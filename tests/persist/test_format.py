@@ -118,8 +118,8 @@ def test_golden_file_is_what_we_write(name, tmp_path):
 def test_golden_file_is_read_and_goes_on(name):
     model, never_stopped = load(HERE / f"{name}.esvm"), learned(GOLDEN[name])
     assert repr(model) == repr(never_stopped)
-    assert model.classes_.tolist() == ["cold", "hot"]
-    X, y = stream(300, model.dtype)
+    assert model.classes_.tolist() == ["cold", "hot", "mild"][: model._n_classes]
+    X, y = stream(300, model.dtype, model._n_classes)
     np.testing.assert_array_equal(model.decision_function(X), never_stopped.decision_function(X))
     model.partial_fit(X[200:], y[200:])
     never_stopped.partial_fit(X[200:], y[200:])
