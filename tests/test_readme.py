@@ -14,11 +14,11 @@ TEXT = README.read_text(encoding="utf-8")
 def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     namespace: dict = {}
     for block in blocks:
         exec(compile(block, str(README), "exec"), namespace)
-    planned, predicted, twins, residual = capsys.readouterr().out.splitlines()
+    planned, predicted, twins, residual, many, shape = capsys.readouterr().out.splitlines()
     assert planned == re.search(r"print\(model.plan\(8\).total\)  # (\d+)", TEXT)[1]
     label, accuracy = predicted.split()
     assert label in ("worn", "fine")
@@ -27,6 +27,9 @@ def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
     assert n_twins == re.search(r"# (\d+) twins", TEXT)[1]
     assert float(accuracy) > 0.975
     assert float(residual) < 1e-9
+    n_bytes, accuracy = many.split()
+    assert n_bytes == re.search(r"in one block of (\d+)", TEXT)[1]
+    assert float(accuracy) > 0.9 and shape == "(1000, 10)"
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"^edgesvm (\w+)", TEXT, re.MULTILINE))))

@@ -289,7 +289,7 @@ class OneVsOne(Multiclass):
     -----
     Labels may come late, up to ``n_classes``; one more is refused. A sample is learned by the
     n_classes - 1 parts of its class, those against classes that have not come yet among them. Bytes:
-    24 + 24 n_classes, and the sum of the parts'. Beside the arena some KiB of Python objects a part
+    24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of Python objects a part
     are held, a constant.
 
     ``decision_function`` is that of scikit-learn's `OneVsOneClassifier`: votes, and the sum s of
@@ -345,7 +345,7 @@ class OneVsRest(Multiclass):
     Notes
     -----
     Labels may come late, up to ``n_classes``; one more is refused. A sample is learned by all parts.
-    Bytes: 24 + 24 n_classes, and the sum of the parts'. Beside the arena some KiB of Python objects
+    Bytes: 24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of Python objects
     a part are held, a constant.
 
     ``decision_function`` has the decision value of each class's part. They are compared as they are,
