@@ -17,7 +17,13 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import BeyondAnyMachine, MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
+from edgesvm.budget import (
+    BeyondAnyMachine,
+    MemoryBudgetError,
+    MemoryPlan,
+    format_bytes,
+    parse_bytes,
+)
 from edgesvm.contract.core import common_arrays
 from edgesvm.contract.inputs import as_floats, as_labels, as_out, as_weights
 from edgesvm.contract.labels import Labels, check_labels
@@ -69,7 +75,7 @@ class Learner:
         """Labels there can be."""
         return 2
 
-    def _part(self, n_features: int) -> MemoryPlan | None:  # noqa: PLR6301 (for those that have)
+    def _part(self, n_features: int) -> MemoryPlan | None:
         """Of a learner made of parts: the plan of each; the array `parts` holds them."""
         return None
 

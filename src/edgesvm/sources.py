@@ -91,9 +91,8 @@ class Source:
         at = 0
         for rows_of_part, y, *weight in parts:
             X = as_floats(rows_of_part, np.dtype(dtype), 2, self.n_features, self._owner)
-            yield Chunk(
-                at, X, as_labels(y, len(X), self._owner), as_weights(*weight or [None], len(X))
-            )
+            part = as_weights(weight[0], len(X)) if weight else None
+            yield Chunk(at, X, as_labels(y, len(X), self._owner), part)
             at += len(X)
 
     def _slices(self, rows: int) -> Iterator[tuple[Any, ...]]:

@@ -153,9 +153,7 @@ def test_named_classes(subject):
     names = list(subject.entry.labels)
     learner = subject.make().partial_fit(X, y, classes=names[::-1])
     assert learner.classes_.tolist() == names
-    found, expected = (
-        m.decision_function(X) for m in (learner, subject.make().partial_fit(X, y))
-    )
+    found, expected = (m.decision_function(X) for m in (learner, subject.make().partial_fit(X, y)))
     if len(names) == 2:
         assert found.tolist() == expected.tolist()
     else:  # of some pairs the sides are swapped, and a solver ends elsewhere within its tolerance

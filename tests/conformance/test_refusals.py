@@ -222,7 +222,7 @@ def test_a_dtype_changed_since_does_not_change_what_is_read(subject):
 def test_a_label_too_many_in_the_batch_that_brings_the_last(subject):
     n = subject.entry.n_classes
     X, _y = subject.stream(n + 3)
-    names = ["a", "a", "b", "c", "d", "e"][: n + 2] + ["a"]
+    names = [*["a", "a", "b", "c", "d", "e"][: n + 2], "a"]
     learner = subject.make()
     with pytest.raises(ValueError, match=rf"row {n + 1} .*'{names[n + 1]}'"):
         learner.partial_fit(X, names)

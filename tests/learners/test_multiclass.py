@@ -1,4 +1,4 @@
-"""OneVsOne and OneVsRest: which part learns what, how they vote, who competes, and all or nothing."""
+"""OneVsOne and OneVsRest: which part learns what, how they vote, who competes; all or nothing."""
 
 import os
 import struct
@@ -93,7 +93,7 @@ def make_inner(learner, engine):
     copy.__class__ = type(
         type(learner).__name__,
         (type(learner),),
-        {"_engine": engine, "_like_new": lambda self: copy_of(self)},
+        {"_engine": engine, "_like_new": copy_of},
     )
     return copy
 
@@ -259,9 +259,13 @@ def test_fit_refuses_more_than_a_part_can_hold_before_it_forgets(kind, engine, s
     with pytest.raises(ValueError, match=rf"{most + 1} rows.*max_samples={most}"):
         model.fit(*([Chunks(*more, 7)] if source else more))
     assert bytes(model.arena) == before
-    assert make(kind, engine, learner=learner, n_classes=3).fit(
-        *more, sample_weight=[1.0] * 60 + [0.0]
-    ).decision_function(X).tolist() == model.decision_function(X).tolist()
+    assert (
+        make(kind, engine, learner=learner, n_classes=3)
+        .fit(*more, sample_weight=[1.0] * 60 + [0.0])
+        .decision_function(X)
+        .tolist()
+        == model.decision_function(X).tolist()
+    )
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -415,6 +419,15 @@ def test_several_passes_of_fewer_classes_than_there_is_room_for():
     assert np.isfinite(model.decision_function(X)).all() and model.classes_.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_passes_of_one_class(kind):
+    X, _ = clouds(50, 3, dtype=np.float32)
+    model = kind(learner=RAND, n_classes=3).fit(X, ["only"] * 50)
+    assert model.predict(X).tolist() == ["only"] * 50 and model.decision_one(X[0]) == 0.0
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict_one(np.full(3, np.nan, np.float32))
+
+
 # -- memory ----------------------------------------------------------------------------------------
 
 
@@ -513,7 +526,9 @@ def test_another_number_of_classes_begins_anew():
 def test_scikit_learn_is_told():
     pytest.importorskip("sklearn")
     assert OneVsOne(n_classes=3).__sklearn_tags__().classifier_tags.multi_class
-    assert Standardized(learner=OneVsRest(n_classes=3)).__sklearn_tags__().classifier_tags.multi_class
+    assert (
+        Standardized(learner=OneVsRest(n_classes=3)).__sklearn_tags__().classifier_tags.multi_class
+    )
     assert not StreamSVM().__sklearn_tags__().classifier_tags.multi_class
 
 

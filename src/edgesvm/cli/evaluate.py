@@ -108,10 +108,7 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
     """Predict and learn every row, with a status line and a report; the exit code."""
     if options.plot:
         from edgesvm.cli import figures  # says at once that matplotlib is missing
-    if options.positive is not None and (options.multiclass or options.classes):
-        raise ValueError("--positive sets one label against all others: leave out --classes")
-    learner = learner_options.build(options, rows.n_features, rows.n_classes)
-    learner.allocate(rows.n_features)
+    learner = _learner(options, rows)
     score = Prequential(options.window)
     status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
@@ -145,6 +142,13 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
         figures.accuracy(curve, options.plot, title=f"{options.file}: {learner!r}")
     print(json.dumps(summary) if options.json else _closing_words(summary))
     return 0
+
+
+def _learner(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> Learner:
+    if options.positive is not None and (options.multiclass or options.classes):
+        raise ValueError("--positive sets one label against all others: leave out --classes")
+    learner = learner_options.build(options, rows.n_features, rows.n_classes)
+    return learner.allocate(rows.n_features)
 
 
 def _third_label(

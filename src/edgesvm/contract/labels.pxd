@@ -5,7 +5,7 @@ cdef enum:
 
 
 cdef class Labels:
-    cdef list values            # in the order they came, by slot; of two, 0 is the learner's -1, 1 +1
+    cdef list values            # in the order they came, by slot; of two, 0 is -1 and 1 is +1
     cdef readonly int room      # labels there can be
     cdef readonly bint closed   # named up front: no other label is welcome
     cdef readonly int sign      # -1 when the second of two sorts before the first, else 1

@@ -1,5 +1,5 @@
-"""The labels of a learner: any objects that can be compared, mapped to slots 0, 1, ...; of two, slot
-0 is the learner's -1 and slot 1 its +1."""
+"""The labels of a learner: any objects that can be compared, mapped to slots 0, 1, ...; of two,
+slot 0 is the learner's -1 and slot 1 its +1."""
 
 from cpython.object cimport Py_EQ, PyObject_RichCompareBool
 from libc.math cimport isinf
@@ -15,8 +15,8 @@ cdef int UNKNOWN = -1
 cdef class Labels:
     """Labels take slots in the order they come, so a stream may be cut anywhere.
 
-    Users see them sorted, as scikit-learn has it: `order` gives their slots so, and `sign` turns the
-    decision value of two labels where the two orders differ.
+    Users see them sorted, as scikit-learn has it: `order` gives their slots so, and `sign` turns
+    the decision value of two labels where the two orders differ.
 
     Parameters
     ----------

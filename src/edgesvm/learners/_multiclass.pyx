@@ -1,8 +1,8 @@
 """Learners of two classes put together to one of many, compiled.
 
-K classes, each a slot in the order of arrival. One against one: a part for each pair of slots i < j,
-number j (j - 1) / 2 + i, whose -1 is i and whose +1 is j. One against rest: a part for each slot,
-whose +1 is that slot. A sample goes to the K - 1 parts of its slot, or to all K.
+K classes, each a slot in the order of arrival. One against one: a part for each pair of slots
+i < j, number j (j - 1) / 2 + i, whose -1 is i and whose +1 is j. One against rest: a part for each
+slot, whose +1 is that slot. A sample goes to the K - 1 parts of its slot, or to all K.
 
 Classes that have had no sample do not compete. Of those that have, with f_ij > 0 for j,
 
@@ -24,6 +24,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.linalg cimport dot
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
@@ -121,7 +122,7 @@ cdef class MulticlassCore(LearnerCore):
                 last[0], last[1] = last[1], self.labels.order[i]
                 n_competing += 1
         if n_competing == 1:
-            status = self.only(x, last[1])
+            status = UNCHANGED if self.is_finite(x) else NOT_FINITE
         elif self.pairs:
             status = self.vote(x, score, n_competing == 2)
         else:
@@ -137,13 +138,11 @@ cdef class MulticlassCore(LearnerCore):
                 return NOT_FINITE
         return UNCHANGED
 
-    cdef Status only(self, const void *x, int slot) noexcept nogil:
-        """One class competes, and there is nothing to decide; but may the sample be asked about?"""
-        cdef double f
-        cdef int other = slot
-        if self.pairs:
-            other = 0 if slot else 1
-        return (<LearnerCore> self.part(self.part_between(slot, other))).decide(x, &f)
+    cdef bint is_finite(self, const void *x) noexcept nogil:
+        """Of a sample about which no part has to be asked"""
+        if self.is_float32:
+            return isfinite(dot(<const float *> x, <const float *> x, self.n_features))
+        return isfinite(dot(<const double *> x, <const double *> x, self.n_features))
 
     cdef Status vote(self, const void *x, double *score, bint two) noexcept nogil:
         """One against one."""

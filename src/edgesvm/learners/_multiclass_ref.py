@@ -41,10 +41,7 @@ class MulticlassCoreRef(ReferenceCore):
         competing = [slot for slot in self.labels.sorted_slots if per_class[slot]]
         score = np.zeros(len(per_class))
         if len(competing) == 1:
-            part = self.between(competing[0], int(competing[0] == 0)) if self.pairs else (
-                self.parts[competing[0]])  # fmt: skip
-            if np.isnan(part.decide(x)):
-                return np.full(len(per_class), np.nan)
+            score[:] = 0.0 if np.isfinite(x @ x) else np.nan
         elif self.pairs:
             score = self.vote(x, competing)
         else:

@@ -227,7 +227,7 @@ class Multiclass(Wrapper):
     def _fit_parts(  # noqa: PLR0917
         self, X: Any, y: Any, weights: Any, source: Source, per_slot: np.ndarray, progress: Any
     ) -> None:
-        """One part after the other, each with its own rows; a part of one side only is left out, for
+        """One part after the other, each with its own rows; a part of one side only is left out:
         it has nothing to tell apart."""
         core = self._allocated
         in_memory = isinstance(X, np.ndarray) and not isinstance(X, np.memmap)
@@ -288,9 +288,9 @@ class OneVsOne(Multiclass):
     Notes
     -----
     Labels may come late, up to ``n_classes``; one more is refused. A sample is learned by the
-    n_classes - 1 parts of its class, those against classes that have not come yet among them. Bytes:
-    24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of Python objects a part
-    are held, a constant.
+    n_classes - 1 parts of its class, those against classes that have not come yet among them.
+    Bytes: 24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of Python
+    objects a part are held, a constant.
 
     ``decision_function`` is that of scikit-learn's `OneVsOneClassifier`: votes, and the sum s of
     the decision values towards a class as s / (3 (1 + |s|)), which decides between equal votes
@@ -344,13 +344,13 @@ class OneVsRest(Multiclass):
 
     Notes
     -----
-    Labels may come late, up to ``n_classes``; one more is refused. A sample is learned by all parts.
-    Bytes: 24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of Python objects
-    a part are held, a constant.
+    Labels may come late, up to ``n_classes``; one more is refused. A sample is learned by all
+    parts. Bytes: 24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of
+    Python objects a part are held, a constant.
 
-    ``decision_function`` has the decision value of each class's part. They are compared as they are,
-    though a part of few samples may have another scale; `OneVsOne` compares votes. Where two are
-    equal, the class that sorts first is predicted. Of two classes it is half their difference.
+    ``decision_function`` has the decision value of each class's part. They are compared as they
+    are, though a part of few samples may have another scale; `OneVsOne` compares votes. Where two
+    are equal, the class that sorts first is predicted. Of two classes it is half their difference.
     Classes without a sample do not compete: they have less than the least of the others.
 
     A sample is learned by all parts or by none, as in `OneVsOne`.

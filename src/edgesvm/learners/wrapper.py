@@ -14,8 +14,8 @@ Self = TypeVar("Self", bound="Wrapper")
 
 
 class Wrapper(Learner):
-    """Base of the learners whose parameter ``learner`` is another one; of it only the parameters are
-    used."""
+    """Base of the learners whose parameter ``learner`` is another one, of which only the parameters
+    are used."""
 
     _capacity = ""  # the wrapped learner's
 
