@@ -63,24 +63,24 @@ def is_refused_or_works(compiled, data):
 
 
 @pytest.mark.parametrize("mask", [0x01, 0xFF])
-def test_every_byte_flipped(saved, path, mask):
+def test_every_byte_flipped(saved, mask):
     for place in range(len(saved)):
         damaged = bytearray(saved)
         damaged[place] ^= mask
         with pytest.raises(CorruptModelError):
-            load_bytes(path, damaged)
+            restore(bytes(damaged))
 
 
-def test_every_truncation(saved, path):
+def test_every_truncation(saved):
     for length in range(len(saved)):
         with pytest.raises(CorruptModelError):
-            load_bytes(path, saved[:length])
+            restore(saved[:length])
 
 
-def test_every_truncation_with_a_right_crc(saved, path):
+def test_every_truncation_with_a_right_crc(saved):
     for length in range(len(saved) - CRC_BYTES):
         with pytest.raises(CorruptModelError):
-            load_bytes(path, sealed(saved[:length]))
+            restore(sealed(saved[:length]))
 
 
 def test_bytes_behind_the_end(saved, path):
