@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from edgesvm.contract.inputs import as_floats, as_labels, as_weights
 from edgesvm.contract.params import whole
@@ -26,8 +27,9 @@ class Rereadable(Protocol):
     @property
     def n_features(self) -> int: ...
 
-    def labelled_chunks(self, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """A pass from the first row on: X of shape (n, n_features) and y, 1 <= n <= `rows`."""
+    def labelled_chunks(self, rows: int) -> Iterator[tuple[np.ndarray, ...]]:
+        """A pass from the first row on: X of shape (n, n_features) and y, 1 <= n <= `rows`; and,
+        where rows have them, weights."""
         ...
 
 
@@ -51,8 +53,8 @@ class Source:
     Parameters
     ----------
     X : ndarray or np.memmap of shape (n_samples, n_features), or Rereadable
-        A source of chunks brings its labels; arrays are cut, not copied, and rows that are of
-        another dtype are converted a chunk at a time.
+        A source of chunks brings its labels, and weights if it has them; arrays are cut, not
+        copied, and rows that are of another dtype are converted a chunk at a time.
     y : array of shape (n_samples,), labels; None for a source of chunks
     sample_weight : array of shape (n_samples,), optional; None for a source of chunks
     owner : str
@@ -73,7 +75,7 @@ class Source:
         self._source: Rereadable | None = None
         if is_rereadable(X):
             if y is not None or sample_weight is not None:
-                raise TypeError(f"{owner}: a source of chunks brings its own labels and no weights")
+                raise TypeError(f"{owner}: a source of chunks brings its own labels and weights")
             self._source, self.n_features = X, whole("n_features", X.n_features, 1, 1 << 24)
             return
         if not isinstance(X, np.ndarray):
@@ -83,13 +85,56 @@ class Source:
         self._y = as_labels(y, len(X), owner)
         self._weight = as_weights(sample_weight, len(X))
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows can be had by number: those of arrays and memory-mapped files."""
+        return self._source is None
+
+    def take(self, numbers: ArrayLike, dtype: Any = np.float32) -> Chunk:
+        """Rows by number, in that order; `at` of the chunk is the first of them.
+
+        Parameters
+        ----------
+        numbers : array of shape (n,), whole numbers
+        dtype : of the rows
+
+        Raises
+        ------
+        TypeError
+            A source of chunks has no rows by number; numbers that are not whole.
+        IndexError
+            There is no such row.
+        """
+        if self._source is not None:
+            raise TypeError(f"{self._owner}: rows of a source of chunks cannot be had by number")
+        places = np.asarray(numbers)
+        if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+            raise TypeError(f"numbers={numbers!r}: give an array of whole numbers")
+        wrong = (places < 0) | (places >= len(self._X))
+        if wrong.any():
+            raise IndexError(f"{self._owner}: row {places[wrong][0]} of {len(self._X)}")
+        places = places.astype(np.int64)
+        X = as_floats(self._X[places], np.dtype(dtype), 2, self.n_features, self._owner)
+        weight = None if self._weight is None else self._weight[places]
+        return Chunk(int(places[0]) if len(places) else 0, X, self._y[places], weight)
+
     def chunks(self, rows: int = CHUNK_ROWS, dtype: Any = np.float32) -> Iterator[Chunk]:
-        """One pass, from the first row, at most `rows` a chunk."""
+        """One pass, from the first row, at most `rows` a chunk.
+
+        Raises
+        ------
+        ValueError
+            The source gives more rows than it was asked for.
+        """
         whole("rows", rows, 1, 1 << 40)
         parts: Iterator[tuple[Any, ...]]
         parts = self._source.labelled_chunks(rows) if self._source else self._slices(rows)
         at = 0
         for rows_of_part, y, *weight in parts:
+            if len(rows_of_part) > rows:
+                raise ValueError(
+                    f"the source gave {len(rows_of_part)} rows where {rows} were asked for"
+                )
             X = as_floats(rows_of_part, np.dtype(dtype), 2, self.n_features, self._owner)
             part = as_weights(weight[0], len(X)) if weight else None
             yield Chunk(at, X, as_labels(y, len(X), self._owner), part)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments
+from edgesvm.cli import arguments, link_options
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.errors import LinkDown
-from edgesvm.ingest import LateLabel, Link, RecordingSchema, RecordingWriter, open_link
+from edgesvm.ingest import LateLabel, Link, RecordingSchema, RecordingWriter
 from edgesvm.ingest.recording import SUFFIX
 
 HELP = """\
@@ -37,23 +37,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "record", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    command.add_argument(
-        "port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal, socket://host:port"
-    )
+    link_options.add_port(command)
     command.add_argument(
         "file", type=_recording_name, metavar="FILE", help=f"its name ends in {SUFFIX}"
     )
-    command.add_argument(
-        "--baud", type=arguments.count, default=115200, metavar="B", help="default 115200"
-    )
-    command.add_argument("--text", action="store_true", help="lines of numbers instead of frames")
-    command.add_argument(
-        "--features",
-        type=arguments.count,
-        metavar="D",
-        help="expected; on a text link else found out",
-    )
-    command.add_argument("--unlabelled", action="store_true", help="samples carry no label")
+    link_options.add_to(command)
     command.add_argument(
         "--late-labels",
         action="store_true",
@@ -66,19 +54,6 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="S",
         help="force onto the medium every S seconds, default 10",
     )
-    command.add_argument("--samples", type=arguments.count, metavar="N", help="end after so many")
-    command.add_argument(
-        "--once", action="store_true", help="end when the port dies, do not open it again"
-    )
-    command.add_argument(
-        "--wait",
-        type=arguments.seconds,
-        default=10.0,
-        metavar="S",
-        help="for the node's schema, default 10 s",
-    )
-    command.add_argument("--json", action="store_true", help="a JSON line on stdout at the end")
-    command.add_argument("--quiet", action="store_true", help="no status line")
     command.set_defaults(act=act)
 
 
@@ -92,7 +67,12 @@ def _recording_name(text: str) -> str:
 
 def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
-    with stop_signals() as signals, _open(options, signals) as link:
+    # Labels are kept as they come, and matched by whoever reads them.
+    late = int(options.late_labels or not options.text)
+    with (
+        stop_signals() as signals,
+        link_options.open_port(options, signals, late_labels=late) as link,
+    ):
         writer = RecordingWriter(options.file, _schema(link))
         recorder = _Recorder(link, writer, options)
         if writer.schema.late and writer.n_records:
@@ -118,23 +98,6 @@ def act(options: argparse.Namespace) -> int:
             else:
                 status.say(_closing_words(options.file, summary))
     return 0
-
-
-def _open(options: argparse.Namespace, signals: Signals) -> Link:
-    try:
-        with signals.interruptible():
-            return open_link(
-                options.port,
-                baud=options.baud,
-                mode="text" if options.text else "binary",
-                n_features=options.features,
-                label="none" if options.unlabelled else "last",
-                handshake_timeout=options.wait,
-                # Labels are kept as they come, and matched by whoever reads them.
-                late_labels=int(options.late_labels or not options.text),
-            )
-    except Stop:
-        raise KeyboardInterrupt from None
 
 
 def _schema(link: Link) -> RecordingSchema:

@@ -13,12 +13,12 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.checkpointing import Checkpointer
-from edgesvm.cli import arguments, checkpoint_options, headroom, learner_options
+from edgesvm.cli import arguments, checkpoint_options, headroom, learner_options, link_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
-from edgesvm.errors import LinkDown, NoSchema
-from edgesvm.ingest import Link, open_link, wire
+from edgesvm.errors import LinkDown
+from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint, load
@@ -46,28 +46,10 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument(
-        "port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal, socket://host:port"
-    )
-    command.add_argument(
-        "--baud", type=arguments.count, default=115200, metavar="B", help="default 115200"
-    )
-    kind = command.add_mutually_exclusive_group()
-    kind.add_argument("--text", action="store_true", help="lines of numbers instead of frames")
-    kind.add_argument(
-        "--auto", action="store_true", help="lines or frames, as the first byte tells"
-    )
+    link_options.add_port(command)
+    link_options.add_to(command, auto=True, unlabelled=": predict only")
     command.add_argument(
         "--answers", action="store_true", help="send predictions back on a text link too"
-    )
-    command.add_argument(
-        "--features",
-        type=arguments.count,
-        metavar="D",
-        help="expected; on a text link else found out",
-    )
-    command.add_argument(
-        "--unlabelled", action="store_true", help="samples carry no label: predict only"
     )
     command.add_argument(
         "--ring",
@@ -112,17 +94,6 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="HZ",
         help="ask the node for so many samples a second; with --allow-commands",
     )
-    command.add_argument("--samples", type=arguments.count, metavar="N", help="end after so many")
-    command.add_argument(
-        "--once", action="store_true", help="end when the port dies, do not open it again"
-    )
-    command.add_argument(
-        "--wait",
-        type=arguments.seconds,
-        default=10.0,
-        metavar="S",
-        help="for the node's schema, default 10 s",
-    )
     command.add_argument(
         "--save",
         type=arguments.new_file,
@@ -137,8 +108,6 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="N",
         help="samples of the rolling accuracy",
     )
-    command.add_argument("--json", action="store_true", help="a JSON line on stdout at the end")
-    command.add_argument("--quiet", action="store_true", help="no status line")
     checkpoint_options.add_to(command)
     learner_options.add_to(command)
     command.set_defaults(act=act)
@@ -196,26 +165,16 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _open(options: argparse.Namespace, signals: Signals) -> Link:
-    try:
-        with signals.interruptible():
-            return open_link(
-                options.port,
-                baud=options.baud,
-                mode="text" if options.text else "auto" if options.auto else "binary",
-                n_features=options.features,
-                label="none" if options.unlabelled else "last",
-                ring=options.ring,
-                policy=options.full,
-                handshake_timeout=options.wait,
-                late_labels=options.late_labels,
-                value_range=options.range,
-                clip=options.clip,
-                allow_commands=options.allow_commands,
-            )
-    except NoSchema as error:
-        raise NoSchema(f"{error} See --baud and --text.") from error
-    except Stop:
-        raise KeyboardInterrupt from None
+    return link_options.open_port(
+        options,
+        signals,
+        ring=options.ring,
+        policy=options.full,
+        late_labels=options.late_labels,
+        value_range=options.range,
+        clip=options.clip,
+        allow_commands=options.allow_commands,
+    )
 
 
 def _learner(

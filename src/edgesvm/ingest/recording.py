@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.errors import RecordingError, SampleRefused
+from edgesvm.folders import sync_folder
 from edgesvm.ingest._late import LateLabel, LateLabels
 from edgesvm.ingest._ring import Batch
 
@@ -541,7 +542,7 @@ class RecordingWriter:
             os.ftruncate(self._fd, 0)
             self._write(header, 0)
             self.sync()
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
         except OSError:
             os.ftruncate(self._fd, 0)
             raise
@@ -675,13 +676,3 @@ def _check_labels(labels: NDArray[Any], weights: NDArray[Any]) -> None:
 def _described(schema: RecordingSchema) -> str:
     labels = "with late" if schema.late else "with" if schema.labelled else "without"
     return f"samples of {schema.n_features} features {labels} labels"
-
-
-def _sync_folder(folder: Path) -> None:
-    """Without this a power cut may take the new file's name. Windows has no such call."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -10,16 +10,15 @@ from numpy.typing import ArrayLike
 
 from edgesvm.budget import PARTS, MemoryPlan
 from edgesvm.contract.inputs import as_labels, as_weights
-from edgesvm.contract.labels import MOST_CLASSES, Labels, as_object, unfit_label
+from edgesvm.contract.labels import MOST_CLASSES, Labels
 from edgesvm.contract.params import whole
-from edgesvm.core.status import Status
-from edgesvm.errors import refusal
 from edgesvm.learner import Learner
 from edgesvm.learners._multiclass import MulticlassCore
 from edgesvm.learners._multiclass_ref import MulticlassCoreRef
 from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.wrapper import Wrapper
 from edgesvm.sources import Source, is_rereadable
+from edgesvm.survey import survey
 
 __all__ = ["OneVsOne", "OneVsRest"]
 
@@ -156,9 +155,11 @@ class Multiclass(Wrapper):
             return self.solve(progress=progress)
         source = Source(X, y, sample_weight, owner=type(self).__name__)
         self.plan(source.n_features)
-        labels, n_rows, per_slot = self._survey(source)
+        labels = self._new_labels()
+        n_rows, _, of_slots = survey(source, labels, owner=type(self).__name__, dtype=self.dtype)
+        per_slot = np.array(of_slots)
         if not several:
-            self._refuse_beyond(labels, per_slot)
+            self._refuse_beyond(per_slot)
         self._begin(source.n_features, labels)
         if several:
             self._fit_parts(X, y, sample_weight, source, per_slot, progress)
@@ -167,36 +168,6 @@ class Multiclass(Wrapper):
         for chunk in source.chunks(dtype=self._dtype):
             self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
         return self.solve(progress=progress)
-
-    def _survey(self, source: Source) -> tuple[Labels, int, np.ndarray]:
-        """Refuse data that cannot be learned; labels, rows, and rows of a weight by slot."""
-        owner, n_rows = type(self).__name__, 0
-        labels, per_slot = self._new_labels(), np.zeros(self._n_classes, np.int64)
-        for chunk in source.chunks(dtype=self._dtype):
-            slots, n_known, newcomers = labels.encode(chunk.y)
-            with np.errstate(over="ignore", invalid="ignore"):
-                finite = np.isfinite(np.einsum("ij,ij->i", chunk.X, chunk.X))
-            weight = np.ones(len(slots)) if chunk.weight is None else chunk.weight
-            fine = finite & np.isfinite(weight) & (weight >= 0.0)
-            row = n_known if fine[:n_known].all() else int(fine.argmin())
-            if row < len(slots):
-                label, number = as_object(chunk.y[row]), chunk.at + row
-                if row == n_known and not labels.closed:
-                    known = [*labels.in_slots, *(label for *_, label in newcomers)]
-                    raise unfit_label(label, number, owner, known, chunk.y.dtype, labels.room)
-                status = Status.NOT_FINITE if finite[row] == 0 else Status.BAD_WEIGHT
-                status = Status.UNKNOWN_LABEL if row == n_known else status
-                sample = f"{owner}: row {number} (label {label!r})"
-                raise refusal(status, sample, self.dtype, labels.in_slots)
-            for slot, _, label in newcomers:
-                labels.take(slot, label)
-            n_rows += len(slots)
-            per_slot += np.bincount(slots[weight > 0.0], minlength=len(per_slot))
-        if n_rows == 0:
-            raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")
-        if not per_slot.any():
-            raise ValueError("sample_weight is zero for every row: there is nothing to learn")
-        return labels, n_rows, per_slot
 
     def _new_labels(self) -> Labels:
         known = self._state[0].labels if "_state" in self.__dict__ else None
@@ -212,7 +183,7 @@ class Multiclass(Wrapper):
             self.allocate(n_features)
         self._adopt(plan, self._allocated.arena, labels, n_features)
 
-    def _refuse_beyond(self, labels: Labels, per_slot: np.ndarray) -> None:
+    def _refuse_beyond(self, per_slot: np.ndarray) -> None:
         """Data of which a part cannot hold all of its rows."""
         most = self._most_samples
         if most is None:

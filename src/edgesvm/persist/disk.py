@@ -9,6 +9,8 @@ import os
 import stat
 from typing import Protocol
 
+from edgesvm.folders import sync_folder
+
 
 class Disk(Protocol):
     """What a checkpoint asks of a file system. All raise OSError; paths are absolute or relative
@@ -116,11 +118,7 @@ class OsDisk:
         os.replace(source, target)
 
     def sync_folder(self, path: str) -> None:
-        descriptor = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(os.path.dirname(path) or ".")
 
     def unlink(self, path: str) -> None:
         os.unlink(path)

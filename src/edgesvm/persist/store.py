@@ -13,6 +13,7 @@ from typing import Any
 
 from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.errors import CorruptModelError
+from edgesvm.folders import sync_folder
 from edgesvm.learner import Learner
 from edgesvm.persist.format import CRC_BYTES, Snapshot, Wrapped, head, max_labels_bytes, unpack
 
@@ -47,7 +48,7 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def describe(learner: Learner) -> bytes:
@@ -88,16 +89,6 @@ def _mode(path: Path) -> int:
         umask = os.umask(0)
         os.umask(umask)
         return 0o666 & ~umask
-
-
-def _sync_folder(folder: Path) -> None:
-    """Without this a rename may be undone by a power cut. Windows has no such call."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def load(path: str | os.PathLike[str]) -> Learner:

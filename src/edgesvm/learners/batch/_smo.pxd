@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from edgesvm.core.kernels cimport Kernel
+from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.tiles cimport Tiles
 
 cdef enum Outcome:
@@ -10,29 +11,17 @@ cdef enum Outcome:
     CONVERGED = 1
     STALLED = 2         # rounding hides what gap is left
 
-cdef struct RowCache:   # kernel rows in slots of `stride` numbers; all arrays are the caller's
-    float *block        # (n_floats,)
-    int64_t n_floats
-    int64_t stride      # of a slot, a multiple of 16
-    int64_t n_slots
-    int64_t n_used
-    int64_t clock
-    int64_t touched     # numbers of the block that have been written
-    int32_t *slot       # (capacity,): 1 + that of the example's row, or 0
-    int32_t *owner      # (capacity,): by slot, whose row it holds
-    int32_t *filled     # (capacity,): by slot, how many of its numbers are there
-    int64_t *used       # (capacity,): by slot, when last asked for
-
 cdef struct Smo:
     # The problem, in the caller's arrays. `solve` reorders them together; `restore` puts them back.
     Tiles rows
     Kernel kernel
     int64_t n
+    int64_t capacity        # examples there is room for; arrays below of (n,) have this length
     double *bound           # (n,): y C of the example; the coefficient lies between it and 0
     const double *linear    # (n,): c, in the order of `order`; NULL: the sign of `bound`
     double *sign            # (n,) or NULL: K_st = s_s s_t (k + offset) + ridge [s = t]
     double offset
-    double ridge
+    double ridge            # where it differs by example: of the one that is appended
     double tol
     bint shrinking
     # The solution
@@ -47,6 +36,7 @@ cdef struct Smo:
     RowCache cache
     # How far it is
     int64_t n_active
+    int64_t reserve         # numbers of a cached row while all are active
     int64_t n_iter
     int64_t countdown
     int64_t i               # the next first index: argmax of the gradient over what may grow
@@ -57,6 +47,7 @@ cdef struct Smo:
     bint unshrunk
 
 cdef void smo_begin(Smo *s, bint warm) noexcept nogil
+cdef void smo_append(Smo *s) noexcept nogil
 cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil
 cdef void smo_complete(Smo *s) noexcept nogil
 cdef double smo_intercept(const Smo *s) noexcept nogil

@@ -27,9 +27,12 @@ Nothing is allocated.
 cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memmove, memset
+from libc.string cimport memset
 
 from edgesvm.core.kernels cimport kernel_value
+from edgesvm.core.row_cache cimport (
+    cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
+    padded)
 from edgesvm.core.tiles cimport get_row, kernel_row, lanes_of, swap_rows
 
 import numpy as np
@@ -66,7 +69,6 @@ cdef inline void set_state(Smo *s, int64_t t) noexcept nogil:
 
 cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
     """Exchange two examples in everything but the cached rows' columns."""
-    cdef RowCache *cache = &s.cache
     swap_rows(&s.rows, a, b)
     s.bound[a], s.bound[b] = s.bound[b], s.bound[a]
     s.beta[a], s.beta[b] = s.beta[b], s.beta[a]
@@ -76,11 +78,7 @@ cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
     s.order[a], s.order[b] = s.order[b], s.order[a]
     if s.sign != NULL:
         s.sign[a], s.sign[b] = s.sign[b], s.sign[a]
-    cache.slot[a], cache.slot[b] = cache.slot[b], cache.slot[a]
-    if cache.slot[a]:
-        cache.owner[cache.slot[a] - 1] = <int32_t> a
-    if cache.slot[b]:
-        cache.owner[cache.slot[b] - 1] = <int32_t> b
+    cache_swap(&s.cache, a, b)
 
 
 # -- kernel rows -----------------------------------------------------------------------------------
@@ -109,61 +107,13 @@ cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
     return k + s.offset + s.ridge if s.sign != NULL else k
 
 
-cdef int64_t padded(int64_t n) noexcept nogil:
-    """The next multiple of 16: whole tiles, in either dtype"""
-    return (n + 15) // 16 * 16
-
-
-cdef inline void move_row(RowCache *cache, int64_t k, int64_t to, int64_t old) noexcept nogil:
-    memmove(cache.block + k * to, cache.block + k * old, cache.filled[k] * sizeof(float))
-
-
-cdef void cut_cache(RowCache *cache, int64_t n, int64_t capacity) noexcept nogil:
-    """Slots of `n` numbers from now on; rows that are there stay, cut to length, as many as fit."""
-    cdef int64_t k, stride = padded(n), old = cache.stride
-    cdef int64_t n_slots = min(cache.n_floats // stride, capacity)
-    if stride > old:
-        for k in range(n_slots, cache.n_used):
-            cache.slot[cache.owner[k]] = 0
-        cache.n_used = min(cache.n_used, n_slots)
-        for k in range(cache.n_used - 1, 0, -1):
-            move_row(cache, k, stride, old)
-    elif stride < old:
-        for k in range(cache.n_used):
-            cache.filled[k] = <int32_t> min(<int64_t> cache.filled[k], n)
-            move_row(cache, k, stride, old)
-    cache.stride, cache.n_slots = stride, n_slots
-    cache.touched = max(cache.touched, cache.n_used * stride)
-
-
-cdef int64_t take_slot(RowCache *cache) noexcept nogil:
-    """An unused slot, or that of the row not asked for longest."""
-    cdef int64_t k, oldest = 0
-    if cache.n_used < cache.n_slots:
-        cache.n_used += 1
-        cache.touched = max(cache.touched, cache.n_used * cache.stride)
-        return cache.n_used - 1
-    for k in range(1, cache.n_used):
-        if cache.used[k] < cache.used[oldest]:
-            oldest = k
-    cache.slot[cache.owner[oldest]] = 0
-    return oldest
-
-
 cdef const float *row_of(Smo *s, int64_t i) noexcept nogil:
     """K_it for the active t, from the cache; the row asked for before this one stays valid."""
-    cdef RowCache *cache = &s.cache
-    cdef int64_t k = cache.slot[i] - 1
-    cdef float *row
-    if k < 0:
-        k = take_slot(cache)
-        cache.slot[i], cache.owner[k], cache.filled[k] = <int32_t> (k + 1), <int32_t> i, 0
-    cache.clock += 1
-    cache.used[k] = cache.clock
-    row = cache.block + k * cache.stride
-    if cache.filled[k] < s.n_active:
-        compute_row(s, i, cache.filled[k], s.n_active, row)
-        cache.filled[k] = <int32_t> s.n_active
+    cdef int64_t k = cache_slot(&s.cache, i)
+    cdef float *row = cache_row(&s.cache, k)
+    if s.cache.filled[k] < s.n_active:
+        compute_row(s, i, s.cache.filled[k], s.n_active, row)
+        s.cache.filled[k] = <int32_t> s.n_active
     return row
 
 
@@ -195,7 +145,7 @@ cdef void compute_gradient(Smo *s, int64_t first) noexcept nogil:
             continue
         k = s.cache.slot[i] - 1
         if k >= 0 and s.cache.filled[k] == s.n:
-            row = s.cache.block + k * s.cache.stride
+            row = cache_row(&s.cache, k)
         else:
             compute_row(s, i, first, s.n, s.spare)
             row = s.spare
@@ -208,8 +158,8 @@ cdef void activate_all(Smo *s) noexcept nogil:
         return
     compute_gradient(s, s.n_active)
     s.n_active = s.n
-    if s.cache.stride != padded(s.n):
-        cut_cache(&s.cache, s.n, s.n)
+    if s.cache.stride != padded(s.reserve):
+        cache_cut(&s.cache, s.reserve, s.capacity)
     find_first(s)
 
 
@@ -241,25 +191,11 @@ cdef void shrink(Smo *s) noexcept nogil:
         t += 1
     if last == s.n_active:
         return
-    swap_columns(&s.cache, pairs, n_pairs)
+    cache_swap_columns(&s.cache, pairs, n_pairs)
     s.n_active = last
     if 4 * padded(last) <= 3 * s.cache.stride and last > 0:
-        cut_cache(&s.cache, last, s.n)
+        cache_cut(&s.cache, last, s.capacity)
     find_first(s)
-
-
-cdef void swap_columns(RowCache *cache, const int32_t *pairs, int64_t n_pairs) noexcept nogil:
-    """row[a], row[b] = row[b], row[a] in each cached row, a < b; a row that has no b ends at a."""
-    cdef int64_t k, m, a, b
-    cdef float *row
-    for k in range(cache.n_used):
-        row = cache.block + k * cache.stride
-        for m in range(n_pairs):
-            a, b = pairs[2 * m], pairs[2 * m + 1]
-            if b < cache.filled[k]:
-                row[a], row[b] = row[b], row[a]
-            elif a < cache.filled[k]:
-                cache.filled[k] = <int32_t> a
 
 
 # -- solving ---------------------------------------------------------------------------------------
@@ -267,14 +203,13 @@ cdef void swap_columns(RowCache *cache, const int32_t *pairs, int64_t n_pairs) n
 cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
     """Set up; from the coefficients in `beta` where `warm`, else from zero."""
     cdef int64_t t
-    s.n_active, s.n_iter, s.unshrunk = s.n, 0, False
+    s.n_active = s.reserve = s.n
+    s.n_iter, s.unshrunk = 0, False
     s.countdown = min(s.n, SHRINK_EVERY) + 1
-    s.cache.stride = s.cache.n_used = s.cache.clock = s.cache.touched = 0
-    cut_cache(&s.cache, s.n, s.n)
+    cache_begin(&s.cache, s.n, s.capacity)
     s.sum_beta = s.k_max = 0.0
     for t in range(s.n):
         s.order[t] = <int32_t> t
-        s.cache.slot[t] = 0
         if not warm:
             s.beta[t] = 0.0
         s.sum_beta += fabs(s.beta[t])
@@ -283,6 +218,37 @@ cdef void smo_begin(Smo *s, bint warm) noexcept nogil:
         set_state(s, t)
     compute_gradient(s, 0)
     find_first(s)
+
+
+cdef void smo_append(Smo *s) noexcept nogil:
+    """One example more, whose row, bound, sign and linear part stand at position n, its
+    coefficient zero; `ridge` is its own. All examples must be active. The solution stays, and
+    `smo_run` goes on from it; the new one's row of K, which its gradient needs, is in the cache.
+    """
+    cdef int64_t t, new = s.n
+    cdef const float *row
+    s.n = s.n_active = new + 1
+    s.order[new] = <int32_t> new
+    s.cache.slot[new] = 0
+    s.diagonal[new] = <float> self_kernel(s, new)
+    s.k_max = max(s.k_max, <double> s.diagonal[new])
+    set_state(s, new)
+    if s.cache.stride < padded(s.n):
+        widen_cache(s)
+    row = row_of(s, new)
+    s.gradient[new] = linear_part(s, new)
+    for t in range(new):
+        s.gradient[new] -= s.beta[t] * row[t]
+    s.countdown, s.unshrunk = min(s.n, SHRINK_EVERY) + 1, False
+    find_first(s)
+
+
+cdef void widen_cache(Smo *s) noexcept nogil:
+    """Slots of a quarter more than n numbers, so that rows need not move for each that comes; of
+    n, where no two of the longer ones would fit."""
+    cdef int64_t most = s.cache.n_floats // 32 * 16
+    s.reserve = max(s.n, min(s.capacity, 5 * s.n // 4, most))
+    cache_cut(&s.cache, s.reserve, s.capacity)
 
 
 cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil:
@@ -399,13 +365,8 @@ cdef int64_t smo_gather(Smo *s) noexcept nogil:
 
 cdef void smo_wipe(Smo *s) noexcept nogil:
     """Zero all that was scratch, so that the caller's bytes depend on problem and answer alone."""
-    cdef RowCache *cache = &s.cache
     cdef int64_t size = sizeof(float) if s.rows.is_float32 else sizeof(double)
-    memset(cache.block, 0, cache.touched * sizeof(float))
-    memset(cache.slot, 0, s.n * sizeof(int32_t))
-    memset(cache.owner, 0, s.n * sizeof(int32_t))
-    memset(cache.filled, 0, s.n * sizeof(int32_t))
-    memset(cache.used, 0, s.n * sizeof(int64_t))
+    cache_wipe(&s.cache, s.n)
     memset(s.gradient, 0, s.n * sizeof(double))
     memset(s.diagonal, 0, s.n * sizeof(float))
     memset(s.state, 0, s.n * sizeof(float))
@@ -416,19 +377,24 @@ cdef void smo_wipe(Smo *s) noexcept nogil:
 # -- test door -------------------------------------------------------------------------------------
 
 def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0, beta=None,
-               tol=1e-3, shrinking=True, max_iter=1_000_000, n_cached=2):
-    """Solve in memory taken here: rows X (n, width), bounds (n,), a kernel's `code`.
+               tol=1e-3, shrinking=True, max_iter=1_000_000, n_cached=2, first=None):
+    """Solve in memory taken here: rows X (n, width), bounds (n,), a kernel's `code`. With `first`,
+    that many at once; the others are appended one at a time, with a ridge (n,) of their own if need
+    be, and the problem is solved after each.
 
     Returns
     -------
-    dict : beta (n,), in the order of the rows; intercept, objective, gap, n_iter, converged; and
-        `clean`: the rows were back in order, and after `smo_wipe` the scratch was zero
+    dict : beta (n,), in the order of the rows; intercept, objective, gap, n_iter, converged (each
+        time); n_missed, rows of K that were not in the cache; and `clean`: the rows were back in
+        order, and after `smo_wipe` the scratch was zero
     """
     cdef Smo s
     cdef int64_t n = len(X), wide = padded(len(X))
     lanes = 16 if X.dtype == np.float32 else 8
     rows = np.zeros((wide // lanes, X.shape[1], lanes), X.dtype)
-    for t in range(n):
+    ridges = np.broadcast_to(ridge, n)
+    first = n if first is None else first
+    for t in range(first):
         rows[t // lanes, :, t % lanes] = X[t]
     bounds = np.array(bound, np.float64)
     betas = np.zeros(wide)
@@ -443,7 +409,8 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
     s.rows.data, s.rows.width = <char *> cnp.PyArray_DATA(rows), X.shape[1]
     s.rows.is_float32 = X.dtype == np.float32
     s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = code
-    s.n, s.tol, s.shrinking, s.offset, s.ridge = n, tol, shrinking, offset, ridge
+    s.n, s.capacity, s.tol, s.shrinking = first, n, tol, shrinking
+    s.offset, s.ridge = offset, ridges[0]
     s.bound, s.beta = <double *> cnp.PyArray_DATA(bounds), <double *> cnp.PyArray_DATA(betas)
     s.linear = NULL if linears is None else <double *> cnp.PyArray_DATA(linears)
     s.sign = NULL if signs is None else <double *> cnp.PyArray_DATA(signs)
@@ -461,9 +428,14 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
     smo_begin(&s, beta is not None)
     converged = smo_run(&s, max_iter) == CONVERGED
     smo_complete(&s)
+    for t in range(first, n):
+        rows[t // lanes, :, t % lanes], s.ridge = X[t], ridges[t]
+        smo_append(&s)
+        converged = smo_run(&s, max_iter) == CONVERGED and converged
+        smo_complete(&s)
     answer = {
         "converged": converged, "n_iter": s.n_iter, "intercept": smo_intercept(&s),
-        "objective": smo_objective(&s), "gap": smo_gap(&s)}
+        "objective": smo_objective(&s), "gap": smo_gap(&s), "n_missed": s.cache.n_missed}
     smo_restore(&s)
     answer["beta"] = betas[:n].copy()
     in_order = scratch[4].tolist() == list(range(n))

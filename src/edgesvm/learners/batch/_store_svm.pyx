@@ -12,19 +12,17 @@ scratch, D s, and the cache.
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
-from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport kernel_value
-from edgesvm.core.linalg cimport dot
 from edgesvm.core.rng cimport rng_below, rng_seed
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport get_row, put_row, weighted_kernel
+from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.tiles cimport put_row, weighted_kernel
 from edgesvm.learners.batch._smo cimport (
     CONVERGED, RUNNING, Outcome, Smo, smo_begin, smo_complete, smo_gap, smo_gather, smo_intercept,
     smo_objective, smo_restore, smo_run, smo_wipe)
+from edgesvm.learners.batch._smo_core cimport SmoCore
 
 import numpy as np
 
@@ -38,19 +36,14 @@ cdef enum WhenFull:
     RANDOM = 2
 
 WHEN_FULL = {"refuse": REFUSE, "oldest": OLDEST, "random": RANDOM}
-SCRATCH = ("gradient", "diagonal", "state", "spare", "slot", "owner", "filled", "used", "point",
-           "cache")
-cdef double LARGEST_KERNEL = 1e37       # rows of the kernel are float32
 
 
 @cython.final
-cdef class StoreSVMCore(LearnerCore):
+cdef class StoreSVMCore(SmoCore):
     """State and step; parameters as the public class has checked them."""
-    cdef double C
     cdef int64_t max_iter
     cdef int64_t max_samples
     cdef WhenFull when_full
-    cdef Smo smo
     cdef int64_t *n_held
     cdef int64_t *solved
     cdef int64_t *n_support
@@ -63,9 +56,8 @@ cdef class StoreSVMCore(LearnerCore):
     cdef uint64_t *rng      # (4,), where samples are drawn
 
     def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
-        super().__init__(*common)
-        cdef Smo *s = &self.smo
-        self.C, self.max_samples = C, max_samples
+        super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
+        self.max_samples = max_samples
         self.max_iter = max(10_000_000, 100 * max_samples) if max_iter is None else max_iter
         self.when_full = WHEN_FULL[when_full]
         self.n_held = <int64_t *> self.array("n_held")
@@ -77,42 +69,12 @@ cdef class StoreSVMCore(LearnerCore):
         self.objective = <double *> self.array("objective")
         self.gap = <double *> self.array("gap")
         self.bound = <double *> self.array("bound")
-        s.rows.data, s.rows.width = self.array("rows"), self.n_features
-        s.rows.is_float32 = self.is_float32
-        s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = kernel.code
-        s.tol, s.shrinking = tol, shrinking
-        s.bound, s.beta = self.bound, <double *> self.array("beta")
-        s.linear, s.sign = NULL, NULL
-        s.offset = s.ridge = 0.0
-        s.gradient = <double *> self.array("gradient")
-        s.diagonal = <float *> self.array("diagonal")
-        s.state = <float *> self.array("state")
-        s.spare = <float *> self.array("spare")
-        s.order = <int32_t *> self.array("order")
-        s.point = self.array("point")
-        s.cache.block = <float *> self.array("cache")
-        s.cache.n_floats = self.views["cache"].size
-        s.cache.slot = <int32_t *> self.array("slot")
-        s.cache.owner = <int32_t *> self.array("owner")
-        s.cache.filled = <int32_t *> self.array("filled")
-        s.cache.used = <int64_t *> self.array("used")
         if self.when_full == RANDOM:
             self.rng = <uint64_t *> self.array("rng")
             if not self.views["rng"].any():
                 rng_seed(self.rng, seed)
 
     # -- the store ---------------------------------------------------------------------------------
-
-    cdef double self_kernel(self, const void *x) noexcept nogil:
-        """k(x, x); infinite or NaN where a feature is not finite"""
-        cdef double xx
-        if self.is_float32:
-            xx = dot(<const float *> x, <const float *> x, self.n_features)
-            return xx if not isfinite(xx) else kernel_value(
-                &self.smo.kernel, <const float *> x, <const float *> x, self.n_features)
-        xx = dot(<const double *> x, <const double *> x, self.n_features)
-        return xx if not isfinite(xx) else kernel_value(
-            &self.smo.kernel, <const double *> x, <const double *> x, self.n_features)
 
     cdef int64_t place(self) noexcept nogil:
         """The slot of the sample that comes; -1: it is not taken; -2: there is none."""
@@ -127,12 +89,10 @@ cdef class StoreSVMCore(LearnerCore):
         return -2
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        cdef double k_xx = self.self_kernel(x)
+        cdef Status status = self.refuses(x, weight)
         cdef int64_t place
-        if not k_xx <= LARGEST_KERNEL:
-            return NOT_FINITE
-        if not 0.0 < self.C * weight < INFINITY:
-            return BAD_WEIGHT
+        if status != UNCHANGED:
+            return status
         place = self.place()
         if place < 0:
             return UNCHANGED if place == -1 else FULL
@@ -256,31 +216,16 @@ cdef class StoreSVMCore(LearnerCore):
             raise CorruptModelError(
                 f"{held} samples are held of {self.n_learned()} learned, where there is room for"
                 f" {self.max_samples}")
-        if any(self.views[name].any() for name in SCRATCH):
-            raise CorruptModelError("the solver's scratch was left behind")
-        bound, beta, order = self.views["bound"], self.views["beta"], self.views["order"]
-        if not bound[:held].all() or bound[held:].any():
-            raise CorruptModelError("a sample that is held has no bound, or one that is not has")
-        self.check_rows(held)
+        self.check_scratch()
+        beta, order = self.views["beta"], self.views["order"]
+        self.check_held(self.views["rows"], self.views["bound"], beta, held)
         if self.solved[0] not in (0, 1) or self.converged[0] not in (0, 1) or self.n_iter[0] < 0:
             raise CorruptModelError("a flag or a count of the solver cannot be")
         support = self.n_support[0]
         if not 0 <= support <= held * self.solved[0]:
             raise CorruptModelError(f"{support} support vectors among {held} samples")
-        if not beta[:support].all() or beta[support:].any() or (
-                np.abs(beta[:held]) > np.abs(bound[:held])).any() or (
-                beta[:held] * bound[:held] < 0.0).any():
-            raise CorruptModelError("a coefficient is beyond its bound")
+        if not beta[:support].all() or beta[support:].any():
+            raise CorruptModelError(f"the first {support} samples are not the support vectors")
         expected = np.arange(held) if self.solved[0] else np.zeros(held)
         if order[held:].any() or (np.sort(order[:held]) != expected).any():
             raise CorruptModelError("the order of the samples is none")
-
-    def check_rows(self, int64_t held):
-        cdef int64_t t
-        cdef bint fine = True
-        for t in range(held):
-            get_row(&self.smo.rows, t, self.smo.point)
-            fine = fine and self.self_kernel(self.smo.point) <= LARGEST_KERNEL
-        memset(self.smo.point, 0, self.views["point"].nbytes)
-        if not fine:
-            raise CorruptModelError("a sample is larger than any that is learned")

@@ -6,33 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
+from edgesvm.learners.batch._smo_core_ref import SmoCoreRef
 from edgesvm.learners.batch._smo_ref import SMORef
 
-LARGEST_KERNEL = 1e37
 
-
-class StoreSVMCoreRef(ReferenceCore):
-    """The arena's arrays by name; the solver's scratch stays zero."""
+class StoreSVMCoreRef(SmoCoreRef):
+    """The store; parameters as the public class has checked them."""
 
     def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
-        super().__init__(*common)
-        self.C, self.kernel, self.tol, self.shrinking = C, kernel, tol, shrinking
+        super().__init__(*common, C=C, kernel=kernel, tol=tol)
+        self.shrinking = shrinking
         self.max_iter = max(10_000_000, 100 * max_samples) if max_iter is None else max_iter
         self.max_samples, self.when_full = max_samples, when_full
         self.smo: Any = None  # while solving
         if when_full == "random" and not self.views["rng"].any():
             self.views["rng"][:] = seed_view(seed)
 
-    def k(self, X, Z):
-        return self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
-
     def rows(self, n):
-        """The first n rows, a copy, ndarray of shape (n, n_features)."""
-        tiles = self.views["rows"]
-        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[:n]
+        return self.get(self.views["rows"], n)
 
     def put(self, t, x):
         lanes = self.views["rows"].shape[2]
@@ -60,10 +53,9 @@ class StoreSVMCoreRef(ReferenceCore):
         return -2
 
     def step(self, x, y, weight):
-        if not np.isfinite(x @ x) or not self.k(x, x)[0, 0] <= LARGEST_KERNEL:
-            return Status.NOT_FINITE
-        if not 0.0 < self.C * weight < np.inf:
-            return Status.BAD_WEIGHT
+        status = self.refuses(x, weight)
+        if status != Status.UNCHANGED:
+            return status
         place = self.place()
         if place < 0:
             return Status.UNCHANGED if place == -1 else Status.FULL

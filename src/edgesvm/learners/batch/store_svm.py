@@ -8,35 +8,37 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import parse_bytes
-from edgesvm.contract.labels import Labels, check_binary
+from edgesvm.contract.counter import Counter
+from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
-from edgesvm.kernels import Kernel, resolve_kernel
-from edgesvm.learner import MAX_CAPACITY, Learner
+from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch._store_svm_ref import StoreSVMCoreRef
+from edgesvm.learners.batch.smo_learner import (
+    Arrays,
+    SmoLearner,
+    check_cache,
+    most_rows,
+    smo_arrays,
+)
 from edgesvm.sources import Source, is_rereadable
+from edgesvm.survey import survey
 
-LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
-ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtype
 BLOCK = 1000  # iterations between two calls of `progress`, and two looks at Ctrl-C
 
 Progress = Callable[[int, float], Any]
 Self = TypeVar("Self", bound="StoreSVM")
 
 
-class StoreSVM(Learner):
+class StoreSVM(SmoLearner):
     """Base of the learners that hold samples and solve on demand; see `BatchSVM`."""
+
+    n_held_ = Counter("Samples in the store.")
 
     _capacity = "max_samples"
     _when_full: ClassVar[str]
 
     C: float
-    kernel: Kernel | str
-    gamma: float | None
-    degree: int
-    coef0: float
-    tol: float
     max_samples: int
     cache: int | str
     shrinking: bool
@@ -52,42 +54,18 @@ class StoreSVM(Learner):
             whole("max_iter", self.max_iter, 1, 1 << 62)
         if not isinstance(self.shrinking, (bool, np.bool_)):
             raise ValueError(f"shrinking={self.shrinking!r}: give True or False")
-        self._kernel(1)
-        least = 8 * padded(self.max_samples)
-        if parse_bytes(self.cache) < least:
-            raise ValueError(
-                f"cache={self.cache!r}: two kernel rows of max_samples={self.max_samples:,} numbers"
-                f" take {least:,} bytes"
-            )
-
-    def _kernel(self, n_features: int) -> Kernel:
-        return resolve_kernel(self.kernel, n_features, self.gamma, self.degree, self.coef0)
+        self._check_kernel()
+        check_cache(self.cache, self.max_samples, f"max_samples={self.max_samples:,}")
 
     def _capacity_range(self) -> tuple[int, int]:
-        rows_of_16 = parse_bytes(self.cache) // (8 * ROW_MULTIPLE)
-        return 1, max(1, min(MAX_CAPACITY, ROW_MULTIPLE * rows_of_16))
+        return 1, max(1, min(MAX_CAPACITY, most_rows(self.cache)))
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        n = int(self.max_samples)
-        wide = padded(n)
-        lanes = LANES[self.dtype]
-        cache = min(
-            parse_bytes(self.cache) // 8 * 2, max(n, 2) * wide
-        )  # the whole matrix is enough
+    def _arrays(self, n_features: int) -> Arrays:
         return [
             *((name, "f8", ()) for name in ("intercept", "objective", "gap")),
             *((name, "i8", ()) for name in ("n_held", "solved", "n_support", "n_iter")),
             ("converged", "i8", ()),
-            ("rows", self.dtype, (wide // lanes, n_features, lanes)),
-            ("bound", "f8", (n,)),
-            ("beta", "f8", (wide,)),
-            ("order", "i4", (n,)),
-            ("gradient", "f8", (n,)),
-            *((name, "f4", (wide,)) for name in ("diagonal", "state", "spare")),
-            *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
-            ("used", "i8", (n,)),
-            ("point", self.dtype, (n_features,)),
-            ("cache", "f4", (cache,)),
+            *smo_arrays(int(self.max_samples), n_features, self.dtype, self.cache),
         ]
 
     def _core(self, *common: Any) -> Any:
@@ -103,10 +81,6 @@ class StoreSVM(Learner):
             when_full=self._policy,
             seed=int(getattr(self, "seed", 0)),
         )
-
-    def _zero(self, core: Any) -> None:
-        # The cache is last, and zero between solutions: writing it would touch all its pages.
-        core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
 
     @property
     def _policy(self) -> str:
@@ -156,27 +130,17 @@ class StoreSVM(Learner):
         return self.solve(alpha=alpha, progress=progress)
 
     def _fit_source(self, source: Source) -> None:
-        owner, n_rows, labels = type(self).__name__, 0, Labels()
-        for chunk in source.chunks(dtype=self._dtype):
-            n_rows += len(chunk.X)
-            _, n_known, newcomers = labels.encode(chunk.y)
-            if n_known < len(chunk.y):
-                seen = np.empty(len(labels.in_slots), object)
-                seen[:] = labels.in_slots
-                check_binary(np.concatenate([seen, chunk.y[: n_known + 1].astype(object)]), owner)
-            for slot, _, label in newcomers:
-                labels.take(slot, label)
-        if n_rows == 0:
-            raise ValueError(
-                f"{owner}: the source has 0 labelled samples, a minimum of 1 is needed"
-            )
-        self._refuse_beyond(n_rows)
-        if self.nbytes and self.n_features_in_ == source.n_features:
+        fits = bool(self.nbytes) and self.n_features_in_ == source.n_features
+        known = self._allocated.labels if fits else Labels()
+        labels = Labels(known.in_slots if known.closed else None)
+        _, n_learned, _ = survey(source, labels, owner=type(self).__name__, dtype=self.dtype)
+        self._refuse_beyond(n_learned)
+        if fits:
             self.reset()
         else:
             self.set_params()
         for chunk in source.chunks(dtype=self._dtype):
-            self.partial_fit(chunk.X, chunk.y)
+            self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
 
     def partial_fit(
         self: Self,
@@ -275,11 +239,6 @@ class StoreSVM(Learner):
 
     # -- the solution ------------------------------------------------------------------------------
 
-    @property
-    def n_held_(self) -> int:
-        """Samples in the store."""
-        return int(self._allocated.views["n_held"])
-
     def _solution(self, name: str) -> Any:
         if not self.is_fitted:
             self._raise_not_fitted()
@@ -343,8 +302,3 @@ class StoreSVM(Learner):
         """Whether the gap fell below ``tol``; else ``max_iter`` came first, or rounding hides the
         rest."""
         return bool(self._solution("converged"))
-
-
-def padded(n: int) -> int:
-    """The next multiple of 16."""
-    return -(-int(n) // ROW_MULTIPLE) * ROW_MULTIPLE

@@ -2,9 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.status cimport Status
-from edgesvm.learners.batch._smo cimport Smo
+from edgesvm.learners.batch._smo_core cimport SmoCore
 
 cdef enum Scheme:
     ERROR_DRIVEN = 0
@@ -12,21 +10,17 @@ cdef enum Scheme:
     EXCEEDING_MARGIN = 2
     EXCEEDING_MARGIN_ERRORS = 3
 
-cdef class RetrainedSVMCore(LearnerCore):
-    cdef double C
+cdef class RetrainedSVMCore(SmoCore):    # the workspace: max_vectors + batch_size rows
     cdef Scheme scheme
     cdef int64_t batch_size
     cdef int64_t max_vectors
     cdef int64_t max_iter
-    cdef Smo smo                # the workspace, max_vectors + batch_size rows
     cdef int64_t *n_cycles
     cdef int64_t *n_given_up
     cdef int64_t *n_iter
     cdef int64_t *converged
 
-    cdef double self_kernel(self, const void *x) noexcept nogil
     cdef int64_t row_bytes(self) noexcept nogil
-    cdef Status refuses(self, const void *x, double weight) noexcept nogil
     cdef bint wants(self, double yf) noexcept nogil
     cdef void put(self, int64_t t, const void *x, double bound) noexcept nogil
     cdef int64_t train(self, int64_t n, double *intercept) noexcept nogil

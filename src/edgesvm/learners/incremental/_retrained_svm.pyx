@@ -15,25 +15,17 @@ class to come.
 Bytes: see `plan`; a row of the workspace takes D s + 60, and 64 of the default cache.
 """
 
-cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport kernel_value
-from edgesvm.core.linalg cimport dot
-from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport put_row
 from edgesvm.learners.batch._smo cimport (
     CONVERGED, Smo, smo_begin, smo_complete, smo_gather, smo_intercept, smo_restore, smo_run,
     smo_wipe)
-
-import numpy as np
+from edgesvm.learners.batch._smo_core cimport SmoCore
 
 from edgesvm.errors import CorruptModelError
-
-cnp.import_array()
 
 SCHEMES = {
     "error_driven": ERROR_DRIVEN,
@@ -41,61 +33,21 @@ SCHEMES = {
     "exceeding_margin": EXCEEDING_MARGIN,
     "exceeding_margin_errors": EXCEEDING_MARGIN_ERRORS,
 }
-SCRATCH = ("order", "gradient", "diagonal", "state", "spare", "slot", "owner", "filled", "used",
-           "point", "cache")
-cdef double LARGEST_KERNEL = 1e37       # rows of the kernel are float32
 
 
-cdef class RetrainedSVMCore(LearnerCore):
+cdef class RetrainedSVMCore(SmoCore):
     """The workspace; parameters as the public class has checked them."""
 
     def __init__(self, *common, C, kernel, tol, scheme, batch_size, max_vectors, max_iter):
-        super().__init__(*common)
-        cdef Smo *s = &self.smo
-        self.C, self.scheme = C, SCHEMES[scheme]
+        super().__init__(*common, C=C, kernel=kernel, tol=tol)
+        self.scheme = SCHEMES[scheme]
         self.batch_size, self.max_vectors, self.max_iter = batch_size, max_vectors, max_iter
         self.n_cycles = <int64_t *> self.array("n_cycles")
         self.n_given_up = <int64_t *> self.array("n_given_up")
         self.n_iter = <int64_t *> self.array("n_iter")
         self.converged = <int64_t *> self.array("converged")
-        s.rows.data, s.rows.width = self.array("rows"), self.n_features
-        s.rows.is_float32 = self.is_float32
-        s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = kernel.code
-        s.tol, s.shrinking = tol, True
-        s.bound, s.beta = <double *> self.array("bound"), <double *> self.array("beta")
-        s.linear, s.sign = NULL, NULL
-        s.offset = s.ridge = 0.0
-        s.gradient = <double *> self.array("gradient")
-        s.diagonal = <float *> self.array("diagonal")
-        s.state = <float *> self.array("state")
-        s.spare = <float *> self.array("spare")
-        s.order = <int32_t *> self.array("order")
-        s.point = self.array("point")
-        s.cache.block = <float *> self.array("cache")
-        s.cache.n_floats = self.views["cache"].size
-        s.cache.slot = <int32_t *> self.array("slot")
-        s.cache.owner = <int32_t *> self.array("owner")
-        s.cache.filled = <int32_t *> self.array("filled")
-        s.cache.used = <int64_t *> self.array("used")
 
     # -- samples -----------------------------------------------------------------------------------
-
-    cdef double self_kernel(self, const void *x) noexcept nogil:
-        """k(x, x); infinite or NaN where a feature is not finite"""
-        cdef double xx
-        if self.is_float32:
-            xx = dot(<const float *> x, <const float *> x, self.n_features)
-            return xx if not isfinite(xx) else kernel_value(
-                &self.smo.kernel, <const float *> x, <const float *> x, self.n_features)
-        xx = dot(<const double *> x, <const double *> x, self.n_features)
-        return xx if not isfinite(xx) else kernel_value(
-            &self.smo.kernel, <const double *> x, <const double *> x, self.n_features)
-
-    cdef Status refuses(self, const void *x, double weight) noexcept nogil:
-        """UNCHANGED: it does not"""
-        if not self.self_kernel(x) <= LARGEST_KERNEL:
-            return NOT_FINITE
-        return UNCHANGED if 0.0 < self.C * weight < INFINITY else BAD_WEIGHT
 
     cdef bint wants(self, double yf) noexcept nogil:
         """Whether the scheme keeps a sample of margin y f(x)"""
@@ -220,22 +172,7 @@ cdef class RetrainedSVMCore(LearnerCore):
 
     def check(self):
         super().check()
-        if any(self.views[name].any() for name in SCRATCH):
-            raise CorruptModelError("the solver's scratch was left behind")
+        self.check_scratch("order")
         if self.converged[0] not in (0, 1) or min(
                 self.n_cycles[0], self.n_given_up[0], self.n_iter[0]) < 0:
             raise CorruptModelError("a flag or a count of the solver cannot be")
-
-    def check_held(self, rows, bound, beta, held):
-        """Refuse rows, bounds and coefficients of which not just the first `held` are there."""
-        if not bound[:held].all() or bound[held:].any() or beta[held:].any():
-            raise CorruptModelError("a sample that is held has no bound, or one that is not has")
-        if (np.abs(beta[:held]) > np.abs(bound[:held])).any() or (
-                beta[:held] * bound[:held] < 0.0).any():
-            raise CorruptModelError("a coefficient is beyond its bound")
-        for row in rows.transpose(0, 2, 1).reshape(-1, self.n_features)[:held]:
-            self.check_row(np.ascontiguousarray(row))
-
-    def check_row(self, cnp.ndarray row not None):
-        if not self.self_kernel(cnp.PyArray_DATA(row)) <= LARGEST_KERNEL:
-            raise CorruptModelError("a sample is larger than any that is learned")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.contract.core_ref import ReferenceCore
-from edgesvm.core.status import Status
+from edgesvm.learners.batch._smo_core_ref import SmoCoreRef
 from edgesvm.learners.batch._smo_ref import SMORef
 
-LARGEST_KERNEL = 1e37
 WANTS = {
     "error_driven": lambda yf: yf <= 0,
     "fixed_partition": lambda yf: True,
@@ -17,22 +15,13 @@ WANTS = {
 }
 
 
-class RetrainedSVMCoreRef(ReferenceCore):
-    """The arena's arrays by name; the solver's scratch stays zero."""
+class RetrainedSVMCoreRef(SmoCoreRef):
+    """The workspace; parameters as the public class has checked them."""
 
     def __init__(self, *common, C, kernel, tol, scheme, batch_size, max_vectors, max_iter):
-        super().__init__(*common)
-        self.C, self.kernel, self.tol, self.max_iter = C, kernel, tol, max_iter
-        self.batch_size, self.max_vectors = batch_size, max_vectors
+        super().__init__(*common, C=C, kernel=kernel, tol=tol)
+        self.batch_size, self.max_vectors, self.max_iter = batch_size, max_vectors, max_iter
         self.takes_all, self.wants = scheme == "fixed_partition", WANTS[scheme]
-
-    def k(self, X, Z):
-        return self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
-
-    def refuses(self, x, weight):
-        if not np.isfinite(x @ x) or not self.k(x, x)[0, 0] <= LARGEST_KERNEL:
-            return Status.NOT_FINITE
-        return Status.UNCHANGED if 0.0 < self.C * weight < np.inf else Status.BAD_WEIGHT
 
     # -- a cycle -----------------------------------------------------------------------------------
 
@@ -79,11 +68,6 @@ class RetrainedSVMCoreRef(ReferenceCore):
         return support[np.sort(np.concatenate(best))]
 
     # -- rows in tiles -----------------------------------------------------------------------------
-
-    @staticmethod
-    def get(tiles, n):
-        """The first n rows, a copy, ndarray of shape (n, n_features)."""
-        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[:n].copy()
 
     @staticmethod
     def put(tiles, X):

@@ -6,21 +6,30 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from edgesvm.budget import parse_bytes
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.kernels import Kernel, resolve_kernel
-from edgesvm.learner import MAX_CAPACITY, Learner
-from edgesvm.learners.batch.store_svm import LANES, padded
+from edgesvm.learner import MAX_CAPACITY
+from edgesvm.learners.batch.smo_learner import (
+    Arrays,
+    SmoLearner,
+    check_cache,
+    most_rows,
+    padded,
+    smo_arrays,
+)
 
 SCHEMES = ("error_driven", "fixed_partition", "exceeding_margin", "exceeding_margin_errors")
 CACHED_ROWS = 16  # where ``cache`` is not given
 
 Self = TypeVar("Self", bound="RetrainedSVM")
-Arrays = list[tuple[str, str, tuple[int, ...]]]
 
 
-class RetrainedSVM(Learner):
+class RetrainedSVM(SmoLearner):
     """Base of the learners that train a batch at a time; see `IncrementalSVM`."""
+
+    n_cycles_ = Counter("Times a model was trained, not those while the first batch filled.")
+    n_given_up_ = Counter("Support vectors for which there was no room in ``max_vectors``.")
+    n_iter_ = Counter("Iterations of the solver in the last training.")
 
     _capacity = "max_vectors"
     _cores: ClassVar[dict[str, Any]]  # by engine
@@ -29,11 +38,6 @@ class RetrainedSVM(Learner):
     batch_size: int | None
     max_vectors: int
     C: float
-    kernel: Kernel | str
-    gamma: float | None
-    degree: int
-    coef0: float
-    tol: float
     max_iter: int | None
     cache: int | str | None
 
@@ -48,13 +52,10 @@ class RetrainedSVM(Learner):
         positive("tol", self.tol)
         if self.max_iter is not None:
             whole("max_iter", self.max_iter, 1, 1 << 62)
-        resolve_kernel(self.kernel, 1, self.gamma, self.degree, self.coef0)
-        least = 8 * padded(self._n_rows)
-        if self.cache is not None and parse_bytes(self.cache) < least:
-            raise ValueError(
-                f"cache={self.cache!r}: two kernel rows of max_vectors + batch_size ="
-                f" {self._n_rows:,} numbers take {least:,} bytes"
-            )
+        self._check_kernel()
+        if self.cache is not None:
+            rows = f"max_vectors + batch_size = {self._n_rows:,}"
+            check_cache(self.cache, self._n_rows, rows)
 
     @property
     def _batch_size(self) -> int:
@@ -68,27 +69,17 @@ class RetrainedSVM(Learner):
     def _capacity_range(self) -> tuple[int, int]:
         if self.cache is None:
             return 2, MAX_CAPACITY
-        n_rows = parse_bytes(self.cache) // 128 * 16  # of which two fit into the cache
+        n_rows = most_rows(self.cache)
         most = n_rows // 2 if self.batch_size is None else n_rows - int(self.batch_size)
         return 2, max(2, min(MAX_CAPACITY, most))
 
     def _arrays(self, n_features: int) -> Arrays:
         n = self._n_rows
-        wide, lanes = padded(n), LANES[self.dtype]
-        cache = CACHED_ROWS * wide if self.cache is None else parse_bytes(self.cache) // 8 * 2
+        cache = 4 * CACHED_ROWS * padded(n) if self.cache is None else self.cache
         return [
             *((name, "i8", ()) for name in ("n_cycles", "n_given_up", "n_iter", "converged")),
             *self._own_arrays(n_features),
-            ("rows", self.dtype, (wide // lanes, n_features, lanes)),
-            ("bound", "f8", (n,)),
-            ("beta", "f8", (wide,)),
-            ("order", "i4", (n,)),
-            ("gradient", "f8", (n,)),
-            *((name, "f4", (wide,)) for name in ("diagonal", "state", "spare")),
-            *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
-            ("used", "i8", (n,)),
-            ("point", self.dtype, (n_features,)),
-            ("cache", "f4", (min(cache, n * wide),)),  # the whole matrix is enough
+            *smo_arrays(n, n_features, self.dtype, cache),
         ]
 
     def _own_arrays(self, n_features: int) -> Arrays:
@@ -98,7 +89,7 @@ class RetrainedSVM(Learner):
         return self._cores[self._engine](
             *common,
             C=float(self.C),
-            kernel=resolve_kernel(self.kernel, common[3], self.gamma, self.degree, self.coef0),
+            kernel=self._kernel(common[3]),
             tol=float(self.tol),
             scheme=self.scheme,
             batch_size=self._batch_size,
@@ -109,10 +100,6 @@ class RetrainedSVM(Learner):
 
     def _own_params(self) -> dict[str, Any]:
         return {}
-
-    def _zero(self, core: Any) -> None:
-        # The cache is last, and zero between cycles: writing it would touch all its pages.
-        core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
 
     # -- what was learned --------------------------------------------------------------------------
 
@@ -148,21 +135,6 @@ class RetrainedSVM(Learner):
     def condensed_(self) -> float:
         """The condensed set: support vectors as a share of the samples seen."""
         return len(self.support_vectors_) / self.n_seen_
-
-    @property
-    def n_cycles_(self) -> int:
-        """Times a model was trained, those while the first batch filled not counted."""
-        return int(self._allocated.views["n_cycles"])
-
-    @property
-    def n_given_up_(self) -> int:
-        """Support vectors for which there was no room in ``max_vectors``."""
-        return int(self._allocated.views["n_given_up"])
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations of the solver in the last training."""
-        return int(self._allocated.views["n_iter"])
 
     @property
     def converged_(self) -> bool:

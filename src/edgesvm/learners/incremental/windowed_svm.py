@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import whole
 from edgesvm.kernels import Kernel
 from edgesvm.learner import MAX_CAPACITY
-from edgesvm.learners.batch.store_svm import LANES
+from edgesvm.learners.batch.smo_learner import LANES
 from edgesvm.learners.incremental._windowed_svm import WindowedSVMCore
 from edgesvm.learners.incremental._windowed_svm_ref import WindowedSVMCoreRef
 from edgesvm.learners.incremental.retrained_svm import Arrays, RetrainedSVM
@@ -69,6 +70,9 @@ class WindowedSVM(RetrainedSVM):
         "reference": WindowedSVMCoreRef,
     }
 
+    n_batches_ = Counter("Batches that were complete.")
+    n_waiting_ = Counter("Samples of the batch so far.")
+
     def __init__(
         self,
         *,
@@ -121,16 +125,6 @@ class WindowedSVM(RetrainedSVM):
 
     def _own_params(self) -> dict[str, Any]:
         return {"window": int(self.window)}
-
-    @property
-    def n_batches_(self) -> int:
-        """Batches that were complete."""
-        return int(self._allocated.views["n_batches"])
-
-    @property
-    def n_waiting_(self) -> int:
-        """Samples of the batch so far."""
-        return int(self._allocated.views["n_waiting"])
 
     def _model(self) -> tuple[np.ndarray, np.ndarray, float]:
         views, m = self._allocated.views, self._allocated.answering

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.core import COMMON_ARRAYS
-from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
+from edgesvm.contract.counter import Counter
+from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
 from edgesvm.core.status import Status
 from edgesvm.errors import CorruptModelError, refusal
@@ -18,7 +19,8 @@ from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.randomized._rand_svm import WorkingSet
 from edgesvm.learners.randomized._rand_svm_ref import WorkingSetRef
-from edgesvm.sources import CHUNK_ROWS, Chunk, Source
+from edgesvm.sources import CHUNK_ROWS, Source
+from edgesvm.survey import survey, unknown_label
 
 __all__ = ["RandSVM", "estimated_support"]
 
@@ -128,6 +130,11 @@ class RandSVM(Learner):
     True
     """
 
+    k_ = Counter("The number of support vectors at which `fit` stopped or would have.")
+    sample_size_ = Counter("Rows of a sample, r: c k, or the room there is, or all rows.")
+    n_passes_ = Counter("Passes that sought violators.")
+    n_violators_ = Counter("Rows that violate the solution, those of its sample not among them.")
+
     _capacity = ""  # the solver's
 
     def __init__(
@@ -233,7 +240,7 @@ class RandSVM(Learner):
             ("before", "i8", (room,)),
             ("best_numbers", "i8", (room,)),
             ("best_alpha", "f8", (room,)),
-            ("decisions", "f8", (min(room, CHUNK_ROWS),)),
+            ("decisions", "f8", (self._chunk_rows,)),
             *self._inner._arrays(n_features),
         ]
 
@@ -291,7 +298,9 @@ class RandSVM(Learner):
         source = Source(X, y, sample_weight, owner=type(self).__name__)
         self.plan(source.n_features)
         labels = self._labels()
-        n_rows, n_learned = self._survey(source, labels)
+        n_rows, n_learned, _ = survey(
+            source, labels, owner=type(self).__name__, dtype=self.dtype, rows=self._chunk_rows
+        )
         self._begin(source.n_features, labels)
         try:
             self._sample_and_solve(source, n_learned, progress)
@@ -313,38 +322,9 @@ class RandSVM(Learner):
         known = self._allocated.labels if "_state" in self.__dict__ else Labels()
         return Labels(known.in_slots) if known.closed else Labels()
 
-    def _survey(self, source: Source, labels: Labels) -> tuple[int, int]:
-        """Refuse data that cannot be learned; the number of rows, and of those with a weight."""
-        owner, n_rows, n_learned = type(self).__name__, 0, 0
-        for chunk in self._chunks(source):
-            n_rows += len(chunk.X)
-            with np.errstate(over="ignore", invalid="ignore"):
-                finite = np.isfinite(np.einsum("ij,ij->i", chunk.X, chunk.X))
-            fine = finite if chunk.weight is None else finite & is_weight(chunk.weight)
-            _, n_known, newcomers = labels.encode(chunk.y)
-            row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
-            for slot, at, label in newcomers:
-                if at < row:
-                    labels.take(slot, label)
-            if row < len(chunk.y):
-                if row == n_known:
-                    raise unknown_label(owner, chunk, row, labels, self.dtype)
-                status = Status.BAD_WEIGHT if finite[row] else Status.NOT_FINITE
-                sample = f"{owner}: row {chunk.at + row} (label {chunk.y[row]!r})"
-                raise refusal(status, sample, self.dtype, labels.in_slots)
-            n_learned += len(fine) if chunk.weight is None else int(np.count_nonzero(chunk.weight))
-        if n_rows == 0:
-            raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")
-        if n_learned == 0:
-            raise ValueError("sample_weight is zero for every row: there is nothing to learn")
-        return n_rows, n_learned
-
-    def _chunks(self, source: Source) -> Any:
-        most = min(self._room, CHUNK_ROWS)
-        for chunk in source.chunks(most, self._dtype):
-            if len(chunk.X) > most:
-                raise ValueError(f"the source gave {len(chunk.X)} rows where {most} were asked for")
-            yield chunk
+    @property
+    def _chunk_rows(self) -> int:
+        return min(self._room, CHUNK_ROWS)
 
     def _begin(self, n_features: int, labels: Labels) -> None:
         """An empty memory of these labels."""
@@ -425,7 +405,7 @@ class RandSVM(Learner):
         """One pass: draw among all rows, or among those that violate the solution."""
         core = self._allocated
         margin = np.inf if solver is None else 1.0 - float(solver.tol)
-        for chunk in self._chunks(source):
+        for chunk in source.chunks(self._chunk_rows, self._dtype):
             slots, n_known, _ = core.labels.encode(chunk.y)
             if n_known < len(chunk.y):
                 raise unknown_label(type(self).__name__, chunk, n_known, core.labels, self.dtype)
@@ -476,26 +456,6 @@ class RandSVM(Learner):
 
     def _count(self, name: str) -> int:
         return int(self._allocated.views[name])
-
-    @property
-    def k_(self) -> int:
-        """The number of support vectors at which `fit` stopped or would have."""
-        return self._count("k")
-
-    @property
-    def sample_size_(self) -> int:
-        """Rows of a sample, r: c k, or the room there is, or all rows."""
-        return self._count("sample_size")
-
-    @property
-    def n_passes_(self) -> int:
-        """Passes that sought violators."""
-        return self._count("n_passes")
-
-    @property
-    def n_violators_(self) -> int:
-        """Rows that violate the solution, those of its sample not among them."""
-        return self._count("n_violators")
 
     @property
     def stop_(self) -> str | None:
@@ -566,16 +526,3 @@ class _Best:
 
     def solution(self) -> tuple[np.ndarray, np.ndarray]:
         return self._numbers[: self._n], self._alpha[: self._n]
-
-
-def is_weight(weight: np.ndarray) -> np.ndarray:
-    return np.isfinite(weight) & (weight >= 0.0)
-
-
-def unknown_label(owner: str, chunk: Chunk, row: int, labels: Labels, dtype: str) -> ValueError:
-    """The exception for a label that is none, or a third one."""
-    label, number = chunk.y[row], chunk.at + row
-    if labels.closed and is_label(as_object(label)):
-        sample = f"{owner}: row {number} (label {as_object(label)!r})"
-        return refusal(Status.UNKNOWN_LABEL, sample, dtype, labels.in_slots)
-    return unfit_label(label, number, owner, list(labels.in_slots), chunk.y.dtype, labels.room)

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.kernels import Kernel, resolve_kernel
-from edgesvm.learner import MAX_CAPACITY, Learner
+from edgesvm.kernels import Kernel
+from edgesvm.learner import MAX_CAPACITY
+from edgesvm.learners.kernel_learner import KernelLearner
 from edgesvm.learners.stream._kernel_stream_svm import KernelStreamSVMCore
 from edgesvm.learners.stream._kernel_stream_svm_ref import KernelStreamSVMCoreRef
 
 __all__ = ["KernelStreamSVM"]
 
 
-class KernelStreamSVM(Learner):
+class KernelStreamSVM(KernelLearner):
     """StreamSVM with a kernel: one pass, one ball, at most ``max_vectors`` vectors.
 
     Parameters
@@ -89,10 +90,7 @@ class KernelStreamSVM(Learner):
         whole("max_vectors", self.max_vectors, 1, MAX_CAPACITY)
         positive("C", self.C)
         one_of("bound", self.bound, "upper", "lower")
-        self._kernel(1)
-
-    def _kernel(self, n_features: int) -> Kernel:
-        return resolve_kernel(self.kernel, n_features, self.gamma, self.degree, self.coef0)
+        self._check_kernel()
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         slots = int(self.max_vectors) + 1

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import overload
-
 import numpy as np
 
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import whole
-from edgesvm.kernels import Kernel, resolve_kernel
-from edgesvm.learner import Learner
+from edgesvm.learners.kernel_learner import KernelLearner
 
 MAX_TWINS = 1 << 20  # their square is still a number of bytes
 COUNTERS = (
@@ -28,24 +26,7 @@ def packed(order: int) -> int:
     return order * (order + 1) // 2
 
 
-class Counter:
-    """A counter of the arena, read under its own name with an underscore behind."""
-
-    def __init__(self, doc: str) -> None:
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name.removesuffix("_")
-
-    @overload
-    def __get__(self, learner: None, owner: type) -> Counter: ...
-    @overload
-    def __get__(self, learner: AdiabaticLearner, owner: type) -> int: ...
-    def __get__(self, learner: AdiabaticLearner | None, owner: type) -> Counter | int:
-        return self if learner is None else int(learner._allocated.views[self.name])
-
-
-class AdiabaticLearner(Learner):
+class AdiabaticLearner(KernelLearner):
     """Base of `TwinVectorMachine` and `IncrementalDecrementalSVM`."""
 
     n_path_events_ = Counter("Times a twin came upon a step or left it.")
@@ -55,10 +36,6 @@ class AdiabaticLearner(Learner):
     n_refreshed_ = Counter("Times all decision values were computed anew.")
     n_from_scratch_ = Counter("Times a path could not go on and all was solved from scratch.")
 
-    kernel: Kernel | str
-    gamma: float | None
-    degree: int
-    coef0: float
     max_margin: int | None
 
     @property
@@ -72,10 +49,7 @@ class AdiabaticLearner(Learner):
     def _check_shared(self) -> None:
         if self.max_margin is not None:
             whole("max_margin", self.max_margin, 1, MAX_TWINS)
-        self._kernel(1)
-
-    def _kernel(self, n_features: int) -> Kernel:
-        return resolve_kernel(self.kernel, n_features, self.gamma, self.degree, self.coef0)
+        self._check_kernel()
 
     def _solver_arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         slots = self._slots

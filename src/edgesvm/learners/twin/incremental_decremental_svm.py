@@ -6,12 +6,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.kernels import Kernel
 from edgesvm.learners.twin._incremental_decremental_svm import IncrementalDecrementalSVMCore
 from edgesvm.learners.twin._incremental_decremental_svm_ref import IncrementalDecrementalSVMCoreRef
-from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner, Counter
+from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner
 
 __all__ = ["IncrementalDecrementalSVM"]
 

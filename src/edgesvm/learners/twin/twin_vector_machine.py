@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import not_negative, one_of, positive, whole
 from edgesvm.kernels import Kernel
 from edgesvm.learners.twin._twin_vector_machine import TwinVectorMachineCore
 from edgesvm.learners.twin._twin_vector_machine_ref import TwinVectorMachineCoreRef
-from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner, Counter
+from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner
 
 __all__ = ["TwinVectorMachine"]
 

@@ -1,0 +1,22 @@
+"""A count that a learner keeps in its arena, as users read it."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+
+class Counter:
+    """A counter of the arena, read under its own name with an underscore behind."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name.removesuffix("_")
+
+    @overload
+    def __get__(self, learner: None, owner: type) -> Counter: ...
+    @overload
+    def __get__(self, learner: Any, owner: type) -> int: ...
+    def __get__(self, learner: Any, owner: type) -> Counter | int:
+        return self if learner is None else int(learner._allocated.views[self.name])

@@ -1,0 +1,180 @@
+"""Rows of a kernel matrix, float32, in slots of a block that is the caller's; the row not asked for
+longest is given up first.
+
+A row belongs to an example, a place to a slot. `slot` is by example; `owner`, `filled` and `used`
+are by slot, and mean something below `n_used` only. What holds between two calls:
+
+    slot[owner[k]] == k + 1        for each slot k < n_used
+    0 <= filled[k] <= stride       the first `filled[k]` numbers of the row are there
+    used[k] <= clock               and no two are equal
+    n_used <= n_slots              n_slots * stride <= n_floats
+    slot[i] == 0                   of every other example
+
+So no more slots are used than examples have been asked for, whatever their capacity. Numbers behind
+`filled` may be anything, up to `touched` of the block; what is there of a row stays there when
+slots are cut to another length.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memmove, memset
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef void cache_begin(RowCache *c, int64_t n, int64_t capacity) noexcept nogil:
+    """Empty, for `n` examples: slots of `n` numbers, padded to 16, `capacity` of them at most. The
+    block is zero, or need not be wiped."""
+    c.stride = c.n_used = c.clock = c.touched = c.n_missed = 0
+    memset(c.slot, 0, n * sizeof(int32_t))
+    cache_cut(c, n, capacity)
+
+
+cdef inline void move_row(RowCache *c, int64_t k, int64_t to, int64_t old) noexcept nogil:
+    memmove(c.block + k * to, c.block + k * old, c.filled[k] * sizeof(float))
+
+
+cdef void cache_cut(RowCache *c, int64_t n, int64_t capacity) noexcept nogil:
+    """Slots of `n` numbers from now on; rows that are there stay, cut to length, as many as fit."""
+    cdef int64_t k, stride = padded(n), old = c.stride
+    cdef int64_t n_slots = min(c.n_floats // stride, capacity)
+    if stride > old:
+        for k in range(n_slots, c.n_used):
+            c.slot[c.owner[k]] = 0
+        c.n_used = min(c.n_used, n_slots)
+        for k in range(c.n_used - 1, 0, -1):
+            move_row(c, k, stride, old)
+    elif stride < old:
+        for k in range(c.n_used):
+            c.filled[k] = <int32_t> min(<int64_t> c.filled[k], n)
+            move_row(c, k, stride, old)
+    c.stride, c.n_slots = stride, n_slots
+    c.touched = max(c.touched, c.n_used * stride)
+
+
+cdef int64_t take_slot(RowCache *c) noexcept nogil:
+    """An unused slot, or that of the row not asked for longest."""
+    cdef int64_t k, oldest = 0
+    if c.n_used < c.n_slots:
+        c.n_used += 1
+        c.touched = max(c.touched, c.n_used * c.stride)
+        return c.n_used - 1
+    for k in range(1, c.n_used):
+        if c.used[k] < c.used[oldest]:
+            oldest = k
+    c.slot[c.owner[oldest]] = 0
+    return oldest
+
+
+cdef int64_t cache_slot(RowCache *c, int64_t i) noexcept nogil:
+    """The slot of example i's row, which is the caller's to fill from `filled` on; the slot asked
+    for before this one keeps its row."""
+    cdef int64_t k = c.slot[i] - 1
+    if k < 0:
+        k = take_slot(c)
+        c.slot[i], c.owner[k], c.filled[k] = <int32_t> (k + 1), <int32_t> i, 0
+        c.n_missed += 1
+    c.clock += 1
+    c.used[k] = c.clock
+    return k
+
+
+cdef void cache_swap(RowCache *c, int64_t a, int64_t b) noexcept nogil:
+    """Examples a and b exchange numbers: whose row is whose; see `cache_swap_columns`."""
+    c.slot[a], c.slot[b] = c.slot[b], c.slot[a]
+    if c.slot[a]:
+        c.owner[c.slot[a] - 1] = <int32_t> a
+    if c.slot[b]:
+        c.owner[c.slot[b] - 1] = <int32_t> b
+
+
+cdef void cache_swap_columns(RowCache *c, const int32_t *pairs, int64_t n_pairs) noexcept nogil:
+    """row[a], row[b] = row[b], row[a] in each row, a < b; a row that has no b ends at a. `pairs` is
+    a, b, a, b, ..."""
+    cdef int64_t k, m, a, b
+    cdef float *row
+    for k in range(c.n_used):
+        row = cache_row(c, k)
+        for m in range(n_pairs):
+            a, b = pairs[2 * m], pairs[2 * m + 1]
+            if b < c.filled[k]:
+                row[a], row[b] = row[b], row[a]
+            elif a < c.filled[k]:
+                c.filled[k] = <int32_t> a
+
+
+cdef void cache_wipe(RowCache *c, int64_t n) noexcept nogil:
+    """All that was written for `n` examples zero again; `cache_begin` comes next."""
+    memset(c.block, 0, c.touched * sizeof(float))
+    memset(c.slot, 0, n * sizeof(int32_t))
+    memset(c.owner, 0, n * sizeof(int32_t))
+    memset(c.filled, 0, n * sizeof(int32_t))
+    memset(c.used, 0, n * sizeof(int64_t))
+
+
+# -- test door -------------------------------------------------------------------------------------
+
+cdef class RowCacheView:
+    """A cache of `n_floats` numbers for examples 0 <= i < n, in memory taken here."""
+    cdef RowCache c
+    cdef int64_t capacity
+    cdef readonly dict arrays
+
+    def __init__(self, n_floats, n, length):
+        self.arrays = {
+            "block": np.zeros(n_floats, np.float32), "used": np.zeros(n, np.int64),
+            **{name: np.zeros(n, np.int32) for name in ("slot", "owner", "filled")}}
+        self.capacity, self.c.n_floats = n, n_floats
+        self.c.block = <float *> cnp.PyArray_DATA(self.arrays["block"])
+        self.c.slot = <int32_t *> cnp.PyArray_DATA(self.arrays["slot"])
+        self.c.owner = <int32_t *> cnp.PyArray_DATA(self.arrays["owner"])
+        self.c.filled = <int32_t *> cnp.PyArray_DATA(self.arrays["filled"])
+        self.c.used = <int64_t *> cnp.PyArray_DATA(self.arrays["used"])
+        cache_begin(&self.c, n, n)
+        cache_cut(&self.c, length, n)
+
+    @property
+    def counts(self):
+        """(stride, n_slots, n_used, n_missed)"""
+        return self.c.stride, self.c.n_slots, self.c.n_used, self.c.n_missed
+
+    def cut(self, length):
+        cache_cut(&self.c, length, self.capacity)
+
+    def ask(self, int64_t i, values):
+        """Example i's row; what of `values` was not there is put there. How much was."""
+        cdef int64_t t, k
+        self.place(i)
+        k = cache_slot(&self.c, i)
+        cdef int64_t was = self.c.filled[k]
+        if len(values) > self.c.stride:
+            raise ValueError(f"{len(values)} numbers in a slot of {self.c.stride}")
+        for t in range(was, len(values)):
+            cache_row(&self.c, k)[t] = values[t]
+        self.c.filled[k] = max(self.c.filled[k], len(values))
+        return was
+
+    def rows(self):
+        """{example: what is there of its row}"""
+        slot, found = self.arrays["slot"], {}
+        for i in np.flatnonzero(slot):
+            at = (slot[i] - 1) * self.c.stride
+            filled = self.arrays["filled"][slot[i] - 1]
+            found[int(i)] = self.arrays["block"][at:at + filled].tolist()
+        return found
+
+    def swap(self, int64_t a, int64_t b):
+        cdef int32_t pair[2]
+        pair[0], pair[1] = <int32_t> self.place(min(a, b)), <int32_t> self.place(max(a, b))
+        cache_swap(&self.c, a, b)
+        cache_swap_columns(&self.c, pair, 1)
+
+    def wipe(self):
+        cache_wipe(&self.c, self.capacity)
+
+    cdef int64_t place(self, int64_t i) except -1:
+        if not 0 <= i < self.capacity:
+            raise IndexError(f"example {i} of {self.capacity}")
+        return i

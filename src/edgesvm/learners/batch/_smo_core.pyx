@@ -1,0 +1,106 @@
+"""A learner whose arena has the arrays of `smo_arrays`, compiled: the solver wired to them, samples
+refused that it cannot take, and what a snapshot must keep to.
+
+Signs and a linear part are the plan's arrays `sign` and `linear`, where it has them.
+"""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, isfinite
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.kernels cimport kernel_value
+from edgesvm.core.linalg cimport dot
+from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.tiles cimport Tiles, get_row
+
+import numpy as np
+
+from edgesvm.errors import CorruptModelError
+
+cnp.import_array()
+
+SCRATCH = ("gradient", "diagonal", "state", "spare", "slot", "owner", "filled", "used", "point",
+           "cache")
+cdef double LARGEST_KERNEL = 1e37       # rows of the kernel are float32
+
+
+cdef class SmoCore(LearnerCore):
+    """The solver, in the arena; parameters as the public class has checked them."""
+
+    def __init__(self, *common, C, kernel, tol, shrinking=True, offset=0.0, ridge=0.0):
+        super().__init__(*common)
+        cdef Smo *s = &self.smo
+        self.C = C
+        s.rows.data, s.rows.width = self.array("rows"), self.n_features
+        s.rows.is_float32 = self.is_float32
+        s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = kernel.code
+        s.capacity, s.tol, s.shrinking = self.views["bound"].size, tol, shrinking
+        s.offset, s.ridge = offset, ridge
+        s.bound, s.beta = <double *> self.array("bound"), <double *> self.array("beta")
+        s.linear = <double *> self.array("linear") if "linear" in self.views else NULL
+        s.sign = <double *> self.array("sign") if "sign" in self.views else NULL
+        s.gradient = <double *> self.array("gradient")
+        s.diagonal = <float *> self.array("diagonal")
+        s.state = <float *> self.array("state")
+        s.spare = <float *> self.array("spare")
+        s.order = <int32_t *> self.array("order")
+        s.point = self.array("point")
+        s.cache.block = <float *> self.array("cache")
+        s.cache.n_floats = self.views["cache"].size
+        s.cache.slot = <int32_t *> self.array("slot")
+        s.cache.owner = <int32_t *> self.array("owner")
+        s.cache.filled = <int32_t *> self.array("filled")
+        s.cache.used = <int64_t *> self.array("used")
+
+    cdef double self_kernel(self, const void *x) noexcept nogil:
+        """k(x, x); infinite or NaN where a feature is not finite"""
+        cdef double xx
+        if self.is_float32:
+            xx = dot(<const float *> x, <const float *> x, self.n_features)
+            return xx if not isfinite(xx) else kernel_value(
+                &self.smo.kernel, <const float *> x, <const float *> x, self.n_features)
+        xx = dot(<const double *> x, <const double *> x, self.n_features)
+        return xx if not isfinite(xx) else kernel_value(
+            &self.smo.kernel, <const double *> x, <const double *> x, self.n_features)
+
+    cdef Status refuses(self, const void *x, double weight) noexcept nogil:
+        """UNCHANGED: it does not"""
+        if not self.self_kernel(x) <= LARGEST_KERNEL:
+            return NOT_FINITE
+        return UNCHANGED if 0.0 < self.C * weight < INFINITY else BAD_WEIGHT
+
+    # -- what came from a file ---------------------------------------------------------------------
+
+    def check_scratch(self, *others):
+        """Refuse a workspace, and `others` of the plan's arrays, that are not zero."""
+        if any(self.views[name].any() for name in (*SCRATCH, *others)):
+            raise CorruptModelError("the solver's scratch was left behind")
+
+    def check_held(self, rows, bound, beta, held):
+        """Refuse rows, bounds and coefficients of which not just the first `held` are there."""
+        if not bound[:held].all() or bound[held:].any() or beta[held:].any():
+            raise CorruptModelError("a sample that is held has no bound, or one that is not has")
+        if (np.abs(beta[:held]) > np.abs(bound[:held])).any() or (
+                beta[:held] * bound[:held] < 0.0).any():
+            raise CorruptModelError("a coefficient is beyond its bound")
+        self.check_tiles(rows, held)
+
+    def check_tiles(self, cnp.ndarray rows not None, int64_t held):
+        """Refuse rows, ndarray of shape (tiles, n_features, lanes), that are not learned."""
+        cdef Tiles tiles
+        cdef int64_t t
+        cdef bint fine = True
+        tiles.data, tiles.width = <char *> cnp.PyArray_DATA(rows), self.n_features
+        tiles.is_float32 = self.is_float32
+        for t in range(held):
+            get_row(&tiles, t, self.smo.point)
+            fine = fine and self.self_kernel(self.smo.point) <= LARGEST_KERNEL
+        memset(self.smo.point, 0, self.views["point"].nbytes)
+        if not fine:
+            raise CorruptModelError("a sample is larger than any that is learned")
+
+    def check_row(self, cnp.ndarray row not None):
+        if not self.self_kernel(cnp.PyArray_DATA(row)) <= LARGEST_KERNEL:
+            raise CorruptModelError("a sample is larger than any that is learned")

@@ -1,0 +1,70 @@
+"""The memory of a learner that solves by SMO: rows in tiles, the solver's arrays, its cache."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edgesvm.budget import parse_bytes
+from edgesvm.learners.kernel_learner import KernelLearner
+
+LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
+ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtype
+
+Arrays = list[tuple[str, str, tuple[int, ...]]]
+
+
+class SmoLearner(KernelLearner):
+    """Base of the learners whose arena ends in `smo_arrays`."""
+
+    tol: float
+
+    def _zero(self, core: Any) -> None:
+        # The cache is last, and zero between solutions: writing it would touch all its pages.
+        core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
+
+
+def smo_arrays(
+    n: int,
+    n_features: int,
+    dtype: str,
+    cache: int | str,
+    *,
+    sign: bool = False,
+    linear: bool = False,
+) -> Arrays:
+    """What the solver of at most `n` rows lives in, the cache of `cache` bytes last.
+
+    The whole matrix is enough: a larger cache is cut to it. With `sign` and `linear`, arrays of
+    these names for a problem that has them.
+    """
+    wide, lanes = padded(n), LANES[dtype]
+    return [
+        ("rows", dtype, (wide // lanes, n_features, lanes)),
+        ("bound", "f8", (n,)),
+        *((name, "f8", (n,)) for name, wanted in (("sign", sign), ("linear", linear)) if wanted),
+        ("beta", "f8", (wide,)),
+        ("order", "i4", (n,)),
+        ("gradient", "f8", (n,)),
+        *((name, "f4", (wide,)) for name in ("diagonal", "state", "spare")),
+        *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
+        ("used", "i8", (n,)),
+        ("point", dtype, (n_features,)),
+        ("cache", "f4", (min(parse_bytes(cache) // 8 * 2, max(n, 2) * wide),)),
+    ]
+
+
+def padded(n: int) -> int:
+    """The next multiple of 16."""
+    return -(-int(n) // ROW_MULTIPLE) * ROW_MULTIPLE
+
+
+def most_rows(cache: int | str) -> int:
+    """The longest kernel row of which two fit into the cache."""
+    return parse_bytes(cache) // (8 * ROW_MULTIPLE) * ROW_MULTIPLE
+
+
+def check_cache(cache: int | str, n: int, rows: str) -> None:
+    """Refuse a cache that has no room for two kernel rows of `n` numbers; `rows` says of what."""
+    least = 8 * padded(n)
+    if parse_bytes(cache) < least:
+        raise ValueError(f"cache={cache!r}: two kernel rows of {rows} numbers take {least:,} bytes")

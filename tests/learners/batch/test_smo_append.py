@@ -1,0 +1,125 @@
+"""A problem that grows by one example at a time ends where it would have ended at once.
+
+As the core set of an enclosing ball grows: weights that sum to one, K_st = y_s y_t (k + 1) and on
+the diagonal 1/C more, no linear part.
+"""
+
+import numpy as np
+import pytest
+
+from edgesvm import RBF, Linear
+from edgesvm.learners.batch._smo import solve_view
+from edgesvm.learners.batch._smo_ref import SMORef
+
+TOL = 1e-9
+
+
+def core_set(n, kernel, *, dtype="float64", ridges=None, seed=0):
+    """Rows, signs, ridges, and K to the bit: float32, k rounded before the offset is added."""
+    rng = np.random.default_rng([seed, n])
+    X = rng.standard_normal((n, 3)).astype(dtype)
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    ridge = 1 / rng.uniform(0.5, 20.0, n) if ridges is None else np.full(n, ridges)
+    k = kernel(X.astype(np.float64), X.astype(np.float64))
+    K = np.outer(y, y) * (k.astype(np.float32).astype(np.float64) + 1.0)
+    np.fill_diagonal(K, k.diagonal() + 1.0 + ridge)
+    return X, y, ridge, K.astype(np.float32).astype(np.float64)
+
+
+def grown(X, y, ridge, kernel, *, first=1, bound=1.0, **options):
+    """Solved after each append; the first example has all the weight."""
+    n = len(y)
+    return solve_view(
+        X,
+        np.full(n, bound),
+        kernel.code,
+        linear=np.zeros(n),
+        sign=y,
+        offset=1.0,
+        ridge=ridge,
+        beta=np.eye(n)[0],
+        tol=TOL,
+        first=first,
+        **options,
+    )
+
+
+def at_once(K, bound=1.0):
+    n = len(K)
+    smo = SMORef(K, np.full(n, bound), np.zeros(n), np.eye(n)[0], tol=TOL)
+    assert smo.run(1_000_000)
+    return smo
+
+
+@pytest.mark.parametrize("bound", [1.0, np.inf])
+@pytest.mark.parametrize("shrinking", [False, True])
+@pytest.mark.parametrize("n_cached", [2, 5, 90])
+@pytest.mark.parametrize("kernel", [RBF(0.6), Linear()], ids=str)
+def test_grown_is_solved_at_once(kernel, n_cached, shrinking, bound):
+    X, y, ridge, K = core_set(90, kernel)
+    found = grown(X, y, ridge, kernel, n_cached=n_cached, shrinking=shrinking, bound=bound)
+    smo = at_once(K, bound)
+    assert found["converged"] and found["clean"]
+    assert found["objective"] == pytest.approx(smo.objective, rel=1e-9)
+    np.testing.assert_allclose(found["beta"], smo.beta, atol=1e-5)
+    assert found["beta"].sum() == pytest.approx(1.0, abs=1e-12)
+    beta = found["beta"]
+    assert found["objective"] == pytest.approx(0.5 * beta @ K @ beta, rel=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("first", [1, 2, 15, 16, 17, 59])
+def test_from_any_size_on(first, dtype):
+    kernel = RBF(0.6)
+    X, y, ridge, _ = core_set(60, kernel, dtype=dtype, ridges=0.1)
+    one_by_one = grown(X, y, ridge, kernel, first=first, n_cached=60)
+    together = grown(X, y, ridge, kernel, first=60, n_cached=60)
+    assert one_by_one["converged"] and one_by_one["clean"]
+    assert one_by_one["objective"] == pytest.approx(together["objective"], rel=1e-9)
+    np.testing.assert_allclose(one_by_one["beta"], together["beta"], atol=1e-5)
+
+
+def test_no_row_is_computed_twice_where_there_is_room():
+    """The row of each that comes is asked for at once, and none after that is missed."""
+    kernel = RBF(0.6)
+    X, y, ridge, _ = core_set(150, kernel)
+    assert grown(X, y, ridge, kernel, n_cached=150)["n_missed"] == 150
+    assert grown(X, y, ridge, kernel, n_cached=2)["n_missed"] > 150
+
+
+def test_an_svm_that_grows():
+    """Without signs, and the linear part that of an SVM."""
+    kernel = RBF(0.6)
+    X, y, _, _ = core_set(70, kernel)
+    one_by_one = solve_view(X, 3.0 * y, kernel.code, tol=TOL, first=1, n_cached=4)
+    together = solve_view(X, 3.0 * y, kernel.code, tol=TOL)
+    assert one_by_one["converged"] and one_by_one["clean"]
+    assert one_by_one["objective"] == pytest.approx(together["objective"], rel=1e-9)
+    np.testing.assert_allclose(one_by_one["beta"], together["beta"], atol=1e-5)
+
+
+def test_many_iterations_between_two_that_come():
+    """Few have a coefficient, all others are shrunk away and come back."""
+    kernel = RBF(0.1)
+    X, y, ridge, _ = core_set(160, kernel, ridges=1e-3)
+    found = grown(X, y, ridge, kernel, first=150, n_cached=12)
+    together = grown(X, y, ridge, kernel, first=160, n_cached=160)
+    assert found["converged"] and found["clean"] and found["n_iter"] > 10 * len(y)
+    assert found["objective"] == pytest.approx(together["objective"], rel=1e-9)
+
+
+@pytest.mark.parametrize("shrinking", [False, True])
+@pytest.mark.parametrize("kernel", [RBF(0.6), Linear()], ids=str)
+def test_the_twin_grows_likewise(kernel, shrinking):
+    X, y, ridge, K = core_set(30, kernel)
+    smo = SMORef(K[:1, :1], np.ones(1), np.zeros(1), np.ones(1), tol=TOL, shrinking=shrinking)
+    for n in range(1, len(y)):
+        assert smo.run(1_000_000)
+        smo.append(K[n, : n + 1], 1.0, 0.0)
+        np.testing.assert_allclose(smo.g, -K[: n + 1, : n + 1] @ smo.beta, atol=1e-6)
+    assert smo.run(1_000_000)
+    whole = at_once(K)
+    assert smo.objective == pytest.approx(whole.objective, rel=1e-9)
+    np.testing.assert_allclose(smo.beta, whole.beta, atol=1e-5)
+    compiled = grown(X, y, ridge, kernel, n_cached=30, shrinking=shrinking)
+    np.testing.assert_allclose(smo.beta, compiled["beta"], atol=1e-5)

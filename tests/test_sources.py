@@ -1,0 +1,164 @@
+"""Rows read in chunks and by number, and the survey that comes before they are learned."""
+
+import re
+
+import numpy as np
+import pytest
+
+from edgesvm import BatchSVM
+from edgesvm.contract.labels import Labels
+from edgesvm.sources import Source
+from edgesvm.survey import survey
+
+X = np.arange(60.0).reshape(20, 3)
+Y = np.where(np.arange(20) % 4 == 0, "b", "a")
+WEIGHT = np.where(np.arange(20) < 5, 0.0, 2.0)
+
+
+class Chunks:
+    """A source of chunks; `spoil` changes X and y of its second chunk, `extra` rows too many."""
+
+    n_features = 3
+
+    def __init__(self, spoil=None, extra=0):
+        self.spoil, self.extra = spoil, extra
+
+    def labelled_chunks(self, rows):
+        for at in range(0, len(X), rows):
+            part = X[at : at + rows + self.extra].copy(), Y[at : at + rows + self.extra].copy()
+            if self.spoil and at:
+                self.spoil(*part)
+            yield part
+
+
+def survey_of(source, labels=None, **options):
+    return survey(
+        source, Labels() if labels is None else labels, owner="me", dtype="float32", **options
+    )
+
+
+# -- rows by number --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("mapped", [False, True])
+def test_rows_by_number(dtype, weight, mapped, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    rows = np.load(tmp_path / "X.npy", mmap_mode="r") if mapped else X
+    source = Source(rows, Y, weight)
+    numbers = np.array([7, 0, 19, 7])
+    chunk = source.take(numbers, dtype)
+    assert source.has_rows and chunk.at == 7
+    assert chunk.X.dtype == dtype and type(chunk.X) is np.ndarray
+    np.testing.assert_array_equal(chunk.X, X[numbers])
+    assert chunk.y.tolist() == Y[numbers].tolist()
+    assert (chunk.weight is None) == (weight is None)
+    assert weight is None or chunk.weight.tolist() == WEIGHT[numbers].tolist()
+    chunk.X[:] = -1.0
+    np.testing.assert_array_equal(rows[7], X[7])
+
+
+def test_no_rows():
+    chunk = Source(X, Y).take([])
+    assert chunk.X.shape == (0, 3) and len(chunk.y) == 0
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error"),
+    [([20], IndexError), ([-1], IndexError), ([1.0], TypeError), ([[1]], TypeError)],
+)
+def test_rows_that_are_none(numbers, error):
+    with pytest.raises(error):
+        Source(X, Y).take(numbers)
+
+
+def test_a_source_of_chunks_has_no_rows_by_number():
+    source = Source(Chunks())
+    assert not source.has_rows
+    with pytest.raises(TypeError, match="by number"):
+        source.take([0])
+
+
+def test_more_rows_than_asked_for():
+    with pytest.raises(ValueError, match="9 rows where 8 were asked for"):
+        list(Source(Chunks(extra=1)).chunks(8))
+
+
+# -- the survey ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [1, 3, 19, 20, 1024])
+def test_rows_are_counted_by_class(rows):
+    for source in (Source(X, Y), Source(Chunks())):
+        labels = Labels()
+        assert survey_of(source, labels, rows=rows) == (20, 20, (5, 15))
+        assert labels.in_slots == ("b", "a")
+    assert survey_of(Source(X, Y, WEIGHT), rows=rows) == (20, 15, (3, 12))
+    assert survey_of(Source(X[:4], [*Y[1:4].tolist(), "a"])) == (4, 4, (4, 0))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e30])
+def test_a_feature_that_is_not_finite(bad):
+    spoiled = X.copy()
+    spoiled[11, 2] = bad
+    with pytest.raises(ValueError, match="row 11"):
+        survey_of(Source(spoiled, Y), rows=8)
+
+
+def test_a_row_that_is_too_large():
+    square = float((X[-1] ** 2).sum())
+    assert survey_of(Source(X, Y), largest=square)[0] == 20
+    with pytest.raises(ValueError, match="row 19"):
+        survey_of(Source(X, Y), largest=square - 1)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_a_weight_that_is_none(bad):
+    weight = WEIGHT.copy()
+    weight[13] = bad
+    with pytest.raises(ValueError, match=r"row 13.*weight"):
+        survey_of(Source(X, Y, weight), rows=6)
+
+
+def test_the_first_bad_row_is_named():
+    y = Y.astype(object)
+    y[9] = "c"
+    spoiled = X.copy()
+    spoiled[10] = np.nan
+    with pytest.raises(ValueError, match=r"multiclass: row 9 has 'c' beside \['b', 'a'\]"):
+        survey_of(Source(spoiled, y))
+    with pytest.raises(ValueError, match="row 10"):
+        survey_of(Source(spoiled, Y))
+
+
+def test_nothing_to_learn():
+    with pytest.raises(ValueError, match=re.escape("0 sample(s)")):
+        survey_of(Source(X[:0], Y[:0]))
+    with pytest.raises(ValueError, match="zero for every row"):
+        survey_of(Source(X, Y, np.zeros(20)))
+
+
+def not_a_number(X, y):
+    X[3, 1] = np.nan
+
+
+def a_third_label(X, y):
+    y[3] = "c"
+
+
+class Eights(Chunks):
+    """Chunks of 8 rows, however many are asked for."""
+
+    def labelled_chunks(self, rows):
+        return super().labelled_chunks(8)
+
+
+@pytest.mark.parametrize("spoil", [not_a_number, a_third_label])
+def test_a_bad_source_makes_no_learner_forget(spoil):
+    """Not of classes named up front either."""
+    model = BatchSVM(max_samples=30).allocate(3, classes=["a", "b"]).fit(Eights())
+    before = bytes(model.arena)
+    with pytest.raises(ValueError, match="row"):
+        model.fit(Eights(spoil))
+    assert bytes(model.arena) == before
