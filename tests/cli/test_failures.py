@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from edgesvm import StreamSVM
+from edgesvm import OneVsOne, StreamSVM
 from edgesvm.cli import main
 from edgesvm.cli.status import StatusLine
 
@@ -115,6 +115,15 @@ def test_classes_that_are_not_said_or_contradict(rows, tmp_path, capsys):
     assert "--positive" in complaint(capsys, 2, "eval", rows, "--positive", 1, "--classes", 3)
     assert "--classes 1" in complaint(capsys, 2, "eval", rows, "--classes", 1)
     assert "n_classes=128" in complaint(capsys, 2, "eval", rows, "--classes", 128)
+
+
+def test_a_picture_is_of_two_classes(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    X = np.random.default_rng(0).standard_normal((30, 2)).astype(np.float32)
+    model = OneVsOne(n_classes=3).partial_fit(X, np.arange(30) % 3)
+    model.save(tmp_path / "m.esvm")
+    line = complaint(capsys, 2, "plot", tmp_path / "m.esvm", "-o", tmp_path / "m.png")
+    assert "more than two classes" in line and not (tmp_path / "m.png").exists()
 
 
 def test_positive_that_no_row_has(rows, tmp_path, capsys):
