@@ -42,7 +42,7 @@ class Standardized(Wrapper):
     --------
     >>> from edgesvm import Standardized, StreamSVM
     >>> Standardized.within("2KiB", n_features=5, learner=StreamSVM(bound="lower")).learner
-    StreamSVM(bound='lower', lookahead=10)
+    StreamSVM(bound='lower', lookahead=8)
     """
 
     def __init__(self, *, learner: Learner | None = None) -> None:
