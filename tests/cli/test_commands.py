@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from edgesvm import KernelStreamSVM, RandSVM, Standardized, StreamSVM, load
-from edgesvm.cli import COMMANDS, learner_options, main
+from edgesvm.cli import COMMANDS, _parse, learner_options, main
+from edgesvm.cli.simulate import edge_command
 from edgesvm.learners import LEARNERS
 from edgesvm.persist import Checkpoint
 from edgesvm.rows import open_rows
@@ -225,6 +226,13 @@ def test_all_labels_at_once(options, kind, digits, tmp_path, capsys):
     assert model.classes_.tolist() == [0, 1, 2] and model.n_seen_ == 400
     shown = said(capsys, "inspect", save)
     assert kind in shown and "parts" in shown and len(shown.splitlines()) < 50
+
+
+def test_simulate_hands_on_how_many_classes():
+    options = ["--classes", "3", "--multiclass", "one-vs-rest"]
+    told = edge_command(_parse(["simulate", *options]))
+    assert [told[told.index(name) + 1] for name in options[::2]] == options[1::2]
+    assert "--classes" not in edge_command(_parse(["simulate"]))
 
 
 def test_words_as_labels_of_many(tmp_path, capsys):

@@ -311,5 +311,8 @@ def _closing_words(summary: dict[str, Any]) -> str:
     if c["over_rate"]:
         lines.append(f"{c['over_rate']:,} labels were over --max-labels-per-second")
     if c["unknown_label"]:
-        lines.append(f"{c['unknown_label']:,} samples had a third label: a learner tells two apart")
+        lines.append(
+            f"{c['unknown_label']:,} samples had a label more than the learner has classes:"
+            " --classes K makes room for K"
+        )
     return "\n".join(lines)
