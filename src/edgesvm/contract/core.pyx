@@ -76,7 +76,7 @@ cdef class LearnerCore:
         if weight == 0.0:
             self.common.n_seen += 1
             return UNCHANGED
-        status = self.step(x, slot if self.scores != NULL else 1.0 if slot else -1.0, weight)
+        status = self.step(x, 2 * slot - 1 if self.scores == NULL else slot, weight)
         if status > CHANGED:
             return status
         self.common.n_seen += 1
@@ -85,9 +85,9 @@ cdef class LearnerCore:
         return status
 
     cdef int64_t n_learned(self) noexcept nogil:
-        cdef int64_t total = 0
+        cdef int64_t total = self.n_per_class[0] + self.n_per_class[1]
         cdef int slot
-        for slot in range(self.n_classes):
+        for slot in range(2, self.n_classes):
             total += self.n_per_class[slot]
         return total
 
