@@ -71,3 +71,19 @@ def test_every_byte_is_shown():
 def test_a_plan_beyond_any_machine_is_refused():
     with pytest.raises(ValueError, match="more than any machine"):
         MemoryPlan.of([("K", "f8", (2**30, 2**30))])
+
+
+def test_parts_are_one_array_of_the_plan():
+    part = MemoryPlan.of([("n", "i8", ()), ("w", "f4", (3,))])
+    plan = MemoryPlan.of([("count", "i8", ()), ("parts", "u1", (2, part.total))], part)
+    assert plan.total == 8 + 2 * part.total == 56
+    assert [(a.name, a.offset, a.nbytes) for a in plan.leaves()] == [
+        ("count", 0, 8),
+        ("part0/n", 8, 8),
+        ("part0/w", 16, 12),
+        ("part1/n", 32, 8),
+        ("part1/w", 40, 12),
+    ]
+    lines = str(plan).splitlines()
+    assert "each of the 2 parts" in lines and "2x24" in str(plan)
+    assert [line.split()[-2] for line in lines if line.startswith("total")] == ["56", "24"]

@@ -14,11 +14,13 @@ TEXT = README.read_text(encoding="utf-8")
 def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 6
     namespace: dict = {}
     for block in blocks:
         exec(compile(block, str(README), "exec"), namespace)
-    planned, predicted, twins, residual, *fits = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out.splitlines()
+    planned, predicted, twins, residual = printed[:4]
+    converged, held, whole, scores, enclosed, ball, many, shape = printed[4:]
     assert planned == re.search(r"print\(model.plan\(8\).total\)  # (\d+)", TEXT)[1]
     label, accuracy = predicted.split()
     assert label in ("worn", "fine")
@@ -27,12 +29,16 @@ def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
     assert n_twins == re.search(r"# (\d+) twins", TEXT)[1]
     assert float(accuracy) > 0.975
     assert float(residual) < 1e-9
-    converged, held, whole, scores = fits
     assert converged == "True"
     n_bytes, n_given_up = map(int, held.split())
     assert f"{n_bytes:,}" == re.search(r"# ([\d,]+) bytes; vectors", TEXT)[1] and n_given_up > 0
     assert whole == "optimal True"
     assert scores == re.search(r"whole\)\]\)  # (.*)$", TEXT, re.MULTILINE)[1]
+    n_core, _, accuracy = ball.split()
+    assert enclosed == "True" and int(n_core) < 2000 and float(accuracy) > 0.985
+    n_bytes, accuracy = many.split()
+    assert n_bytes == re.search(r"in one block of (\d+)", TEXT)[1]
+    assert float(accuracy) > 0.9 and shape == "(1000, 10)"
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"^edgesvm (\w+)", TEXT, re.MULTILINE))))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgesvm import LinkDown, Standardized, StreamSVM
+from edgesvm import LinkDown, OneVsOne, Standardized, StreamSVM
 from edgesvm.ingest import FrameDecoder, open_link, wire
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.runner import Runner
@@ -135,6 +135,28 @@ def test_a_third_label_is_predicted_not_learned_and_not_scored(node):
     assert runner.unknown_label == 40
     assert node.flags()[-40:] == [0] * 40 and set(node.labels()[-40:]) == {2}
     assert (bytes(runner.learner.arena), runner.score.summary()) == before
+
+
+def test_many_labels_are_answered_with_the_value_of_the_answer(node):
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 3, 300)
+    X = (rng.standard_normal((300, D)) + 4 * np.eye(3)[labels]).astype(np.float32)
+    for x, label in zip(X.tolist(), labels.tolist(), strict=True):
+        node.send(x, label=label)
+    learner = OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3)
+    runner = drain(runner_on(node, learner=learner))
+    assert runner.learned == 300 and runner.score.accuracy > 0.8
+    known = OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3)
+    for i, (x, label) in enumerate(zip(X, labels.tolist(), strict=True)):
+        if i:
+            assert node.labels()[i] == known.predict_one(x)
+            value = np.max(known.decision_one(x))
+            assert node.predictions[i].score == pytest.approx(value, rel=1e-6)
+        known.learn_one(x, label)
+    before = bytes(learner.arena)
+    node.send(X[0].tolist(), label=7)
+    drain(runner)
+    assert runner.unknown_label == 1 and bytes(learner.arena) == before
 
 
 def test_a_weight_is_learned_with(node):

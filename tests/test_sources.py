@@ -162,3 +162,40 @@ def test_a_bad_source_makes_no_learner_forget(spoil):
     with pytest.raises(ValueError, match="row"):
         model.fit(Eights(spoil))
     assert bytes(model.arena) == before
+
+
+# -- weights, and more classes ---------------------------------------------------------------------
+
+
+class Weighted(Chunks):
+    """Weights third."""
+
+    def __init__(self, weight=WEIGHT):
+        super().__init__()
+        self.weight = weight
+
+    def labelled_chunks(self, rows):
+        for at, part in enumerate(super().labelled_chunks(rows)):
+            yield (*part, self.weight[at * rows : (at + 1) * rows])
+
+
+def test_a_source_may_bring_weights():
+    n_rows, n_learned, per_class = survey_of(Source(Weighted()), rows=7)
+    assert (n_rows, n_learned, sum(per_class)) == (20, 15, 15)
+    with pytest.raises(ValueError, match=r"row 3 .*weight"):
+        survey_of(Source(Weighted(np.where(np.arange(20) == 3, -1.0, 1.0))))
+    learner = BatchSVM(max_samples=15, kernel="linear", cache="4KiB")
+    fitted = learner.fit(Weighted())
+    arrays = BatchSVM(max_samples=15, kernel="linear", cache="4KiB").fit(X, Y, WEIGHT)
+    assert fitted.n_held_ == 15
+    assert fitted.decision_function(X).tolist() == arrays.decision_function(X).tolist()
+
+
+def test_as_many_classes_as_there_are_labels():
+    y = np.arange(20) % 5
+    _, _, per_class = survey_of(Source(X, y), Labels(room=6))
+    assert per_class == (4, 4, 4, 4, 4, 0)
+    with pytest.raises(ValueError, match=r"row 4 has 4 beside \[0, 1, 2, 3\]"):
+        survey_of(Source(X, y), Labels(room=4))
+    with pytest.raises(ValueError, match=r"row 3 .*none of the classes"):
+        survey_of(Source(X, y), Labels([0, 1, 2], room=4))

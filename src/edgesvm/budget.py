@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from edgesvm.errors import MemoryBudgetError
 __all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "parse_bytes"]
 
 ALIGNMENT = 8  # of every array: the widest scalar; vector loads are unaligned ones
+PARTS = "parts"  # the array that holds a learner's parts
 MAX_PLAN_BYTES = 1 << 46  # beyond any machine: a corrupt count must not reach the allocator
 
 _UNITS = {
@@ -56,6 +57,10 @@ def format_bytes(n_bytes: int) -> str:
     return f"{n_bytes:,} B" if unit == "B" else f"{size:.1f} {unit} ({n_bytes:,} B)"
 
 
+class BeyondAnyMachine(ValueError):
+    """A plan of more bytes than any budget."""
+
+
 @dataclass(frozen=True)
 class PlannedArray:
     """One named array of the arena: its dtype, shape, and offset from the arena's first byte."""
@@ -72,13 +77,20 @@ class PlannedArray:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """The list of arrays a learner lives in, and their ``total`` in bytes, padding included."""
+    """The list of arrays a learner lives in, and their ``total`` in bytes, padding included.
+
+    A learner of many parts has them in one array, ``parts`` of shape (n_parts, bytes of one);
+    ``part`` is the plan of each.
+    """
 
     arrays: tuple[PlannedArray, ...]
     total: int
+    part: MemoryPlan | None = None
 
     @classmethod
-    def of(cls, arrays: Iterable[tuple[str, str, tuple[int, ...]]]) -> MemoryPlan:
+    def of(
+        cls, arrays: Iterable[tuple[str, str, tuple[int, ...]]], part: MemoryPlan | None = None
+    ) -> MemoryPlan:
         """Lay out ``(name, dtype, shape)`` one behind the other, each on an 8-byte boundary."""
         placed: list[PlannedArray] = []
         offset = 0
@@ -87,8 +99,20 @@ class MemoryPlan:
             placed.append(array)
             offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
         if offset > MAX_PLAN_BYTES:
-            raise ValueError(f"a plan of {offset:,} bytes is more than any machine has")
-        return cls(tuple(placed), offset)
+            raise BeyondAnyMachine(f"a plan of {offset:,} bytes is more than any machine has")
+        return cls(tuple(placed), offset, part)
+
+    def leaves(self) -> Iterator[PlannedArray]:
+        """Every array, those of the parts one after the other as ``part0/w``."""
+        for array in self.arrays:
+            if self.part is None or array.name != PARTS:
+                yield array
+                continue
+            n_parts, n_bytes = array.shape
+            for p in range(n_parts):
+                at = array.offset + p * n_bytes
+                for leaf in self.part.leaves():
+                    yield replace(leaf, name=f"part{p}/{leaf.name}", offset=at + leaf.offset)
 
     @property
     def offsets(self) -> Mapping[str, int]:
@@ -102,13 +126,23 @@ class MemoryPlan:
         }
 
     def __str__(self) -> str:
-        width = max(len("total"), *(len(a.name) for a in self.arrays))
-        lines = [
-            f"{a.name:<{width}}  {a.dtype.name:<8}  {'x'.join(map(str, a.shape)) or '1':>12}"
-            f"  {a.nbytes:>12,} B"
+        rows = [*self._rows(), ("total", "", "", self.total)]
+        if self.part is not None:
+            (n_parts,) = (array.shape[0] for array in self.arrays if array.name == PARTS)
+            rows += [("", "", "", None), (f"each of the {n_parts} parts", "", "", None)]
+            rows += [*self.part._rows(), ("total", "", "", self.part.total)]
+        width = max(len(name) for name, *_ in rows)
+        return "\n".join(
+            name
+            if n_bytes is None
+            else f"{name:<{width}}  {dtype:<8}  {shape:>12}  {n_bytes:>12,} B"
+            for name, dtype, shape, n_bytes in rows
+        )
+
+    def _rows(self) -> list[tuple[str, str, str, int | None]]:
+        rows: list[tuple[str, str, str, int | None]] = [
+            (a.name, a.dtype.name, "x".join(map(str, a.shape)) or "1", a.nbytes)
             for a in self.arrays
         ]
         padding = self.total - sum(a.nbytes for a in self.arrays)
-        if padding:
-            lines.append(f"{'padding':<{width}}  {'':<8}  {'':>12}  {padding:>12,} B")
-        return "\n".join([*lines, f"{'total':<{width}}  {'':<8}  {'':>12}  {self.total:>12,} B"])
+        return [*rows, ("padding", "", "", padding)] if padding else rows

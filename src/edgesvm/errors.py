@@ -6,6 +6,8 @@ samples on a link are counted, never raised, never learned.
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 from edgesvm.core.status import Status
 
 
@@ -76,12 +78,13 @@ REFUSALS: dict[Status, str] = {
         "has a full store before it, of max_samples samples; give a larger max_samples, or"
         " when_full='oldest'"
     ),
-    Status.UNKNOWN_LABEL: "has a label that is none of the two classes {classes}",
+    Status.UNKNOWN_LABEL: "has a label that is none of the classes {classes}",
 }
 
 
-def refusal(status: Status, sample: str, dtype: object, classes: object) -> SampleRefused:
+def refusal(status: Status, sample: str, dtype: object, classes: Sized) -> SampleRefused:
     """The exception for a refused sample."""
-    return SampleRefused(
-        f"{sample} {REFUSALS[status].format(dtype=dtype, classes=classes)}", status
-    )
+    why = REFUSALS[status].format(dtype=dtype, classes=classes)
+    if status == Status.UNKNOWN_LABEL and len(classes) == 2:
+        why += "; OneVsOne(learner=..., n_classes=...) learns more than two"
+    return SampleRefused(f"{sample} {why}", status)

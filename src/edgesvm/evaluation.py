@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Prequential:
-    """Accuracy over all samples, over the last ``window``, and balanced over the two classes.
+    """Accuracy over all samples, over the last ``window``, and balanced over the classes.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Prequential:
         self._hits = bytearray(window)
         self._recent = 0  # hits among the last `window`
         self._total = 0
-        self._by_class: dict[Any, list[int]] = {}  # label -> [samples, hits]; two labels at most
+        self._by_class: dict[Any, list[int]] = {}  # label -> [samples, hits]
 
     def add(self, truth: Any, predicted: Any) -> None:
         """Enter one prediction and the label that came after it."""

@@ -17,10 +17,16 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
-from edgesvm.contract.core import COMMON_ARRAYS
+from edgesvm.budget import (
+    BeyondAnyMachine,
+    MemoryBudgetError,
+    MemoryPlan,
+    format_bytes,
+    parse_bytes,
+)
+from edgesvm.contract.core import common_arrays
 from edgesvm.contract.inputs import as_floats, as_labels, as_out, as_weights
-from edgesvm.contract.labels import Labels, check_binary
+from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.params import one_of, whole
 from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
@@ -63,6 +69,20 @@ class Learner:
     def _core(self, *common: Any) -> Any:
         """The core of the chosen engine, given (plan, arena, labels, n_features, dtype, owner)."""
         raise NotImplementedError
+
+    @property
+    def _n_classes(self) -> int:
+        """Labels there can be."""
+        return 2
+
+    def _part(self, n_features: int) -> MemoryPlan | None:
+        """Of a learner made of parts: the plan of each; the array `parts` holds them."""
+        return None
+
+    @property
+    def _most_samples(self) -> int | None:
+        """Samples after which the next one is refused; None: there is no such number."""
+        return None
 
     # -- parameters, as scikit-learn has them ------------------------------------------------------
 
@@ -111,7 +131,8 @@ class Learner:
         one_of("dtype", self.dtype, *DTYPES)
         n_features = whole("n_features", n_features, 1, MAX_FEATURES)
         self._check_params()
-        return MemoryPlan.of([*COMMON_ARRAYS, *self._arrays(n_features)])
+        arrays = [*common_arrays(self._n_classes), *self._arrays(n_features)]
+        return MemoryPlan.of(arrays, self._part(n_features))
 
     def allocate(
         self: Self, n_features: int, classes: Sequence[Any] | None = None, buffer: Any = None
@@ -124,7 +145,7 @@ class Learner:
         n_features : int
         classes : sequence of two labels, optional
             Named up front, any other label is refused; else the first two labels to come are the
-            two.
+            two. A learner of more classes takes two to as many as these.
         buffer : writable contiguous buffer, optional
             At least ``plan(n_features).total`` bytes, aligned to 8, used in place of an own block.
 
@@ -142,7 +163,7 @@ class Learner:
                 plan.total,
                 available,
             )
-        labels = Labels(classes)
+        labels = Labels(classes, self._n_classes)
         self._adopt(plan, Arena(plan.total, buffer), labels, n_features)
         return self
 
@@ -199,11 +220,17 @@ class Learner:
             return self
         while least < most:
             middle = (least + most + 1) // 2
-            if self._of_capacity(middle).plan(n_features).total <= n_bytes:
+            if self._of_capacity(middle)._fits(n_bytes, n_features):
                 least = middle
             else:
                 most = middle - 1
         return self._of_capacity(least)
+
+    def _fits(self, n_bytes: int, n_features: int) -> bool:
+        try:
+            return self.plan(n_features).total <= n_bytes
+        except BeyondAnyMachine:
+            return False
 
     def _of_capacity(self: Self, capacity: int) -> Self:
         """The same learner with another capacity."""
@@ -238,8 +265,9 @@ class Learner:
             core = self._state[0]
             plan = self.plan(core.n_features)
             self._zero(core)
-            labels = Labels(core.labels.in_slots if core.labels.closed else None)
-            if plan.total != core.arena.nbytes:
+            named = core.labels.in_slots if core.labels.closed else None
+            labels = Labels(named, core.labels.room)
+            if plan.total != core.arena.nbytes or labels.room != self._n_classes:
                 self.set_params()
             else:
                 self._adopt(plan, core.arena, labels, core.n_features)
@@ -278,7 +306,7 @@ class Learner:
         Raises
         ------
         ValueError
-            A feature is NaN or infinite, the length is wrong, or the label is a third one. The
+            A feature is NaN or infinite, the length is wrong, or the label is one too many. The
             sample is not learned and the model is as it was.
         """
         if "_state" in self.__dict__:
@@ -342,7 +370,7 @@ class Learner:
         if known is None:
             with self._first_samples():
                 return self.allocate(X.shape[1], classes).partial_fit(X, y, sample_weight=weights)
-        if classes is not None and Labels(classes).in_slots != tuple(sorted(known.labels.in_slots)):
+        if classes is not None and not known.labels.names(classes):
             raise ValueError(
                 f"classes={list(classes)!r} differ from the first call's"
                 f" {list(known.labels.in_slots)!r}"
@@ -376,7 +404,7 @@ class Learner:
                 f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required."
             )
         y = as_labels(y, len(X), owner)
-        check_binary(y, owner)
+        check_labels(y, owner, self._n_classes)
         weights = as_weights(sample_weight, len(X))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to learn")
@@ -399,9 +427,9 @@ class Learner:
             f"{type(self).__name__} has learned no sample yet; call learn_one or partial_fit first"
         )
 
-    def decision_one(self, x: ArrayLike) -> float:
-        """Decision value of one sample: positive for ``classes_[1]``. Raises as ``learn_one``
-        does."""
+    def decision_one(self, x: ArrayLike) -> Any:
+        """Decision value of one sample, a float: positive for ``classes_[1]``. Raises as
+        ``learn_one`` does."""
         return self._fitted.decision_one(x)
 
     def predict_one(self, x: ArrayLike) -> Any:
@@ -415,7 +443,8 @@ class Learner:
         ----------
         X : ndarray of shape (n_samples, n_features)
         out : ndarray of shape (n_samples,), float64, C-contiguous, writeable, optional
-            Where to put them.
+            Where to put them. Of more than two labels (n_samples, n_labels), as is what is
+            returned: a column for each of ``classes_``.
 
         Returns
         -------
@@ -431,7 +460,8 @@ class Learner:
         """
         core = self._fitted
         X = self._floats(X, 2)
-        out = np.empty(len(X)) if out is None else as_out(out, len(X))
+        shape = (len(X),) if core.n_columns == 1 else (len(X), core.n_columns)
+        out = np.empty(shape) if out is None else as_out(out, shape)
         row, status = core.decide_many(X, out)
         if status > Status.CHANGED:
             raise refusal(
@@ -443,12 +473,12 @@ class Learner:
         """Labels, ndarray of shape (n_samples,)."""
         decisions = self.decision_function(X)
         core = self._fitted
-        positive = decisions > 0
+        if decisions.ndim == 2:
+            return core.labels.classes[decisions.argmax(axis=1)]
         per_class = core.views["n_per_class"]
-        if not per_class.all():
-            only = np.int8(per_class[0] == 0)
-            return core.labels.of_slots(np.full(len(decisions), only))
-        return core.labels.classes[positive.astype(np.intp)]
+        if np.count_nonzero(per_class) == 1:
+            return core.labels.of_slots(np.full(len(decisions), per_class.argmax()))
+        return core.labels.classes[(decisions > 0).astype(np.intp)]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows whose predicted label is right."""
@@ -465,7 +495,7 @@ class Learner:
 
     @property
     def classes_(self) -> np.ndarray:
-        """The labels so far, sorted, ndarray of shape (1,) or (2,)."""
+        """The labels so far, sorted, ndarray of shape (n_labels,)."""
         return self._allocated.labels.classes
 
     @property
@@ -524,8 +554,13 @@ class Learner:
         self.allocate(n_features)
         core = self._state[0]
         core.arena.memory[:] = np.frombuffer(memory, np.uint8)
-        self._adopt(self.plan(n_features), core.arena, Labels.restore(labels, closed), n_features)
-        self._state[0].check()
+        restored = Labels.restore(labels, closed, self._n_classes)
+        self._adopt(self.plan(n_features), core.arena, restored, n_features)
+        self._check(self._state[0])
+
+    def _check(self, core: Any) -> None:
+        """Refuse, with CorruptModelError, an arena that no stream of samples can have made."""
+        core.check()
 
     # -- scikit-learn, which is no dependency ------------------------------------------------------
 
@@ -540,6 +575,6 @@ class Learner:
             target_tags=TargetTags(required=True, one_d_labels=True),
             transformer_tags=None,
             regressor_tags=None,
-            classifier_tags=ClassifierTags(multi_class=False),
+            classifier_tags=ClassifierTags(multi_class=self._n_classes > 2),
             input_tags=InputTags(),
         )

@@ -145,11 +145,10 @@ class Runner:
         predicted, value, flags = None, 0.0, ABSTAIN
         try:
             if self._fitted:
-                predicted, value, flags = (
-                    self.learner.predict_one(x),
-                    self.learner.decision_one(x),
-                    0,
-                )
+                predicted, flags = self.learner.predict_one(x), 0
+                value = self.learner.decision_one(x)
+                if not isinstance(value, float):
+                    value = float(value.max())  # of many classes: that of the answer
             if label is None:
                 self._wait(x, sequence, predicted)
             else:

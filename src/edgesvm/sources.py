@@ -27,8 +27,9 @@ class Rereadable(Protocol):
     @property
     def n_features(self) -> int: ...
 
-    def labelled_chunks(self, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """A pass from the first row on: X of shape (n, n_features) and y, 1 <= n <= `rows`."""
+    def labelled_chunks(self, rows: int) -> Iterator[tuple[np.ndarray, ...]]:
+        """A pass from the first row on: X of shape (n, n_features) and y, 1 <= n <= `rows`; and,
+        where rows have them, weights."""
         ...
 
 
@@ -52,8 +53,8 @@ class Source:
     Parameters
     ----------
     X : ndarray or np.memmap of shape (n_samples, n_features), or Rereadable
-        A source of chunks brings its labels; arrays are cut, not copied, and rows that are of
-        another dtype are converted a chunk at a time.
+        A source of chunks brings its labels, and weights if it has them; arrays are cut, not
+        copied, and rows that are of another dtype are converted a chunk at a time.
     y : array of shape (n_samples,), labels; None for a source of chunks
     sample_weight : array of shape (n_samples,), optional; None for a source of chunks
     owner : str
@@ -74,7 +75,7 @@ class Source:
         self._source: Rereadable | None = None
         if is_rereadable(X):
             if y is not None or sample_weight is not None:
-                raise TypeError(f"{owner}: a source of chunks brings its own labels and no weights")
+                raise TypeError(f"{owner}: a source of chunks brings its own labels and weights")
             self._source, self.n_features = X, whole("n_features", X.n_features, 1, 1 << 24)
             return
         if not isinstance(X, np.ndarray):
@@ -126,22 +127,23 @@ class Source:
             The source gives more rows than it was asked for.
         """
         whole("rows", rows, 1, 1 << 40)
+        parts: Iterator[tuple[Any, ...]]
         parts = self._source.labelled_chunks(rows) if self._source else self._slices(rows)
         at = 0
-        for rows_of_part, y in parts:
+        for rows_of_part, y, *weight in parts:
             if len(rows_of_part) > rows:
                 raise ValueError(
                     f"the source gave {len(rows_of_part)} rows where {rows} were asked for"
                 )
             X = as_floats(rows_of_part, np.dtype(dtype), 2, self.n_features, self._owner)
-            weight = None if self._source else self._weight
-            part = None if weight is None else weight[at : at + len(X)]
+            part = as_weights(weight[0], len(X)) if weight else None
             yield Chunk(at, X, as_labels(y, len(X), self._owner), part)
             at += len(X)
 
-    def _slices(self, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _slices(self, rows: int) -> Iterator[tuple[Any, ...]]:
+        columns = (self._X, self._y) if self._weight is None else (self._X, self._y, self._weight)
         for at in range(0, len(self._X), rows):
-            yield self._X[at : at + rows], self._y[at : at + rows]
+            yield tuple(column[at : at + rows] for column in columns)
 
 
 def is_rereadable(X: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.contract.labels import Labels, as_object, is_label
+from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 from edgesvm.kernels import LARGEST_KERNEL, Kernel
@@ -21,7 +21,7 @@ def survey(
     largest: float | None = None,
     kernel: Kernel | None = None,
     C: float = 1.0,
-) -> tuple[int, int, tuple[int, int]]:
+) -> tuple[int, int, tuple[int, ...]]:
     """Refuse data that cannot be learned; how much there is.
 
     Parameters
@@ -45,15 +45,15 @@ def survey(
     -------
     n_rows : int
     n_learned : int, rows with a weight > 0
-    per_class : tuple of two ints, n_learned by slot of the label
+    per_class : tuple of ints, n_learned by slot, as many as there can be labels
 
     Raises
     ------
     ValueError
         Names the first row that has a feature that is not finite, a weight that is none, or a label
-        that is none or a third one; or there is no row, or none with a weight.
+        that is none or one too many; or there is no row, or none with a weight.
     """
-    n_rows, per_class = 0, np.zeros(2, np.int64)
+    n_rows, per_class = 0, np.zeros(labels.room, np.int64)
     for chunk in source.chunks(rows, np.dtype(dtype)):
         n_rows += len(chunk.X)
         finite = _is_finite(chunk.X, largest, kernel)
@@ -70,12 +70,12 @@ def survey(
             sample = f"{owner}: row {chunk.at + row} (label {chunk.y[row]!r})"
             raise refusal(status, sample, dtype, labels.in_slots)
         learned = slots if chunk.weight is None else slots[chunk.weight > 0.0]
-        per_class += np.bincount(learned, minlength=2)
+        per_class += np.bincount(learned, minlength=labels.room)
     if n_rows == 0:
         raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")
     if not per_class.any():
         raise ValueError("sample_weight is zero for every row: there is nothing to learn")
-    return n_rows, int(per_class.sum()), (int(per_class[0]), int(per_class[1]))
+    return n_rows, int(per_class.sum()), tuple(per_class.tolist())
 
 
 def _is_finite(X: np.ndarray, largest: float | None, kernel: Kernel | None) -> np.ndarray:
@@ -93,19 +93,9 @@ def is_weight(weight: np.ndarray, C: float = 1.0) -> np.ndarray:
 
 
 def unknown_label(owner: str, chunk: Chunk, row: int, labels: Labels, dtype: str) -> ValueError:
-    """The exception for a label that is none, or a third one."""
-    label = as_object(chunk.y[row])
-    number = chunk.at + row
-    sample = f"{owner}: row {number} (label {label!r})"
-    if not is_label(label):
-        return ValueError(f"{sample} has no label: None, NaN or infinite")
-    if labels.closed:
+    """The exception for a label that is none, or one too many."""
+    label, number = as_object(chunk.y[row]), chunk.at + row
+    if labels.closed and is_label(label):
+        sample = f"{owner}: row {number} (label {label!r})"
         return refusal(Status.UNKNOWN_LABEL, sample, dtype, labels.in_slots)
-    if chunk.y.dtype.kind == "f" and (chunk.y != np.trunc(chunk.y)).any():
-        return ValueError(
-            f"{owner}: Unknown label type: continuous (row {number} has a third value)"
-        )
-    return ValueError(
-        f"{owner}: Only binary classification is supported. The type of the target is multiclass:"
-        f" row {number} has {label!r} beside {list(labels.in_slots)}"
-    )
+    return unfit_label(label, number, owner, list(labels.in_slots), chunk.y.dtype, labels.room)

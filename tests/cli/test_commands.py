@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from edgesvm import KernelStreamSVM, RandSVM, Standardized, StreamSVM, load
-from edgesvm.cli import COMMANDS, learner_options, main
+from edgesvm.cli import COMMANDS, _parse, learner_options, main
+from edgesvm.cli.simulate import edge_command
 from edgesvm.learners import LEARNERS
 from edgesvm.persist import Checkpoint
 from edgesvm.rows import open_rows
@@ -114,7 +115,8 @@ def test_most_learners_fit_the_smallest_budget_of_that_table(capsys):
 
 
 def test_every_learner_has_a_row():
-    assert {*learner_options.KINDS.values(), RandSVM, Standardized} == set(LEARNERS.values())
+    around = {RandSVM, Standardized, *learner_options.OF_MANY.values()}
+    assert {*learner_options.KINDS.values()} | around == set(LEARNERS.values())
     assert learner_options.OWN.keys() == learner_options.KINDS.keys()
 
 
@@ -205,6 +207,59 @@ def test_positive_may_be_a_word(word, table, tmp_path, capsys):
 def test_one_label_against_the_others(digits, capsys):
     told = said_json(capsys, "eval", digits, "--positive", 2, "--learner", "kernel-stream")
     assert told["accuracy"] > 0.8 and told["learner"].count("KernelStreamSVM") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        (["--classes", 3], "OneVsOne"),
+        (["--multiclass", "one-vs-one"], "OneVsOne"),
+        (["--multiclass", "one-vs-rest", "--learner", "kernel-stream"], "OneVsRest"),
+        (["--classes", 5, "--multiclass", "one-vs-rest", "--raw"], "OneVsRest"),
+    ],
+)
+def test_all_labels_at_once(options, kind, digits, tmp_path, capsys):
+    save = tmp_path / "m.esvm"
+    told = said_json(capsys, "eval", digits, *options, "--save", save, "--memory", "16KiB")
+    assert told["accuracy"] > 0.75 and kind in told["learner"] and told["bytes"] <= 16384
+    model = load(save)
+    assert model.classes_.tolist() == [0, 1, 2] and model.n_seen_ == 400
+    shown = said(capsys, "inspect", save)
+    assert kind in shown and "parts" in shown and len(shown.splitlines()) < 50
+
+
+def test_simulate_hands_on_how_many_classes():
+    options = ["--classes", "3", "--multiclass", "one-vs-rest"]
+    told = edge_command(_parse(["simulate", *options]))
+    assert [told[told.index(name) + 1] for name in options[::2]] == options[1::2]
+    assert "--classes" not in edge_command(_parse(["simulate"]))
+
+
+def test_words_as_labels_of_many(tmp_path, capsys):
+    path = tmp_path / "three.csv"
+    path.write_text("".join(f"{i % 3},{i % 7},{'abc'[i % 3]}\n" for i in range(300)))
+    told = said_json(capsys, "eval", path, "--classes", 3, "--learner", "kernel-stream")
+    assert told["accuracy"] > 0.9
+
+
+def test_two_classes_are_a_learner_of_two(digits, capsys):
+    told = said_json(capsys, "plan", "8KiB", "--features", 4, "--learner", "stream", "--classes", 2)
+    assert "OneVs" not in told["learner"]
+
+
+def test_a_plan_for_many_classes(capsys):
+    argv = ["plan", "256KiB", "--features", 16, "--classes", 26]
+    table = said(capsys, *argv)
+    assert "325 parts for 26 classes" in table and "max_vectors=" in table
+    one = said(capsys, *argv, "--learner", "stream")
+    assert "each of the 325 parts" in one and len(one.splitlines()) < 40
+    told = said_json(capsys, *argv, "--learner", "kernel-stream")
+    (parts,) = (array for array in told["arrays"] if array["name"] == "parts")
+    n_parts, part_bytes = parts["shape"]
+    assert n_parts == 325 and part_bytes >= sum(array["bytes"] for array in told["part"])
+    assert told["bytes"] <= told["budget"]
+    rest = said(capsys, *argv, "--multiclass", "one-vs-rest")
+    assert "26 parts for 26 classes" in rest
 
 
 @pytest.mark.parametrize("name", ["incremental", "windowed"])

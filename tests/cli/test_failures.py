@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from edgesvm import StreamSVM
+from edgesvm import OneVsOne, StreamSVM
 from edgesvm.cli import main
 from edgesvm.cli.status import StatusLine
 
@@ -96,8 +96,34 @@ def test_a_third_label_asks_for_positive(labels, tmp_path, capsys):
     path = tmp_path / "three.csv"
     path.write_text("".join(f"{i}.5,{i % 2},{label}\n" for i, label in enumerate(labels * 3)))
     line = complaint(capsys, 2, "eval", path)
-    assert "--positive" in line and f"{labels[2]}" in line
+    assert "--positive" in line and "--classes" in line and f"{labels[2]}" in line
     assert main(["eval", str(path), "--positive", labels[1]]) == 0
+
+
+def test_a_label_beyond_classes(tmp_path, capsys):
+    path = tmp_path / "four.csv"
+    path.write_text("".join(f"{i}.5,{i % 2},{label}\n" for i, label in enumerate("abcd" * 3)))
+    line = complaint(capsys, 2, "eval", path, "--classes", 3)
+    assert "--classes" in line and "'d'" in line
+    assert main(["eval", str(path), "--classes", "4"]) == 0
+
+
+def test_classes_that_are_not_said_or_contradict(rows, tmp_path, capsys):
+    path = tmp_path / "two.csv"
+    path.write_text("1,2,on\n2,1,off\n")
+    assert "--classes K" in complaint(capsys, 2, "eval", path, "--multiclass", "one-vs-rest")
+    assert "--positive" in complaint(capsys, 2, "eval", rows, "--positive", 1, "--classes", 3)
+    assert "--classes 1" in complaint(capsys, 2, "eval", rows, "--classes", 1)
+    assert "n_classes=128" in complaint(capsys, 2, "eval", rows, "--classes", 128)
+
+
+def test_a_picture_is_of_two_classes(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    X = np.random.default_rng(0).standard_normal((30, 2)).astype(np.float32)
+    model = OneVsOne(n_classes=3).partial_fit(X, np.arange(30) % 3)
+    model.save(tmp_path / "m.esvm")
+    line = complaint(capsys, 2, "plot", tmp_path / "m.esvm", "-o", tmp_path / "m.png")
+    assert "more than two classes" in line and not (tmp_path / "m.png").exists()
 
 
 def test_positive_that_no_row_has(rows, tmp_path, capsys):

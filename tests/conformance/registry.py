@@ -21,6 +21,8 @@ from edgesvm import (
     IncrementalSVM,
     KernelStreamSVM,
     Linear,
+    OneVsOne,
+    OneVsRest,
     RandSVM,
     ReservoirSVM,
     Standardized,
@@ -29,6 +31,8 @@ from edgesvm import (
     WindowedSVM,
 )
 from edgesvm.learner import Learner
+
+LABELS = (-1, 1, 4, 9)  # of a stream, as many as an entry has classes
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,10 @@ class Registered:
     kind: type[Learner]
     params: Mapping[str, Any] = field(default_factory=dict)
     n_features: int = 5
+    n_classes: int = 2
     wrapper: type[Learner] | None = None  # Standardized, RandSVM: the learner is its parameter
     around: Mapping[str, Any] = field(default_factory=dict)  # the wrapper's other parameters
+    outer: type[Learner] | None = None  # one more around the wrapper, its parameter "learner"
     one_pass: bool = True  # `fit` is `reset` and `partial_fit`
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
     # counts of the way to a solution, which the last bit of float32 decides where steps leave two
@@ -55,12 +61,16 @@ class Registered:
     def make(self, dtype: str = "float32", engine: str = "compiled", **changes: Any) -> Any:
         """A new learner that holds nothing yet."""
         params = {"dtype": dtype, **self.params, **changes}
-        if self.wrapper is None:
-            return on(engine, self.kind)(**params)
-        return self._wrapped(on(engine, self.wrapper), params)
+        return self._whole(params, engine)
 
-    def _wrapped(self, wrapper: type[Learner], params: Mapping[str, Any]) -> Any:
-        return wrapper(**{self.argument: self.kind(**params)}, **self.around)
+    def _whole(self, params: Mapping[str, Any], engine: str = "compiled") -> Any:
+        """The learner with all that is around it; the outermost decides the engine."""
+        kinds = [kind for kind in (self.kind, self.wrapper, self.outer) if kind is not None]
+        kinds[-1] = on(engine, kinds[-1])
+        learner = kinds[0](**params)
+        for kind, around in zip(kinds[1:], (self.around, {}), strict=False):
+            learner = kind(**{kind._param_names()[0]: learner}, **around)
+        return learner
 
     def within(self, budget: Any, dtype: str, **changes: Any) -> Any:
         """The learner of the largest capacity that fits; of the entry's capacity where named."""
@@ -70,7 +80,7 @@ class Registered:
             params.pop(self.capacity, None)
         if self.wrapper is None:
             return self.kind.within(budget, self.n_features, **params)
-        learner = self._wrapped(self.wrapper, params)
+        learner = self._whole(params)
         return learner.fitted_into(budget, self.n_features, fixed=fixed)
 
     @property
@@ -80,12 +90,13 @@ class Registered:
 
     @property
     def argument(self) -> str:
-        """The wrapper's parameter that is the learner: its first."""
-        return "" if self.wrapper is None else self.wrapper._param_names()[0]
+        """Under which name the learner of `kind` is a parameter of the whole; "" where it is it."""
+        names = [kind._param_names()[0] for kind in (self.outer, self.wrapper) if kind is not None]
+        return "__".join(names)
 
     def inner(self, learner: Any) -> Any:
         """The learner of `kind`: the one wrapped, or `learner` itself."""
-        return learner if self.wrapper is None else getattr(learner, self.argument)
+        return learner.get_params()[self.argument] if self.argument else learner
 
     @property
     def capacity(self) -> str:
@@ -103,19 +114,40 @@ class Registered:
             else {f"{self.argument}__{k}": v for k, v in params.items()}
         )
 
+    @property
+    def labels(self) -> tuple[int, ...]:
+        return LABELS[: self.n_classes]
+
     def stream(self, n: int, dtype: str = "float32", seed: int = 1) -> tuple[np.ndarray, Any]:
-        """n samples in order: two overlapping clouds whose means drift, labels -1 and 1."""
+        """n samples in order: overlapping clouds whose means drift, labels -1 and 1, and so on."""
         rng = np.random.default_rng([seed, n])
-        y = rng.choice([-1, 1], n)
+        y = rng.choice(self.labels, n)
         centre = np.linspace(0.3, 1.0, self.n_features)
+        across = 2.0 * centre * (-1.0) ** np.arange(self.n_features)
+        centres = np.stack([-centre, centre, across, -across])
         drift = np.sin(np.arange(n) / 40.0)[:, None]
-        X = rng.standard_normal((n, self.n_features)) + y[:, None] * centre + 0.5 * drift
+        places = centres[np.searchsorted(self.labels, y)]
+        X = rng.standard_normal((n, self.n_features)) + places + 0.5 * drift
         return X.astype(dtype), y
+
+    def renamed(self, y: Any, words: Any) -> list[Any]:
+        """Labels of a stream, the lowest replaced by the first of `words`, the next by the second;
+        a list, so that no NumPy type is forced upon them."""
+        return [words[i] for i in np.searchsorted(self.labels, y)]
 
 
 def on(engine: str, kind: type[Learner]) -> type[Learner]:
     """`kind` on the compiled core, or on its NumPy twin."""
     return kind if engine == "compiled" else type(kind.__name__, (kind,), {"_engine": engine})
+
+
+def every_array(learner: Any) -> dict[str, np.ndarray]:
+    """The arrays of a learner's arena by name, those of its parts too."""
+    memory = learner.arena.memory
+    return {
+        a.name: memory[a.offset : a.offset + a.nbytes].view(a.dtype).reshape(a.shape)
+        for a in learner.plan(learner.n_features_in_).leaves()
+    }
 
 
 def settings(learner: Learner) -> dict[str, Any]:
@@ -128,6 +160,17 @@ def settings(learner: Learner) -> dict[str, Any]:
 RETRAINED: dict[str, Any] = {
     "by_rounding_in": ("float32", "float64"),
     "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
+}
+
+MANY: dict[tuple[type[Learner], int], dict[str, Any]] = {
+    (kind, n): {"wrapper": kind, "n_classes": n, "around": {"n_classes": n}}
+    for kind in (OneVsOne, OneVsRest)
+    for n in (2, 3, 4)
+}
+STORE: dict[str, Any] = {
+    "params": {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
+    "unread": ("degree",),
+    "by_rounding": ("n_iter",),
 }
 
 REGISTERED = [
@@ -332,6 +375,20 @@ REGISTERED = [
         {"max_twins": 8, "gamma": 0.1},
         wrapper=Standardized,
         unread=("degree",),
+    ),
+    Registered("OneVsOne", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 4]),
+    Registered("OneVsOne-lookahead", StreamSVM, {"lookahead": 3}, **MANY[OneVsOne, 3]),
+    Registered("OneVsOne-two", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 2]),
+    Registered("OneVsOne-BatchSVM", BatchSVM, **STORE, **MANY[OneVsOne, 3]),
+    Registered("OneVsRest", StreamSVM, {"bound": "lower", "C": 3.0}, **MANY[OneVsRest, 3]),
+    Registered("OneVsRest-two", StreamSVM, {"bound": "lower"}, **MANY[OneVsRest, 2]),
+    Registered("OneVsRest-BatchSVM", BatchSVM, **STORE, **MANY[OneVsRest, 3]),
+    Registered(
+        "Standardized-OneVsOne",
+        StreamSVM,
+        {"bound": "lower"},
+        **MANY[OneVsOne, 3],
+        outer=Standardized,
     ),
 ]
 

@@ -17,6 +17,7 @@ from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
 HERE = Path(__file__).parent
 
 SETUP = """
+import numpy as np
 from registry import BY_NAME
 
 cases = {{}}
@@ -26,11 +27,12 @@ for name in {names}:
         X, y = entry.stream(600, dtype)
         rows, labels = list(X), y.tolist()
         learned = entry.make(dtype).partial_fit(X, y)
-        words = ["cold" if label < 0 else "hot" for label in labels]
+        words = entry.renamed(y, ("cold", "hot", "mild", "off"))
         text = entry.make(dtype).partial_fit(X, words)
         learning = entry.make(dtype).allocate(entry.n_features)
         cases[f"{{name}} {{dtype}} learn_one"] = learning.learn_one, (rows, labels)
-        cases[f"{{name}} {{dtype}} decision_one"] = learned.decision_one, (rows,)
+        columns = (rows,) if entry.n_classes == 2 else (rows, [np.empty(entry.n_classes)] * 600)
+        cases[f"{{name}} {{dtype}} decision_one"] = learned.decision_one, columns
         cases[f"{{name}} {{dtype}} predict_one"] = learned.predict_one, (rows,)
         cases[f"{{name}} {{dtype}} predict_one, text labels"] = text.predict_one, (rows,)
 """

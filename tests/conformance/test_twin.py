@@ -2,18 +2,17 @@
 
 import numpy as np
 import pytest
+from registry import every_array
 
 N = 200
 
 
 def whole_numbers(learner, without=()):
     """Every counter and index of a learner's arena, by name."""
-    plan = learner.plan(learner.n_features_in_)
-    arrays = plan.cut(learner.arena.memory)
     return {
-        a.name: arrays[a.name].tolist()
-        for a in plan.arrays
-        if a.dtype.kind in "iu" and a.name not in without
+        name: array.tolist()
+        for name, array in every_array(learner).items()
+        if array.dtype.kind in "iu" and name.rpartition("/")[2] not in without
     }
 
 
@@ -24,8 +23,8 @@ def test_twin_agrees(compiled, seed, weighted):
     X, y = compiled.stream(N, seed)
     weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 2.0], N) if weighted else None
     fast, plain = entry.make(dtype), entry.make(dtype, "reference")
-    fast.allocate(entry.n_features, classes=[-1, 1])
-    plain.allocate(entry.n_features, classes=[-1, 1])
+    fast.allocate(entry.n_features, classes=entry.labels)
+    plain.allocate(entry.n_features, classes=entry.labels)
     rtol = entry.twin_rtol[dtype]
     free = entry.by_rounding if dtype in entry.by_rounding_in else ()
     for begin in range(0, N, 20):

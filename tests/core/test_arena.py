@@ -46,3 +46,19 @@ def test_a_wider_type_is_taken_by_its_bytes():
     lent = np.ones(8, np.float64)
     Arena(64, lent).memory[0] = 7
     assert lent.view(np.uint8)[0] == 7 and not lent.view(np.uint8)[1:].any()
+
+
+def test_a_part_is_the_same_memory():
+    arena = Arena(64)
+    arena.memory[:] = np.arange(64)
+    part = arena.part(16, 24)
+    assert part.nbytes == 24 and bytes(part) == bytes(range(16, 40))
+    part.memory[:] = 7
+    assert bytes(arena)[16:40] == b"\7" * 24 and bytes(arena)[40] == 40
+    assert bytes(part.part(8, 16)) == b"\7" * 16
+
+
+@pytest.mark.parametrize(("offset", "n_bytes"), [(-8, 8), (0, 65), (64, 8), (8, -8), (1 << 62, 8)])
+def test_a_part_beyond_the_arena_is_refused(offset, n_bytes):
+    with pytest.raises(IndexError, match="arena of 64"):
+        Arena(64).part(offset, n_bytes)

@@ -209,7 +209,7 @@ def snapshot(data: bytes) -> None:
         refused = SampleRefused if isinstance(learner, Standardized) else ()
         with contextlib.suppress(refused):
             learner.predict_one(x)
-            require(np.isfinite(learner.decision_one(x)))
+            require(np.isfinite(learner.decision_one(x)).all())
         with contextlib.suppress(SampleRefused):
             learner.partial_fit(x[None, :], [learner.classes_[0]])
         # What it makes of any stream is a snapshot that is read again.

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from edgesvm import RBF, KernelStreamSVM, StreamSVM
+from edgesvm import RBF, KernelStreamSVM, OneVsOne, OneVsRest, Standardized, StreamSVM
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 
 HERE = Path(__file__).parent / "golden"
 
 
-def stream(n: int, dtype: str) -> tuple[np.ndarray, list[str]]:
+def stream(n: int, dtype: str, n_classes: int = 2) -> tuple[np.ndarray, list[str]]:
     """Rows of whole quarters from a linear congruence: the same on every machine and NumPy."""
     state, rows, labels = 1, [], []
     for _ in range(n):
@@ -25,6 +25,8 @@ def stream(n: int, dtype: str) -> tuple[np.ndarray, list[str]]:
             row.append(((state >> 16) % 33 - 16) / 4)
         rows.append(row)
         labels.append("hot" if row[0] + 0.5 * row[1] > 0.25 else "cold")
+        if n_classes == 3 and row[2] > abs(row[0]):
+            labels[-1] = "mild"
     return np.array(rows, dtype=dtype), labels
 
 
@@ -39,11 +41,17 @@ GOLDEN: dict[str, Learner] = {
     "kernel_poly_f64": KernelStreamSVM(
         max_vectors=5, kernel="poly", degree=2, bound="lower", dtype="float64"
     ),
+    "one_vs_one_f32": Standardized(
+        learner=OneVsOne(learner=StreamSVM(bound="lower", lookahead=3), n_classes=3)
+    ),
+    "one_vs_rest_f64": OneVsRest(
+        learner=KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), dtype="float64"), n_classes=3
+    ),
 }
 
 
 def learned(learner: Learner) -> Learner:
-    return learner.fit(*stream(200, learner.dtype))
+    return learner.fit(*stream(200, learner.dtype, learner._n_classes))
 
 
 def checkpoint(path: Path) -> StreamSVM:

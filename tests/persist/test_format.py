@@ -16,11 +16,14 @@ from edgesvm import (
     FormatVersionError,
     KernelStreamSVM,
     Linear,
+    OneVsOne,
+    OneVsRest,
     Polynomial,
     StreamSVM,
     load,
 )
 from edgesvm.persist import Snapshot, pack, restore, unpack
+from edgesvm.persist.format import Wrapped
 
 # -- by hand ---------------------------------------------------------------------------------------
 
@@ -115,8 +118,8 @@ def test_golden_file_is_what_we_write(name, tmp_path):
 def test_golden_file_is_read_and_goes_on(name):
     model, never_stopped = load(HERE / f"{name}.esvm"), learned(GOLDEN[name])
     assert repr(model) == repr(never_stopped)
-    assert model.classes_.tolist() == ["cold", "hot"]
-    X, y = stream(300, model.dtype)
+    assert model.classes_.tolist() == ["cold", "hot", "mild"][: model._n_classes]
+    X, y = stream(300, model.dtype, model._n_classes)
     np.testing.assert_array_equal(model.decision_function(X), never_stopped.decision_function(X))
     model.partial_fit(X[200:], y[200:])
     never_stopped.partial_fit(X[200:], y[200:])
@@ -174,7 +177,7 @@ def file_of(params=PARAMS, labels=LABELS, arena=ARENA):
         b"\x00\x03" + struct.pack("<d", math.inf),
         b"\x00" + 2 * b"\x01\x01",  # twice the same
         b"\x00\x01\x01\x02" + struct.pack("<q", 1),  # True and 1 are the same
-        b"\x00\x01\x00\x01\x01\x02" + struct.pack("<q", 5),  # three
+        b"\x00" + b"".join(b"\x02" + struct.pack("<q", i) for i in range(128)),  # one too many
         b"\x01\x01\x00",  # named up front, but one
         b"\x00\x01\x02",  # a boolean that is neither
         b"\x00\x04\xff\xffshort",
@@ -226,6 +229,27 @@ def test_parameters_that_are_none(params):
 def test_a_model_that_cannot_be(learner, params):
     with pytest.raises(CorruptModelError):
         restore(pack(Snapshot(learner, params, 3, (), False, bytes(200))))
+
+
+@pytest.mark.parametrize(
+    "learner", [StreamSVM(), OneVsOne(n_classes=3), OneVsRest(n_classes=3, learner=StreamSVM())]
+)
+def test_more_labels_than_classes(learner):
+    n_classes = 2 if isinstance(learner, StreamSVM) else 3
+    arena = bytes(learner.plan(3).total)
+    params = {
+        name: Wrapped("StreamSVM", {}) if isinstance(value, StreamSVM) else value
+        for name, value in learner.get_params(deep=False).items()
+    }
+    for n in range(n_classes + 2):
+        for closed in (False, True):
+            labels = tuple(range(n))
+            data = pack(Snapshot(type(learner).__name__, params, 3, labels, closed, arena))
+            if n > n_classes or (closed and n < 2):
+                with pytest.raises(CorruptModelError, match="labels"):
+                    restore(data)
+            else:
+                assert restore(data).classes_.tolist() == list(labels)
 
 
 def test_as_many_features_as_the_header_can_say():

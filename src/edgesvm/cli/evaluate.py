@@ -31,6 +31,7 @@ Test-then-train over the rows of a CSV, npz or recorded file: each is predicted,
 
   edgesvm eval room.csv --label-column Occupancy --drop-column date
   edgesvm eval digits.npz --positive 8 --learner kernel-stream --memory 64KiB --plot accuracy.png
+  edgesvm eval digits.npz --multiclass one-vs-one --memory 256KiB
 """
 BLOCK = 256
 CURVE_POINTS = 400
@@ -109,7 +110,7 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
     """Predict and learn every row, with a status line and a report; the exit code."""
     if options.plot:
         from edgesvm.cli import figures  # says at once that matplotlib is missing
-    learner = learner_options.build(options, rows.n_features).allocate(rows.n_features)
+    learner = _learner(options, rows)
     score = Prequential(options.window)
     status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
@@ -145,14 +146,26 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
     return 0
 
 
+def _learner(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> Learner:
+    if options.positive is not None and (options.multiclass or options.classes):
+        raise ValueError("--positive sets one label against all others: leave out --classes")
+    learner = learner_options.build(options, rows.n_features, rows.n_classes)
+    return learner.allocate(rows.n_features)
+
+
 def _third_label(
     options: argparse.Namespace, rows: CsvRows | NpzRows | Recording, learner: Learner, label: int
 ) -> str:
     names = rows.class_names
-    first, second, third = (names[y] if names else y for y in (*learner.classes_.tolist(), label))
+    *known, new = (names[y] if names else y for y in (*learner.classes_.tolist(), label))
+    if len(known) > 2:
+        return (
+            f"{options.file} has more labels than the {len(known)} of --classes: {new!r} beside"
+            f" {known}"
+        )
     return (
-        f"{options.file} has a third label, {third!r} after {first!r} and {second!r}: "
-        f"--positive LABEL learns one against all others"
+        f"{options.file} has a third label, {new!r} after {known[0]!r} and {known[1]!r}: "
+        f"--positive LABEL learns one against all others, --classes K all of them"
     )
 
 

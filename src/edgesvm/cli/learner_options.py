@@ -13,6 +13,8 @@ from edgesvm.learners import (
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelStreamSVM,
+    OneVsOne,
+    OneVsRest,
     ReservoirSVM,
     Standardized,
     StreamSVM,
@@ -20,6 +22,8 @@ from edgesvm.learners import (
     WindowedSVM,
 )
 from edgesvm.learners.incremental.retrained_svm import SCHEMES
+from edgesvm.learners.multiclass import Multiclass
+from edgesvm.learners.wrapper import Wrapper
 
 KINDS: dict[str, type[Learner]] = {
     "stream": StreamSVM,
@@ -33,6 +37,7 @@ KINDS: dict[str, type[Learner]] = {
     "twin": TwinVectorMachine,
     "incremental-decremental": IncrementalDecrementalSVM,
 }
+OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
 DEFAULT_MEMORY = "16KiB"
 
 
@@ -122,6 +127,18 @@ def add_to(
         help="of all but stream; default rbf, which alone core-vector and ball-vector take",
     )
     group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
+    group.add_argument(
+        "--classes",
+        type=arguments.count,
+        metavar="K",
+        help="labels there can be; with more than 2 a learner for each pair of them (one-vs-one)",
+    )
+    group.add_argument(
+        "--multiclass",
+        choices=OF_MANY,
+        help="one-vs-one: a learner a pair of classes, K (K - 1) / 2, and a vote; one-vs-rest: a "
+        "learner a class; without --classes for as many as the source says that it has",
+    )
     group.add_argument("--dtype", choices=DTYPES, default="float32")
     group.add_argument(
         "--raw", action="store_true", help="learn features as they come, without standardizing them"
@@ -157,7 +174,30 @@ def of_kind(kind: str, given: dict) -> Learner:
     return KINDS[kind](**DEFAULTS.get(kind, {}) | asked)
 
 
-def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
+def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> Learner:
+    """`inner` for as many classes as were asked for; `n_classes`, 0 unknown, is what the source
+    says."""
+    asked = options.classes
+    if asked is None and options.multiclass is None:
+        return inner
+    if options.multiclass is None and asked <= 2:
+        if asked < 2:
+            raise ValueError("--classes 1: there is nothing to tell apart")
+        return inner
+    if asked is None and n_classes < 2:
+        raise ValueError(f"--multiclass {options.multiclass}: say how many with --classes K")
+    kind = OF_MANY[options.multiclass or "one-vs-one"]
+    return kind(learner=inner, n_classes=n_classes if asked is None else asked)
+
+
+def innermost(learner: Learner) -> Learner:
+    """The learner of two classes within whatever is around it."""
+    while isinstance(learner, Wrapper):
+        learner = learner._inner
+    return learner
+
+
+def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner, bool]:
     """The learner asked for, and whether its capacity was given."""
     given = {name: value for name, value in vars(options).items() if value is not None}
     for name in sorted({n for other in OWN.values() for n in other} - set(OWN[options.learner])):
@@ -165,18 +205,19 @@ def requested(options: argparse.Namespace) -> tuple[Learner, bool]:
             raise ValueError(
                 f"--{name.replace('_', '-')} does not go with --learner {options.learner}"
             )
-    inner = of_kind(options.learner, given)
+    inner = of_many(options, of_kind(options.learner, given), n_classes)
     fixed = any(name in given for name in CAPACITIES)
     return inner if options.raw else Standardized(learner=inner), fixed
 
 
-def build(options: argparse.Namespace, n_features: int) -> Learner:
-    """The learner asked for, of the capacity given or the largest that fits ``--memory``.
+def build(options: argparse.Namespace, n_features: int, n_classes: int = 0) -> Learner:
+    """The learner asked for, of the capacity given or the largest that fits ``--memory``;
+    `n_classes`, 0 unknown, is what the source of the samples says.
 
     Raises
     ------
     MemoryBudgetError
         It does not fit.
     """
-    learner, fixed = requested(options)
+    learner, fixed = requested(options, n_classes)
     return learner.fitted_into(options.memory, n_features, fixed=fixed)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 
-from edgesvm.budget import MemoryBudgetError, format_bytes, parse_bytes
+from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
 from edgesvm.cli import arguments, learner_options
 from edgesvm.learner import Learner
 from edgesvm.learners import Standardized
+from edgesvm.learners.multiclass import Multiclass
 
 HELP = """\
 What fits in so many bytes, for every learner: its capacity, its bytes, and what is left.
@@ -16,6 +17,7 @@ Arithmetic only: nothing is allocated. With --learner, the list of arrays that o
 
   edgesvm plan 64KiB --features 16
   edgesvm plan 4KiB --features 3 --learner kernel-stream
+  edgesvm plan 64KiB --features 16 --classes 10 --learner stream
 """
 # Options that make sense for one learner only.
 CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "kernel", "gamma")
@@ -57,7 +59,7 @@ def act(options: argparse.Namespace) -> int:
         return 0
     print(
         f"{format_bytes(parse_bytes(options.memory))}, {options.features} features a sample, "
-        f"{options.dtype}"
+        f"{options.dtype}{_of_how_many(options)}"
     )
     width = max(len(row["learner"]) for row in rows)
     print(
@@ -79,27 +81,33 @@ def _one(options: argparse.Namespace) -> int:
     learner = learner_options.build(options, options.features)
     plan = learner.plan(options.features)
     if options.json:
-        arrays = [
-            {"name": a.name, "dtype": a.dtype.name, "shape": a.shape, "bytes": a.nbytes}
-            for a in plan.arrays
-        ]
+        arrays = _arrays(plan)
         budget = parse_bytes(options.memory)
         said = {"budget": budget, "features": options.features, "learner": repr(learner)}
-        print(json.dumps({**said, "arrays": arrays, "bytes": plan.total}))
+        part = {"part": _arrays(plan.part)} if plan.part else {}
+        print(json.dumps({**said, "arrays": arrays, **part, "bytes": plan.total}))
     else:
         print(f"{learner!r}, {options.features} features\n\n{plan}")
     return 0
+
+
+def _arrays(plan: MemoryPlan) -> list[dict]:
+    return [
+        {"name": a.name, "dtype": a.dtype.name, "shape": a.shape, "bytes": a.nbytes}
+        for a in plan.arrays
+    ]
 
 
 def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
     """Capacity and bytes of one learner, raw and standardized."""
     given = {"C": options.C, "bound": options.bound, "dtype": options.dtype}
     base = learner_options.of_kind(name, {k: v for k, v in given.items() if v is not None})
+    base = learner_options.of_many(options, base)
     row: dict = {"learner": name}
     for how, learner in (("raw", base), ("standardized", Standardized(learner=base))):
         try:
             fitting = learner.fitted_into(options.memory, options.features)
-            inner = fitting.learner if isinstance(fitting, Standardized) else fitting
+            inner = learner_options.innermost(fitting)
             row[how] = {
                 "capacity": {kind._capacity: getattr(inner, kind._capacity)},
                 "bytes": fitting.plan(options.features).total,
@@ -107,6 +115,13 @@ def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
         except MemoryBudgetError as error:
             row[how] = {"needs": error.required}
     return row
+
+
+def _of_how_many(options: argparse.Namespace) -> str:
+    whole = learner_options.of_many(options, learner_options.of_kind("stream", {}))
+    if not isinstance(whole, Multiclass):
+        return ""
+    return f", {whole._n_parts} parts for {whole.n_classes} classes, the capacity of each"
 
 
 def _capacity(row: dict, how: str) -> str:

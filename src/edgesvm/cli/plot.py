@@ -120,6 +120,8 @@ def panel_of(
     """
     from edgesvm.cli.model_picture import Panel
 
+    if learner._n_classes > 2:
+        raise ValueError("a picture is of one boundary; this model has more than two classes")
     found = held_by(learner)
     drawn = _features(learner, features)
     known = _points(learner, found, rows)

@@ -188,7 +188,8 @@ def _learner(
         with of_file(options.save):
             learner, source = load(options.save), options.save
     if learner is None:
-        return learner_options.build(options, n_features).allocate(n_features), None
+        learner = learner_options.build(options, n_features, link.schema.n_classes)
+        return learner.allocate(n_features), None
     labels = learner.classes_.tolist()
     if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
         raise ValueError(
@@ -310,5 +311,8 @@ def _closing_words(summary: dict[str, Any]) -> str:
     if c["over_rate"]:
         lines.append(f"{c['over_rate']:,} labels were over --max-labels-per-second")
     if c["unknown_label"]:
-        lines.append(f"{c['unknown_label']:,} samples had a third label: a learner tells two apart")
+        lines.append(
+            f"{c['unknown_label']:,} samples had a label more than the learner has classes:"
+            " --classes K makes room for K"
+        )
     return "\n".join(lines)

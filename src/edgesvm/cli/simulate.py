@@ -125,6 +125,8 @@ def edge_command(options: argparse.Namespace) -> list[str]:
         "batch_size",
         "batches",
         "max_twins",
+        "classes",
+        "multiclass",
         "kernel",
         "gamma",
         "dtype",

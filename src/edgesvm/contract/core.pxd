@@ -11,7 +11,6 @@ from edgesvm.contract.labels cimport Labels
 cdef struct Common:             # first in every arena
     int64_t n_seen              # samples taken, those of weight zero too
     int64_t n_updates           # samples that moved the model
-    int64_t n_per_class[2]      # samples learned, by slot
 
 
 cdef class LearnerCore:
@@ -24,9 +23,13 @@ cdef class LearnerCore:
     cdef int typenum
     cdef bint is_float32
     cdef Common *common
+    cdef int64_t *n_per_class       # (n_classes,): samples learned, by slot
+    cdef int n_classes
+    cdef double *scores             # (n_classes,): TMP, of a learner of many classes; else NULL
 
-    # What a learner adds. `x` has n_features numbers of the learner's dtype; `y` is -1 or +1;
-    # `weight` > 0. A refused sample must leave the arena as it was.
+    # What a learner adds. `x` has n_features numbers of the learner's dtype; `y` is -1 or +1, to a
+    # learner of many classes the slot; `weight` > 0. A refused sample must leave the arena as it
+    # was. `decide` writes one decision value, of many classes a score for each slot.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
 
@@ -43,7 +46,16 @@ cdef class LearnerCore:
     cdef int slot_for(self, double value) noexcept nogil
 
     @cython.final
-    cdef double decision(self, cnp.ndarray row) except? -1
+    cdef Status answer(self, const void *x, double *out) noexcept nogil
+
+    @cython.final
+    cdef int n_answers(self) noexcept nogil
+
+    @cython.final
+    cdef int answer_row(self, cnp.ndarray row, double *out) except -1
+
+    @cython.final
+    cdef bint is_out(self, out) noexcept
 
     @cython.final
     cdef cnp.ndarray as_row(self, x)

@@ -8,16 +8,24 @@ allocator call.
 
 cimport numpy as cnp
 from libc.math cimport isfinite
+from libc.string cimport memset
 
 import numpy as np
 
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, UNCHANGED, UNKNOWN_LABEL
 from edgesvm.errors import CorruptModelError, NotFittedError, refusal
-from edgesvm.contract.inputs import as_floats
+from edgesvm.contract.inputs import as_floats, as_out
+from edgesvm.contract.labels cimport MAX_CLASSES
 
 cnp.import_array()
 
-COMMON_ARRAYS = [("n_seen", "i8", ()), ("n_updates", "i8", ()), ("n_per_class", "i8", (2,))]
+
+def common_arrays(n_classes=2):
+    """What every arena begins with."""
+    return [("n_seen", "i8", ()), ("n_updates", "i8", ()), ("n_per_class", "i8", (n_classes,))]
+
+
+COMMON_ARRAYS = common_arrays()
 
 
 cdef class LearnerCore:
@@ -25,7 +33,7 @@ cdef class LearnerCore:
 
     Parameters
     ----------
-    plan : MemoryPlan, beginning with COMMON_ARRAYS
+    plan : MemoryPlan, beginning with `common_arrays`
     arena : Arena of at least plan.total bytes
     labels : Labels
     n_features : int
@@ -43,6 +51,9 @@ cdef class LearnerCore:
         self.typenum = self.dtype.num
         self.is_float32 = self.typenum == cnp.NPY_FLOAT32
         self.common = <Common *> arena.at(0, sizeof(Common))
+        self.n_per_class = <int64_t *> self.array("n_per_class")
+        self.n_classes = len(self.views["n_per_class"])
+        self.scores = <double *> self.array("scores") if "scores" in self.views else NULL
 
     cdef char *array(self, str name) except NULL:
         """Where the plan's array `name` begins."""
@@ -65,24 +76,66 @@ cdef class LearnerCore:
         if weight == 0.0:
             self.common.n_seen += 1
             return UNCHANGED
-        status = self.step(x, 1.0 if slot else -1.0, weight)
+        status = self.step(x, 2 * slot - 1 if self.scores == NULL else slot, weight)
         if status > CHANGED:
             return status
         self.common.n_seen += 1
         self.common.n_updates += status == CHANGED
-        self.common.n_per_class[slot] += 1
+        self.n_per_class[slot] += 1
         return status
 
     cdef int64_t n_learned(self) noexcept nogil:
-        return self.common.n_per_class[0] + self.common.n_per_class[1]
+        cdef int64_t total = self.n_per_class[0] + self.n_per_class[1]
+        cdef int slot
+        for slot in range(2, self.n_classes):
+            total += self.n_per_class[slot]
+        return total
 
     cdef int slot_for(self, double value) noexcept nogil:
-        """While one class has been seen, that one; else by the sign of the decision value."""
-        if self.common.n_per_class[0] == 0:
+        """Of two: while one class has been seen, that one; else by the sign of the decision
+        value."""
+        if self.n_per_class[0] == 0:
             return 1
-        if self.common.n_per_class[1] == 0:
+        if self.n_per_class[1] == 0:
             return 0
         return (value > 0.0) ^ (self.labels.sign < 0)
+
+    # -- what users see of a decision: one value for two labels, one for each of more, sorted ------
+
+    cdef int n_answers(self) noexcept nogil:
+        return 1 if self.scores == NULL or self.labels.n <= 2 else self.labels.n
+
+    @property
+    def n_columns(self):
+        """Decision values of a sample: 1, or as many as there are labels where these are more than
+        two."""
+        return self.n_answers()
+
+    cdef Status answer(self, const void *x, double *out) noexcept nogil:
+        """Decision values into `out` (n_answers,)."""
+        cdef int i, n = self.labels.n
+        cdef const signed char *order = self.labels.order
+        cdef Status status
+        if self.scores == NULL:
+            status = self.decide(x, out)
+            out[0] *= self.labels.sign
+            return status
+        status = self.decide(x, self.scores)
+        if n > 2:
+            for i in range(n):
+                out[i] = self.scores[order[i]]
+        else:
+            out[0] = self.scores[order[n - 1]] - self.scores[order[0]]
+        memset(self.scores, 0, self.n_classes * sizeof(double))
+        return status
+
+    cdef int answer_row(self, cnp.ndarray row, double *out) except -1:
+        """`answer`, or the exception."""
+        self.check_fitted()
+        cdef Status status = self.answer(cnp.PyArray_DATA(row), out)
+        if status > CHANGED:
+            raise refusal(status, f"{self.owner}: the sample", self.dtype, self.labels.in_slots)
+        return 0
 
     def learn_one(self, x, y):
         cdef cnp.ndarray row = self.as_row(x)
@@ -96,20 +149,44 @@ cdef class LearnerCore:
         self.labels.adopt(slot, y)
         return status == CHANGED
 
-    def decision_one(self, x):
-        return self.decision(self.as_row(x))
+    def decision_one(self, x, out=None):
+        """The decision value, a float; of more than two labels an ndarray, `out` where given."""
+        cdef cnp.ndarray row = self.as_row(x)
+        cdef double value
+        if self.n_answers() == 1:
+            self.answer_row(row, &value)
+            return value
+        self.check_fitted()
+        if out is None:
+            out = np.empty(self.n_answers())
+        elif not self.is_out(out):
+            as_out(out, (self.n_answers(),))
+        self.answer_row(row, <double *> cnp.PyArray_DATA(out))
+        return out
+
+    cdef bint is_out(self, out) noexcept:
+        """Whether `as_out` would take it, found without making an object"""
+        cdef cnp.ndarray array
+        if not isinstance(out, cnp.ndarray):
+            return False
+        array = out
+        return (cnp.PyArray_ISCARRAY(array) and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT64
+                and cnp.PyArray_NDIM(array) == 1
+                and cnp.PyArray_DIM(array, 0) == self.n_answers())
 
     def predict_one(self, x):
-        cdef double value = self.decision(self.as_row(x))
-        return self.labels.values[self.slot_for(value)]
-
-    cdef double decision(self, cnp.ndarray row) except? -1:
-        cdef double value
-        self.check_fitted()
-        cdef Status status = self.decide(cnp.PyArray_DATA(row), &value)
-        if status > CHANGED:
-            raise refusal(status, f"{self.owner}: the sample", self.dtype, self.labels.in_slots)
-        return self.labels.sign * value
+        cdef double[MAX_CLASSES] answers
+        cdef int i, n, best = 0
+        self.answer_row(self.as_row(x), answers)
+        if self.scores == NULL:
+            return self.labels.values[self.slot_for(answers[0])]
+        n = self.n_answers()
+        if n == 1:
+            best = self.labels.n == 2 and answers[0] > 0.0
+        for i in range(1, n):
+            if answers[i] > answers[best]:
+                best = i
+        return self.labels.values[self.labels.order[best]]
 
     def learn_many(
         self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights=None
@@ -140,21 +217,19 @@ cdef class LearnerCore:
         return i, self.common.n_updates - updates, status if status > CHANGED else UNCHANGED
 
     def decide_many(self, cnp.ndarray X not None, cnp.ndarray out not None):
-        """Decision values of rows of X into `out` (n,), float64; the row that was refused and its
-        status, or n."""
-        cdef int64_t n = len(X), i = 0
+        """Decision values of rows of X into `out` (n, n_columns), float64; the row that was refused
+        and its status, or n."""
+        cdef int64_t n = len(X), i = 0, n_values = self.n_answers()
         cdef int64_t stride = self.n_features * self.dtype.itemsize
         cdef const char *x = <const char *> cnp.PyArray_DATA(X)
-        cdef double *value = <double *> cnp.PyArray_DATA(out)
-        cdef double sign = self.labels.sign
+        cdef double *values = <double *> cnp.PyArray_DATA(out)
         cdef Status status = UNCHANGED
         self.check_fitted()
         with nogil:
             while i < n:
-                status = self.decide(x + i * stride, &value[i])
+                status = self.answer(x + i * stride, values + i * n_values)
                 if status > CHANGED:
                     break
-                value[i] *= sign
                 i += 1
         return i, status
 
@@ -178,13 +253,14 @@ cdef class LearnerCore:
     def check(self):
         """Refuse an arena that no stream of samples can have made (it came from a file)."""
         cdef Common *c = self.common
-        cdef int64_t n_labels = len(self.labels.in_slots)
-        if (c.n_per_class[0] < 0 or c.n_per_class[1] < 0 or c.n_updates < 0
-                or c.n_per_class[0] > c.n_seen - c.n_per_class[1]
-                or c.n_updates > c.n_per_class[0] + c.n_per_class[1]):
+        per_class = self.views["n_per_class"]
+        if min(per_class) < 0 or c.n_updates < 0 or not (
+                c.n_updates <= sum(map(int, per_class)) <= c.n_seen):
             raise CorruptModelError("the counters contradict one another")
-        if (n_labels < 2 and c.n_per_class[1]) or (n_labels < 1 and c.n_per_class[0]):
+        if per_class[len(self.labels.in_slots):].any():
             raise CorruptModelError("samples were counted for a class that has no label")
+        if "scores" in self.views and self.views["scores"].any():
+            raise CorruptModelError("the scores of a sample were left behind")
         for name, view in self.views.items():
             if view.dtype.kind == "f" and not np.isfinite(view).all():
                 raise CorruptModelError(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from edgesvm.contract.inputs import as_floats
+from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.core.status import Status
 from edgesvm.errors import NotFittedError, refusal
 
@@ -21,12 +23,17 @@ class ReferenceCore:
         self.views = plan.cut(arena.memory)
 
     def step(self, x: np.ndarray, y: float, weight: float) -> Status:
-        """Learn one sample, y = -1 or +1, weight > 0."""
+        """Learn one sample, y = -1 or +1, of many classes the slot; weight > 0."""
         raise NotImplementedError
 
-    def decide(self, x: np.ndarray) -> float:
-        """Decision value, NaN where the sample is to be refused."""
+    def decide(self, x: np.ndarray) -> Any:
+        """Decision value, NaN where the sample is to be refused; of many classes a score for each
+        slot."""
         raise NotImplementedError
+
+    @property
+    def of_many(self):
+        return "scores" in self.views
 
     def learn_row(self, x, slot, weight):
         if not (np.isfinite(weight) and weight >= 0):
@@ -34,7 +41,8 @@ class ReferenceCore:
         status = Status.UNCHANGED
         if weight > 0:
             with np.errstate(over="ignore", invalid="ignore"):
-                status = self.step(x, 1.0 if slot else -1.0, weight)
+                y = slot if self.of_many else 1.0 if slot else -1.0
+                status = self.step(x, y, weight)
             if status > Status.CHANGED:
                 return status
             self.views["n_per_class"][slot] += 1
@@ -61,32 +69,57 @@ class ReferenceCore:
                 return i, int(self.views["n_updates"]) - updates, status
         return len(X), int(self.views["n_updates"]) - updates, Status.UNCHANGED
 
-    def decision_one(self, x):
-        self.check_fitted()
+    # -- what users see of a decision: one value for two labels, one for each of more, sorted ------
+
+    @property
+    def n_columns(self):
+        n = len(self.labels.in_slots)
+        return n if self.of_many and n > 2 else 1
+
+    def answer(self, x):
+        """Decision values, ndarray of shape (n_columns,)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            value = self.decide(as_floats(x, self.dtype, 1, self.n_features, self.owner))
-        if not np.isfinite(value):
+            decided = self.decide(x)
+        if not self.of_many:
+            return np.array([self.labels.sign * decided])
+        scores = np.broadcast_to(decided, self.views["scores"].shape)  # NaN for a refused sample
+        known = scores[list(self.labels.sorted_slots)]
+        return known if len(known) > 2 else known[-1:] - known[:1]
+
+    def answer_row(self, x):
+        self.check_fitted()
+        values = self.answer(as_floats(x, self.dtype, 1, self.n_features, self.owner))
+        if not np.isfinite(values).all():
             raise refusal(
                 Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, self.labels.in_slots
             )
-        return self.labels.sign * float(value)
+        return values
+
+    def decision_one(self, x, out=None):
+        values = self.answer_row(x)
+        if self.n_columns == 1:
+            return float(values[0])
+        if out is None:
+            return values
+        as_out(out, values.shape)[:] = values
+        return out
 
     def decide_many(self, X, out):
         self.check_fitted()
         for i, x in enumerate(X):
-            with np.errstate(over="ignore", invalid="ignore"):
-                value = self.decide(x)
-            if not np.isfinite(value):
+            values = self.answer(x)
+            if not np.isfinite(values).all():
                 return i, Status.NOT_FINITE
-            out[i] = self.labels.sign * value
+            out[i] = values if out.ndim == 2 else values[0]
         return len(X), Status.UNCHANGED
 
     def predict_one(self, x):
-        value = self.decision_one(x)
+        values = self.answer_row(x)
         per_class = self.views["n_per_class"]
-        if per_class[0] == 0 or per_class[1] == 0:
+        if not self.of_many and not per_class.all():
             return self.labels.in_slots[int(per_class[0] == 0)]
-        return self.labels.in_slots[(value > 0) ^ (self.labels.sign < 0)]
+        best = int(values.argmax()) if len(values) > 1 else int(values[0] > 0)
+        return self.labels.in_slots[self.labels.sorted_slots[best]]
 
     def check_fitted(self):
         if self.views["n_per_class"].sum() == 0:

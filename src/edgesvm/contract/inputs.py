@@ -55,7 +55,7 @@ def as_weights(sample_weight: object, n_rows: int) -> np.ndarray | None:
     return weights
 
 
-def as_out(out: object, n_rows: int) -> np.ndarray:
+def as_out(out: object, shape: tuple[int, ...]) -> np.ndarray:
     """`out` where decision values can be put straight into it.
 
     Raises
@@ -63,12 +63,12 @@ def as_out(out: object, n_rows: int) -> np.ndarray:
     TypeError
         It is no ndarray.
     ValueError
-        It is read-only, not float64, not contiguous, or of another shape than (n_rows,).
+        It is read-only, not float64, not contiguous, or of another shape.
     """
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, not {type(out).__name__}")
-    if out.dtype != np.float64 or not out.flags.carray or out.shape != (n_rows,):
-        raise ValueError(f"out must be float64, contiguous, writeable, of shape ({n_rows},)")
+    if out.dtype != np.float64 or not out.flags.carray or out.shape != shape:
+        raise ValueError(f"out must be float64, contiguous, writeable, of shape {shape}")
     return out
 
 

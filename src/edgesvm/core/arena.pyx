@@ -38,6 +38,14 @@ cdef class Arena:
         self.base = <char *> cnp.PyArray_DATA(self.block)
         self.nbytes = nbytes
 
+    def part(self, int64_t offset, int64_t nbytes):
+        """The `nbytes` bytes from `offset` on as an arena of their own; they stay as they are."""
+        cdef Arena part = Arena.__new__(Arena)
+        part.base = self.at(offset, nbytes)
+        part.block = self.block[offset:offset + nbytes]
+        part.nbytes = nbytes
+        return part
+
     @property
     def memory(self):
         """The block, an ndarray of shape (nbytes,), uint8, not a copy."""

@@ -7,6 +7,7 @@ from edgesvm.learners.enclosing.ball_vector_machine import BallVectorMachine
 from edgesvm.learners.enclosing.core_vector_machine import CoreVectorMachine
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
+from edgesvm.learners.multiclass import OneVsOne, OneVsRest
 from edgesvm.learners.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
@@ -29,6 +30,8 @@ LEARNERS: dict[str, type[Learner]] = {
         TwinVectorMachine,
         IncrementalDecrementalSVM,
         Standardized,
+        OneVsOne,
+        OneVsRest,
     )
 }
 
@@ -40,6 +43,8 @@ __all__ = [
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelStreamSVM",
+    "OneVsOne",
+    "OneVsRest",
     "RandSVM",
     "ReservoirSVM",
     "Standardized",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.contract.labels import is_label
+from edgesvm.contract.labels import MOST_CLASSES, is_label
 from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 
@@ -26,9 +26,9 @@ VERSION = 1
 HEADER = struct.Struct("<8sHHIQQII16x")
 HEADER_BYTES = HEADER.size
 CRC_BYTES = 4
-MAX_SECTION = 1 << 16  # parameters, labels: a few names and numbers
+MAX_SECTION = 1 << 16  # parameters: a few names and numbers
 MAX_TEXT = 1024  # UTF-8 bytes of one
-MAX_LABELS_BYTES = 1 + 2 * (3 + MAX_TEXT)  # two labels, both texts of the longest kind
+MAX_DEPTH = 4  # learners within one another
 
 NONE, BOOL, INT, FLOAT, STR, KERNEL, LEARNER = range(7)
 
@@ -91,6 +91,11 @@ def head(
     return header + params + packed_labels
 
 
+def max_labels_bytes(n: int) -> int:
+    """Bytes of n labels, each a text of the longest kind."""
+    return 1 + n * (3 + MAX_TEXT)
+
+
 def unpack(data: bytes) -> Snapshot:
     """Read the bytes of a snapshot; takes no more memory than a small multiple of ``len(data)``.
 
@@ -120,7 +125,7 @@ def unpack(data: bytes) -> Snapshot:
         or HEADER_BYTES + params_bytes + labels_bytes + arena_bytes + CRC_BYTES != n_bytes
     ):
         raise CorruptModelError("the snapshot's lengths do not add up")
-    if params_bytes > MAX_SECTION or labels_bytes > MAX_SECTION:
+    if params_bytes > MAX_SECTION or labels_bytes > max_labels_bytes(MOST_CLASSES):
         raise CorruptModelError("the snapshot's parameters or labels are longer than any we write")
     begin = HEADER_BYTES + params_bytes
     claimed = _read_params(data[HEADER_BYTES:begin])
@@ -135,8 +140,8 @@ def _pack_params(claimed: Wrapped) -> bytes:
     )
 
 
-def _read_params(section: bytes, nested: bool = False) -> Wrapped:
-    learner, *rest = list(_values(section, nested)) or [None]
+def _read_params(section: bytes, depth: int = 0) -> Wrapped:
+    learner, *rest = list(_values(section, depth)) or [None]
     if (
         not isinstance(learner, str)
         or len(rest) % 2
@@ -149,11 +154,13 @@ def _read_params(section: bytes, nested: bool = False) -> Wrapped:
 def _read_labels(section: bytes) -> tuple[bool, tuple[Any, ...]]:
     labels = tuple(_values(section[1:]))
     allowed = all(isinstance(y, (bool, int, float, str)) and is_label(y) for y in labels)
-    distinct = len(labels) < 2 or labels[0] != labels[1]
-    if section[:1] not in (b"\0", b"\1") or len(labels) > 2 or not allowed or not distinct:
-        raise CorruptModelError("the snapshot's labels are not zero to two different labels")
+    distinct = len(set(labels)) == len(labels) <= MOST_CLASSES if allowed else False
+    if section[:1] not in (b"\0", b"\1") or not distinct:
+        raise CorruptModelError(
+            f"the snapshot's labels are not zero to {MOST_CLASSES} different labels"
+        )
     closed = section[0] == 1
-    if closed and len(labels) != 2:
+    if closed and len(labels) < 2:
         raise CorruptModelError("the snapshot names its labels up front but has not two")
     return closed, labels
 
@@ -183,16 +190,16 @@ def _pack_value(value: Any, label: bool = False) -> bytes:  # noqa: PLR0911 (one
     )
 
 
-def _values(section: bytes, nested: bool = False) -> Iterator[Any]:
+def _values(section: bytes, depth: int = 0) -> Iterator[Any]:
     """The values of a section, one after the other, to its last byte."""
     at = 0
     while at < len(section):
-        value, at = _unpack_value(section, at, nested)
+        value, at = _unpack_value(section, at, depth)
         yield value
 
 
 def _unpack_value(  # noqa: PLR0911 (one a kind)
-    section: bytes, at: int, nested: bool
+    section: bytes, at: int, depth: int
 ) -> tuple[Any, int]:
     kind = section[at]
     try:
@@ -209,10 +216,11 @@ def _unpack_value(  # noqa: PLR0911 (one a kind)
             text = section[at + 3 : at + 3 + length]
             if len(text) == length:
                 return text.decode(), at + 3 + length
-        if kind == LEARNER and not nested:
+        if kind == LEARNER and depth < MAX_DEPTH:
             (length,) = struct.unpack_from("<H", section, at + 1)
             if at + 3 + length <= len(section):
-                return _read_params(section[at + 3 : at + 3 + length], nested=True), at + 3 + length
+                inner = _read_params(section[at + 3 : at + 3 + length], depth + 1)
+                return inner, at + 3 + length
         if kind == KERNEL:
             return _kernel(*struct.unpack_from("<BHdd", section, at + 1)), at + 20
     except (struct.error, LookupError, ValueError) as error:

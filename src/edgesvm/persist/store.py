@@ -15,7 +15,7 @@ from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.errors import CorruptModelError
 from edgesvm.folders import sync_folder
 from edgesvm.learner import Learner
-from edgesvm.persist.format import CRC_BYTES, MAX_LABELS_BYTES, Snapshot, Wrapped, head, unpack
+from edgesvm.persist.format import CRC_BYTES, Snapshot, Wrapped, head, max_labels_bytes, unpack
 
 MAX_FILE_BYTES = 1 << 32
 
@@ -66,7 +66,7 @@ def snapshot_bytes(learner: Learner) -> int:
     """Most bytes a snapshot of `learner`, which has its memory, can have, whatever labels come."""
     core, params = learner._allocated, learner._state[1]
     before_labels = len(head(_claim(learner, params), core.n_features, (), False, 0)) - 1
-    return before_labels + MAX_LABELS_BYTES + core.arena.nbytes + CRC_BYTES
+    return before_labels + max_labels_bytes(core.labels.room) + core.arena.nbytes + CRC_BYTES
 
 
 def _claim(learner: Learner, params: dict[str, Any]) -> Wrapped:

@@ -104,7 +104,6 @@ cdef class StandardizedCore(LearnerCore):
         return self.inner.decide(scaled, value)
 
     def check(self):
-        self.inner.check()
         if (self.views["spread"] < 0).any():
             raise CorruptModelError("a sum of squared deviations is negative")
         if self.views["scaled"].any():

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.budget import MemoryPlan
 from edgesvm.learner import Learner
-from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.learners.wrapper import Wrapper
 from edgesvm.preprocessing._standardized import StandardizedCore
 from edgesvm.preprocessing._standardized_ref import StandardizedCoreRef
 
 __all__ = ["Standardized"]
 
 
-class Standardized(Learner):
+class Standardized(Wrapper):
     """Scale each feature to mean 0 and deviation 1 as the stream goes, and learn that.
 
     Raw sensor features differ in scale (lux by the thousand, humidity by the thousandth); a ball or
@@ -45,49 +46,18 @@ class Standardized(Learner):
     StreamSVM(bound='lower', lookahead=8)
     """
 
-    _capacity = ""  # the wrapped learner's
-
     def __init__(self, *, learner: Learner | None = None) -> None:
         self.learner = learner
 
-    @property
-    def _inner(self) -> Learner:
-        inner = StreamSVM() if self.learner is None else self.learner
-        if not isinstance(inner, Learner) or isinstance(inner, Standardized):
-            raise ValueError(f"learner={self.learner!r}: give a learner, such as StreamSVM()")
-        return inner
+    def _wraps(self, inner: Learner) -> bool:
+        return not isinstance(inner, Standardized)
 
     @property
-    def dtype(self) -> str:  # type: ignore[override]
-        return self._inner.dtype
+    def _n_classes(self) -> int:
+        return self._inner._n_classes
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor arguments; with ``deep`` the learner's too, as ``learner__C``."""
-        params: dict[str, Any] = {"learner": self.learner}
-        if deep and self.learner is not None:
-            params |= {
-                f"learner__{name}": value for name, value in self.learner.get_params().items()
-            }
-        return params
-
-    def set_params(self, **params: Any) -> Standardized:
-        """Change constructor arguments, ``learner__C`` for the learner's; what was learned is
-        dropped."""
-        nested = {name: params.pop(name) for name in list(params) if name.startswith("learner__")}
-        super().set_params(**params)
-        if nested and self.learner is None:
-            raise ValueError(f"{', '.join(nested)}: give learner=StreamSVM(...) first, it is None")
-        if nested:
-            self._inner.set_params(
-                **{name.removeprefix("learner__"): value for name, value in nested.items()}
-            )
-        return self
-
-    def _of_capacity(self, capacity: int) -> Standardized:
-        return Standardized(learner=self._inner._of_capacity(capacity))
-
-    def _capacity_range(self) -> tuple[int, int]:
-        return self._inner._capacity_range()
+    def _part(self, n_features: int) -> MemoryPlan | None:
+        return self._inner._part(n_features)
 
     def _check_params(self) -> None:
         self._inner._check_params()
@@ -99,6 +69,13 @@ class Standardized(Learner):
             ("scaled", self.dtype, (n_features,)),
         ]
         return [*own, *self._inner._arrays(n_features)]
+
+    def _zero(self, core: Any) -> None:
+        self._inner._zero(core.inner)  # on the same arena
+
+    def _check(self, core: Any) -> None:
+        super()._check(core)
+        self._inner._check(core.inner)
 
     def _core(self, *common: Any) -> Any:
         inner = self._inner._like_new()
@@ -112,7 +89,7 @@ class Standardized(Learner):
         deciding, such as ``learner_.n_given_up_`` or ``learner_.update()``. It knows scaled samples
         alone."""
         core, params = self._allocated, self._state[1]
-        learner = (StreamSVM() if params["learner"] is None else params["learner"])._like_new()
+        learner = type(self)(**params)._inner._like_new()
         learner._engine = self._engine  # type: ignore[misc]
         learner._state = (core.inner, learner.get_params(deep=False))
         return learner

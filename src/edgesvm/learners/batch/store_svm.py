@@ -86,6 +86,10 @@ class StoreSVM(SmoLearner):
     def _policy(self) -> str:
         return self._when_full
 
+    @property
+    def _most_samples(self) -> int | None:
+        return int(self.max_samples) if self._policy == "refuse" else None
+
     # -- learning ----------------------------------------------------------------------------------
 
     def fit(
@@ -129,20 +133,21 @@ class StoreSVM(SmoLearner):
         fits = bool(self.nbytes) and self.n_features_in_ == source.n_features
         known = self._allocated.labels if fits else Labels()
         labels = Labels(known.in_slots if known.closed else None)
-        n_rows, _, _ = survey(
+        _, n_learned, _ = survey(
             source,
             labels,
             owner=type(self).__name__,
             dtype=self.dtype,
             kernel=self._kernel(source.n_features),
+            C=float(self.C),
         )
-        self._refuse_beyond(n_rows)
+        self._refuse_beyond(n_learned)
         if fits:
             self.reset()
         else:
             self.set_params()
         for chunk in source.chunks(dtype=self._dtype):
-            self.partial_fit(chunk.X, chunk.y)
+            self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
 
     def partial_fit(
         self: Self,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from edgesvm.budget import parse_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import positive, whole
-from edgesvm.kernels import RBF, Kernel, Linear
+from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
 from edgesvm.learners.kernel_learner import KernelLearner
@@ -20,7 +20,6 @@ from edgesvm.survey import survey
 
 NEAR = 8  # times n_probes: rows noted in a pass
 CACHED_ROWS = 16  # where ``cache`` is not given
-LARGEST_KERNEL = 1e37  # rows of the kernel are float32
 
 Progress = Callable[[int, int, float], Any]
 Self = TypeVar("Self", bound="EnclosingMachine")
@@ -68,10 +67,8 @@ class EnclosingMachine(KernelLearner):
     @staticmethod
     def _self_kernel(kernel: Kernel) -> float:
         """k(x, x), of a row of unit norm where that matters."""
-        if isinstance(kernel, (RBF, Linear)):
-            return 1.0
         with np.errstate(over="ignore"):
-            return float(np.float64(kernel.gamma + kernel.coef0) ** kernel.degree)
+            return float(kernel.of_square(np.ones(1))[0])
 
     def _capacity_range(self) -> tuple[int, int]:
         if self.cache is None:
@@ -159,7 +156,9 @@ class EnclosingMachine(KernelLearner):
         source = Source(X, y, sample_weight, owner=owner)
         self.plan(source.n_features)
         labels = self._fresh_labels()
-        n_rows, _, per_class = survey(source, labels, owner=owner, dtype=self.dtype)
+        n_rows, _, per_class = survey(
+            source, labels, owner=owner, dtype=self.dtype, C=float(self.C)
+        )
         self._start_anew(source.n_features, labels)
         core = self._allocated
         core.begin(int(self.seed))

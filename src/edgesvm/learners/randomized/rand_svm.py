@@ -255,6 +255,10 @@ class RandSVM(Learner):
         self._inner._zero(core)
 
     @property
+    def _most_samples(self) -> int | None:
+        return self._inner._most_samples
+
+    @property
     def solver_(self) -> Any:
         """The solver, at work in this learner's memory, for ``solver_.alpha_`` and the like."""
         core, params = self._allocated, self._state[1]
@@ -498,15 +502,12 @@ class RandSVM(Learner):
 
     # -- what came from a file ---------------------------------------------------------------------
 
-    def _restore(
-        self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: bytes
-    ) -> None:
-        super()._restore(n_features, labels, closed, memory)
-        views = self._allocated.views
+    def _check(self, core: Any) -> None:
+        super()._check(core)
+        views = core.views
         if any(views[name].any() for name in SCRATCH):
             raise CorruptModelError("the working set was left behind")
-        counts = [self._count(name) for name in COUNTS]
-        if min(counts) < 0 or self._count("stop") >= len(STOPS):
+        if min(int(views[name]) for name in COUNTS) < 0 or int(views["stop"]) >= len(STOPS):
             raise CorruptModelError("a count of RandSVM cannot be")
 
 

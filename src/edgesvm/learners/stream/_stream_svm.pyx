@@ -245,8 +245,8 @@ cdef class StreamSVMCore(LearnerCore):
             self.absorb_typed(<double *> self.w, <const double *> other.w, other, sign)
         self.common.n_seen += other.common.n_seen
         self.common.n_updates += other.common.n_updates
-        self.common.n_per_class[0] += other.common.n_per_class[1 if flipped else 0]
-        self.common.n_per_class[1] += other.common.n_per_class[0 if flipped else 1]
+        self.n_per_class[0] += other.n_per_class[1 if flipped else 0]
+        self.n_per_class[1] += other.n_per_class[0 if flipped else 1]
 
     cdef void absorb_typed(self, real *w, const real *v, StreamSVMCore other, double sign) noexcept:
         cdef Point z

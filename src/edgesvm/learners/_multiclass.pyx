@@ -1,0 +1,207 @@
+"""Learners of two classes put together to one of many, compiled.
+
+K classes, each a slot in the order of arrival. One against one: a part for each pair of slots
+i < j, number j (j - 1) / 2 + i, whose -1 is i and whose +1 is j. One against rest: a part for each
+slot, whose +1 is that slot. A sample goes to the K - 1 parts of its slot, or to all K.
+
+Classes that have had no sample do not compete. Of those that have, with f_ij > 0 for j,
+
+    pairs: votes_j + s_j / (3 (1 + |s_j|)),  s_j = sum of f over the parts of j, towards j
+    rest:  f_j
+    two classes compete: -d/2 and d/2,  d = f of the pair, or half the difference of the two f
+
+is the score, and a class that does not compete has less than the least of the others. A part that
+has not seen both of its sides abstains. Sums run in the order in which the labels sort, so they do
+not depend on the order of arrival.
+
+Bytes: 24 + 24 K, and the parts'. Scores and sums are zero between samples.
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+from libc.math cimport fabs, isfinite
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.linalg cimport dot
+from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
+
+from edgesvm.errors import CorruptModelError
+
+cdef extern from "Python.h":
+    # an entry of the tuple as it is, so that a loop over parts needs no interpreter
+    PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t) nogil
+
+
+@cython.final
+cdef class MulticlassCore(LearnerCore):
+    """State and step.
+
+    Parameters
+    ----------
+    parts : tuple of LearnerCore, each on its row of the array `parts`
+    pairs : bool, one against one; else one against rest
+    most : int or None, samples after which a part refuses the next
+    """
+    cdef readonly tuple parts
+    cdef PyObject *part_tuple   # the same
+    cdef bint pairs
+    cdef int64_t most
+    cdef int64_t *n_left_out
+    cdef double *sums       # (n_classes,): TMP, sums of decision values
+
+    def __init__(self, *common, parts, pairs, most):
+        super().__init__(*common)
+        if not all(isinstance(part, LearnerCore) for part in parts):
+            raise TypeError("the parts are compiled cores")
+        self.parts, self.pairs = parts, pairs
+        self.part_tuple = <PyObject *> self.parts
+        self.most = -1 if most is None else most
+        self.n_left_out = <int64_t *> self.array("n_left_out")
+        self.sums = <double *> self.array("sums")
+
+    cdef int64_t part_between(self, int slot, int other) noexcept nogil:
+        """Of pairs the part of both; else that of `other`."""
+        if not self.pairs:
+            return other
+        return slot * (slot - 1) // 2 + other if slot > other else other * (other - 1) // 2 + slot
+
+    cdef int side_of(self, int slot, int other) noexcept nogil:
+        """On which side of that part `slot` is: 0, its -1, or 1, its +1."""
+        return slot > other if self.pairs else slot == other
+
+    cdef PyObject *part(self, int64_t p) noexcept nogil:
+        return PyTuple_GET_ITEM(self.part_tuple, p)
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        """The first part sees to it that what no part can learn is learned by none."""
+        cdef int slot = <int> y, other
+        cdef int64_t n_taken = 0, n_moved = 0
+        cdef Status status
+        if self.is_full(slot):
+            return FULL
+        for other in range(self.n_classes):
+            if self.pairs and other == slot:
+                continue
+            status = (<LearnerCore> self.part(self.part_between(slot, other))).learn_row(
+                x, self.side_of(slot, other), weight)
+            if status <= CHANGED:
+                n_taken += 1
+                n_moved += status == CHANGED
+            elif n_taken == 0:
+                return status
+            else:
+                self.n_left_out[0] += 1
+        return CHANGED if n_moved else UNCHANGED
+
+    cdef bint is_full(self, int slot) noexcept nogil:
+        """Whether any part of this slot would refuse one more sample"""
+        cdef int other
+        if self.most < 0:
+            return False
+        for other in range(self.n_classes):
+            if self.pairs and other == slot:
+                continue
+            if (<LearnerCore> self.part(self.part_between(slot, other))).n_learned() >= self.most:
+                return True
+        return False
+
+    # -- deciding ----------------------------------------------------------------------------------
+
+    cdef Status decide(self, const void *x, double *score) noexcept nogil:
+        """Scores by slot."""
+        cdef int i, n_competing = 0
+        cdef int[2] last        # of those that compete, as their labels sort
+        cdef Status status
+        last[0] = last[1] = 0
+        for i in range(self.labels.n):
+            if self.n_per_class[self.labels.order[i]]:
+                last[0], last[1] = last[1], self.labels.order[i]
+                n_competing += 1
+        if n_competing == 1:
+            status = UNCHANGED if self.is_finite(x) else NOT_FINITE
+        elif self.pairs:
+            status = self.vote(x, score, n_competing == 2)
+        else:
+            status = self.compare(x, score)
+        if status > CHANGED:
+            return status
+        if n_competing == 2 and not self.pairs:
+            score[last[1]] = (score[last[1]] - score[last[0]]) / 4.0
+            score[last[0]] = -score[last[1]]
+        self.put_last(score)
+        for i in range(self.n_classes):
+            if not isfinite(score[i]):
+                return NOT_FINITE
+        return UNCHANGED
+
+    cdef bint is_finite(self, const void *x) noexcept nogil:
+        """Of a sample about which no part has to be asked"""
+        if self.is_float32:
+            return isfinite(dot(<const float *> x, <const float *> x, self.n_features))
+        return isfinite(dot(<const double *> x, <const double *> x, self.n_features))
+
+    cdef Status vote(self, const void *x, double *score, bint two) noexcept nogil:
+        """One against one."""
+        cdef int a, b, low, high
+        cdef int64_t p
+        cdef double f
+        cdef Status status = UNCHANGED
+        for b in range(self.labels.n):
+            high = self.labels.order[b]
+            for a in range(b):
+                low = self.labels.order[a]
+                p = self.part_between(low, high)
+                if not (self.n_per_class[low] and self.n_per_class[high] and self.has_both(p)):
+                    continue
+                status = (<LearnerCore> self.part(p)).decide(x, &f)
+                if status > CHANGED:
+                    break
+                if high < low:
+                    f = -f
+                score[high if f > 0.0 else low] += 1.0
+                self.sums[high] += f
+                self.sums[low] -= f
+            if status > CHANGED:
+                break
+        for b in range(self.n_classes):
+            score[b] = self.sums[b] / 2.0 if two else (
+                score[b] + self.sums[b] / (1.0 + fabs(self.sums[b])) / 3.0)
+        memset(self.sums, 0, self.n_classes * sizeof(double))
+        return status
+
+    cdef Status compare(self, const void *x, double *score) noexcept nogil:
+        """One against rest."""
+        cdef int slot
+        cdef Status status
+        for slot in range(self.n_classes):
+            if self.n_per_class[slot] and self.has_both(slot):
+                status = (<LearnerCore> self.part(slot)).decide(x, &score[slot])
+                if status > CHANGED:
+                    return status
+        return UNCHANGED
+
+    cdef bint has_both(self, int64_t p) noexcept nogil:
+        """Whether the part has seen both of its sides"""
+        return (<LearnerCore> self.part(p)).n_per_class[0] and (
+            <LearnerCore> self.part(p)).n_per_class[1]
+
+    cdef void put_last(self, double *score) noexcept nogil:
+        """Classes without a sample behind all others"""
+        cdef int slot
+        cdef bint any_yet = False
+        cdef double least = 0.0
+        for slot in range(self.n_classes):
+            if self.n_per_class[slot] and (not any_yet or score[slot] < least):
+                least, any_yet = score[slot], True
+        for slot in range(self.n_classes):
+            if not self.n_per_class[slot]:
+                score[slot] = least - max(1.0, fabs(least))
+
+    def check(self):
+        super().check()
+        if self.n_left_out[0] < 0 or self.views["sums"].any():
+            raise CorruptModelError("a count is negative, or a sum was left behind")

@@ -1,0 +1,406 @@
+"""OneVsOne and OneVsRest: learners of two classes put together to one of many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.budget import PARTS, MemoryPlan
+from edgesvm.contract.inputs import as_labels, as_weights
+from edgesvm.contract.labels import MOST_CLASSES, Labels
+from edgesvm.contract.params import whole
+from edgesvm.learner import Learner
+from edgesvm.learners._multiclass import MulticlassCore
+from edgesvm.learners._multiclass_ref import MulticlassCoreRef
+from edgesvm.learners.batch.store_svm import StoreSVM
+from edgesvm.learners.wrapper import Wrapper
+from edgesvm.sources import Source, is_rereadable
+from edgesvm.survey import survey
+
+__all__ = ["OneVsOne", "OneVsRest"]
+
+Progress = Callable[[int, int], Any]
+Self = TypeVar("Self", bound="Multiclass")
+
+
+class Multiclass(Wrapper):
+    """Base of both: parts of one kind in one arena, and the classes that they stand for."""
+
+    _pairs: ClassVar[bool]
+    _wrapped = "a learner of two classes"
+
+    def __init__(self, *, learner: Learner | None = None, n_classes: int = 10) -> None:
+        self.learner = learner
+        self.n_classes = n_classes
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    def _wraps(self, inner: Learner) -> bool:
+        return not isinstance(inner, Multiclass) and inner._n_classes == 2
+
+    def _check_params(self) -> None:
+        whole("n_classes", self.n_classes, 2, MOST_CLASSES)
+        self._inner._check_params()
+
+    @property
+    def _n_classes(self) -> int:
+        return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
+
+    @property
+    def _n_parts(self) -> int:
+        raise NotImplementedError
+
+    def _part(self, n_features: int) -> MemoryPlan:
+        return self._inner.plan(n_features)
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        n = self._n_classes
+        return [
+            ("n_left_out", "i8", ()),
+            ("scores", "f8", (n,)),
+            ("sums", "f8", (n,)),
+            (PARTS, "u1", (self._n_parts, self._part(n_features).total)),
+        ]
+
+    def _core(self, *common: Any) -> Any:
+        plan, arena, _, *rest = common
+        inner = self._part_learner()
+        two = Labels([0, 1])
+        (block,) = (array for array in plan.arrays if array.name == PARTS)
+        n_parts, n_bytes = block.shape
+        rows = (arena.part(block.offset + p * n_bytes, n_bytes) for p in range(n_parts))
+        core = MulticlassCore if self._engine == "compiled" else MulticlassCoreRef
+        return core(
+            *common,
+            parts=tuple(inner._core(plan.part, row, two, *rest) for row in rows),
+            pairs=self._pairs,
+            most=inner._most_samples,
+        )
+
+    def _part_learner(self) -> Any:
+        part = self._inner._like_new()
+        part._engine = self._engine  # type: ignore[misc]
+        return part
+
+    def _zero(self, core: Any) -> None:
+        first = core.views[PARTS].ctypes.data - core.arena.memory.ctypes.data
+        core.arena.memory[:first] = 0
+        for part in core.parts:
+            self._inner._zero(part)
+
+    def _check(self, core: Any) -> None:
+        super()._check(core)
+        for part in core.parts:
+            self._inner._check(part)
+
+    # -- the parts ---------------------------------------------------------------------------------
+
+    @property
+    def parts_(self) -> list[Any]:
+        """The parts as learners at work in this memory, in the order in which they lie in it.
+
+        Their labels are 0 and 1. Reading them is what they are for: what one of them learns is not
+        counted here.
+        """
+        return [self._at_work(core) for core in self._allocated.parts]
+
+    def _at_work(self, core: Any) -> Any:
+        part = self._part_learner()
+        part._state = (core, part.get_params(deep=False))
+        return part
+
+    @property
+    def n_left_out_(self) -> int:
+        """Times that a part could not take a sample which others had taken: see Notes."""
+        return int(self._allocated.views["n_left_out"])
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    def fit(
+        self: Self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Forget, then learn: in one pass, or, where the learner makes several, part by part.
+
+        Parameters
+        ----------
+        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+            A source, such as a `Recording`, brings its labels. A part that makes several passes is
+            given its own rows: of an array a copy of them, of a memmap or a source they are picked
+            out anew in each pass.
+        y : array of shape (n_samples,), labels
+        sample_weight : array of shape (n_samples,), float64, optional
+        progress : callable, optional
+            Called as ``progress(n_done, n_parts)`` after each part that was fitted, or solved. What
+            it raises ends the fit.
+
+        Raises
+        ------
+        ValueError
+            As for any learner, or more rows of a part than it can hold: nothing is forgotten. Where
+            a part that makes several passes fails, nothing is known after it.
+        """
+        several = not (
+            isinstance(self._inner, StoreSVM) or type(self._inner).fit is Learner.fit
+        )  # StoreSVM.fit is one pass and a solution
+        if not several and not is_rereadable(X) and self._most_samples is None:
+            super().fit(X, y, sample_weight)  # type: ignore[arg-type]
+            return self.solve(progress=progress)
+        source = Source(X, y, sample_weight, owner=type(self).__name__)
+        self.plan(source.n_features)
+        labels = self._new_labels()
+        n_rows, _, of_slots = survey(source, labels, owner=type(self).__name__, dtype=self.dtype)
+        per_slot = np.array(of_slots)
+        if not several:
+            self._refuse_beyond(per_slot)
+        self._begin(source.n_features, labels)
+        if several:
+            self._fit_parts(X, y, sample_weight, source, per_slot, progress)
+            self._note(n_rows, per_slot)
+            return self
+        for chunk in source.chunks(dtype=self._dtype):
+            self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
+        return self.solve(progress=progress)
+
+    def _new_labels(self) -> Labels:
+        known = self._state[0].labels if "_state" in self.__dict__ else None
+        return Labels(known.in_slots if known and known.closed else None, self._n_classes)
+
+    def _begin(self, n_features: int, labels: Labels) -> None:
+        """An empty memory of these labels."""
+        plan = self.plan(n_features)
+        if self.nbytes == plan.total and self.n_features_in_ == n_features:
+            self._zero(self._allocated)
+        else:
+            self.__dict__.pop("_state", None)
+            self.allocate(n_features)
+        self._adopt(plan, self._allocated.arena, labels, n_features)
+
+    def _refuse_beyond(self, per_slot: np.ndarray) -> None:
+        """Data of which a part cannot hold all of its rows."""
+        most = self._most_samples
+        if most is None:
+            return
+        largest = np.sort(per_slot)[-2:].sum() if self._pairs else per_slot.sum()
+        if largest > most:
+            raise ValueError(
+                f"{type(self).__name__}: a part would have to hold {largest:,} rows, more than its"
+                f" max_samples={most:,}; give a larger max_samples, or when_full='oldest'"
+            )
+
+    def _fit_parts(  # noqa: PLR0917
+        self, X: Any, y: Any, weights: Any, source: Source, per_slot: np.ndarray, progress: Any
+    ) -> None:
+        """One part after the other, each with its own rows; a part of one side only is left out:
+        it has nothing to tell apart."""
+        core = self._allocated
+        in_memory = isinstance(X, np.ndarray) and not isinstance(X, np.memmap)
+        rows = ArrayRows(X, y, weights, core) if in_memory else SourceRows(source, core)
+        try:
+            for p, (part, sides) in enumerate(zip(core.parts, self._sides(), strict=True)):
+                if all(any(per_slot[slot] for slot in side) for side in sides):
+                    learner = self._at_work(part)
+                    learner.fit(*rows.of(sides))
+                    if learner.arena is not part.arena:
+                        raise RuntimeError(f"{learner!r} has left the memory it was given")
+                if progress is not None:
+                    progress(p + 1, len(core.parts))
+        except BaseException:
+            self.reset()
+            raise
+        self._adopt(self.plan(core.n_features), core.arena, core.labels, core.n_features)
+
+    def _sides(self) -> Iterator[tuple[list[int], list[int]]]:
+        """The slots on the -1 side and on the +1 side of each part."""
+        raise NotImplementedError
+
+    def _note(self, n_rows: int, per_slot: np.ndarray) -> None:
+        """The samples seen are those of the data, each learned by the parts that are its own."""
+        views = self._allocated.views
+        views["n_seen"][...], views["n_updates"][...] = n_rows, per_slot.sum()
+        views["n_per_class"][:] = per_slot
+
+    def solve(self: Self, *, progress: Progress | None = None) -> Self:
+        """Have every part that solves on demand, such as `BatchSVM`, do so; `fit` does. Nothing
+        where the learner has no ``solve``."""
+        if hasattr(self._inner, "solve") and "_state" in self.__dict__:
+            parts = self.parts_
+            for p, part in enumerate(parts):
+                if part.is_fitted:
+                    part.solve()
+                if progress is not None:
+                    progress(p + 1, len(parts))
+        return self
+
+
+class OneVsOne(Multiclass):
+    """Many classes by a learner for each pair of them, and a vote.
+
+    Parameters
+    ----------
+    learner : Learner, default StreamSVM()
+        Of two classes. Only its parameters are used; it stays as it is.
+    n_classes : int, default 10
+        Classes there can be, 2 to 127: memory is taken for all n_classes (n_classes - 1) / 2 pairs.
+
+    Attributes
+    ----------
+    parts_ : list of learners
+    n_left_out_ : int
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Labels may come late, up to ``n_classes``; one more is refused. A sample is learned by the
+    n_classes - 1 parts of its class, those against classes that have not come yet among them.
+    Bytes: 24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of Python
+    objects a part are held, a constant.
+
+    ``decision_function`` is that of scikit-learn's `OneVsOneClassifier`: votes, and the sum s of
+    the decision values towards a class as s / (3 (1 + |s|)), which decides between equal votes
+    only. Where that is equal too, the class that sorts first is predicted. Of two classes it is the
+    part's own decision value. Classes without a sample do not compete: they have less than the
+    least of the others. A part that has not seen both of its classes abstains; in a stream there is
+    no such part between classes that compete.
+
+    A sample is learned by all of its parts or by none: what the first refuses, or a full part, the
+    others are not shown. Parts of one kind and one setting refuse the same samples, but for a few
+    whose answer depends on what they hold (a standardizer in each part, with features near the
+    largest numbers): such a part is left as it was, and ``n_left_out_`` counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import OneVsOne, StreamSVM
+    >>> X = np.random.default_rng(0).standard_normal((900, 2)).astype(np.float32)
+    >>> y = np.arange(900) % 3
+    >>> X += 4 * np.stack([np.cos(2 * y), np.sin(2 * y)], axis=1)
+    >>> model = OneVsOne.within("2KiB", n_features=2, n_classes=3, learner=StreamSVM(bound="lower"))
+    >>> model.partial_fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    _pairs = True
+
+    @property
+    def _n_parts(self) -> int:
+        return self._n_classes * (self._n_classes - 1) // 2
+
+    def _sides(self) -> Iterator[tuple[list[int], list[int]]]:
+        return (([i], [j]) for j in range(self._n_classes) for i in range(j))
+
+
+class OneVsRest(Multiclass):
+    """Many classes by a learner for each of them against all others.
+
+    Parameters
+    ----------
+    learner : Learner, default StreamSVM()
+        Of two classes. Only its parameters are used; it stays as it is.
+    n_classes : int, default 10
+        Classes there can be, 2 to 127: memory is taken for so many parts.
+
+    Attributes
+    ----------
+    parts_ : list of learners
+    n_left_out_ : int
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Labels may come late, up to ``n_classes``; one more is refused. A sample is learned by all
+    parts. Bytes: 24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of
+    Python objects a part are held, a constant.
+
+    ``decision_function`` has the decision value of each class's part. They are compared as they
+    are, though a part of few samples may have another scale; `OneVsOne` compares votes. Where two
+    are equal, the class that sorts first is predicted. Of two classes it is half their difference.
+    Classes without a sample do not compete: they have less than the least of the others.
+
+    A sample is learned by all parts or by none, as in `OneVsOne`.
+    """
+
+    _pairs = False
+
+    @property
+    def _n_parts(self) -> int:
+        return self._n_classes
+
+    def _sides(self) -> Iterator[tuple[list[int], list[int]]]:
+        slots = range(self._n_classes)
+        return (([j for j in slots if j != k], [k]) for k in slots)
+
+
+Sides = tuple[list[int], list[int]]
+
+
+class ArrayRows:
+    """Rows of an array by part."""
+
+    def __init__(self, X: np.ndarray, y: Any, sample_weight: Any, core: Any) -> None:
+        self._X = X
+        self._slots, _, _ = core.labels.encode(as_labels(y, len(X), core.owner))
+        self._weights = as_weights(sample_weight, len(X))
+
+    def of(self, sides: Sides) -> tuple[Any, ...]:
+        """X, y and weights of a part."""
+        positive = np.isin(self._slots, sides[1])
+        rows: Any = np.flatnonzero(positive | np.isin(self._slots, sides[0]))
+        if len(rows) == len(self._X):
+            rows = slice(None)
+        weights = None if self._weights is None else self._weights[rows]
+        return self._X[rows], positive[rows].astype(np.int8), weights
+
+
+class SourceRows:
+    """Rows of a source by part, picked out as they are read."""
+
+    def __init__(self, source: Source, core: Any) -> None:
+        self._source, self._core = source, core
+
+    def of(self, sides: Sides) -> tuple[Any]:
+        return (PartOfSource(self._source, self._core, sides),)
+
+
+class PartOfSource:
+    """The rows of some slots, labelled 0 and 1, as a source of chunks (`Rereadable`)."""
+
+    def __init__(self, source: Source, core: Any, sides: Sides) -> None:
+        self.n_features = source.n_features
+        self._source, self._core, self._sides = source, core, sides
+
+    def labelled_chunks(self, rows: int) -> Iterator[tuple[np.ndarray, ...]]:
+        """A pass; weights third, where the source has them. Chunks are read until `rows` rows are
+        together, so that many small ones are not passed on."""
+        waiting: list[tuple[np.ndarray, ...]] = []
+        n_waiting = 0
+        for chunk in self._source.chunks(rows, self._core.dtype):
+            part = self._of(chunk)
+            if n_waiting + len(part[0]) > rows:
+                yield joined(waiting)
+                waiting, n_waiting = [], 0
+            if len(part[0]):
+                waiting.append(part)
+                n_waiting += len(part[0])
+        if waiting:
+            yield joined(waiting)
+
+    def _of(self, chunk: Any) -> tuple[np.ndarray, ...]:
+        core, (_, positive) = self._core, self._sides
+        slots, n_known, _ = core.labels.encode(chunk.y)
+        if n_known < len(slots):
+            raise ValueError(f"{core.owner}: the source has changed between two passes")
+        mine = np.isin(slots, [slot for side in self._sides for slot in side])
+        columns = chunk.X[mine], np.isin(slots[mine], positive).astype(np.int8)
+        return columns if chunk.weight is None else (*columns, chunk.weight[mine])
+
+
+def joined(parts: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
