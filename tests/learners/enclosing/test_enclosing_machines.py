@@ -189,6 +189,14 @@ def test_proposition_3(engine, epsilon):
     assert 0 < model.n_iter_ - 1 <= bound
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_epsilon_finer_than_kernel_rows_ends(engine):
+    X, y = clouds(60)
+    model = machine(CoreVectorMachine, engine, epsilon=1e-12).fit(X, y)
+    _, square = minimum_ball(transformed_kernel(model, X, y))
+    assert abs(model.radius_ / np.sqrt(square) - 1.0) < 1e-6
+
+
 def test_algorithm_4_comes_to_the_minimum_enclosing_ball():
     X, y = clouds(40)
     rounds = []
@@ -341,7 +349,8 @@ def test_slack_is_that_of_equation_4():
     model = machine(CoreVectorMachine, epsilon=1e-7).fit(X, y)
     K = transformed_kernel(model, X, y)
     alpha = coefficients(model, 60)
-    margin = alpha @ K @ alpha
+    margin = model.margin_
+    assert abs(margin - alpha @ K @ alpha) < 1e-7
     xi = np.zeros(60)
     xi[model.support_] = model.slack_
     yf = np.where(y, 1, -1) * model.decision_function(X)

@@ -31,6 +31,7 @@ from edgesvm.errors import CorruptModelError
 
 SOLVER = ("bound", "gradient", "curvature", "state", "spare", "order")
 cdef int64_t ITERATIONS = 100       # of the solver at a step
+cdef double FINEST = 5e-8           # half an epsilon that kernel rows of float32 still hold
 
 
 @cython.final
@@ -76,7 +77,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         if not self.begun:
             self.set_up()
         before = s.n_iter
-        s.tol = 0.5 * self.epsilon * fmax(self.kappa - self.square[0], 0.0)
+        s.tol = fmax(0.5 * self.epsilon, FINEST) * fmax(self.kappa - self.square[0], 0.0)
         self.solved = smo_run(s, min(ITERATIONS, self.budget)) != RUNNING
         self.budget -= s.n_iter - before
         self.n_iter[0] += s.n_iter - before

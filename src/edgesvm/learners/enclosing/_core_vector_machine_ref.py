@@ -8,6 +8,7 @@ from edgesvm.learners.batch._smo_ref import SMORef
 from edgesvm.learners.enclosing._enclosing_ref import EnclosingCoreRef
 
 ITERATIONS = 100
+FINEST = 5e-8
 
 
 class CoreVectorMachineCoreRef(EnclosingCoreRef):
@@ -42,7 +43,7 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
             K[np.diag_indices(n)] += self.held("own")
             self.smo = SMORef(K, np.ones(n), beta=alpha, shrinking=False)
         smo, before = self.smo, self.smo.n_iter
-        smo.tol = 0.5 * self.epsilon * self.square_radius
+        smo.tol = max(0.5 * self.epsilon, FINEST) * self.square_radius
         self.solved = smo.run(before + min(ITERATIONS, self.budget)) is not None
         self.budget -= smo.n_iter - before
         self.views["n_iter"][...] += smo.n_iter - before

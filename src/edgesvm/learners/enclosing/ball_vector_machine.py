@@ -25,7 +25,8 @@ class BallVectorMachine(EnclosingMachine):
     ----------
     epsilon : float, default 1e-4
         The ball's surface is taken (1 + epsilon) times as far out; 0 < epsilon < 1. Larger is
-        faster, with fewer core vectors; with 1e-3 accuracy begins to suffer.
+        faster, with fewer core vectors. It must be well below the margin, ``margin_``, which is
+        small where C is large: or any ball will do, and `fit` says truly that it ``converged_``.
     C : float, default 1.0
         Penalty of squared slack; > 0.
     kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
@@ -68,7 +69,7 @@ class BallVectorMachine(EnclosingMachine):
     dual_coef_ : ndarray of shape (1, n_support)
     intercept_ : ndarray of shape (1,)
     slack_ : ndarray of shape (n_support,)
-    radius_ : float
+    radius_, margin_ : float
     n_core_, n_iter_, n_given_up_ : int
     converged_ : bool
     n_seen_, n_updates_, classes_, n_features_in_
@@ -85,8 +86,7 @@ class BallVectorMachine(EnclosingMachine):
     the least coefficient gives way, counted in ``n_given_up_``. A sample of a stream is met once;
     it was inside when it was met.
 
-    The decision value is w.phi(x) + b of eq. 4; its unit is the margin, which is small, |c|^2 at
-    the optimum.
+    The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 
     Bytes: see ``plan``; some n_features s + 60 a core vector, s = 4 or 8, 64 of the default cache,
     and 64 n_features s for the rows looked at together.

@@ -286,6 +286,11 @@ class EnclosingMachine(KernelLearner):
         ``converged_``."""
         raise NotImplementedError
 
+    @property
+    def margin_(self) -> float:
+        """|c|^2, at the optimum y (w.phi(x) + b) of a support vector and its slack."""
+        return float(self._allocated.views["square"])
+
     n_core_ = Counter("Vectors in the core set.")
     n_given_up_ = Counter("Core vectors that had to go.")
 
