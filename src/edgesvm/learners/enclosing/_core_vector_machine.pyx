@@ -107,25 +107,18 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.square[0], self.intercept[0] = fmax(square, 0.0), intercept
 
     cdef bint make_room(self) noexcept nogil:
-        """Core vectors without a coefficient go, which leaves the ball as it is; where all have
-        one, in a stream, the lightest goes, and the others share its weight."""
+        """Core vectors without a coefficient go, which leaves the ball as it is."""
         cdef int64_t p, before = self.n_core[0]
         self.wipe()
         for p in range(before - 1, -1, -1):
             if self.alpha[p] == 0.0:
                 self.give_up(p)
-        if self.n_core[0] == before and self.streaming:
-            self.give_up(self.lightest())
-            self.solved = False
         return self.n_core[0] < before
 
     cdef void give_up(self, int64_t q) noexcept nogil:
-        cdef int64_t p, last = self.n_core[0] - 1
-        cdef double rest = 1.0 - self.alpha[q]
+        cdef int64_t last = self.n_core[0] - 1
         self.alpha[q], self.alpha[last] = self.alpha[last], 0.0
         self.remove(q)
-        for p in range(last):
-            self.alpha[p] /= rest
         self.n_given_up[0] += 1
 
     cdef void wipe(self) noexcept nogil:

@@ -60,12 +60,6 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
         for p in range(before - 1, -1, -1):
             if self.views["alpha"][p] == 0.0:
                 self.remove(p)
-        if self.n == before and self.streaming:
-            q = self.lightest()
-            rest = 1.0 - self.views["alpha"][q]
-            self.remove(q)
-            self.held("alpha")[:] /= rest
-            self.solved = False
         return self.n < before
 
     def end(self):

@@ -311,16 +311,16 @@ cdef class EnclosingCore(LearnerCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef int64_t before = self.n_iter[0] + self.n_taken
         cdef Status status
-        self.budget, self.streaming = self.max_iter, True
+        self.budget, self.streaming, self.is_full = self.max_iter, True, False
         status = self.load(x, y, weight, self.common.n_seen)
         while status == CHANGED and self.improve():
             pass
         self.conclude()
-        if status == CHANGED:
-            if self.n_iter[0] + self.n_taken == before:
-                return UNCHANGED
+        if status != CHANGED:
+            return status
+        if self.n_iter[0] + self.n_taken > before or self.is_full:
             self.converged[0] = 0
-        return status
+        return CHANGED if self.n_iter[0] + self.n_taken > before else UNCHANGED
 
     cdef void conclude(self) noexcept nogil:
         self.clear_block()

@@ -155,16 +155,16 @@ class EnclosingCoreRef(ReferenceCore):
 
     def step(self, x, y, weight):
         before = self.n_moves
-        self.budget, self.streaming = self.max_iter, True
+        self.budget, self.streaming, self.is_full = self.max_iter, True, False
         status = self.load(x, y, weight, int(self.views["n_seen"]))
         if status == Status.CHANGED:
             self.improve_all()
         self.end()
-        if status == Status.CHANGED:
-            if self.n_moves == before:
-                return Status.UNCHANGED
+        if status != Status.CHANGED:
+            return status
+        if self.n_moves > before or self.is_full:
             self.views["converged"][...] = 0
-        return status
+        return Status.CHANGED if self.n_moves > before else Status.UNCHANGED
 
     def decide(self, x):
         x = self.point(x)

@@ -42,8 +42,8 @@ class BallVectorMachine(EnclosingMachine):
     max_core : int, default 1000
         Vectors of the core set, at least 2.
     n_probes : int, default 59
-        Rows looked at together: of 59 drawn at random one is among the farthest twentieth of all,
-        with probability 0.95.
+        Rows looked at together, at most ``max_core``: of 59 drawn at random one is among the
+        farthest twentieth of all, with probability 0.95.
     multi_scale : bool, default True
         Algorithm 3: enclose by 1 + 1/2 first, then 1 + 1/4, and so on down to epsilon.
     shrink : bool, default True

@@ -39,8 +39,8 @@ class CoreVectorMachine(EnclosingMachine):
     max_core : int, default 1000
         Vectors of the core set, at least 2.
     n_probes : int, default 59
-        Rows looked at together: of 59 drawn at random one is among the farthest twentieth of all,
-        with probability 0.95.
+        Rows looked at together, at most ``max_core``: of 59 drawn at random one is among the
+        farthest twentieth of all, with probability 0.95.
     cache : int or str, optional
         Bytes for rows of the kernel matrix, at least two; default 16 rows.
     max_iter : int, default 10,000,000
@@ -70,10 +70,11 @@ class CoreVectorMachine(EnclosingMachine):
     from where it was, until 59 are all inside; then it reads all rows, until in a whole pass none
     is outside: then ``converged_``. The inner problem is solved to a gap of epsilon R^2 / 2.
 
-    Where a sample outside finds ``max_core`` vectors, those without a coefficient give way, which
-    leaves the ball as it is. Where all have one ``fit`` ends there, and ``converged_`` is False; a
-    stream (``learn_one``, ``partial_fit``) goes on: the vector of the least coefficient gives way.
-    ``n_given_up_`` counts them. A sample of a stream is met once; it was inside when it was met.
+    Where a sample outside finds ``max_core`` vectors, those without a coefficient give way, counted
+    in ``n_given_up_``, which leaves the ball as it is. Where all have one ``fit`` ends there; in a
+    stream (``learn_one``, ``partial_fit``) the sample is passed over, `learn_one` answers False,
+    and a stream that changes is not followed; either way ``converged_`` is False. A sample of a
+    stream is met once; it was inside when it was met.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 

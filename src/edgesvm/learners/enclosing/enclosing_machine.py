@@ -77,7 +77,7 @@ class EnclosingMachine(KernelLearner):
 
     def _arrays(self, n_features: int) -> Arrays:
         n, lanes = int(self.max_core), LANES[self.dtype]
-        wide, n_probes = padded(n), int(self.n_probes)
+        wide, n_probes = padded(n), min(int(self.n_probes), n)
         cache = CACHED_ROWS * wide if self.cache is None else parse_bytes(self.cache) // 8 * 2
         return [
             *((name, "i8", ()) for name in ("n_core", "n_iter", "n_given_up", "converged")),
