@@ -53,7 +53,7 @@ demo: $(VENV)/.built $(VENV)/.extra-plot  ## the main job on the simulated senso
 	$(BIN)/edgesvm demo
 
 test: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## the whole test suite
-	$(BIN)/pytest -q -m 'not long' $(PYTEST_ARGS)
+	$(BIN)/pytest -q -m 'not long' -n auto --maxprocesses 4 --dist loadgroup $(PYTEST_ARGS)
 
 test-bounds:  ## the same suite on a build that checks every index
 	$(MAKE) test VENV=.venv-bounds SETUP=-Csetup-args=-Dbounds_checks=true

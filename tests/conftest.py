@@ -5,10 +5,20 @@ from pathlib import Path
 
 import pytest
 
-SUPPORT = Path(__file__).parent / "support"
+HERE = Path(__file__).parent
+SUPPORT = HERE / "support"
+# Folders whose tests may run at the same time as any other. The rest open pseudo-terminals, where a
+# reopened /dev/pts/N may be another test's, or time processes: one worker has them all.
+APART = {"conformance", "contract", "core", "learners", "preprocessing"}
 sys.path.insert(0, str(SUPPORT))
 
 from firmware_sim.allocations import build_preload  # noqa: E402
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.relative_to(HERE).parts[0] not in APART:
+            item.add_marker(pytest.mark.xdist_group("one at a time"))
 
 
 @pytest.fixture(scope="session")

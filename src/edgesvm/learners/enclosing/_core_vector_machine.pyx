@@ -17,13 +17,14 @@ Bytes, M = max_core: see `plan`; D s + 84 a core vector, and the cache.
 """
 
 cimport cython
-from libc.math cimport fmax
+from libc.math cimport INFINITY, fmax
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from edgesvm.learners.batch._smo cimport (
     RUNNING, Smo, smo_append, smo_begin, smo_complete, smo_run, smo_wipe)
-from edgesvm.learners.enclosing._enclosing cimport EnclosingCore
+from edgesvm.core.tiles cimport get_row
+from edgesvm.learners.enclosing._enclosing cimport Block, EnclosingCore
 
 import numpy as np
 
@@ -40,6 +41,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
     cdef Smo smo
     cdef bint begun         # the solver has the core set
     cdef bint solved        # alpha is its solution
+    cdef double was         # the threshold before the last vector came
     cdef double *alpha      # (wide,)
 
     def __init__(self, *common, **params):
@@ -64,6 +66,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
     cdef void take(self, int64_t p, double f) noexcept nogil:
         if p == 0:
             self.alpha[0] = 1.0
+        self.was = INFINITY if p == 0 else self.threshold()
         if self.begun:
             self.smo.bound[p] = 1.0
             smo_append(&self.smo)
@@ -83,8 +86,21 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.n_iter[0] += s.n_iter - before
         self.find_centre()
         if self.solved:
-            self.look_again()
+            self.look_at_those_outside()
         return True
+
+    cdef void look_at_those_outside(self) noexcept nogil:
+        """f anew of the block's rows that were outside before; the others count as inside until
+        they are met again, which they are, for the ball has moved."""
+        cdef Block *block = &self.block
+        cdef double least = self.threshold()
+        cdef int64_t i
+        for i in range(block.n):
+            if block.f[i] < self.was:
+                get_row(&block.rows, i, self.point)
+                block.f[i] = block.sign[i] * self.output()
+            else:
+                block.f[i] = fmax(block.f[i], least)
 
     cdef void set_up(self) noexcept nogil:
         """The solver with the core set, from the coefficients there are"""

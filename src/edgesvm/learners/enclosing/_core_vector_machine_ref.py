@@ -31,6 +31,7 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
     def take(self, p, f):
         if p == 0:
             self.views["alpha"][0] = 1.0
+        self.was = self.threshold() if p else np.inf
         self.smo, self.solved = None, False
 
     def settle(self):
@@ -52,8 +53,15 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
         self.views["square"][...] = max(float(alpha @ (1.0 - smo.g)), 0.0)
         self.views["intercept"][...] = self.held("beta").sum()
         if self.solved:
-            self.look_again()
+            self.look_at_those_outside()
         return True
+
+    def look_at_those_outside(self):
+        for row in self.block:
+            if row["f"] < self.was:
+                row["f"] = row["y"] * self.output(row["x"])
+            else:
+                row["f"] = max(row["f"], self.threshold())
 
     def make_room(self):
         before, self.smo = self.n, None
