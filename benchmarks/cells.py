@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,9 @@ class Cells:
         self._path.parent.mkdir(exist_ok=True)
         with self._path.open("a") as file:
             file.write(json.dumps({"build": self._build, "key": key, "result": result}) + "\n")
+
+    def __iter__(self) -> Iterator[tuple]:
+        return iter(self._known)
 
     @property
     def builds(self) -> Counter[str]:
