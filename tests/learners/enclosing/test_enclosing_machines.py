@@ -109,6 +109,22 @@ def test_weights_are_penalties(kind, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("first", [0.1, 1.0, 5.0])
+def test_a_stream_of_weights(kind, engine, first):
+    X, y = clouds(80)
+    weight = np.random.default_rng(1).choice([0.25, 1.0, 3.0], 80)
+    weight[0] = first
+    for max_core in (2, 12, 80):
+        model = machine(kind, engine, max_core=max_core, max_iter=20_000)
+        for x, label, w in zip(X, y, weight, strict=True):
+            before = model.n_iter_ if model.nbytes else 0
+            model.partial_fit(x[None], [label], sample_weight=[w])
+            assert model.n_iter_ - before < 20_000
+        assert_state_is_true(model, X, y, weight)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_weight_of_two_is_twice_the_penalty(engine):
     X, y = clouds(120)
     once = machine(CoreVectorMachine, engine, C=2.0, epsilon=1e-6).fit(X, y, np.full(120, 2.0))

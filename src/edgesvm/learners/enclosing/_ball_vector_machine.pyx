@@ -74,21 +74,23 @@ cdef class BallVectorMachineCore(EnclosingCore):
     cdef void take(self, int64_t p, double f) noexcept nogil:
         self.f[p] = f
         if p == 0:
-            self.lift[0] = self.kappa - self.shrunk[0] if self.lifted else 0.0
-        self.move_to(p)
+            self.lift[0] = self.length(0) - self.shrunk[0] if self.lifted else 0.0
+            self.move(0, 0.0)
+        else:
+            self.move_to(p)
 
     cdef void move_to(self, int64_t p) noexcept nogil:
-        """The centre towards core vector p, as far as its surface; to p itself where it is the
-        first"""
-        cdef double f = self.f[p], y = self.sign[p], k_pp = self.length(p)
-        cdef double square = self.square[0] + self.lift[0] - 2.0 * f + k_pp
-        cdef double keep = 0.0, gain
-        if self.n_core[0] > 1:
-            keep = sqrt(fmax(k_pp - self.shrunk[0], 0.0) / square)
-        gain = 1.0 - keep
+        """The centre towards core vector p, as far as its surface"""
+        cdef double k_pp = self.length(p)
+        cdef double square = self.square[0] + self.lift[0] - 2.0 * self.f[p] + k_pp
+        cdef double keep = sqrt(fmax(k_pp - self.shrunk[0], 0.0) / square)
+        self.lift[0] *= keep * keep
+        self.move(p, keep)
+
+    cdef void move(self, int64_t p, double keep) noexcept nogil:
+        """c = keep c + (1 - keep) phi~_p, eq. 6"""
+        cdef double f = self.f[p], y = self.sign[p], k_pp = self.length(p), gain = 1.0 - keep
         self.square[0] = keep * keep * self.square[0] + gain * (2.0 * keep * f + gain * k_pp)
-        if self.n_core[0] > 1:
-            self.lift[0] *= keep * keep
         self.intercept[0] = keep * self.intercept[0] + gain * y
         self.f[p] = INFINITY
         self.first = ball_pass(

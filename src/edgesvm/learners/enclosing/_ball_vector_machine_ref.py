@@ -41,19 +41,24 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
     def take(self, p, f):
         self.views["f"][p] = f
         if p == 0:
-            self.views["lift"][...] = self.square_radius if self.lifted else 0.0
-        self.move_to(p)
+            lift = self.length(0) - float(self.views["shrunk"])
+            self.views["lift"][...] = lift if self.lifted else 0.0
+            self.move(0, 0.0)
+        else:
+            self.move_to(p)
 
     def move_to(self, p):
-        """Eq. 6; to sample p itself where it is the first"""
+        """As far as the surface of sample p's ball"""
+        v, k_pp = self.views, self.length(p)
+        square = v["square"] + v["lift"] - 2.0 * v["f"][p] + k_pp
+        keep = np.sqrt(max(k_pp - float(v["shrunk"]), 0.0) / square)
+        v["lift"][...] *= keep * keep
+        self.move(p, keep)
+
+    def move(self, p, keep):
+        """Eq. 6"""
         v = self.views
-        f, y, k_pp = float(v["f"][p]), v["sign"][p], self.length(p)
-        keep = 0.0
-        if self.n > 1:
-            square = v["square"] + v["lift"] - 2.0 * f + k_pp
-            keep = np.sqrt(max(k_pp - float(v["shrunk"]), 0.0) / square)
-            v["lift"][...] *= keep * keep
-        gain = 1.0 - keep
+        f, y, k_pp, gain = float(v["f"][p]), v["sign"][p], self.length(p), 1.0 - keep
         v["square"][...] = keep * keep * v["square"] + gain * (2.0 * keep * f + gain * k_pp)
         v["intercept"][...] = keep * v["intercept"] + gain * y
         row = self.k(self.rows[p], self.rows)[0] + 1.0
