@@ -61,14 +61,14 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         f, y, k_pp, gain = float(v["f"][p]), v["sign"][p], self.length(p), 1.0 - keep
         v["square"][...] = keep * keep * v["square"] + gain * (2.0 * keep * f + gain * k_pp)
         v["intercept"][...] = keep * v["intercept"] + gain * y
-        row = self.k(self.rows[p], self.rows)[0] + 1.0
+        row = self.k_row(self.rows[p], self.rows)[0] + 1.0
         self.held("f")[:] = keep * self.held("f") + gain * y * self.held("sign") * row
         v["f"][p] = keep * f + gain * k_pp
         v["beta"][:] *= keep
         v["beta"][p] += gain * y
         for other in self.block:
             if other["f"] < np.inf:
-                k = self.k(self.rows[p], other["x"])[0, 0] + 1.0
+                k = self.k_row(self.rows[p], other["x"])[0, 0] + 1.0
                 other["f"] = keep * other["f"] + gain * y * other["y"] * k
         v["n_iter"][...] += 1
         self.budget -= 1
@@ -81,7 +81,7 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         square = v["square"] - 2.0 * a * v["f"][q] + a * a * self.length(q)
         v["square"][...] = max(float(square), 0.0) / (1.0 - a) ** 2
         v["intercept"][...] = (v["intercept"] - v["beta"][q]) / (1.0 - a)
-        row = self.k(self.rows[q], self.rows)[0] + 1.0
+        row = self.k_row(self.rows[q], self.rows)[0] + 1.0
         self.held("f")[:] -= v["beta"][q] * self.held("sign") * row
         self.held("f")[:] /= 1.0 - a
         v["beta"][:] /= 1.0 - a

@@ -40,7 +40,7 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
         alpha, n = self.held("alpha"), self.n
         if self.smo is None:
             sign = self.held("sign")
-            K = np.outer(sign, sign) * (self.k(self.rows, self.rows) + 1.0)
+            K = np.outer(sign, sign) * (self.k_row(self.rows, self.rows) + 1.0)
             K[np.diag_indices(n)] += self.held("own")
             self.smo = SMORef(K, np.ones(n), beta=alpha, shrinking=False)
         smo, before = self.smo, self.smo.n_iter

@@ -44,9 +44,12 @@ class EnclosingCoreRef(ReferenceCore):
         self.views["rows"][p // lanes, :, p % lanes] = x
 
     def k(self, X, Z):
-        """Kernel values, (n, m), rounded as the compiled core's cached rows are."""
-        K = self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
-        return K.astype(np.float32).astype(np.float64)
+        """Kernel values, (n, m)"""
+        return self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
+
+    def k_row(self, X, Z):
+        """The same, rounded as the compiled core's cached rows are"""
+        return self.k(X, Z).astype(np.float32).astype(np.float64)
 
     def point(self, x):
         """x, of unit norm where `normalize`; None where it cannot be learned from"""
