@@ -276,7 +276,7 @@ class Learner:
     def _fresh_labels(self) -> Labels:
         """Those named up front, else none."""
         known = self._allocated.labels if "_state" in self.__dict__ else Labels()
-        return Labels(known.in_slots if known.closed else None)
+        return Labels(known.in_slots if known.closed else None, self._n_classes)
 
     def _start_anew(self, n_features: int, labels: Labels) -> None:
         """An empty memory of these labels, for a `fit` that has looked at the data."""

@@ -155,12 +155,12 @@ class Multiclass(Wrapper):
             return self.solve(progress=progress)
         source = Source(X, y, sample_weight, owner=type(self).__name__)
         self.plan(source.n_features)
-        labels = self._new_labels()
+        labels = self._fresh_labels()
         n_rows, _, of_slots = survey(source, labels, owner=type(self).__name__, dtype=self.dtype)
         per_slot = np.array(of_slots)
         if not several:
             self._refuse_beyond(per_slot)
-        self._begin(source.n_features, labels)
+        self._start_anew(source.n_features, labels)
         if several:
             self._fit_parts(X, y, sample_weight, source, per_slot, progress)
             self._note(n_rows, per_slot)
@@ -168,20 +168,6 @@ class Multiclass(Wrapper):
         for chunk in source.chunks(dtype=self._dtype):
             self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
         return self.solve(progress=progress)
-
-    def _new_labels(self) -> Labels:
-        known = self._state[0].labels if "_state" in self.__dict__ else None
-        return Labels(known.in_slots if known and known.closed else None, self._n_classes)
-
-    def _begin(self, n_features: int, labels: Labels) -> None:
-        """An empty memory of these labels."""
-        plan = self.plan(n_features)
-        if self.nbytes == plan.total and self.n_features_in_ == n_features:
-            self._zero(self._allocated)
-        else:
-            self.__dict__.pop("_state", None)
-            self.allocate(n_features)
-        self._adopt(plan, self._allocated.arena, labels, n_features)
 
     def _refuse_beyond(self, per_slot: np.ndarray) -> None:
         """Data of which a part cannot hold all of its rows."""
