@@ -29,7 +29,7 @@ from sklearn.svm import SVC
 
 from edgesvm import RBF, TwinVectorMachine
 from edgesvm.budget import format_bytes, parse_bytes
-from edgesvm.datasets import Checkerboard, Gauss, Waveform
+from edgesvm.data.datasets import Checkerboard, Gauss, Waveform
 
 BUDGETS = ("16KiB", "40KiB", "80KiB", "160KiB")
 GOAL = "80KiB"

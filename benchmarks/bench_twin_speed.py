@@ -16,7 +16,7 @@ from report import markdown, progress, publish, race, use_one_thread
 from sklearn.svm import SVC
 
 from edgesvm import TwinVectorMachine
-from edgesvm.datasets import Checkerboard
+from edgesvm.data.datasets import Checkerboard
 
 BOARD = next(task for task in TWIN_TASKS if task.name == "N-Checkerboard")
 SIZES = (50, 100, 200, 400, 800)

@@ -16,7 +16,7 @@ from report import OUT, markdown, progress, publish, use_one_thread
 
 from edgesvm import TwinVectorMachine, load
 from edgesvm.cli.plot import panel_of
-from edgesvm.datasets import Checkerboard
+from edgesvm.data.datasets import Checkerboard
 
 PAPER = 98.7  # per cent after ten million, B = 100
 DRAWN = (100, 1_000, 10_000, 10_000_000)

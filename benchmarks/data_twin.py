@@ -4,7 +4,7 @@ section 5.1; each with its kernels and its penalty.
 What differs: Adult is a8a (22,696 and 9,865 rows for 21,048 and 9,114), Shuttle has UCI's rows
 (43,500 and 14,500 for 42,603 and 14,167), Covertype is a sample of 10,000 rows, 9,000 of them to
 learn (100,000 in the paper), and Gauss, which the paper does not describe, is
-`edgesvm.datasets.Gauss`.
+`edgesvm.data.datasets.Gauss`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from data import Split, Task, read, standardised
 
 from edgesvm import RBF, Linear, Polynomial
-from edgesvm.datasets import Checkerboard, Dataset, Gauss, Waveform
+from edgesvm.data.datasets import Checkerboard, Dataset, Gauss, Waveform
 from edgesvm.kernels import Kernel
 
 N_TRAIN, N_TEST = 100_000, 5_000  # of what is generated

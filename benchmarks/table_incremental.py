@@ -24,7 +24,7 @@ from data import folder, read, standardised
 from report import OUT, markdown, publish, use_one_thread
 
 from edgesvm import RBF, BatchSVM, IncrementalSVM, WindowedSVM
-from edgesvm.datasets import NoisyCrossedNorm
+from edgesvm.data.datasets import NoisyCrossedNorm
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 SCHEMES = {

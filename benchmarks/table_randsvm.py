@@ -29,7 +29,7 @@ from data import folder, read
 from report import OUT, markdown, progress, publish, use_one_thread
 
 from edgesvm import RBF, BatchSVM, Linear, RandSVM
-from edgesvm.datasets import SETS
+from edgesvm.data.datasets import SETS
 from edgesvm.learners.randomized.rand_svm import estimated_support
 
 CELLS = OUT / "table_randsvm"

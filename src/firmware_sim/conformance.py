@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import edgesvm
+from edgesvm.data.rows import RowSource, open_rows
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner
-from edgesvm.rows import RowSource, open_rows
 from firmware_sim.allocations import WARM_UP, build_preload, hook_calls, preload_calls
 from firmware_sim.checks import DAMAGED, Check, identities, matrix_checks
 from firmware_sim.expected import Expected, expected

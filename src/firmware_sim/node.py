@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from edgesvm.data.rows import RowSource
 from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
-from edgesvm.rows import RowSource
 from firmware_sim._codec import NO_LABEL, PredictionReader, encode_samples
 from firmware_sim.ledger import Ledger
 from firmware_sim.scoring import Scorer

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from edgesvm.rows import RowSource, open_rows
+from edgesvm.data.rows import RowSource, open_rows
 from firmware_sim.faults import FAULTS, MIXES, UNPLUGGING, FaultInjector, fault_rates
 from firmware_sim.harness import Report
 from firmware_sim.line import Line

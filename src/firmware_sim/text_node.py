@@ -9,7 +9,7 @@ from operator import xor
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.rows import RowSource
+from edgesvm.data.rows import RowSource
 from firmware_sim._codec import NO_LABEL
 from firmware_sim.node import Node
 

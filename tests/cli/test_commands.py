@@ -10,9 +10,9 @@ import pytest
 from edgesvm import KernelStreamSVM, RandSVM, Standardized, StreamSVM, load
 from edgesvm.cli import COMMANDS, _parse, learner_options, main
 from edgesvm.cli.simulate import edge_command
+from edgesvm.data.rows import open_rows
 from edgesvm.learners import LEARNERS
 from edgesvm.persist import Checkpoint
-from edgesvm.rows import open_rows
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from edgesvm import (
 from edgesvm.cli import main
 from edgesvm.cli.held import held_by
 from edgesvm.cli.plot import panel_of
-from edgesvm.datasets import Gauss, TwoNorm
+from edgesvm.data.datasets import Gauss, TwoNorm
 from edgesvm.persist import Checkpoint
 
 matplotlib = pytest.importorskip("matplotlib", reason="pictures need matplotlib")

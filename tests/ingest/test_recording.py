@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgesvm.data.rows import RowsError, open_rows
 from edgesvm.errors import RecordingError, SampleRefused
 from edgesvm.ingest import Batch, LateLabel, Recording, RecordingSchema, RecordingWriter
 from edgesvm.ingest.recording import HEADER_BYTES
-from edgesvm.rows import RowsError, open_rows
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

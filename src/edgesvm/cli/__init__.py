@@ -8,8 +8,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from edgesvm.data.rows import RowsError
 from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
-from edgesvm.rows import RowsError
 
 DESCRIPTION = """\
 Support vector machines that learn on the device, from a stream seen once, in fixed memory.

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from edgesvm.budget import parse_bytes
-from edgesvm.checkpointing import Checkpointer, Interval
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
+from edgesvm.persist.checkpointing import Checkpointer, Interval
 
 DEFAULT_EVERY = "60s"
 ROOM_BESIDE_ARENA = 1 << 16  # header, parameters, labels

@@ -16,12 +16,12 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, learner_options
 from edgesvm.cli.status import StatusLine, percent
 from edgesvm.core.status import Status
+from edgesvm.data.rows import CsvRows, NpzRows, open_rows
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import Prequential
 from edgesvm.learner import Learner
 from edgesvm.learners import Standardized
 from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
-from edgesvm.rows import CsvRows, NpzRows, open_rows
 
 if TYPE_CHECKING:
     from edgesvm.ingest.recording import Recording

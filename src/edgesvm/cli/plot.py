@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from edgesvm.cli import arguments
 from edgesvm.cli.held import Held, held_by
 from edgesvm.cli.snapshots import read_model
+from edgesvm.data.rows import open_rows
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.standardized import Standardized
-from edgesvm.rows import open_rows
 
 if TYPE_CHECKING:
     from edgesvm.cli.model_picture import Panel

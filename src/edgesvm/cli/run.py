@@ -12,7 +12,6 @@ from contextlib import closing, nullcontext
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.checkpointing import Checkpointer
 from edgesvm.cli import arguments, checkpoint_options, headroom, learner_options, link_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine, percent
@@ -22,6 +21,7 @@ from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint, load
+from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.runner import Runner
 
 HELP = """\

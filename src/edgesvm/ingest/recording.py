@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.errors import RecordingError, SampleRefused
-from edgesvm.folders import sync_folder
 from edgesvm.ingest._late import LateLabel, LateLabels
 from edgesvm.ingest._ring import Batch
+from edgesvm.persist.folders import sync_folder
 
 try:
     import fcntl

@@ -12,13 +12,13 @@ from edgesvm.budget import PARTS, MemoryPlan
 from edgesvm.contract.inputs import as_labels, as_weights
 from edgesvm.contract.labels import MOST_CLASSES, Labels
 from edgesvm.contract.params import whole
+from edgesvm.data.sources import Source, is_rereadable
+from edgesvm.data.survey import survey
 from edgesvm.learner import Learner
 from edgesvm.learners._multiclass import MulticlassCore
 from edgesvm.learners._multiclass_ref import MulticlassCoreRef
 from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.wrapper import Wrapper
-from edgesvm.sources import Source, is_rereadable
-from edgesvm.survey import survey
 
 __all__ = ["OneVsOne", "OneVsRest"]
 

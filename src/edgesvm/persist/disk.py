@@ -9,7 +9,7 @@ import os
 import stat
 from typing import Protocol
 
-from edgesvm.folders import sync_folder
+from edgesvm.persist.folders import sync_folder
 
 
 class Disk(Protocol):

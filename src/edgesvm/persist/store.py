@@ -13,8 +13,8 @@ from typing import Any
 
 from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.errors import CorruptModelError
-from edgesvm.folders import sync_folder
 from edgesvm.learner import Learner
+from edgesvm.persist.folders import sync_folder
 from edgesvm.persist.format import CRC_BYTES, Snapshot, Wrapped, head, max_labels_bytes, unpack
 
 MAX_FILE_BYTES = 1 << 32

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
+from edgesvm.data.sources import Source, is_rereadable
+from edgesvm.data.survey import survey
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch._store_svm_ref import StoreSVMCoreRef
@@ -21,8 +23,6 @@ from edgesvm.learners.batch.smo_learner import (
     most_rows,
     smo_arrays,
 )
-from edgesvm.sources import Source, is_rereadable
-from edgesvm.survey import survey
 
 BLOCK = 1000  # iterations between two calls of `progress`, and two looks at Ctrl-C
 

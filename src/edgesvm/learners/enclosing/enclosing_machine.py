@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from edgesvm.budget import parse_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import positive, whole
+from edgesvm.data.sources import CHUNK_ROWS, Chunk, Source
+from edgesvm.data.survey import survey
 from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
 from edgesvm.learners.kernel_learner import KernelLearner
-from edgesvm.sources import CHUNK_ROWS, Chunk, Source
-from edgesvm.survey import survey
 
 NEAR = 8  # times n_probes: rows noted in a pass
 CACHED_ROWS = 16  # where ``cache`` is not given

@@ -13,13 +13,13 @@ from edgesvm.contract.core import COMMON_ARRAYS
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import positive, whole
 from edgesvm.core.status import Status
+from edgesvm.data.sources import CHUNK_ROWS, Source
+from edgesvm.data.survey import survey, unknown_label
 from edgesvm.errors import CorruptModelError, refusal
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.randomized._rand_svm import WorkingSet
 from edgesvm.learners.randomized._rand_svm_ref import WorkingSetRef
-from edgesvm.sources import CHUNK_ROWS, Source
-from edgesvm.survey import survey, unknown_label
 
 __all__ = ["RandSVM", "estimated_support"]
 

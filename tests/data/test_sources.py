@@ -7,8 +7,8 @@ import pytest
 
 from edgesvm import BatchSVM
 from edgesvm.contract.labels import Labels
-from edgesvm.sources import Source
-from edgesvm.survey import survey
+from edgesvm.data.sources import Source
+from edgesvm.data.survey import survey
 
 X = np.arange(60.0).reshape(20, 3)
 Y = np.where(np.arange(20) % 4 == 0, "b", "a")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edgesvm.rows import CsvRows, NpzRows, RowsError, open_rows
+from edgesvm.data.rows import CsvRows, NpzRows, RowsError, open_rows
 
 
 def csv_file(tmp_path, text):

@@ -6,9 +6,9 @@ import numpy as np
 
 from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
 from edgesvm.core.status import Status
+from edgesvm.data.sources import CHUNK_ROWS, Chunk, Source
 from edgesvm.errors import refusal
 from edgesvm.kernels import LARGEST_KERNEL, Kernel
-from edgesvm.sources import CHUNK_ROWS, Chunk, Source
 
 
 def survey(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from edgesvm import StreamSVM
-from edgesvm.checkpointing import STACK_BYTES, Checkpointer, Interval
 from edgesvm.persist import Checkpoint
+from edgesvm.persist.checkpointing import STACK_BYTES, Checkpointer, Interval
 from firmware_sim.disk import Fault, SimulatedDisk
 
 RNG = np.random.default_rng(0)

@@ -7,8 +7,8 @@ from math import erf, sqrt
 import numpy as np
 import pytest
 
-from edgesvm import datasets
-from edgesvm.datasets import SETS, Checkerboard, Gauss, RingNorm, TwoNorm, Waveform
+from edgesvm.data import datasets
+from edgesvm.data.datasets import SETS, Checkerboard, Gauss, RingNorm, TwoNorm, Waveform
 
 A = 2 / sqrt(20)
 
@@ -121,7 +121,7 @@ def test_a_share_of_switched_labels_that_is_none_is_refused(flip):
 
 def test_a_long_stream_takes_no_more_memory_than_a_chunk():
     code = (
-        "import resource\nfrom edgesvm.datasets import Waveform\nsource = Waveform()\n"
+        "import resource\nfrom edgesvm.data.datasets import Waveform\nsource = Waveform()\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "for X, y in source.chunks(100_000): pass\nbefore = peak()\n"
         "for X, y in source.chunks(500_000): pass\nprint(peak() - before)"

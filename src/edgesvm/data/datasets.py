@@ -1,6 +1,6 @@
 """The papers' synthetic data sets, as endless seeded streams.
 
->>> from edgesvm.datasets import Checkerboard
+>>> from edgesvm.data.datasets import Checkerboard
 >>> X, y = Checkerboard(seed=1, flip=0.15).next_block(1000)
 
 A set is a `RowSource`, so that it can stand where a file or a sensor does. The rows depend on the
