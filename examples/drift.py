@@ -1,11 +1,10 @@
-"""Accuracy over time on a stream that changes: the last batches alone against all that was seen.
+"""Accuracy over time on a stream that changes: with a window of the last batches, and without.
 
     python examples/drift.py elec2.npz --batch-size 2 --max-vectors 50 --plot elec2.png
     python examples/drift.py gas_drift_minmax10.npz --positive 1 --plot gas.png
 
-A file is an npz with X and y in the order of time; where it has an array `batch` too, rows are put
-in random order inside each batch. Each row is predicted, then learned. Beside the learners, as a
-control: saying what the label before was.
+FILE is an npz with X and y in the order of time. If it also has an array `batch`, the rows of each
+batch are shuffled. Each row is predicted, then learned. The baseline predicts the previous label.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def contestants(batch_size: int, window: int, max_vectors: int, C: float) -> dic
 
 
 def test_then_train(learner: Learner, X: np.ndarray, y: np.ndarray) -> Iterator[bool]:
-    """What is said of each row but the first, which is the first to be learned."""
+    """The prediction for each row except the first, which is only learned."""
     learner.learn_one(X[0], bool(y[0]))
     for x, label in zip(X[1:], y[1:].tolist(), strict=True):
         yield learner.predict_one(x)
@@ -53,7 +52,7 @@ def test_then_train(learner: Learner, X: np.ndarray, y: np.ndarray) -> Iterator[
 
 
 def rolling(said: Iterable[bool], y: np.ndarray, score: Prequential) -> Curve:
-    """Rolling accuracy over samples; the account is in `score`."""
+    """Rolling accuracy over samples; the totals are in `score`."""
     curve = []
     for label, predicted in zip(y[1:].tolist(), said, strict=True):
         score.add(label, predicted)
