@@ -44,7 +44,7 @@ def contestants(batch_size: int, window: int, max_vectors: int, C: float) -> dic
 
 
 def test_then_train(learner: Learner, X: np.ndarray, y: np.ndarray) -> Iterator[bool]:
-    """The prediction for each row except the first, which is only learned."""
+    """What is said of each row but the first, which is the first to be learned."""
     learner.learn_one(X[0], bool(y[0]))
     for x, label in zip(X[1:], y[1:].tolist(), strict=True):
         yield learner.predict_one(x)
@@ -52,7 +52,7 @@ def test_then_train(learner: Learner, X: np.ndarray, y: np.ndarray) -> Iterator[
 
 
 def rolling(said: Iterable[bool], y: np.ndarray, score: Prequential) -> Curve:
-    """Rolling accuracy over samples; the totals are in `score`."""
+    """Rolling accuracy over samples; the account is in `score`."""
     curve = []
     for label, predicted in zip(y[1:].tolist(), said, strict=True):
         score.add(label, predicted)
