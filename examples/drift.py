@@ -1,11 +1,10 @@
-"""Accuracy over time on a stream that changes: the last batches alone against all that was seen.
+"""Accuracy over time on a stream that changes: with a window of the last batches, and without.
 
     python examples/drift.py elec2.npz --batch-size 2 --max-vectors 50 --plot elec2.png
     python examples/drift.py gas_drift_minmax10.npz --positive 1 --plot gas.png
 
-A file is an npz with X and y in the order of time; where it has an array `batch` too, rows are put
-in random order inside each batch. Each row is predicted, then learned. Beside the learners, as a
-control: saying what the label before was.
+FILE is an npz with X and y in the order of time. If it also has an array `batch`, the rows of each
+batch are shuffled. Each row is predicted, then learned. The baseline predicts the previous label.
 """
 
 from __future__ import annotations

@@ -1,58 +1,110 @@
-"""The README's Python runs, and its commands exist."""
+"""The Python in README.md and docs/ runs and prints what its comments say, the commands and options
+exist, and so do the files that the pages link to."""
 
 import re
-import subprocess
-import sys
+import shlex
 from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[1] / "README.md"
-TEXT = README.read_text(encoding="utf-8")
+from edgesvm.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINKED = [*PAGES, ROOT / "DESIGN.md", ROOT / "FORMATS.md", ROOT / "CHANGELOG.md"]
+N_BLOCKS = {"README.md": 2, "learners.md": 1, "batch-and-files.md": 2, "multiclass.md": 1}
 
 
-def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(blocks) == 6
-    namespace: dict = {}
-    for block in blocks:
-        exec(compile(block, str(README), "exec"), namespace)
-    printed = capsys.readouterr().out.splitlines()
-    planned, predicted, twins, residual = printed[:4]
-    converged, held, whole, scores, enclosed, ball, many, shape = printed[4:]
-    assert planned == re.search(r"print\(model.plan\(8\).total\)  # (\d+)", TEXT)[1]
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def python_blocks(page: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture
+def run_page(tmp_path, monkeypatch, capsys):
+    """Run a page's Python in order; the page's text and the lines it printed."""
+
+    def run(page: str) -> tuple[str, list[str]]:
+        monkeypatch.chdir(tmp_path)
+        namespace: dict = {}
+        for block in python_blocks(ROOT / page):
+            exec(compile(block, page, "exec"), namespace)
+        return (ROOT / page).read_text(encoding="utf-8"), capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def test_every_page_with_python_is_run_below():
+    found = {page.name: len(python_blocks(page)) for page in PAGES if python_blocks(page)}
+    assert found == N_BLOCKS
+
+
+def test_readme(run_page):
+    text, (planned, predicted) = run_page("README.md")
+    assert planned == re.search(r"print\(model.plan\(8\).total\)  # (\d+)", text)[1]
     label, accuracy = predicted.split()
     assert label in ("worn", "fine")
     assert float(accuracy) > 0.8
+
+
+def test_learners(run_page):
+    text, (twins, residual) = run_page("docs/learners.md")
     n_twins, accuracy = twins.split()
-    assert n_twins == re.search(r"# (\d+) twins", TEXT)[1]
+    assert n_twins == re.search(r"# (\d+) twins", text)[1]
     assert float(accuracy) > 0.975
     assert float(residual) < 1e-9
+
+
+def test_batch_and_files(run_page):
+    text, printed = run_page("docs/batch-and-files.md")
+    converged, held, whole, scores, enclosed, ball = printed
     assert converged == "True"
     n_bytes, n_given_up = map(int, held.split())
-    assert f"{n_bytes:,}" == re.search(r"# ([\d,]+) bytes; vectors", TEXT)[1] and n_given_up > 0
+    assert f"{n_bytes:,}" == re.search(r"# ([\d,]+) bytes; support", text)[1] and n_given_up > 0
     assert whole == "optimal True"
-    assert scores == re.search(r"whole\)\]\)  # (.*)$", TEXT, re.MULTILINE)[1]
+    assert scores == re.search(r"whole\)\]\)  # (.*)$", text, re.MULTILINE)[1]
     n_core, _, accuracy = ball.split()
     assert enclosed == "True" and int(n_core) < 2000 and float(accuracy) > 0.985
+
+
+def test_multiclass(run_page):
+    text, (many, shape) = run_page("docs/multiclass.md")
     n_bytes, accuracy = many.split()
-    assert n_bytes == re.search(r"in one block of (\d+)", TEXT)[1]
+    assert n_bytes == re.search(r"in one block of (\d+)", text)[1]
     assert float(accuracy) > 0.9 and shape == "(1000, 10)"
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"^edgesvm (\w+)", TEXT, re.MULTILINE))))
-def test_commands_named_exist(command):
-    run = subprocess.run(
-        [sys.executable, "-m", "edgesvm.cli", command, "--help"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
+def command_lines(page: Path) -> list[str]:
+    blocks = re.findall(r"```\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line.startswith("edgesvm ")]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if command_lines(page)], ids=name)
+def test_commands_and_options_exist(page, capsys):
+    for line in command_lines(page):
+        _, command, *rest = shlex.split(line, comments=True)
+        with pytest.raises(SystemExit) as end:
+            main([command, "--help"])
+        shown = capsys.readouterr().out
+        assert end.value.code == 0 and shown, line
+        for option in (word for word in rest if re.match(r"--?[a-z]", word)):
+            assert re.search(rf"{option}[ ,\]\n]", shown), line
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 200
 
 
 def test_make_targets_named_exist():
-    makefile = (README.parent / "Makefile").read_text()
+    makefile = (ROOT / "Makefile").read_text()
     for target in ("demo", "test", "lint", "test-bounds", "conformance", "bench"):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)

@@ -1,14 +1,14 @@
-"""A node for edgesvm in MicroPython: frames with CRC-32 in COBS, or lines of text.
+"""A node for edgesvm in MicroPython: binary frames with COBS and CRC-32, or lines of text.
 
-On a board, copy this file to it and give `sensor` what yours measures:
+Copy this file to the board and pass it a function that reads your sensor:
 
     from edgesvm_node import Node, serve
     serve(Node(4, boot_id=7), sensor, period_ms=20)    # edgesvm run /dev/ttyACM0
     serve(Node(4, text=True), sensor, period_ms=20)    # edgesvm run /dev/ttyACM0 --text
 
-`sensor()` returns the features and a label, or None for one that is not known. It runs under
-CPython too: `python edgesvm_node.py [--text]` is a node on stdin and stdout. Every byte is in
-FORMATS.md.
+`sensor()` returns the features and a label, or None if the label is not known. The file also runs
+under CPython: `python edgesvm_node.py [--text]` is a node on stdin and stdout. FORMATS.md specifies
+every byte.
 """
 
 import struct
@@ -17,7 +17,7 @@ import time
 
 try:
     from binascii import crc32
-except ImportError:  # a small port of MicroPython
+except ImportError:  # on a small port of MicroPython
 
     def crc32(data):
         crc = 0xFFFFFFFF
@@ -31,13 +31,13 @@ except ImportError:  # a small port of MicroPython
 HELLO, SCHEMA, SAMPLE, PREDICTION, HEARTBEAT = 0x01, 0x02, 0x10, 0x20, 0x30
 HAS_LABEL = 1
 MAX_RAW = 254
-MAX_RUN = 64  # of a frame from the host, as received; longer ones are passed over
+MAX_RUN = 64  # bytes of a frame from the host, as received; longer ones are skipped
 HEARTBEAT_MS = 1000
 IDLE_MS = 100
 
 
 def cobs(raw):
-    """`raw` (at most 254 bytes) without its zeros."""
+    """`raw` (at most 254 bytes) encoded by COBS."""
     out = bytearray(b"\0")
     code_at = 0
     for byte in raw:
@@ -52,7 +52,7 @@ def cobs(raw):
 
 
 def uncobs(run):
-    """The bytes COBS made `run` of, or None."""
+    """The bytes that COBS encoded as `run`, or None if it is not valid."""
     raw = bytearray()
     at = 0
     while at < len(run):
@@ -67,7 +67,7 @@ def uncobs(run):
 
 
 class Node:
-    """What to send and what came in, without a port or a clock of its own.
+    """What to send and what was received, without a port or a clock of its own.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Node:
         self._body = struct.pack(
             "<IHBBhHHII", self._boot_id, n_features, 1, 1, n_classes, MAX_RAW, 0, period_us, 0
         )
-        # The schema's id leaves the nonce out.
+        # The nonce does not count in the schema's id.
         self._schema_id = crc32(bytes(4) + self._body) & 0xFFFF or 1
         self._control = 0
         self._run = bytearray()
@@ -100,7 +100,7 @@ class Node:
         self._greeted = False
 
     def sample(self, x, label, now_ms):
-        """The bytes of one sample; none while no host has said HELLO."""
+        """The bytes of one sample; empty until a host has sent HELLO."""
         if self.text:
             return self._line(x, label)
         if not self.streaming:
@@ -119,13 +119,13 @@ class Node:
         check = 0
         for byte in line.encode():
             check ^= byte
-        # The first line of a stream is cut by the host: let it be an empty one.
+        # The host discards the first line of a stream: make it an empty one.
         head = "" if self._greeted else f"\n#esvm 1 d={self.n_features} label=last\n"
         self._greeted = True
         return f"{head}{line}*{check:02X}\n".encode()
 
     def receive(self, data, now_ms):
-        """Take in what came; the bytes of the answer."""
+        """Take in received bytes; return the bytes of the answer."""
         answer = b""
         if self.text:
             return answer
@@ -157,7 +157,7 @@ class Node:
         return self._control_frame(SCHEMA, bytes(body[:4]) + self._body, now_ms)
 
     def heartbeat(self, now_ms):
-        """The bytes of a heartbeat where one is due."""
+        """The bytes of a heartbeat if one is due."""
         if not self.streaming or self.text or now_ms - self._heartbeat_ms < HEARTBEAT_MS:
             return b""
         self._heartbeat_ms = now_ms
@@ -173,7 +173,7 @@ class Node:
             struct.pack("<BBHI", kind, 0x10 | flags, self._schema_id, sequence & 0xFFFFFFFF) + body
         )
         frame = bytes(cobs(raw + struct.pack("<I", crc32(raw)))) + b"\0"
-        # After silence the line may hold noise: a 0x00 keeps it out of this frame.
+        # After silence there may be noise on the line: a 0x00 keeps it out of this frame.
         idle = self._wrote_ms is None or now_ms - self._wrote_ms >= IDLE_MS
         self._wrote_ms = now_ms
         return b"\0" + frame if idle else frame
@@ -186,7 +186,7 @@ def serve(node, sensor, period_ms, rounds=None, on_prediction=None):
     try:
         import micropython
 
-        micropython.kbd_intr(-1)  # a frame may hold the byte of Ctrl-C
+        micropython.kbd_intr(-1)  # a frame may contain the byte of Ctrl-C
     except ImportError:
         pass  # CPython
     source, sink = sys.stdin.buffer, sys.stdout.buffer
@@ -219,7 +219,7 @@ def _ticks_ms():
 
 
 def _read(source):
-    # What poll has told of: one byte on a board, whose read() waits for as many as it is asked.
+    # Read only what poll reported: one byte on a board, where read(n) blocks until it has n.
     return source.read1(64) if hasattr(source, "read1") else source.read(1)
 
 
@@ -231,7 +231,7 @@ def _write(sink, data):
 
 
 class Counting:
-    """A sensor of whole quarters, for trying the link: round i reads (37 j + 11 i) % 1024 / 4."""
+    """A test sensor with values in quarters: in round i, feature j is (37 j + 11 i) % 1024 / 4."""
 
     def __init__(self, n_features=4):
         self.n_features = n_features

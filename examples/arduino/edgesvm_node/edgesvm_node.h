@@ -1,12 +1,12 @@
-/* The device's side of the edgesvm link, version 1: frames with CRC-32 in COBS, and lines of text.
+/* The device's side of the edgesvm link, version 1: binary frames with COBS and CRC-32, or lines of text.
  *
  * Plain C99, no allocation, no library but <string.h>. One esvm_node is about 120 bytes; sending takes
  * about 2 * ESVM_RAW_MAX bytes of stack. Every byte on the wire is in FORMATS.md.
  *
  *     esvm_begin(&node, write, boot_id, d, n_classes, period_us);
- *     esvm_tick(&node, millis());                  each time round: keeps time, sends the heartbeat
- *     esvm_receive(&node, byte);                   each byte that came in
- *     esvm_send_sample(&node, x, ESVM_NO_LABEL);   each sample; 0 until a host has said HELLO
+ *     esvm_tick(&node, millis());                  in each loop: keeps time, sends the heartbeat
+ *     esvm_receive(&node, byte);                   each byte received
+ *     esvm_send_sample(&node, x, ESVM_NO_LABEL);   each sample; returns 0 until a host has sent HELLO
  */
 #ifndef EDGESVM_NODE_H
 #define EDGESVM_NODE_H
@@ -19,17 +19,17 @@
 #define ESVM_MAX_FEATURES 16 /* at most 59: a frame of 254 bytes before COBS */
 #endif
 #ifndef ESVM_DECIMALS
-#define ESVM_DECIMALS 4 /* of numbers in lines, 1 to 6 */
+#define ESVM_DECIMALS 4 /* decimals of a number in a line, 1 to 6 */
 #endif
 
 #define ESVM_HEADER_BYTES 8
 #define ESVM_CRC_BYTES 4
-#define ESVM_HEARTBEAT_BYTES 32 /* the longest body but a sample's */
+#define ESVM_HEARTBEAT_BYTES 32 /* the longest body except a sample's */
 #define ESVM_SAMPLE_BYTES (4 + 4 * ESVM_MAX_FEATURES)
 #define ESVM_BODY_MAX \
   (ESVM_SAMPLE_BYTES > ESVM_HEARTBEAT_BYTES ? ESVM_SAMPLE_BYTES : ESVM_HEARTBEAT_BYTES)
 #define ESVM_RAW_MAX (ESVM_HEADER_BYTES + ESVM_BODY_MAX + ESVM_CRC_BYTES)
-#define ESVM_RX_BYTES 32 /* HELLO and PREDICTION take 25; longer frames are passed over */
+#define ESVM_RX_BYTES 32 /* HELLO and PREDICTION need 25; longer frames are skipped */
 #define ESVM_NO_LABEL 0x10000L
 #define ESVM_HEARTBEAT_MS 1000u
 #define ESVM_IDLE_MS 100u
@@ -76,7 +76,7 @@ static inline uint32_t esvm_get32(const uint8_t *from) {
   return esvm_get16(from) | (uint32_t)esvm_get16(from + 2) << 16;
 }
 
-/* CRC-32/ISO-HDLC, four bits a step: 64 bytes of table, where a byte a step would take 1,024. */
+/* CRC-32/ISO-HDLC, four bits at a time: the table has 64 bytes; a byte at a time would need 1,024. */
 static inline uint32_t esvm_crc32(const uint8_t *data, size_t n) {
   static const uint32_t table[16] = {
       0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
@@ -90,7 +90,7 @@ static inline uint32_t esvm_crc32(const uint8_t *data, size_t n) {
   return ~crc;
 }
 
-/* COBS of n bytes into out, which has room for n + n / 254 + 1; the length. */
+/* Encode n bytes by COBS into out, which has room for n + n / 254 + 1. Returns the length. */
 static inline size_t esvm_cobs(const uint8_t *raw, size_t n, uint8_t *out) {
   size_t code_at = 0, at = 1, i;
   uint8_t code = 1;
@@ -109,7 +109,7 @@ static inline size_t esvm_cobs(const uint8_t *raw, size_t n, uint8_t *out) {
   return at;
 }
 
-/* Undo COBS in place; the length, or 0 where these bytes are no COBS. */
+/* Decode COBS in place. Returns the length, or 0 if these bytes are not valid COBS. */
 static inline size_t esvm_uncobs(uint8_t *data, size_t n) {
   size_t from = 0, to = 0;
   while (from < n) {
@@ -132,7 +132,7 @@ static inline void esvm_send(esvm_node *node, uint8_t type, uint8_t flags, uint1
   memcpy(raw + ESVM_HEADER_BYTES, body, n);
   n += ESVM_HEADER_BYTES;
   esvm_put32(raw + n, esvm_crc32(raw, n));
-  /* After silence the line may hold noise: a 0x00 keeps it out of this frame. */
+  /* After silence there may be noise on the line: a 0x00 keeps it out of this frame. */
   if (!node->wrote || node->now_ms - node->wrote_ms >= ESVM_IDLE_MS) frame[length++] = 0;
   length += esvm_cobs(raw, n + ESVM_CRC_BYTES, frame + length);
   frame[length++] = 0;
@@ -147,7 +147,7 @@ static inline void esvm_put_schema(const esvm_node *node, uint32_t nonce, uint8_
   esvm_put32(body + 4, node->boot_id);
   esvm_put16(body + 8, node->n_features);
   body[10] = 1; /* float32 */
-  body[11] = 1; /* labels come with the sample, where there are any */
+  body[11] = 1; /* labels, if any, come with the sample */
   esvm_put16(body + 12, node->n_classes);
   esvm_put16(body + 14, ESVM_RAW_MAX);
   esvm_put32(body + 18, node->period_us);
@@ -159,7 +159,7 @@ static inline void esvm_send_schema(esvm_node *node) {
   esvm_send(node, ESVM_SCHEMA, 0, node->schema_id, node->control++, body, sizeof body);
 }
 
-/* n_features at most ESVM_MAX_FEATURES; n_classes 0 where it is open; period_us 0 where it varies.
+/* n_features is at most ESVM_MAX_FEATURES; n_classes is 0 if not stated, period_us 0 if it varies.
  * boot_id has to be another number at each boot: it tells the host that counting began anew. */
 static inline void esvm_begin(esvm_node *node, void (*write)(const uint8_t *, size_t),
                               uint32_t boot_id, uint8_t n_features, uint8_t n_classes,
@@ -171,7 +171,7 @@ static inline void esvm_begin(esvm_node *node, void (*write)(const uint8_t *, si
   node->n_features = n_features < ESVM_MAX_FEATURES ? n_features : ESVM_MAX_FEATURES;
   node->n_classes = n_classes;
   node->period_us = period_us;
-  esvm_put_schema(node, 0, body); /* the id leaves the nonce out */
+  esvm_put_schema(node, 0, body); /* the nonce does not count in the id */
   node->schema_id = (uint16_t)esvm_crc32(body, sizeof body);
   if (node->schema_id == 0) node->schema_id = 1;
 }
@@ -195,7 +195,7 @@ static inline void esvm_tick(esvm_node *node, uint32_t now_ms) {
   }
 }
 
-/* Send one sample; label is a class, or ESVM_NO_LABEL. 0 while no host has said HELLO. */
+/* Send one sample; label is a class index or ESVM_NO_LABEL. Returns 0 until a host has sent HELLO. */
 static inline int esvm_send_sample(esvm_node *node, const float *x, int32_t label) {
   uint8_t body[ESVM_BODY_MAX];
   uint8_t flags = 0, j;
@@ -216,7 +216,7 @@ static inline int esvm_send_sample(esvm_node *node, const float *x, int32_t labe
   return 1;
 }
 
-/* A whole frame is in node->rx; its type, or 0 where it is none of ours. */
+/* A whole frame is in node->rx. Returns its type, or 0 if it is not for this node. */
 static inline uint8_t esvm_take_frame(esvm_node *node) {
   const uint8_t *body = node->rx + ESVM_HEADER_BYTES;
   size_t n = esvm_uncobs(node->rx, node->rx_length);
@@ -245,7 +245,7 @@ static inline uint8_t esvm_take_frame(esvm_node *node) {
   return 0;
 }
 
-/* Take in one byte; ESVM_PREDICTION when node->answer_... is new, ESVM_HELLO when a host asked. */
+/* Take in one byte. Returns ESVM_PREDICTION when node->answer_... is new, ESVM_HELLO after a HELLO. */
 static inline uint8_t esvm_receive(esvm_node *node, uint8_t byte) {
   uint8_t type = 0;
   if (byte) {
@@ -270,7 +270,7 @@ static inline char *esvm_put_decimal(char *to, uint32_t value, uint8_t least) {
   return to;
 }
 
-/* As Serial.print does: ESVM_DECIMALS places, "ovf" and "nan" for what no host will take. */
+/* Like Serial.print: ESVM_DECIMALS decimals, "ovf" and "nan" for values that a host refuses. */
 static inline char *esvm_put_number(char *to, float x) {
   uint32_t whole, scale = 1, rest;
   uint8_t k;
@@ -295,7 +295,7 @@ static inline char *esvm_put_number(char *to, float x) {
 #define ESVM_LINE_MAX (28 + (13 + ESVM_DECIMALS) * ESVM_MAX_FEATURES)
 typedef char esvm_lines_are_short_enough[ESVM_LINE_MAX <= 512 ? 1 : -1];
 
-/* One line into out, of ESVM_LINE_MAX bytes, numbered and with its checksum; the length. */
+/* Write one line, numbered and with its checksum, into out of ESVM_LINE_MAX bytes. Returns the length. */
 static inline size_t esvm_line(char *out, uint32_t sequence, const float *x, uint8_t n_features,
                                int32_t label) {
   static const char hex[] = "0123456789ABCDEF";

@@ -1,10 +1,10 @@
-// A node for edgesvm: four analogue inputs, 50 times a second, labelled by a button; the LED shows the prediction.
+// A node for edgesvm: four analogue inputs, read 50 times a second and labelled by a button. The LED shows the prediction.
 //
-//   edgesvm run /dev/ttyUSB0                  with ESVM_TEXT 0: frames, and predictions come back
-//   edgesvm run /dev/ttyUSB0 --text           with ESVM_TEXT 1: lines to read and to plot
+//   edgesvm run /dev/ttyUSB0                  with ESVM_TEXT 0: binary frames; predictions come back
+//   edgesvm run /dev/ttyUSB0 --text           with ESVM_TEXT 1: lines of text, for the eye and the plotter too
 //
-// Hold the button (pin 2 to ground) while the machine is in the state to be recognised: label 1, else 0.
-// Close pin 3 to ground when the button should not count: samples then carry no label and are only predicted.
+// Hold the button (pin 2 to ground) while the machine is in the state to recognise: label 1. Otherwise the label is 0.
+// Connect pin 3 to ground when the button should not count: samples then have no label and are only predicted.
 
 #include "edgesvm_node.h"
 
@@ -23,7 +23,7 @@ uint32_t n_lines;
 
 void write_bytes(const uint8_t *bytes, size_t n) { Serial.write(bytes, n); }
 
-// Noise of an open input and the time the host took: another number at nearly every boot.
+// From the noise of an open input and the time since reset: a different number at nearly every boot.
 uint32_t boot_number() {
   uint32_t number = micros();
   for (uint8_t k = 0; k < 16; k++) number = (number << 2 | number >> 30) ^ (uint32_t)analogRead(A5);
