@@ -427,9 +427,14 @@ class Learner:
             with self._first_samples():
                 return self.allocate(X.shape[1], classes).partial_fit(X, y, sample_weight=weights)
         core = self._state.core
+        if classes is not None and not core.labels.in_slots:
+            with self._first_samples():
+                labels = Labels(classes, self._n_classes)
+                self._adopt(self.plan(core.n_features), core.arena, labels, core.n_features)
+                return self.partial_fit(X, y, sample_weight=weights)
         if classes is not None and not core.labels.names(classes):
             raise ValueError(
-                f"classes={list(classes)!r} differ from the first call's"
+                f"classes={list(classes)!r} differ from the labels known so far,"
                 f" {list(core.labels.in_slots)!r}"
             )
         slots, n_known, newcomers = core.labels.encode(y)
@@ -573,13 +578,16 @@ class Learner:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a snapshot, whole or not at all (see FORMATS.md); read it with ``edgesvm.load``.
 
+        Where `path` is a symbolic link, the file it points at is replaced and the link stays.
+
         Raises
         ------
         TypeError
             A label is no bool, int, float or str, or the class is not registered, so that `load`
             would not find it.
         OSError
-            The disk is full or read-only; an older file of that name is as it was.
+            The disk is full or read-only, or `path` is a link to nowhere; an older file of that
+            name is as it was.
         """
         save(self, path)
 
@@ -650,7 +658,11 @@ class Learner:
         saved = state.pop("_saved", None)
         self.__dict__.update(state)
         if saved is not None:
-            self._restore(*saved[:4])
+            *rest, params = saved
+            built = type(self)(**params)  # parameters may have been set since the memory was taken
+            built._engine = self._engine
+            built._restore(*rest)
+            self._state = built._state
 
     def _restore(self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: Any) -> None:
         """Take up a saved arena; CorruptModelError where its counts contradict one another."""

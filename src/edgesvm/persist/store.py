@@ -34,10 +34,10 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     folder synced.
 
     Where only the last fails, the new file is in place and whole, but a power cut may yet bring the
-    old one back.
+    old one back. A symbolic link stays: the file it points at is replaced.
     """
     data = pack(model._snapshot())
-    path = Path(path)
+    path = _followed(Path(path))
     if path.exists() and not path.is_file():
         # The rename would put a file in the place of a device or a pipe.
         raise FileExistsError(f"{path} is no plain file: a snapshot would take its place")
@@ -57,6 +57,18 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
             os.unlink(temporary)
         raise
     sync_folder(path.parent)
+
+
+def _followed(path: Path) -> Path:
+    """The file that a symbolic link leads to; `path` itself where it is none."""
+    if not path.is_symlink():
+        return path
+    try:
+        return path.resolve(strict=True)
+    except (FileNotFoundError, RuntimeError) as error:  # RuntimeError: before 3.13, a loop
+        raise FileNotFoundError(
+            f"{path} is a symbolic link to {os.readlink(path)}, where there is no file"
+        ) from error
 
 
 def describe(model: Model) -> bytes:

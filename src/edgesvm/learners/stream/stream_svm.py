@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.contract.params import flag, one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
 from edgesvm.learners.stream._stream_svm import StreamSVMCore
@@ -107,6 +107,8 @@ class StreamSVM(Learner):
         one_of("slack", self.slack, "exact", "paper")
         whole("n_balls", self.n_balls, 1, MAX_BALLS)
         whole("lookahead", self.lookahead, 0, MAX_BALLS)
+        flag("normalize", self.normalize)
+        flag("fit_intercept", self.fit_intercept)
         if self.n_balls > 1 and self.lookahead > 0:
             raise ValueError(
                 f"n_balls={self.n_balls} and lookahead={self.lookahead}: give one of the two"

@@ -88,9 +88,10 @@ class AdiabaticLearner(KernelLearner):
         return core.labels.sign * (self._held("gamma") / core.views["mu"])[None, :]
 
     @property
-    def intercept_(self) -> float:
+    def intercept_(self) -> np.ndarray:
+        """Ndarray of shape (1,), float64."""
         core = self._fitted
-        return core.labels.sign * float(core.views["b"] / core.views["mu"])
+        return core.labels.sign * np.array([float(core.views["b"] / core.views["mu"])])
 
     @property
     def margin_(self) -> np.ndarray:

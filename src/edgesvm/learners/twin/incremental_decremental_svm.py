@@ -48,7 +48,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
     vectors_ : ndarray of shape (n, n_features)
     labels_, sample_weights_ : ndarray of shape (n,)
     dual_coef_ : ndarray of shape (1, n)
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     margin_ : ndarray of shape (n,), bool
     n_unlearned_, n_forgotten_, n_ignored_, n_overflowed_ : int
     n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_ : int

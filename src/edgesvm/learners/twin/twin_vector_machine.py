@@ -63,7 +63,7 @@ class TwinVectorMachine(AdiabaticLearner):
     twins_ : ndarray of shape (n, n_features)
     weights_ : ndarray of shape (n, 2), columns as `classes_`
     dual_coef_ : ndarray of shape (1, n)
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     margin_ : ndarray of shape (n,), bool
     C_ : float
     n_accepted_, n_absorbed_, n_merged_, n_removed_, n_rejected_, n_forced_, n_overflowed_ : int
