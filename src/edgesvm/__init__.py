@@ -12,7 +12,7 @@ from edgesvm.errors import (
     VersionMismatch,
 )
 from edgesvm.kernels import RBF, Linear, Polynomial
-from edgesvm.learner import Learner
+from edgesvm.learner import Learner, load
 from edgesvm.learners import (
     BallVectorMachine,
     BatchSVM,
@@ -24,12 +24,11 @@ from edgesvm.learners import (
     OneVsRest,
     RandSVM,
     ReservoirSVM,
-    Standardized,
     StreamSVM,
     TwinVectorMachine,
     WindowedSVM,
 )
-from edgesvm.persist import load
+from edgesvm.preprocessing.standardized import Standardized
 
 __version__ = "0.1.0"
 

@@ -79,28 +79,3 @@ class Polynomial:
 
 
 Kernel = Linear | RBF | Polynomial
-
-
-def resolve_kernel(
-    kernel: Kernel | str, n_features: int, gamma: float | None, degree: int, coef0: float
-) -> Kernel:
-    """The kernel object for what a user wrote; ``gamma=None`` is 1 / n_features.
-
-    Raises
-    ------
-    ValueError
-        The name is none of "linear", "rbf", "poly".
-    """
-    if isinstance(kernel, (Linear, RBF, Polynomial)):
-        return kernel
-    width = 1.0 / n_features if gamma is None else gamma
-    if kernel == "linear":
-        return Linear()
-    if kernel == "rbf":
-        return RBF(width)
-    if kernel == "poly":
-        return Polynomial(degree, width, coef0)
-    raise ValueError(
-        f"kernel={kernel!r}: give 'linear', 'rbf', 'poly', or Linear(), RBF(gamma),"
-        " Polynomial(degree)"
-    )

@@ -3,7 +3,7 @@ and load.
 
 A learner is its arena. The public class holds parameters and checks; the core (compiled, or its
 NumPy twin) holds state and step. What a subclass adds is short: its parameters, `_check_params`,
-`_arrays`, `_core`.
+`_arrays`, the class of its core and `_core_params`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,18 +25,40 @@ from edgesvm.budget import (
     parse_bytes,
 )
 from edgesvm.contract.core import common_arrays
+from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_floats, as_labels, as_out, as_weights
 from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.params import one_of, whole
+from edgesvm.contract.registry import kind_of, registered_name
 from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
-from edgesvm.errors import NotFittedError, refusal
+from edgesvm.errors import CorruptModelError, NotFittedError, refusal
+from edgesvm.persist.format import Snapshot, Wrapped
+from edgesvm.persist.store import read_file, restore, save
 
 Self = TypeVar("Self", bound="Learner")
 
 DTYPES = ("float32", "float64")
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
+
+
+class Place(NamedTuple):
+    """Where a core lives and whose it is: what every core is given, beside its parameters."""
+
+    plan: MemoryPlan
+    arena: Arena
+    labels: Labels
+    n_features: int
+    dtype: str
+    owner: str  # the public class's name, for messages
+
+
+class State(NamedTuple):
+    """What a learner has once it has memory."""
+
+    core: Any
+    params: dict[str, Any]  # those the core was built with, whatever was set since
 
 
 class Learner:
@@ -54,7 +76,10 @@ class Learner:
 
     dtype: str
     _capacity: ClassVar[str]  # the parameter that `within` makes as large as fits
-    _engine: ClassVar[str] = "compiled"  # "reference": the NumPy twin, for tests and readers
+    _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its twin
+    _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots; the signature's where not given
+    _engine: str = "compiled"  # "reference": the NumPy twin, for tests and readers
+    _state: State | None = None  # None: no memory yet
 
     # -- what a learner adds -----------------------------------------------------------------------
 
@@ -66,9 +91,13 @@ class Learner:
         """The learner's own arrays, (name, dtype, shape)."""
         raise NotImplementedError
 
-    def _core(self, *common: Any) -> Any:
-        """The core of the chosen engine, given (plan, arena, labels, n_features, dtype, owner)."""
-        raise NotImplementedError
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        """What the core is told, beside its `Place`."""
+        return {}
+
+    def _build(self, engine: str, place: Place) -> Any:
+        """The core of an engine. A learner around another builds that one's core with it."""
+        return of_engine(self._compiled, engine)(*place, **self._core_params(place.n_features))
 
     @property
     def _n_classes(self) -> int:
@@ -88,7 +117,9 @@ class Learner:
 
     @classmethod
     def _param_names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        names = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        order = cls._param_order
+        return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Constructor arguments by name, as they were given."""
@@ -96,17 +127,27 @@ class Learner:
 
     def set_params(self: Self, **params: Any) -> Self:
         """Change constructor arguments. What was learned belonged to the old ones and is
-        dropped."""
+        dropped.
+
+        Raises
+        ------
+        ValueError
+            There is no such parameter: nothing is changed and nothing dropped.
+        """
+        self._check_names(params)
+        for name, value in params.items():
+            setattr(self, name, value)
+        self._state = None
+        return self
+
+    def _check_names(self, params: Mapping[str, Any]) -> None:
+        """Refuse what `set_params` cannot set."""
         names = self._param_names()
         for name in params:
             if name not in names:
                 raise ValueError(
                     f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}"
                 )
-        for name, value in params.items():
-            setattr(self, name, value)
-        self.__dict__.pop("_state", None)
-        return self
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
@@ -168,8 +209,19 @@ class Learner:
         return self
 
     def _adopt(self, plan: MemoryPlan, arena: Arena, labels: Labels, n_features: int) -> None:
-        core = self._core(plan, arena, labels, int(n_features), self.dtype, type(self).__name__)
-        self._state = (core, self._like_new().get_params(deep=False))  # as they are now, for `save`
+        place = Place(plan, arena, labels, int(n_features), self.dtype, type(self).__name__)
+        self._hold(self._build(self._engine, place))
+
+    def _hold(self, core: Any) -> None:
+        """Have this core, which was built with the parameters as they are now."""
+        self._state = State(core, self._like_new().get_params(deep=False))
+
+    def _at_work(self: Self, core: Any, engine: str) -> Self:
+        """A learner of the same parameters on a core whose memory is another learner's."""
+        learner = self._like_new()
+        learner._engine = engine
+        learner._hold(core)
+        return learner
 
     def _like_new(self: Self) -> Self:
         """A learner of the same parameters, a wrapped learner's too, that has learned nothing."""
@@ -243,7 +295,7 @@ class Learner:
     @property
     def nbytes(self) -> int:
         """Bytes held: the arena's, 0 before ``allocate``."""
-        return self._allocated.arena.nbytes if "_state" in self.__dict__ else 0
+        return 0 if self._state is None else self._state.core.arena.nbytes
 
     @property
     def arena(self) -> Arena:
@@ -252,30 +304,34 @@ class Learner:
 
     @property
     def _allocated(self) -> Any:
-        try:
-            return self._state[0]
-        except AttributeError:
+        """The core; AttributeError where there is no memory yet."""
+        return self._held_state.core
+
+    @property
+    def _held_state(self) -> State:
+        if self._state is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no memory yet: allocate, or learn a sample"
-            ) from None
+            )
+        return self._state
 
     def reset(self: Self) -> Self:
         """Forget what was learned; the memory stays."""
-        if "_state" in self.__dict__:
-            core = self._state[0]
+        if self._state is not None:
+            core = self._state.core
             plan = self.plan(core.n_features)
             self._zero(core)
             named = core.labels.in_slots if core.labels.closed else None
             labels = Labels(named, core.labels.room)
             if plan.total != core.arena.nbytes or labels.room != self._n_classes:
-                self.set_params()
+                self._state = None
             else:
                 self._adopt(plan, core.arena, labels, core.n_features)
         return self
 
     def _fresh_labels(self) -> Labels:
         """Those named up front, else none."""
-        known = self._allocated.labels if "_state" in self.__dict__ else Labels()
+        known = Labels() if self._state is None else self._state.core.labels
         return Labels(known.in_slots if known.closed else None, self._n_classes)
 
     def _start_anew(self, n_features: int, labels: Labels) -> None:
@@ -284,7 +340,7 @@ class Learner:
         if self.nbytes == plan.total and self.n_features_in_ == n_features:
             self._zero(self._allocated)
         else:
-            self.__dict__.pop("_state", None)
+            self._state = None
             self.allocate(n_features)
         self._adopt(plan, self._allocated.arena, labels, n_features)
 
@@ -309,11 +365,11 @@ class Learner:
             A feature is NaN or infinite, the length is wrong, or the label is one too many. The
             sample is not learned and the model is as it was.
         """
-        if "_state" in self.__dict__:
-            return self._state[0].learn_one(x, y)
+        if self._state is not None:
+            return self._state.core.learn_one(x, y)
         with self._first_samples():
             self.allocate(len(self._floats(x, 1)))
-            return self._state[0].learn_one(x, y)
+            return self._allocated.learn_one(x, y)
 
     @property
     def _dtype(self) -> np.dtype:
@@ -322,20 +378,21 @@ class Learner:
     def _floats(self, x: ArrayLike, ndim: int) -> np.ndarray:
         """Features in the dtype and width of the memory, or of the parameters while there is
         none."""
-        if "_state" in self.__dict__:
-            core = self._state[0]
+        if self._state is not None:
+            core = self._state.core
             return as_floats(x, core.dtype, ndim, core.n_features, core.owner)
         return as_floats(x, self._dtype, ndim, None, type(self).__name__)
 
     @contextlib.contextmanager
     def _first_samples(self) -> Iterator[None]:
-        """Where the very first sample is refused, the memory taken for it goes back, and with it
-        width and labels."""
+        """Where the very first sample is refused, all is as before: the memory taken for it goes
+        back, and with it width and labels."""
+        before = self._state
         try:
             yield
         except BaseException:
-            if "_state" in self.__dict__ and self.n_seen_ == 0:
-                del self._state
+            if self._state is not None and self.n_seen_ == 0:
+                self._state = before
             raise
 
     def partial_fit(
@@ -363,19 +420,23 @@ class Learner:
             are not.
         """
         owner = type(self).__name__
-        known = self._state[0] if "_state" in self.__dict__ else None
         X = self._floats(X, 2)
         y = as_labels(y, len(X), owner)
         weights = as_weights(sample_weight, len(X))
-        if known is None:
+        if self._state is None:
             with self._first_samples():
                 return self.allocate(X.shape[1], classes).partial_fit(X, y, sample_weight=weights)
-        if classes is not None and not known.labels.names(classes):
+        core = self._state.core
+        if classes is not None and not core.labels.in_slots:
+            with self._first_samples():
+                labels = Labels(classes, self._n_classes)
+                self._adopt(self.plan(core.n_features), core.arena, labels, core.n_features)
+                return self.partial_fit(X, y, sample_weight=weights)
+        if classes is not None and not core.labels.names(classes):
             raise ValueError(
-                f"classes={list(classes)!r} differ from the first call's"
-                f" {list(known.labels.in_slots)!r}"
+                f"classes={list(classes)!r} differ from the labels known so far,"
+                f" {list(core.labels.in_slots)!r}"
             )
-        core = self._state[0]
         slots, n_known, newcomers = core.labels.encode(y)
         n_learned, _, status = core.learn_many(X[:n_known], slots, weights)
         for slot, row, label in newcomers:
@@ -408,21 +469,21 @@ class Learner:
         weights = as_weights(sample_weight, len(X))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to learn")
-        if "_state" in self.__dict__ and self._state[0].n_features == X.shape[1]:
+        if self._state is not None and self._state.core.n_features == X.shape[1]:
             self.reset()
         else:
-            self.set_params()
+            self._state = None
         return self.partial_fit(X, y, sample_weight=weights)
 
     # -- predicting --------------------------------------------------------------------------------
 
     @property
     def _fitted(self) -> Any:
-        if "_state" not in self.__dict__:
+        if self._state is None:
             self._raise_not_fitted()
-        return self._state[0]
+        return self._state.core
 
-    def _raise_not_fitted(self) -> None:
+    def _raise_not_fitted(self) -> NoReturn:
         raise NotFittedError(
             f"{type(self).__name__} has learned no sample yet; call learn_one or partial_fit first"
         )
@@ -491,7 +552,7 @@ class Learner:
     @property
     def is_fitted(self) -> bool:
         """Whether a sample was learned, so that a prediction can be asked for."""
-        return "_state" in self.__dict__ and bool(self._allocated.views["n_per_class"].any())
+        return self._state is not None and bool(self._state.core.views["n_per_class"].any())
 
     @property
     def classes_(self) -> np.ndarray:
@@ -517,46 +578,99 @@ class Learner:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a snapshot, whole or not at all (see FORMATS.md); read it with ``edgesvm.load``.
 
+        Where `path` is a symbolic link, the file it points at is replaced and the link stays.
+
         Raises
         ------
         TypeError
-            A label is no bool, int, float or str.
+            A label is no bool, int, float or str, or the class is not registered, so that `load`
+            would not find it.
         OSError
-            The disk is full or read-only; an older file of that name is as it was.
+            The disk is full or read-only, or `path` is a link to nowhere; an older file of that
+            name is as it was.
         """
-        from edgesvm.persist import save
-
         save(self, path)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k != "_state"}
-        if "_state" in self.__dict__:
-            core, params = self._state
-            state["_saved"] = (
-                core.n_features,
-                core.labels.in_slots,
-                core.labels.closed,
-                bytes(core.arena),
-                params,
+    def _snapshot(self) -> Snapshot:
+        """What a snapshot says of this learner; its arena is not copied."""
+        core, params = self._held_state
+        claimed = self._claim(params)
+        labels = core.labels
+        return Snapshot(
+            claimed.learner,
+            claimed.params,
+            core.n_features,
+            labels.in_slots,
+            labels.closed,
+            core.arena.memory.data,
+        )
+
+    @property
+    def _most_labels(self) -> int:
+        """Labels there can be in the memory that was taken."""
+        return int(self._allocated.labels.room)
+
+    def _claim(self, params: dict[str, Any]) -> Wrapped:
+        """Class name and parameters, those of a wrapped learner in the same way."""
+        return Wrapped(
+            registered_name(type(self)),
+            {
+                name: v._claim(v.get_params(deep=False)) if isinstance(v, Learner) else v
+                for name, v in params.items()
+            },
+        )
+
+    @classmethod
+    def _claimed(cls: type[Self], snapshot: Snapshot) -> tuple[Self, MemoryPlan]:
+        """The empty learner that a snapshot of this class claims to be, and its plan, which is
+        that of the bytes there are."""
+        try:
+            learner = cls(**_params_of(snapshot.params))
+            plan = learner.plan(snapshot.n_features)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise CorruptModelError(
+                f"the snapshot's parameters are not those of a {snapshot.learner}: {error}"
+            ) from error
+        if plan.total != len(snapshot.arena):
+            raise CorruptModelError(
+                f"the snapshot holds {len(snapshot.arena)} bytes, its parameters plan {plan.total}"
             )
+        return learner, plan
+
+    @classmethod
+    def _of_snapshot(cls: type[Self], snapshot: Snapshot) -> Self:
+        """The learner of a snapshot; CorruptModelError where no stream of samples can have made
+        it."""
+        learner, _ = cls._claimed(snapshot)
+        learner._restore(snapshot.n_features, snapshot.labels, snapshot.closed, snapshot.arena)
+        return learner
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name != "_state"}
+        if self._state is not None:
+            core, params = self._state
+            labels = core.labels
+            memory = bytes(core.arena)
+            state["_saved"] = (core.n_features, labels.in_slots, labels.closed, memory, params)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved = state.pop("_saved", None)
         self.__dict__.update(state)
         if saved is not None:
-            self._restore(*saved[:4])
+            *rest, params = saved
+            built = type(self)(**params)  # parameters may have been set since the memory was taken
+            built._engine = self._engine
+            built._restore(*rest)
+            self._state = built._state
 
-    def _restore(
-        self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: bytes
-    ) -> None:
+    def _restore(self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: Any) -> None:
         """Take up a saved arena; CorruptModelError where its counts contradict one another."""
-        self.allocate(n_features)
-        core = self._state[0]
-        core.arena.memory[:] = np.frombuffer(memory, np.uint8)
+        arena = self.allocate(n_features).arena
+        arena.memory[:] = np.frombuffer(memory, np.uint8)
         restored = Labels.restore(labels, closed, self._n_classes)
-        self._adopt(self.plan(n_features), core.arena, restored, n_features)
-        self._check(self._state[0])
+        self._adopt(self.plan(n_features), arena, restored, n_features)
+        self._check(self._allocated)
 
     def _check(self, core: Any) -> None:
         """Refuse, with CorruptModelError, an arena that no stream of samples can have made."""
@@ -578,3 +692,25 @@ class Learner:
             classifier_tags=ClassifierTags(multi_class=self._n_classes > 2),
             input_tags=InputTags(),
         )
+
+
+def load(path: str | os.PathLike[str]) -> Learner:
+    """The learner saved at `path`; it goes on as if it had never stopped.
+
+    Raises
+    ------
+    CorruptModelError, FormatVersionError
+        The file is no sound snapshot.
+    OSError
+        It cannot be read.
+    """
+    learner: Learner = restore(read_file(path))
+    return learner
+
+
+def _params_of(claimed: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as a snapshot has them, a wrapped learner built of its own."""
+    return {
+        name: kind_of(v.learner)(**_params_of(v.params)) if isinstance(v, Wrapped) else v
+        for name, v in claimed.items()
+    }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgesvm import RBF, Polynomial
-from edgesvm.contract.params import not_negative, one_of, positive, whole
+from edgesvm.contract.params import flag, not_negative, one_of, positive, whole
 
 
 @pytest.mark.parametrize("value", [1, 64, np.int8(7), np.uint64(9)])
@@ -75,3 +75,15 @@ def test_names(value):
 def test_kernels_name_their_parameters(kernel, name):
     with pytest.raises(ValueError, match=name):
         kernel()
+
+
+@pytest.mark.parametrize("value", [True, np.True_])
+def test_true_and_false(value):
+    assert flag("normalize", value) is True and flag("normalize", not value) is False
+
+
+@pytest.mark.parametrize("value", [1, 0.0, "no", "True", None, np.array([True])])
+def test_what_is_neither(value):
+    with pytest.raises(ValueError) as caught:
+        flag("normalize", value)
+    assert str(caught.value) == f"normalize={value!r}: give True or False"

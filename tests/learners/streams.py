@@ -9,9 +9,9 @@ ENGINES = ("compiled", "reference")
 
 def make(kind, engine="compiled", **params):
     """A learner on the compiled core, or on its NumPy twin."""
-    if engine == "compiled":
-        return kind(**params)
-    return type(kind.__name__, (kind,), {"_engine": engine})(**params)
+    learner = kind(**params)
+    learner._engine = engine
+    return learner
 
 
 def gaussian(rng, n, width):

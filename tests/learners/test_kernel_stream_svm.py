@@ -33,7 +33,7 @@ def learner(engine="compiled", **params):
 
 def shares_of_samples(model, n):
     """a (n,): the share of each sample seen in the centre."""
-    views = model._state[0].views
+    views = model._allocated.views
     held = int(views["n_held"])
     which = np.round(views["vectors"][:held, -1] / MARK["float64"]).astype(int) - 1
     assert len(set(which)) == held
@@ -49,7 +49,7 @@ def gram(kernel, X, y, C):
 
 def check_cache(model, X, y, weights=None, rtol=1e-9):
     """ww, xi2, q, and V where it is the radius, from their definitions."""
-    views, C, kernel = model._state[0].views, model.C, model._kernel(X.shape[1])
+    views, C, kernel = model._allocated.views, model.C, model._kernel(X.shape[1])
     a = shares_of_samples(model, len(X))
     assert a.min() >= 0.0
     np.testing.assert_allclose(a.sum(), 1.0, rtol=1e-9)
@@ -89,8 +89,8 @@ def test_linear_kernel_with_room_for_all_is_stream_svm(bound, engine):
         )
         for name in ("xi2", "ww", "q"):
             np.testing.assert_allclose(
-                float(kernel._state[0].views[name]),
-                float(linear._state[0].views[name]),
+                float(kernel._allocated.views[name]),
+                float(linear._allocated.views[name]),
                 rtol=1e-8,
                 err_msg=name,
             )
@@ -102,7 +102,7 @@ def test_the_tag_is_not_felt():
         bare = learner(max_vectors=6, kernel=kernel, C=5.0).partial_fit(X, y)
         seen = learner(max_vectors=6, kernel=kernel, C=5.0).partial_fit(tagged(X), y)
         for name in ("share", "sign", "norm", "own", "R", "ww", "xi2", "q"):
-            assert bare._state[0].views[name].tobytes() == seen._state[0].views[name].tobytes(), (
+            assert bare._allocated.views[name].tobytes() == seen._allocated.views[name].tobytes(), (
                 name
             )
 
@@ -200,9 +200,9 @@ def test_weight_zero_is_as_if_absent(engine):
     present.partial_fit(
         X[weights > 0], y[weights > 0], classes=[-1, 1], sample_weight=weights[weights > 0]
     )
-    for name, array in every._state[0].views.items():
+    for name, array in every._allocated.views.items():
         if name not in ("n_seen", "row"):  # row is scratch
-            assert array.tobytes() == present._state[0].views[name].tobytes(), name
+            assert array.tobytes() == present._allocated.views[name].tobytes(), name
 
 
 @engines

@@ -1,5 +1,6 @@
 """OneVsOne and OneVsRest: which part learns what, how they vote, who competes; all or nothing."""
 
+import copy
 import os
 import struct
 import zlib
@@ -55,7 +56,7 @@ def parts_alone(kind, learner, X, y, n_classes):
     """Learners of two classes, each taught the rows of its part."""
     for low, high in sides(kind, n_classes):
         rows = np.isin(y, low + high)
-        alone = learner._like_new().allocate(X.shape[1], classes=[0, 1])
+        alone = copy.deepcopy(learner).allocate(X.shape[1], classes=[0, 1])
         yield alone.partial_fit(X[rows], np.isin(y[rows], high).astype(int))
 
 
@@ -89,17 +90,7 @@ def test_each_part_is_a_learner_taught_its_rows(kind, learner, engine):
 
 def make_inner(learner, engine):
     """`learner` with the engine that the whole has."""
-    copy = learner._like_new()
-    copy.__class__ = type(
-        type(learner).__name__,
-        (type(learner),),
-        {"_engine": engine, "_like_new": copy_of},
-    )
-    return copy
-
-
-def copy_of(learner):
-    return type(learner)(**learner.get_params(deep=False))
+    return make(type(learner), engine, **learner.get_params(deep=False))
 
 
 # -- how they decide -------------------------------------------------------------------------------

@@ -20,8 +20,8 @@ from edgesvm.data.rows import CsvRows, NpzRows, open_rows
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import Prequential
 from edgesvm.learner import Learner
-from edgesvm.learners import Standardized
 from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
+from edgesvm.preprocessing.standardized import Standardized
 
 if TYPE_CHECKING:
     from edgesvm.ingest.recording import Recording

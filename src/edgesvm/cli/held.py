@@ -36,7 +36,7 @@ class Held:
 def held_by(learner: Learner) -> Held | None:
     """What `learner` holds; None where it is a weight vector alone."""
     if isinstance(learner, Standardized):
-        found = held_by(_inside(learner))
+        found = held_by(learner.learner_)
         if found is None:
             return None
         raw = found.points * learner.scale_ + learner.mean_
@@ -60,16 +60,8 @@ def held_by(learner: Learner) -> Held | None:
 def has_margins(learner: Learner) -> bool:
     """Whether the decision values 1 and -1 are the margins, as the Kuhn-Tucker conditions have
     it."""
-    return hasattr(_inside(learner), "kt_residual")
-
-
-def _inside(learner: Learner) -> Learner:
-    """The wrapped learner on the same arena: its arrays stand there by the same names."""
-    if not isinstance(learner, Standardized):
-        return learner
-    inner = learner._inner._like_new()
-    inner._state = learner._state
-    return inner
+    within = learner._inner if isinstance(learner, Standardized) else learner
+    return hasattr(within, "kt_residual")
 
 
 def _held(name: str, points: Any, weights: Any, on_margin: Any) -> Held:

@@ -16,7 +16,6 @@ from edgesvm.learners import (
     OneVsOne,
     OneVsRest,
     ReservoirSVM,
-    Standardized,
     StreamSVM,
     TwinVectorMachine,
     WindowedSVM,
@@ -24,6 +23,7 @@ from edgesvm.learners import (
 from edgesvm.learners.incremental.retrained_svm import SCHEMES
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.learners.wrapper import Wrapper
+from edgesvm.preprocessing.standardized import Standardized
 
 KINDS: dict[str, type[Learner]] = {
     "stream": StreamSVM,

@@ -8,8 +8,8 @@ import json
 from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
 from edgesvm.cli import arguments, learner_options
 from edgesvm.learner import Learner
-from edgesvm.learners import Standardized
 from edgesvm.learners.multiclass import Multiclass
+from edgesvm.preprocessing.standardized import Standardized
 
 HELP = """\
 What fits in so many bytes, for every learner: its capacity, its bytes, and what is left.

@@ -19,8 +19,8 @@ from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
-from edgesvm.learner import Learner
-from edgesvm.persist import Checkpoint, load
+from edgesvm.learner import Learner, load
+from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.runner import Runner
 

@@ -40,6 +40,13 @@ def one_of(name: str, value: object, *allowed: str) -> str:
     return value
 
 
+def flag(name: str, value: object) -> bool:
+    """`value`, True or False; nothing else is taken for one of them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r}: give True or False")
+    return bool(value)
+
+
 def _as_float(value: object) -> float:
     """NaN where `value` is no number, or one too large for a float."""
     try:

@@ -1,39 +1,19 @@
-"""The learners, and the one list of them that snapshots, the command line and the tests read."""
+"""The learners, and ``LEARNERS``, all that are registered, by name."""
 
-from edgesvm.learner import Learner
+from edgesvm.contract.registry import LEARNERS
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
 from edgesvm.learners.enclosing.ball_vector_machine import BallVectorMachine
 from edgesvm.learners.enclosing.core_vector_machine import CoreVectorMachine
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
+from edgesvm.learners.kernel_learner import KernelLearner
 from edgesvm.learners.multiclass import OneVsOne, OneVsRest
 from edgesvm.learners.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
-from edgesvm.preprocessing.standardized import Standardized
-
-LEARNERS: dict[str, type[Learner]] = {
-    kind.__name__: kind
-    for kind in (
-        StreamSVM,
-        KernelStreamSVM,
-        BatchSVM,
-        ReservoirSVM,
-        IncrementalSVM,
-        WindowedSVM,
-        RandSVM,
-        CoreVectorMachine,
-        BallVectorMachine,
-        TwinVectorMachine,
-        IncrementalDecrementalSVM,
-        Standardized,
-        OneVsOne,
-        OneVsRest,
-    )
-}
 
 __all__ = [
     "LEARNERS",
@@ -42,12 +22,12 @@ __all__ = [
     "CoreVectorMachine",
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
+    "KernelLearner",
     "KernelStreamSVM",
     "OneVsOne",
     "OneVsRest",
     "RandSVM",
     "ReservoirSVM",
-    "Standardized",
     "StreamSVM",
     "TwinVectorMachine",
     "WindowedSVM",

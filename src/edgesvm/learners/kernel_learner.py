@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-from edgesvm.kernels import Kernel, resolve_kernel
+from dataclasses import dataclass
+
+from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 from edgesvm.learner import Learner
 
+KERNEL = ("kernel", "gamma", "degree", "coef0")
 
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelLearner(Learner):
-    """Base of the learners with a kernel, an object or a name with its numbers beside it."""
+    """Base of the learners with a kernel.
 
-    kernel: Kernel | str
-    gamma: float | None
-    degree: int
-    coef0: float
+    Parameters
+    ----------
+    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
+        An object, such as ``RBF(0.5)``, or a name with the numbers beside it.
+    gamma : float, optional
+        Of the named kernels "rbf" and "poly"; > 0, default 1 / n_features.
+    degree : int, default 3
+        Of "poly", 1 to 64.
+    coef0 : float, default 1.0
+        Of "poly", >= 0.
+    C : float, default 1.0
+        Penalty of slack; > 0.
+    dtype : {"float32", "float64"}, default "float32"
+        Of samples.
+    """
 
-    def _check_kernel(self) -> None:
-        self._kernel(1)
+    kernel: Kernel | str = "rbf"
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    C: float = 1.0
+    dtype: str = "float32"
 
     def _kernel(self, n_features: int) -> Kernel:
-        return resolve_kernel(self.kernel, n_features, self.gamma, self.degree, self.coef0)
+        """The kernel object; ValueError for a name that is none, or a number out of range."""
+        kernel = self.kernel
+        if isinstance(kernel, Kernel):
+            return kernel
+        width = 1.0 / n_features if self.gamma is None else self.gamma
+        if kernel == "linear":
+            return Linear()
+        if kernel == "rbf":
+            return RBF(width)
+        if kernel == "poly":
+            return Polynomial(self.degree, width, self.coef0)
+        raise ValueError(
+            f"kernel={kernel!r}: give 'linear', 'rbf', 'poly', or Linear(), RBF(gamma),"
+            " Polynomial(degree)"
+        )

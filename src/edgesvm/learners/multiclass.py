@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import PARTS, MemoryPlan
+from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_labels, as_weights
 from edgesvm.contract.labels import MOST_CLASSES, Labels
 from edgesvm.contract.params import whole
+from edgesvm.contract.registry import registered
 from edgesvm.data.sources import Source, is_rereadable
 from edgesvm.data.survey import survey
-from edgesvm.learner import Learner
+from edgesvm.learner import Learner, Place
 from edgesvm.learners._multiclass import MulticlassCore
-from edgesvm.learners._multiclass_ref import MulticlassCoreRef
 from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.wrapper import Wrapper
 
@@ -26,15 +28,16 @@ Progress = Callable[[int, int], Any]
 Self = TypeVar("Self", bound="Multiclass")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Multiclass(Wrapper):
     """Base of both: parts of one kind in one arena, and the classes that they stand for."""
 
     _pairs: ClassVar[bool]
-    _wrapped = "a learner of two classes"
+    _compiled = MulticlassCore
+    _expected = "a learner of two classes, such as StreamSVM()"
 
-    def __init__(self, *, learner: Learner | None = None, n_classes: int = 10) -> None:
-        self.learner = learner
-        self.n_classes = n_classes
+    learner: Learner | None = None
+    n_classes: int = 10
 
     # -- memory ------------------------------------------------------------------------------------
 
@@ -54,7 +57,8 @@ class Multiclass(Wrapper):
         raise NotImplementedError
 
     def _part(self, n_features: int) -> MemoryPlan:
-        return self._inner.plan(n_features)
+        plan: MemoryPlan = self._inner.plan(n_features)
+        return plan
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         n = self._n_classes
@@ -65,25 +69,18 @@ class Multiclass(Wrapper):
             (PARTS, "u1", (self._n_parts, self._part(n_features).total)),
         ]
 
-    def _core(self, *common: Any) -> Any:
-        plan, arena, _, *rest = common
-        inner = self._part_learner()
-        two = Labels([0, 1])
-        (block,) = (array for array in plan.arrays if array.name == PARTS)
+    def _build(self, engine: str, place: Place) -> Any:
+        inner = self._inner
+        (block,) = (array for array in place.plan.arrays if array.name == PARTS)
         n_parts, n_bytes = block.shape
-        rows = (arena.part(block.offset + p * n_bytes, n_bytes) for p in range(n_parts))
-        core = MulticlassCore if self._engine == "compiled" else MulticlassCoreRef
-        return core(
-            *common,
-            parts=tuple(inner._core(plan.part, row, two, *rest) for row in rows),
+        part = place._replace(plan=self._part(place.n_features), labels=Labels([0, 1]))
+        rows = (place.arena.part(block.offset + p * n_bytes, n_bytes) for p in range(n_parts))
+        return of_engine(self._compiled, engine)(
+            *place,
+            parts=tuple(inner._build(engine, part._replace(arena=row)) for row in rows),
             pairs=self._pairs,
             most=inner._most_samples,
         )
-
-    def _part_learner(self) -> Any:
-        part = self._inner._like_new()
-        part._engine = self._engine  # type: ignore[misc]
-        return part
 
     def _zero(self, core: Any) -> None:
         first = core.views[PARTS].ctypes.data - core.arena.memory.ctypes.data
@@ -105,12 +102,7 @@ class Multiclass(Wrapper):
         Their labels are 0 and 1. Reading them is what they are for: what one of them learns is not
         counted here.
         """
-        return [self._at_work(core) for core in self._allocated.parts]
-
-    def _at_work(self, core: Any) -> Any:
-        part = self._part_learner()
-        part._state = (core, part.get_params(deep=False))
-        return part
+        return [self._inner_at_work(core) for core in self._allocated.parts]
 
     @property
     def n_left_out_(self) -> int:
@@ -192,7 +184,7 @@ class Multiclass(Wrapper):
         try:
             for p, (part, sides) in enumerate(zip(core.parts, self._sides(), strict=True)):
                 if all(any(per_slot[slot] for slot in side) for side in sides):
-                    learner = self._at_work(part)
+                    learner = self._inner_at_work(part)
                     learner.fit(*rows.of(sides))
                     if learner.arena is not part.arena:
                         raise RuntimeError(f"{learner!r} has left the memory it was given")
@@ -216,7 +208,7 @@ class Multiclass(Wrapper):
     def solve(self: Self, *, progress: Progress | None = None) -> Self:
         """Have every part that solves on demand, such as `BatchSVM`, do so; `fit` does. Nothing
         where the learner has no ``solve``."""
-        if hasattr(self._inner, "solve") and "_state" in self.__dict__:
+        if hasattr(self._inner, "solve") and self._state is not None:
             parts = self.parts_
             for p, part in enumerate(parts):
                 if part.is_fitted:
@@ -226,6 +218,8 @@ class Multiclass(Wrapper):
         return self
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneVsOne(Multiclass):
     """Many classes by a learner for each pair of them, and a vote.
 
@@ -283,6 +277,8 @@ class OneVsOne(Multiclass):
         return (([i], [j]) for j in range(self._n_classes) for i in range(j))
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneVsRest(Multiclass):
     """Many classes by a learner for each of them against all others.
 

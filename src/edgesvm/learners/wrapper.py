@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,62 +15,108 @@ Self = TypeVar("Self", bound="Wrapper")
 
 
 class Wrapper(Learner):
-    """Base of the learners whose parameter ``learner`` is another one, of which only the parameters
-    are used."""
+    """Base of the learners of which one parameter is another learner, used for its parameters
+    only."""
 
+    _parameter: ClassVar[str] = "learner"  # which parameter that is
+    _expected: ClassVar[str] = "a learner, such as StreamSVM()"
     _capacity = ""  # the wrapped learner's
 
-    learner: Learner | None
+    # -- the wrapped learner -----------------------------------------------------------------------
 
     @property
-    def _inner(self) -> Learner:
-        inner = StreamSVM() if self.learner is None else self.learner
+    def _given(self) -> Learner | None:
+        """The parameter as it was given."""
+        given: Learner | None = getattr(self, self._parameter)
+        return given
+
+    @property
+    def _inner(self) -> Any:
+        """The learner whose parameters are used."""
+        inner = self._default() if self._given is None else self._given
         if not isinstance(inner, Learner) or not self._wraps(inner):
-            raise ValueError(f"learner={self.learner!r}: give {self._wrapped}, such as StreamSVM()")
+            raise ValueError(f"{self._parameter}={self._given!r}: give {self._expected}")
         return inner
 
-    _wrapped = "a learner"
+    @staticmethod
+    def _default() -> Learner:
+        """The learner where None is given."""
+        return StreamSVM()
 
     def _wraps(self, inner: Learner) -> bool:
         """Whether this one may be within."""
         raise NotImplementedError
 
+    def _inner_at_work(self, core: Any) -> Any:
+        """The wrapped learner on its core, which lives in this one's memory."""
+        as_built = type(self)(**self._held_state.params)
+        return as_built._inner._at_work(core, self._engine)
+
+    # -- what is the wrapped learner's -------------------------------------------------------------
+
     @property
     def dtype(self) -> str:  # type: ignore[override]
-        return self._inner.dtype
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor arguments; with ``deep`` the learner's too, as ``learner__C``."""
-        params = super().get_params(deep=False)
-        if deep and self.learner is not None:
-            params |= {
-                f"learner__{name}": value for name, value in self.learner.get_params().items()
-            }
-        return params
-
-    def set_params(self: Self, **params: Any) -> Self:
-        """Change constructor arguments, ``learner__C`` for the learner's; what was learned is
-        dropped."""
-        nested = {name: params.pop(name) for name in list(params) if name.startswith("learner__")}
-        super().set_params(**params)
-        if nested and self.learner is None:
-            raise ValueError(f"{', '.join(nested)}: give learner=StreamSVM(...) first, it is None")
-        if nested:
-            self._inner.set_params(
-                **{name.removeprefix("learner__"): value for name, value in nested.items()}
-            )
-        return self
+        return str(self._inner.dtype)
 
     def _of_capacity(self: Self, capacity: int) -> Self:
         params = self.get_params(deep=False)
-        return type(self)(**{**params, "learner": self._inner._of_capacity(capacity)})
+        return type(self)(**{**params, self._parameter: self._inner._of_capacity(capacity)})
 
     def _capacity_range(self) -> tuple[int, int]:
-        return self._inner._capacity_range()
+        least, most = self._inner._capacity_range()
+        return least, most
 
     @property
     def _most_samples(self) -> int | None:
-        return self._inner._most_samples
+        most: int | None = self._inner._most_samples
+        return most
+
+    # -- parameters, the wrapped learner's among them ----------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Constructor arguments; with ``deep`` the wrapped learner's too, as ``learner__C``."""
+        params = super().get_params(deep=False)
+        if deep and isinstance(self._given, Learner):
+            nested = self._given.get_params()
+            params |= {f"{self._parameter}__{name}": value for name, value in nested.items()}
+        return params
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Change constructor arguments, ``learner__C`` for the wrapped learner's; what was learned
+        is dropped.
+
+        Raises
+        ------
+        ValueError
+            There is no such parameter: nothing is changed and nothing dropped.
+        """
+        self._check_names(params)
+        own, nested = self._apart(params)
+        super().set_params(**own)
+        if nested:
+            getattr(self, self._parameter).set_params(**nested)
+        return self
+
+    def _check_names(self, params: Mapping[str, Any]) -> None:
+        own, nested = self._apart(params)
+        super()._check_names(own)
+        if not nested:
+            return
+        inner = own.get(self._parameter, self._given)
+        if not isinstance(inner, Learner):
+            names = ", ".join(f"{self._parameter}__{name}" for name in nested)
+            instead = f"{self._parameter}={type(self._default()).__name__}(...)"
+            raise ValueError(f"{names}: give {instead} first, it is {inner!r}")
+        inner._check_names(nested)
+
+    def _apart(self, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Own parameters, and those of the wrapped learner by its names."""
+        prefix = f"{self._parameter}__"
+        own = {name: v for name, v in params.items() if not name.startswith(prefix)}
+        nested = {name.removeprefix(prefix): v for name, v in params.items() if name not in own}
+        return own, nested
+
+    # -- predicting --------------------------------------------------------------------------------
 
     def decision_one(self, x: ArrayLike, out: np.ndarray | None = None) -> Any:
         """Decision values of one sample, as a row of ``decision_function``.

@@ -12,18 +12,18 @@ from edgesvm.persist.checkpoint import (
 )
 from edgesvm.persist.disk import Disk, OsDisk
 from edgesvm.persist.format import Snapshot, pack, unpack
-from edgesvm.persist.store import inspect, load, restore, save
+from edgesvm.persist.store import Model, inspect, restore, save
 
 __all__ = [
     "Checkpoint",
     "Disk",
+    "Model",
     "OsDisk",
     "Slot",
     "Snapshot",
     "inspect",
     "inspect_slots",
     "is_checkpoint",
-    "load",
     "pack",
     "read_slot",
     "restore",

@@ -14,14 +14,14 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.errors import CorruptModelError, FormatVersionError, MemoryBudgetError
-from edgesvm.learner import Learner
 from edgesvm.persist.disk import Disk, OsDisk
-from edgesvm.persist.format import CRC_BYTES
+from edgesvm.persist.format import CRC_BYTES, head
 from edgesvm.persist.format import HEADER_BYTES as SNAPSHOT_HEADER_BYTES
-from edgesvm.persist.store import MAX_FILE_BYTES, describe, restore, snapshot_bytes
+from edgesvm.persist.store import MAX_FILE_BYTES, Model, restore, snapshot_bytes
 
 MAGIC = b"ESVMSLOT"
 VERSION = 1
@@ -37,7 +37,7 @@ MIN_SNAPSHOT = SNAPSHOT_HEADER_BYTES + CRC_BYTES
 CHUNK = 1 << 16
 
 
-def slot_bytes(learner: Learner) -> int:
+def slot_bytes(learner: Model) -> int:
     """Bytes of each slot for the snapshots of `learner`, whatever labels come; the file has twice
     as many.
     """
@@ -117,7 +117,7 @@ class Checkpoint:
         self._loaded = False
         self._image: _Image | None = None
 
-    def load(self, max_bytes: int | None = None) -> Learner | None:
+    def load(self, max_bytes: int | None = None) -> Any:
         """The learner of the newest sound slot; None where there is no file yet, or no save in it,
         or with ``fresh``.
 
@@ -163,7 +163,7 @@ class Checkpoint:
         self._loaded = True
         return learner
 
-    def prepare(self, learner: Learner) -> None:
+    def prepare(self, learner: Model) -> None:
         """Take the memory for one save of `learner`, and make the files that are not there.
 
         Called by the first `save`; call it before the first sample to have the memory taken, and
@@ -187,7 +187,7 @@ class Checkpoint:
         if failed := self._each(lambda file: file.attach(n_slot, self.sequence, self.fresh)):
             raise failed[0]
 
-    def save(self, learner: Learner) -> None:
+    def save(self, learner: Model) -> None:
         """`take` and `commit`.
 
         Raises
@@ -203,7 +203,7 @@ class Checkpoint:
         self.take(learner)
         self.commit()
 
-    def take(self, learner: Learner) -> None:
+    def take(self, learner: Model) -> None:
         """Copy the learner's bytes as they are; no disk is touched once `prepare` was called."""
         if self._image is None:
             if not self._loaded:
@@ -306,17 +306,18 @@ class _Image:
         self._bytes = memoryview(bytearray(nbytes))
         self._n_snapshot = 0
 
-    def take(self, learner: Learner) -> None:
-        head = describe(learner)
-        n_snapshot = len(head) + learner.nbytes + CRC_BYTES
+    def take(self, learner: Model) -> None:
+        snapshot = learner._snapshot()
+        before, arena = head(snapshot), snapshot.arena
+        n_snapshot = len(before) + len(arena) + CRC_BYTES
         if HEADER_BYTES + n_snapshot > self.nbytes:
             raise ValueError(
                 f"a snapshot of {format_bytes(n_snapshot)} does not fit "
                 f"the slots of {format_bytes(self.nbytes)}"
             )
-        begin = HEADER_BYTES + len(head)
-        self._bytes[HEADER_BYTES:begin] = head
-        self._bytes[begin : begin + learner.nbytes] = learner.arena.memory.data
+        begin = HEADER_BYTES + len(before)
+        self._bytes[HEADER_BYTES:begin] = before
+        self._bytes[begin : begin + len(arena)] = arena
         self._n_snapshot = n_snapshot
 
     def sealed(self, sequence: int, n_slot: int) -> memoryview:
@@ -350,7 +351,7 @@ class _File:
         with self._opened() as descriptor:
             return self._read(descriptor)
 
-    def restore(self, slot: Slot) -> Learner | None:
+    def restore(self, slot: Slot) -> Any:
         return restore(self.snapshot(slot)) if slot.snapshot_bytes else None
 
     def snapshot(self, slot: Slot) -> bytes:

@@ -9,10 +9,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from edgesvm.errors import CorruptModelError
-from edgesvm.learner import Learner
-from edgesvm.persist import Checkpoint
+from edgesvm.persist.checkpoint import Checkpoint
+from edgesvm.persist.store import Model
 
 # The system's default of 8 MiB would count against the process's limit.
 STACK_BYTES = 256 * 1024
@@ -41,6 +42,14 @@ class Interval:
         return str(self.samples) if self.seconds is None else f"{self.seconds:f}s"
 
 
+class LearningModel(Model, Protocol):
+    """What is saved while it learns."""
+
+    @property
+    def n_seen_(self) -> int:
+        """Samples taken so far."""
+
+
 class Checkpointer:
     """Calls for a save whenever the interval is over, and never waits for the disk before `close`.
 
@@ -67,7 +76,7 @@ class Checkpointer:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        learner: Learner,
+        learner: LearningModel,
         every: Interval,
         *,
         report: Callable[[str], None] = lambda text: None,

@@ -50,7 +50,7 @@ class Snapshot:
     n_features: int
     labels: tuple[Any, ...]  # in slot order
     closed: bool  # labels were named up front
-    arena: bytes
+    arena: bytes | memoryview
 
 
 def pack(snapshot: Snapshot) -> bytes:
@@ -61,28 +61,22 @@ def pack(snapshot: Snapshot) -> bytes:
     TypeError
         A label or parameter of a kind the format has no place for.
     """
-    claimed = Wrapped(snapshot.learner, snapshot.params)
-    body = (
-        head(claimed, snapshot.n_features, snapshot.labels, snapshot.closed, len(snapshot.arena))
-        + snapshot.arena
-    )
+    body = head(snapshot) + snapshot.arena
     return body + struct.pack("<I", zlib.crc32(body))
 
 
-def head(
-    claimed: Wrapped, n_features: int, labels: tuple[Any, ...], closed: bool, arena_bytes: int
-) -> bytes:
-    """Header, parameters and labels: all that comes before an arena of `arena_bytes` bytes. Raises
-    as `pack` does.
-    """
-    params = _pack_params(claimed)
-    packed_labels = struct.pack("<B", closed) + b"".join(_pack_value(y, label=True) for y in labels)
+def head(snapshot: Snapshot) -> bytes:
+    """Header, parameters and labels: all that comes before the arena. Raises as `pack` does."""
+    params = _pack_params(Wrapped(snapshot.learner, snapshot.params))
+    labels = b"".join(_pack_value(y, label=True) for y in snapshot.labels)
+    packed_labels = struct.pack("<B", snapshot.closed) + labels
+    arena_bytes = len(snapshot.arena)
     n_bytes = HEADER_BYTES + len(params) + len(packed_labels) + arena_bytes + CRC_BYTES
     header = HEADER.pack(
         MAGIC,
         VERSION,
         HEADER_BYTES,
-        n_features,
+        snapshot.n_features,
         n_bytes,
         arena_bytes,
         len(params),

@@ -1,35 +1,43 @@
-"""Snapshots on a file system: saved atomically, loaded with the checks of the learner they claim
-to be."""
+"""Snapshots on a file system: saved atomically, read whole, given to the learner they claim to be
+of."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import struct
 import tempfile
-import zlib
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from edgesvm.budget import MemoryPlan, format_bytes
+from edgesvm.contract.registry import kind_of
 from edgesvm.errors import CorruptModelError
-from edgesvm.learner import Learner
 from edgesvm.persist.folders import sync_folder
-from edgesvm.persist.format import CRC_BYTES, Snapshot, Wrapped, head, max_labels_bytes, unpack
+from edgesvm.persist.format import CRC_BYTES, Snapshot, head, max_labels_bytes, pack, unpack
 
 MAX_FILE_BYTES = 1 << 32
 
 
-def save(learner: Learner, path: str | os.PathLike[str]) -> None:
-    """Write `learner` to `path`: a new file, synced, then renamed over the old one, then the folder
-    synced.
+class Model(Protocol):
+    """What can be saved: a learner, of which no more is known here."""
+
+    @property
+    def _most_labels(self) -> int:
+        """Labels there can be."""
+
+    def _snapshot(self) -> Snapshot: ...
+
+
+def save(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a snapshot to `path`: a new file, synced, then renamed over the old one, then the
+    folder synced.
 
     Where only the last fails, the new file is in place and whole, but a power cut may yet bring the
-    old one back.
+    old one back. A symbolic link stays: the file it points at is replaced.
     """
-    data = describe(learner) + bytes(learner.arena)
-    data += struct.pack("<I", zlib.crc32(data))
-    path = Path(path)
+    data = pack(model._snapshot())
+    path = _followed(Path(path))
     if path.exists() and not path.is_file():
         # The rename would put a file in the place of a device or a pipe.
         raise FileExistsError(f"{path} is no plain file: a snapshot would take its place")
@@ -51,33 +59,31 @@ def save(learner: Learner, path: str | os.PathLike[str]) -> None:
     sync_folder(path.parent)
 
 
-def describe(learner: Learner) -> bytes:
-    """All of a snapshot of `learner` that comes before its arena; TypeError for a label the format
+def _followed(path: Path) -> Path:
+    """The file that a symbolic link leads to; `path` itself where it is none."""
+    if not path.is_symlink():
+        return path
+    try:
+        return path.resolve(strict=True)
+    except (FileNotFoundError, RuntimeError) as error:  # RuntimeError: before 3.13, a loop
+        raise FileNotFoundError(
+            f"{path} is a symbolic link to {os.readlink(path)}, where there is no file"
+        ) from error
+
+
+def describe(model: Model) -> bytes:
+    """All of a snapshot of `model` that comes before its arena; TypeError for a label the format
     has no place for.
     """
-    core, params = learner._allocated, learner._state[1]
-    labels = core.labels
-    return head(
-        _claim(learner, params), core.n_features, labels.in_slots, labels.closed, core.arena.nbytes
-    )
+    return head(model._snapshot())
 
 
-def snapshot_bytes(learner: Learner) -> int:
-    """Most bytes a snapshot of `learner`, which has its memory, can have, whatever labels come."""
-    core, params = learner._allocated, learner._state[1]
-    before_labels = len(head(_claim(learner, params), core.n_features, (), False, 0)) - 1
-    return before_labels + max_labels_bytes(core.labels.room) + core.arena.nbytes + CRC_BYTES
-
-
-def _claim(learner: Learner, params: dict[str, Any]) -> Wrapped:
-    """Class name and parameters, those of a wrapped learner in the same way."""
-    return Wrapped(
-        type(learner).__name__,
-        {
-            k: _claim(v, v.get_params(deep=False)) if isinstance(v, Learner) else v
-            for k, v in params.items()
-        },
-    )
+def snapshot_bytes(model: Model) -> int:
+    """Most bytes a snapshot of `model`, which has its memory, can have, whatever labels come."""
+    snapshot = model._snapshot()
+    without_labels = len(head(replace(snapshot, labels=()))) - 1
+    n_labels = max_labels_bytes(model._most_labels)
+    return without_labels + n_labels + len(snapshot.arena) + CRC_BYTES
 
 
 def _mode(path: Path) -> int:
@@ -91,60 +97,16 @@ def _mode(path: Path) -> int:
         return 0o666 & ~umask
 
 
-def load(path: str | os.PathLike[str]) -> Learner:
-    """The learner saved at `path`; it goes on as if it had never stopped.
-
-    Raises
-    ------
-    CorruptModelError, FormatVersionError
-        The file is no sound snapshot.
-    OSError
-        It cannot be read.
-    """
-    return restore(read_file(path))
-
-
-def inspect(path: str | os.PathLike[str]) -> tuple[Snapshot, Learner, MemoryPlan]:
+def inspect(path: str | os.PathLike[str]) -> tuple[Snapshot, Any, MemoryPlan]:
     """What a snapshot says, checked but for the learned numbers: snapshot, empty learner, plan."""
     snapshot = unpack(read_file(path))
-    return snapshot, *_claimed(snapshot)
+    return snapshot, *kind_of(snapshot.learner)._claimed(snapshot)
 
 
-def restore(data: bytes) -> Learner:
-    """The learner in a snapshot's bytes; raises as `load` does."""
+def restore(data: bytes) -> Any:
+    """The learner in a snapshot's bytes; raises as `edgesvm.load` does."""
     snapshot = unpack(data)
-    learner, _ = _claimed(snapshot)
-    learner._restore(snapshot.n_features, snapshot.labels, snapshot.closed, snapshot.arena)
-    return learner
-
-
-def _claimed(snapshot: Snapshot) -> tuple[Learner, MemoryPlan]:
-    """The empty learner a snapshot claims to be, its plan equal to the bytes that are there."""
-    try:
-        learner = _build(Wrapped(snapshot.learner, snapshot.params))
-        plan = learner.plan(snapshot.n_features)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise CorruptModelError(
-            f"the snapshot's parameters are not those of a {snapshot.learner}: {error}"
-        ) from error
-    if plan.total != len(snapshot.arena):
-        raise CorruptModelError(
-            f"the snapshot holds {len(snapshot.arena)} bytes, its parameters plan {plan.total}"
-        )
-    return learner, plan
-
-
-def _build(claimed: Wrapped) -> Learner:
-    from edgesvm.learners import LEARNERS
-
-    kind = LEARNERS.get(claimed.learner)
-    if kind is None:
-        raise CorruptModelError(
-            f"the snapshot is of {claimed.learner!r}, which this release does not have"
-        )
-    return kind(
-        **{k: _build(v) if isinstance(v, Wrapped) else v for k, v in claimed.params.items()}
-    )
+    return kind_of(snapshot.learner)._of_snapshot(snapshot)
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from edgesvm.budget import MemoryPlan
-from edgesvm.learner import Learner
+from edgesvm.contract.engine import of_engine
+from edgesvm.contract.registry import registered
+from edgesvm.learner import Learner, Place
 from edgesvm.learners.wrapper import Wrapper
 from edgesvm.preprocessing._standardized import StandardizedCore
-from edgesvm.preprocessing._standardized_ref import StandardizedCoreRef
 
 __all__ = ["Standardized"]
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class Standardized(Wrapper):
     """Scale each feature to mean 0 and deviation 1 as the stream goes, and learn that.
 
@@ -46,8 +50,9 @@ class Standardized(Wrapper):
     StreamSVM(bound='lower', lookahead=8)
     """
 
-    def __init__(self, *, learner: Learner | None = None) -> None:
-        self.learner = learner
+    _compiled = StandardizedCore
+
+    learner: Learner | None = None
 
     def _wraps(self, inner: Learner) -> bool:
         return not isinstance(inner, Standardized)
@@ -77,22 +82,16 @@ class Standardized(Wrapper):
         super()._check(core)
         self._inner._check(core.inner)
 
-    def _core(self, *common: Any) -> Any:
-        inner = self._inner._like_new()
-        inner._engine = self._engine  # type: ignore[misc]
-        core = StandardizedCore if self._engine == "compiled" else StandardizedCoreRef
-        return core(*common, inner=inner._core(*common))
+    def _build(self, engine: str, place: Place) -> Any:
+        inner = self._inner._build(engine, place)  # on the same memory, by its own names
+        return of_engine(self._compiled, engine)(*place, inner=inner)
 
     @property
-    def learner_(self) -> Learner:
+    def learner_(self) -> Any:
         """The learner at work in this one's memory, for what it tells or does beside learning and
         deciding, such as ``learner_.n_given_up_`` or ``learner_.update()``. It knows scaled samples
         alone."""
-        core, params = self._allocated, self._state[1]
-        learner = type(self)(**params)._inner._like_new()
-        learner._engine = self._engine  # type: ignore[misc]
-        learner._state = (core.inner, learner.get_params(deep=False))
-        return learner
+        return self._inner_at_work(self._allocated.inner)
 
     @property
     def mean_(self) -> np.ndarray:

@@ -575,8 +575,8 @@ def test_any_solver_with_the_interface():
         def _check_params(self):
             super()._check_params()
 
-        def _core(self, *common):
-            return BatchSVM(**{**self.get_params(), "C": 2 * self.C})._core(*common)
+        def _build(self, engine, place):
+            return BatchSVM(**{**self.get_params(), "C": 2 * self.C})._build(engine, place)
 
     mine = Doubled(max_samples=200, C=5.0, kernel=RBF(2.0), tol=1e-3, cache="1MiB")
     model = RandSVM(solver=mine).fit(X, y)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from edgesvm.contract.params import one_of
-from edgesvm.kernels import Kernel
+from edgesvm.contract.registry import registered
 from edgesvm.learners.batch.store_svm import StoreSVM
+from edgesvm.learners.kernel_learner import KERNEL
 
 __all__ = ["BatchSVM"]
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class BatchSVM(StoreSVM):
     """The support vector machine of all samples held, solved to a tolerance by SMO.
 
@@ -16,13 +21,8 @@ class BatchSVM(StoreSVM):
     ----------
     C : float, default 1.0
         Penalty of slack, times the sample's weight; > 0.
-    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
-    gamma : float, optional
-        Of the named kernels "rbf" and "poly"; default 1 / n_features.
-    degree : int, default 3
-        Of "poly".
-    coef0 : float, default 1.0
-        Of "poly".
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
     tol : float, default 1e-3
         The gap, in units of the decision value, at which the solver stops; > 0.
     max_samples : int, default 1000
@@ -76,34 +76,12 @@ class BatchSVM(StoreSVM):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Kernel | str = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        tol: float = 1e-3,
-        max_samples: int = 1000,
-        when_full: str = "refuse",
-        cache: int | str = "8MiB",
-        shrinking: bool = True,
-        max_iter: int | None = None,
-        dtype: str = "float32",
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_samples = max_samples
-        self.when_full = when_full
-        self.cache = cache
-        self.shrinking = shrinking
-        self.max_iter = max_iter
-        self.dtype = dtype
+    _param_order = (
+        *("C", *KERNEL, "tol", "max_samples", "when_full"),
+        *("cache", "shrinking", "max_iter", "dtype"),
+    )
+
+    when_full: str = "refuse"
 
     def _check_params(self) -> None:
         super()._check_params()

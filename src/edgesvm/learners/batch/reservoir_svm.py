@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from edgesvm.contract.params import whole
-from edgesvm.kernels import Kernel
+from edgesvm.contract.registry import registered
 from edgesvm.learners.batch.store_svm import StoreSVM
+from edgesvm.learners.kernel_learner import KERNEL
 
 __all__ = ["ReservoirSVM"]
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class ReservoirSVM(StoreSVM):
     """The SVM of a uniform random sample, of fixed size, of all that was seen.
 
@@ -48,34 +53,13 @@ class ReservoirSVM(StoreSVM):
 
     _when_full = "random"
 
-    def __init__(
-        self,
-        *,
-        max_samples: int = 100,
-        C: float = 1.0,
-        kernel: Kernel | str = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        tol: float = 1e-3,
-        cache: int | str = "8MiB",
-        shrinking: bool = True,
-        max_iter: int | None = None,
-        seed: int = 0,
-        dtype: str = "float32",
-    ) -> None:
-        self.max_samples = max_samples
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.cache = cache
-        self.shrinking = shrinking
-        self.max_iter = max_iter
-        self.seed = seed
-        self.dtype = dtype
+    _param_order = (
+        *("max_samples", "C", *KERNEL, "tol"),
+        *("cache", "shrinking", "max_iter", "seed", "dtype"),
+    )
+
+    max_samples: int = 100
+    seed: int = 0
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from edgesvm.budget import parse_bytes
+from edgesvm.contract.params import positive, whole
 from edgesvm.learners.kernel_learner import KernelLearner
 
 LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
@@ -13,10 +15,19 @@ ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtyp
 Arrays = list[tuple[str, str, tuple[int, ...]]]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SmoLearner(KernelLearner):
     """Base of the learners whose arena ends in `smo_arrays`."""
 
-    tol: float
+    tol: float = 1e-3
+    max_iter: int | None = None
+
+    def _check_params(self) -> None:
+        positive("C", self.C)
+        positive("tol", self.tol)
+        if self.max_iter is not None:
+            whole("max_iter", self.max_iter, 1, 1 << 62)
+        self._kernel(1)
 
     def _zero(self, core: Any) -> None:
         # The cache is last, and zero between solutions: writing it would touch all its pages.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -10,12 +11,11 @@ from numpy.typing import ArrayLike
 
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.labels import Labels
-from edgesvm.contract.params import positive, whole
+from edgesvm.contract.params import flag, whole
 from edgesvm.data.sources import Source, is_rereadable
 from edgesvm.data.survey import survey
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch._store_svm import StoreSVMCore
-from edgesvm.learners.batch._store_svm_ref import StoreSVMCoreRef
 from edgesvm.learners.batch.smo_learner import (
     Arrays,
     SmoLearner,
@@ -30,31 +30,26 @@ Progress = Callable[[int, float], Any]
 Self = TypeVar("Self", bound="StoreSVM")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StoreSVM(SmoLearner):
     """Base of the learners that hold samples and solve on demand; see `BatchSVM`."""
 
     n_held_ = Counter("Samples in the store.")
 
     _capacity = "max_samples"
+    _compiled = StoreSVMCore
     _when_full: ClassVar[str]
 
-    C: float
-    max_samples: int
-    cache: int | str
-    shrinking: bool
-    max_iter: int | None
+    max_samples: int = 1000
+    cache: int | str = "8MiB"
+    shrinking: bool = True
 
     # -- parameters and memory ---------------------------------------------------------------------
 
     def _check_params(self) -> None:
+        super()._check_params()
         whole("max_samples", self.max_samples, 1, MAX_CAPACITY)
-        positive("C", self.C)
-        positive("tol", self.tol)
-        if self.max_iter is not None:
-            whole("max_iter", self.max_iter, 1, 1 << 62)
-        if not isinstance(self.shrinking, (bool, np.bool_)):
-            raise ValueError(f"shrinking={self.shrinking!r}: give True or False")
-        self._check_kernel()
+        flag("shrinking", self.shrinking)
         check_cache(self.cache, self.max_samples, f"max_samples={self.max_samples:,}")
 
     def _capacity_range(self) -> tuple[int, int]:
@@ -68,19 +63,17 @@ class StoreSVM(SmoLearner):
             *smo_arrays(int(self.max_samples), n_features, self.dtype, self.cache),
         ]
 
-    def _core(self, *common: Any) -> Any:
-        core = StoreSVMCore if self._engine == "compiled" else StoreSVMCoreRef
-        return core(
-            *common,
-            C=float(self.C),
-            kernel=self._kernel(common[3]),
-            tol=float(self.tol),
-            shrinking=bool(self.shrinking),
-            max_iter=self.max_iter,
-            max_samples=int(self.max_samples),
-            when_full=self._policy,
-            seed=int(getattr(self, "seed", 0)),
-        )
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {
+            "C": float(self.C),
+            "kernel": self._kernel(n_features),
+            "tol": float(self.tol),
+            "shrinking": bool(self.shrinking),
+            "max_iter": self.max_iter,
+            "max_samples": int(self.max_samples),
+            "when_full": self._policy,
+            "seed": int(getattr(self, "seed", 0)),
+        }
 
     @property
     def _policy(self) -> str:
@@ -145,7 +138,7 @@ class StoreSVM(SmoLearner):
         if fits:
             self.reset()
         else:
-            self.set_params()
+            self._state = None
         for chunk in source.chunks(dtype=self._dtype):
             self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
 
@@ -237,9 +230,9 @@ class StoreSVM(SmoLearner):
 
     @property
     def _fitted(self) -> Any:
-        if "_state" not in self.__dict__:
+        if self._state is None:
             self._raise_not_fitted()
-        core = self._state[0]  # no super(), which is an object a call
+        core = self._state.core  # no super(), which is an object a call
         if not core.is_solved and self.is_fitted:
             self.solve()
         return core

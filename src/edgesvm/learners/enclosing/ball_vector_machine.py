@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
-
-import numpy as np
+from dataclasses import dataclass
+from typing import Any
 
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.params import whole
-from edgesvm.kernels import Kernel
+from edgesvm.contract.params import flag, whole
+from edgesvm.contract.registry import registered
 from edgesvm.learners.batch.smo_learner import Arrays
 from edgesvm.learners.enclosing._ball_vector_machine import BallVectorMachineCore
-from edgesvm.learners.enclosing._ball_vector_machine_ref import BallVectorMachineCoreRef
-from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
+from edgesvm.learners.enclosing.enclosing_machine import EFFORT, GEOMETRY, EnclosingMachine
 
 __all__ = ["BallVectorMachine"]
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class BallVectorMachine(EnclosingMachine):
     """The l2-SVM by a ball of fixed radius that encloses all samples: no numerical solver.
 
@@ -29,14 +29,9 @@ class BallVectorMachine(EnclosingMachine):
         small where C is large: or any ball will do, and `fit` says truly that it ``converged_``.
     C : float, default 1.0
         Penalty of squared slack; > 0.
-    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
         k(x, x) must be the same for all x: RBF, or any with ``normalize``.
-    gamma : float, optional
-        Of the named kernels "rbf" and "poly"; default 1 / n_features.
-    degree : int, default 3
-        Of "poly".
-    coef0 : float, default 1.0
-        Of "poly".
     normalize : bool, default False
         Make every row of unit norm, predicted ones too; rows of zeros stay.
     max_core : int, default 1000
@@ -103,54 +98,17 @@ class BallVectorMachine(EnclosingMachine):
     True
     """
 
-    _cores: ClassVar[dict[str, Any]] = {
-        "compiled": BallVectorMachineCore,
-        "reference": BallVectorMachineCoreRef,
-    }
+    _compiled = BallVectorMachineCore
+    _param_order = (*GEOMETRY, "multi_scale", "shrink", "max_rounds", *EFFORT)
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1e-4,
-        C: float = 1.0,
-        kernel: Kernel | str = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        normalize: bool = False,
-        max_core: int = 1000,
-        n_probes: int = 59,
-        multi_scale: bool = True,
-        shrink: bool = True,
-        max_rounds: int = 1,
-        cache: int | str | None = None,
-        max_iter: int = 10_000_000,
-        seed: int = 0,
-        dtype: str = "float32",
-    ) -> None:
-        self.epsilon = epsilon
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.normalize = normalize
-        self.max_core = max_core
-        self.n_probes = n_probes
-        self.multi_scale = multi_scale
-        self.shrink = shrink
-        self.max_rounds = max_rounds
-        self.cache = cache
-        self.max_iter = max_iter
-        self.seed = seed
-        self.dtype = dtype
+    multi_scale: bool = True
+    shrink: bool = True
+    max_rounds: int = 1
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name in ("multi_scale", "shrink"):
-            value = getattr(self, name)
-            if not isinstance(value, (bool, np.bool_)):
-                raise ValueError(f"{name}={value!r}: give True or False")
+        flag("multi_scale", self.multi_scale)
+        flag("shrink", self.shrink)
         whole("max_rounds", self.max_rounds, 1, 10**6)
 
     def _own_arrays(self, n: int) -> Arrays:
@@ -160,8 +118,8 @@ class BallVectorMachine(EnclosingMachine):
             ("f", "f8", (n,)),
         ]
 
-    def _own_params(self) -> dict[str, Any]:
-        return {"shrink": bool(self.shrink)}
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | {"shrink": bool(self.shrink)}
 
     def _scales(self) -> list[float]:
         epsilon = float(self.epsilon)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from dataclasses import dataclass
 
 from edgesvm.contract.counter import Counter
-from edgesvm.kernels import Kernel
+from edgesvm.contract.registry import registered
 from edgesvm.learners.batch.smo_learner import Arrays, padded
 from edgesvm.learners.enclosing._core_vector_machine import CoreVectorMachineCore
-from edgesvm.learners.enclosing._core_vector_machine_ref import CoreVectorMachineCoreRef
-from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
+from edgesvm.learners.enclosing.enclosing_machine import EFFORT, GEOMETRY, EnclosingMachine
 
 __all__ = ["CoreVectorMachine"]
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class CoreVectorMachine(EnclosingMachine):
     """The l2-SVM by the minimum enclosing ball of a small core set of the samples.
 
@@ -26,14 +27,9 @@ class CoreVectorMachine(EnclosingMachine):
         small where C is large: or any ball will do, and `fit` says truly that it ``converged_``.
     C : float, default 1.0
         Penalty of squared slack; > 0.
-    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
         k(x, x) must be the same for all x: RBF, or any with ``normalize``.
-    gamma : float, optional
-        Of the named kernels "rbf" and "poly"; default 1 / n_features.
-    degree : int, default 3
-        Of "poly".
-    coef0 : float, default 1.0
-        Of "poly".
     normalize : bool, default False
         Make every row of unit norm, predicted ones too; rows of zeros stay.
     max_core : int, default 1000
@@ -93,41 +89,8 @@ class CoreVectorMachine(EnclosingMachine):
     True
     """
 
-    _cores: ClassVar[dict[str, Any]] = {
-        "compiled": CoreVectorMachineCore,
-        "reference": CoreVectorMachineCoreRef,
-    }
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1e-4,
-        C: float = 1.0,
-        kernel: Kernel | str = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        normalize: bool = False,
-        max_core: int = 1000,
-        n_probes: int = 59,
-        cache: int | str | None = None,
-        max_iter: int = 10_000_000,
-        seed: int = 0,
-        dtype: str = "float32",
-    ) -> None:
-        self.epsilon = epsilon
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.normalize = normalize
-        self.max_core = max_core
-        self.n_probes = n_probes
-        self.cache = cache
-        self.max_iter = max_iter
-        self.seed = seed
-        self.dtype = dtype
+    _compiled = CoreVectorMachineCore
+    _param_order = (*GEOMETRY, *EFFORT)
 
     def _own_arrays(self, n: int) -> Arrays:
         wide = padded(n)

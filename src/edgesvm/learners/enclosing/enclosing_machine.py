@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import parse_bytes
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.params import positive, whole
+from edgesvm.contract.params import flag, positive, whole
 from edgesvm.data.sources import CHUNK_ROWS, Chunk, Source
 from edgesvm.data.survey import survey
 from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
-from edgesvm.learners.kernel_learner import KernelLearner
+from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
 
 NEAR = 8  # times n_probes: rows noted in a pass
+GEOMETRY = ("epsilon", "C", *KERNEL, "normalize", "max_core", "n_probes")  # in this order in a
+EFFORT = ("cache", "max_iter", "seed", "dtype")  # snapshot, a machine's own between the two
 CACHED_ROWS = 16  # where ``cache`` is not given
 
 Progress = Callable[[int, int, float], Any]
 Self = TypeVar("Self", bound="EnclosingMachine")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EnclosingMachine(KernelLearner):
     """Base of the learners that enclose all samples by a ball; see `BallVectorMachine`."""
 
     _capacity = "max_core"
-    _cores: ClassVar[dict[str, Any]]  # by engine
 
-    epsilon: float
-    C: float
-    normalize: bool
-    max_core: int
-    n_probes: int
-    cache: int | str | None
-    max_iter: int
-    seed: int
+    epsilon: float = 1e-4
+    normalize: bool = False
+    max_core: int = 1000
+    n_probes: int = 59
+    cache: int | str | None = None
+    max_iter: int = 10_000_000
+    seed: int = 0
 
     # -- parameters and memory ---------------------------------------------------------------------
 
@@ -50,8 +52,7 @@ class EnclosingMachine(KernelLearner):
         whole("n_probes", self.n_probes, 1, 1 << 16)
         whole("max_iter", self.max_iter, 1, 10**12)
         whole("seed", self.seed, 0, (1 << 32) - 1)
-        if not isinstance(self.normalize, (bool, np.bool_)):
-            raise ValueError(f"normalize={self.normalize!r}: give True or False")
+        flag("normalize", self.normalize)
         kernel = self._kernel(1)
         if not isinstance(kernel, RBF) and not self.normalize:
             raise ValueError(
@@ -102,22 +103,17 @@ class EnclosingMachine(KernelLearner):
     def _own_arrays(self, n: int) -> Arrays:
         raise NotImplementedError
 
-    def _core(self, *common: Any) -> Any:
-        kernel = self._kernel(common[3])
-        return self._cores[self._engine](
-            *common,
-            C=float(self.C),
-            kernel=kernel,
-            normalize=bool(self.normalize),
-            epsilon=float(self.epsilon),
-            max_core=int(self.max_core),
-            max_iter=int(self.max_iter),
-            kappa=self._self_kernel(kernel) + 1.0 + 1.0 / float(self.C),
-            **self._own_params(),
-        )
-
-    def _own_params(self) -> dict[str, Any]:
-        return {}
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        kernel = self._kernel(n_features)
+        return {
+            "C": float(self.C),
+            "kernel": kernel,
+            "normalize": bool(self.normalize),
+            "epsilon": float(self.epsilon),
+            "max_core": int(self.max_core),
+            "max_iter": int(self.max_iter),
+            "kappa": self._self_kernel(kernel) + 1.0 + 1.0 / float(self.C),
+        }
 
     def _zero(self, core: Any) -> None:
         # The cache is last, and zero between samples: writing it would touch all its pages.

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from edgesvm.kernels import Kernel
+from edgesvm.contract.registry import registered
 from edgesvm.learners.incremental._incremental_svm import IncrementalSVMCore
-from edgesvm.learners.incremental._incremental_svm_ref import IncrementalSVMCoreRef
-from edgesvm.learners.incremental.retrained_svm import Arrays, RetrainedSVM
+from edgesvm.learners.incremental.retrained_svm import RETRAINED, Arrays, RetrainedSVM
 
 __all__ = ["IncrementalSVM"]
 
 Self = TypeVar("Self", bound="IncrementalSVM")
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class IncrementalSVM(RetrainedSVM):
     """An SVM trained again whenever a batch is full, on its support vectors and the batch.
 
@@ -37,13 +39,8 @@ class IncrementalSVM(RetrainedSVM):
         is solved again; ``n_given_up_`` counts them.
     C : float, default 1.0
         Penalty of slack, times the sample's weight; > 0.
-    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
-    gamma : float, optional
-        Of the named kernels "rbf" and "poly"; default 1 / n_features.
-    degree : int, default 3
-        Of "poly".
-    coef0 : float, default 1.0
-        Of "poly".
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
     tol : float, default 1e-3
         The gap, in units of the decision value, at which the solver stops; > 0.
     cache : int or str, optional
@@ -93,39 +90,8 @@ class IncrementalSVM(RetrainedSVM):
     (20, 0, True)
     """
 
-    _cores: ClassVar[dict[str, Any]] = {
-        "compiled": IncrementalSVMCore,
-        "reference": IncrementalSVMCoreRef,
-    }
-
-    def __init__(
-        self,
-        *,
-        scheme: str = "fixed_partition",
-        batch_size: int | None = None,
-        max_vectors: int = 500,
-        C: float = 1.0,
-        kernel: Kernel | str = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        tol: float = 1e-3,
-        cache: int | str | None = None,
-        max_iter: int | None = None,
-        dtype: str = "float32",
-    ) -> None:
-        self.scheme = scheme
-        self.batch_size = batch_size
-        self.max_vectors = max_vectors
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.cache = cache
-        self.max_iter = max_iter
-        self.dtype = dtype
+    _compiled = IncrementalSVMCore
+    _param_order = RETRAINED
 
     def _own_arrays(self, n_features: int) -> Arrays:
         return [("n_support", "i8", ()), ("n_held", "i8", ()), ("intercept", "f8", ())]

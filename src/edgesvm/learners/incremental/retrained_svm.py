@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.contract.params import one_of, whole
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch.smo_learner import (
     Arrays,
@@ -17,13 +18,17 @@ from edgesvm.learners.batch.smo_learner import (
     padded,
     smo_arrays,
 )
+from edgesvm.learners.kernel_learner import KERNEL
 
 SCHEMES = ("error_driven", "fixed_partition", "exceeding_margin", "exceeding_margin_errors")
+RETRAINED = (  # parameters, in the order of a snapshot
+    *("scheme", "batch_size", "max_vectors", "C", *KERNEL),
+    *("tol", "cache", "max_iter", "dtype"),
+)
 CACHED_ROWS = 16  # where ``cache`` is not given
 
-Self = TypeVar("Self", bound="RetrainedSVM")
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class RetrainedSVM(SmoLearner):
     """Base of the learners that train a batch at a time; see `IncrementalSVM`."""
 
@@ -32,27 +37,20 @@ class RetrainedSVM(SmoLearner):
     n_iter_ = Counter("Iterations of the solver in the last training.")
 
     _capacity = "max_vectors"
-    _cores: ClassVar[dict[str, Any]]  # by engine
 
-    scheme: str
-    batch_size: int | None
-    max_vectors: int
-    C: float
-    max_iter: int | None
-    cache: int | str | None
+    scheme: str = "fixed_partition"
+    batch_size: int | None = None
+    max_vectors: int = 500
+    cache: int | str | None = None
 
     # -- parameters and memory ---------------------------------------------------------------------
 
     def _check_params(self) -> None:
+        super()._check_params()
         whole("max_vectors", self.max_vectors, 2, MAX_CAPACITY)
         one_of("scheme", self.scheme, *SCHEMES)
         if self.batch_size is not None:
             whole("batch_size", self.batch_size, 1, MAX_CAPACITY)
-        positive("C", self.C)
-        positive("tol", self.tol)
-        if self.max_iter is not None:
-            whole("max_iter", self.max_iter, 1, 1 << 62)
-        self._check_kernel()
         if self.cache is not None:
             rows = f"max_vectors + batch_size = {self._n_rows:,}"
             check_cache(self.cache, self._n_rows, rows)
@@ -85,21 +83,17 @@ class RetrainedSVM(SmoLearner):
     def _own_arrays(self, n_features: int) -> Arrays:
         raise NotImplementedError
 
-    def _core(self, *common: Any) -> Any:
-        return self._cores[self._engine](
-            *common,
-            C=float(self.C),
-            kernel=self._kernel(common[3]),
-            tol=float(self.tol),
-            scheme=self.scheme,
-            batch_size=self._batch_size,
-            max_vectors=int(self.max_vectors),
-            max_iter=max(1_000_000, 100 * self._n_rows) if self.max_iter is None else self.max_iter,
-            **self._own_params(),
-        )
-
-    def _own_params(self) -> dict[str, Any]:
-        return {}
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        most = max(1_000_000, 100 * self._n_rows)
+        return {
+            "C": float(self.C),
+            "kernel": self._kernel(n_features),
+            "tol": float(self.tol),
+            "scheme": self.scheme,
+            "batch_size": self._batch_size,
+            "max_vectors": int(self.max_vectors),
+            "max_iter": most if self.max_iter is None else self.max_iter,
+        }
 
     # -- what was learned --------------------------------------------------------------------------
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import whole
-from edgesvm.kernels import Kernel
+from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch.smo_learner import LANES
 from edgesvm.learners.incremental._windowed_svm import WindowedSVMCore
-from edgesvm.learners.incremental._windowed_svm_ref import WindowedSVMCoreRef
-from edgesvm.learners.incremental.retrained_svm import Arrays, RetrainedSVM
+from edgesvm.learners.incremental.retrained_svm import RETRAINED, Arrays, RetrainedSVM
 
 __all__ = ["WindowedSVM"]
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class WindowedSVM(RetrainedSVM):
     """The SVM of the last ``window`` batches, each seen once: for streams that change.
 
@@ -65,44 +67,13 @@ class WindowedSVM(RetrainedSVM):
     (40, True)
     """
 
-    _cores: ClassVar[dict[str, Any]] = {
-        "compiled": WindowedSVMCore,
-        "reference": WindowedSVMCoreRef,
-    }
-
     n_batches_ = Counter("Batches that were complete.")
     n_waiting_ = Counter("Samples of the batch so far.")
 
-    def __init__(
-        self,
-        *,
-        window: int = 3,
-        scheme: str = "fixed_partition",
-        batch_size: int | None = None,
-        max_vectors: int = 500,
-        C: float = 1.0,
-        kernel: Kernel | str = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        tol: float = 1e-3,
-        cache: int | str | None = None,
-        max_iter: int | None = None,
-        dtype: str = "float32",
-    ) -> None:
-        self.window = window
-        self.scheme = scheme
-        self.batch_size = batch_size
-        self.max_vectors = max_vectors
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.cache = cache
-        self.max_iter = max_iter
-        self.dtype = dtype
+    _compiled = WindowedSVMCore
+    _param_order = ("window", *RETRAINED)
+
+    window: int = 3
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -123,8 +94,8 @@ class WindowedSVM(RetrainedSVM):
             ("batch_bound", "f8", (b,)),
         ]
 
-    def _own_params(self) -> dict[str, Any]:
-        return {"window": int(self.window)}
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | {"window": int(self.window)}
 
     def _model(self) -> tuple[np.ndarray, np.ndarray, float]:
         views, m = self._allocated.views, self._allocated.answering

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,15 +12,17 @@ from numpy.typing import ArrayLike
 
 from edgesvm.contract.core import COMMON_ARRAYS
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.params import positive, whole
+from edgesvm.contract.engine import of_engine
+from edgesvm.contract.params import flag, positive, whole
+from edgesvm.contract.registry import registered
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import survey, unknown_label
 from edgesvm.errors import CorruptModelError, refusal
-from edgesvm.learner import MAX_CAPACITY, Learner
+from edgesvm.learner import MAX_CAPACITY, Learner, Place
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.randomized._rand_svm import WorkingSet
-from edgesvm.learners.randomized._rand_svm_ref import WorkingSetRef
+from edgesvm.learners.wrapper import Wrapper
 
 __all__ = ["RandSVM", "estimated_support"]
 
@@ -61,7 +64,9 @@ def estimated_support(
     return math.ceil(min(k, float(MOST)))
 
 
-class RandSVM(Learner):
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandSVM(Wrapper):
     """The SVM of data of any length, by solving random samples of it.
 
     A sample is solved; of the rest of the data, read a chunk at a time, some rows violate the
@@ -137,75 +142,32 @@ class RandSVM(Learner):
     n_passes_ = Counter("Passes that sought violators.")
     n_violators_ = Counter("Rows that violate the solution, those of its sample not among them.")
 
-    _capacity = ""  # the solver's
+    _parameter = "solver"
+    _expected = "a learner with BatchSVM's interface, such as BatchSVM()"
 
-    def __init__(
-        self,
-        *,
-        solver: Learner | None = None,
-        epsilon: float = 0.2,
-        delta: float = 0.9,
-        separable: bool = False,
-        k: int | None = None,
-        c: float = 2.0,
-        max_passes: int = 100,
-        seed: int = 0,
-    ) -> None:
-        self.solver = solver
-        self.epsilon = epsilon
-        self.delta = delta
-        self.separable = separable
-        self.k = k
-        self.c = c
-        self.max_passes = max_passes
-        self.seed = seed
+    solver: Learner | None = None
+    epsilon: float = 0.2
+    delta: float = 0.9
+    separable: bool = False
+    k: int | None = None
+    c: float = 2.0
+    max_passes: int = 100
+    seed: int = 0
 
-    # -- parameters, the solver's among them -------------------------------------------------------
+    # -- the solver and the parameters -------------------------------------------------------------
 
-    @property
-    def _inner(self) -> Any:
-        if self.solver is None:
-            return BatchSVM(max_samples=16384, cache="64MiB")
-        if not isinstance(self.solver, Learner) or not all(
-            hasattr(type(self.solver), name) or name in self.solver._param_names()
-            for name in INTERFACE
-        ):
-            raise ValueError(
-                f"solver={self.solver!r}: give a learner with BatchSVM's interface, such as"
-                " BatchSVM()"
-            )
-        return self.solver
+    @staticmethod
+    def _default() -> Learner:
+        return BatchSVM(max_samples=16384, cache="64MiB")
 
-    @property
-    def dtype(self) -> str:  # type: ignore[override]
-        return self._inner.dtype
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor arguments; with ``deep`` the solver's too, as ``solver__C``."""
-        params = super().get_params(deep=False)
-        if deep and isinstance(self.solver, Learner):
-            params |= {f"solver__{name}": v for name, v in self.solver.get_params().items()}
-        return params
-
-    def set_params(self: Self, **params: Any) -> Self:
-        """Change constructor arguments, ``solver__C`` for the solver's; what was learned is
-        dropped."""
-        nested = {name: params.pop(name) for name in list(params) if name.startswith("solver__")}
-        super().set_params(**params)
-        if nested and self.solver is None:
-            raise ValueError(f"{', '.join(nested)}: give solver=BatchSVM(...) first, it is None")
-        if nested:
-            self._inner.set_params(
-                **{name.removeprefix("solver__"): value for name, value in nested.items()}
-            )
-        return self
+    def _wraps(self, inner: Learner) -> bool:
+        return all(hasattr(type(inner), name) or name in inner._param_names() for name in INTERFACE)
 
     def _check_params(self) -> None:
         for name in ("epsilon", "delta"):
             if not positive(name, getattr(self, name)) < 1.0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: give a number between 0 and 1")
-        if not isinstance(self.separable, (bool, np.bool_)):
-            raise ValueError(f"separable={self.separable!r}: give True or False")
+        flag("separable", self.separable)
         if self.k is not None:
             whole("k", self.k, 1, MOST)
         if positive("c", self.c) < 1.0:
@@ -221,13 +183,6 @@ class RandSVM(Learner):
         """Rows the solver can hold."""
         inner = self._inner
         return whole(inner._capacity, getattr(inner, inner._capacity), 1, MAX_CAPACITY)
-
-    def _of_capacity(self: Self, capacity: int) -> Self:
-        params = self.get_params(deep=False)
-        return type(self)(**{**params, "solver": self._inner._of_capacity(capacity)})
-
-    def _capacity_range(self) -> tuple[int, int]:
-        return self._inner._capacity_range()
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         room = self._room
@@ -246,27 +201,16 @@ class RandSVM(Learner):
             *self._inner._arrays(n_features),
         ]
 
-    def _core(self, *common: Any) -> Any:
-        inner = self._inner._like_new()
-        inner._engine = self._engine
-        return inner._core(*common)
+    def _build(self, engine: str, place: Place) -> Any:
+        return self._inner._build(engine, place)  # on the same memory, by its own names
 
     def _zero(self, core: Any) -> None:
         self._inner._zero(core)
 
     @property
-    def _most_samples(self) -> int | None:
-        return self._inner._most_samples
-
-    @property
     def solver_(self) -> Any:
         """The solver, at work in this learner's memory, for ``solver_.alpha_`` and the like."""
-        core, params = self._allocated, self._state[1]
-        solver = self._inner if params["solver"] is None else params["solver"]
-        solver = solver._like_new()
-        solver._engine = self._engine
-        solver._state = (core, solver.get_params(deep=False))
-        return solver
+        return self._inner_at_work(self._allocated)
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -338,8 +282,7 @@ class RandSVM(Learner):
         )
         size = min(math.ceil(min(self.c * k, 1e18)), self._room, n_rows)
         views["k"][...], views["sample_size"][...] = k, size
-        kind = WorkingSet if self._engine == "compiled" else WorkingSetRef
-        working = kind(views, int(self.seed))
+        working = of_engine(WorkingSet, self._engine)(views, int(self.seed))
         working.keep(np.empty(0, np.int64), size)
         self._offer(source, working)
         self._solve(working, None)
@@ -443,9 +386,9 @@ class RandSVM(Learner):
 
     @property
     def _fitted(self) -> Any:
-        if "_state" not in self.__dict__:
+        if self._state is None:
             self._raise_not_fitted()
-        core = self._state[0]  # no solver_, which is an object a call
+        core = self._state.core  # no solver_, which is an object a call
         if not core.is_solved and self.is_fitted:
             self.solve()
         return core

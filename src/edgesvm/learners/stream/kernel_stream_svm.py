@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.kernels import Kernel
+from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY
-from edgesvm.learners.kernel_learner import KernelLearner
+from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
 from edgesvm.learners.stream._kernel_stream_svm import KernelStreamSVMCore
-from edgesvm.learners.stream._kernel_stream_svm_ref import KernelStreamSVMCoreRef
 
 __all__ = ["KernelStreamSVM"]
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelStreamSVM(KernelLearner):
     """StreamSVM with a kernel: one pass, one ball, at most ``max_vectors`` vectors.
 
@@ -24,13 +26,8 @@ class KernelStreamSVM(KernelLearner):
     max_vectors : int, default 100
         Vectors held. A newcomer beyond makes the older one of the smallest share give its share to
         its nearest and go.
-    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
-    gamma : float, optional
-        Of the named kernels "rbf" and "poly"; default 1 / n_features.
-    degree : int, default 3
-        Of "poly".
-    coef0 : float, default 1.0
-        Of "poly".
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
     C : float, default 1.0
         Penalty of the l2-SVM's squared slack; > 0.
     bound : {"upper", "lower"}, default "upper"
@@ -65,32 +62,17 @@ class KernelStreamSVM(KernelLearner):
 
     _capacity = "max_vectors"
 
-    def __init__(
-        self,
-        *,
-        max_vectors: int = 100,
-        kernel: Kernel | str = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        C: float = 1.0,
-        bound: str = "upper",
-        dtype: str = "float32",
-    ) -> None:
-        self.max_vectors = max_vectors
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.bound = bound
-        self.dtype = dtype
+    _compiled = KernelStreamSVMCore
+    _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype")
+
+    max_vectors: int = 100
+    bound: str = "upper"
 
     def _check_params(self) -> None:
         whole("max_vectors", self.max_vectors, 1, MAX_CAPACITY)
         positive("C", self.C)
         one_of("bound", self.bound, "upper", "lower")
-        self._check_kernel()
+        self._kernel(1)
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         slots = int(self.max_vectors) + 1
@@ -101,10 +83,8 @@ class KernelStreamSVM(KernelLearner):
             ("vectors", self.dtype, (slots, n_features)),
         ]
 
-    def _core(self, *common: Any) -> Any:
-        core = KernelStreamSVMCore if self._engine == "compiled" else KernelStreamSVMCoreRef
-        n_features = common[3]
-        return core(*common, C=float(self.C), bound=self.bound, kernel=self._kernel(n_features))
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {"C": float(self.C), "bound": self.bound, "kernel": self._kernel(n_features)}
 
     @property
     def support_vectors_(self) -> np.ndarray:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.contract.params import flag, one_of, positive, whole
+from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
 from edgesvm.learners.stream._stream_svm import StreamSVMCore
-from edgesvm.learners.stream._stream_svm_ref import StreamSVMCoreRef
 
 __all__ = ["StreamSVM"]
 
 MAX_BALLS = 1024  # a sample outside costs O(M^2): beyond this no stream would keep up
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class StreamSVM(Learner):
     """Linear SVM learned in one pass by the smallest ball around the stream, in O(D) bytes.
 
@@ -82,26 +85,16 @@ class StreamSVM(Learner):
 
     _capacity = "lookahead"
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        bound: str = "upper",
-        n_balls: int = 1,
-        lookahead: int = 0,
-        slack: str = "exact",
-        normalize: bool = True,
-        fit_intercept: bool = True,
-        dtype: str = "float32",
-    ) -> None:
-        self.C = C
-        self.bound = bound
-        self.n_balls = n_balls
-        self.lookahead = lookahead
-        self.slack = slack
-        self.normalize = normalize
-        self.fit_intercept = fit_intercept
-        self.dtype = dtype
+    _compiled = StreamSVMCore
+
+    C: float = 1.0
+    bound: str = "upper"
+    n_balls: int = 1
+    lookahead: int = 0
+    slack: str = "exact"
+    normalize: bool = True
+    fit_intercept: bool = True
+    dtype: str = "float32"
 
     def _capacity_range(self) -> tuple[int, int]:
         # More has not been seen to help; ask for it by name.
@@ -114,6 +107,8 @@ class StreamSVM(Learner):
         one_of("slack", self.slack, "exact", "paper")
         whole("n_balls", self.n_balls, 1, MAX_BALLS)
         whole("lookahead", self.lookahead, 0, MAX_BALLS)
+        flag("normalize", self.normalize)
+        flag("fit_intercept", self.fit_intercept)
         if self.n_balls > 1 and self.lookahead > 0:
             raise ValueError(
                 f"n_balls={self.n_balls} and lookahead={self.lookahead}: give one of the two"
@@ -135,17 +130,15 @@ class StreamSVM(Learner):
             ]
         return arrays
 
-    def _core(self, *common: Any) -> Any:
-        core = StreamSVMCore if self._engine == "compiled" else StreamSVMCoreRef
-        return core(
-            *common,
-            C=float(self.C),
-            slack=self.slack,
-            bound=self.bound,
-            normalize=bool(self.normalize),
-            fit_intercept=bool(self.fit_intercept),
-            lookahead=int(self.lookahead),
-        )
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {
+            "C": float(self.C),
+            "slack": self.slack,
+            "bound": self.bound,
+            "normalize": bool(self.normalize),
+            "fit_intercept": bool(self.fit_intercept),
+            "lookahead": int(self.lookahead),
+        }
 
     def merge(self, other: StreamSVM) -> StreamSVM:
         """Take in another fitted learner's ball, as if its stream had been seen here: closed form,
@@ -161,9 +154,9 @@ class StreamSVM(Learner):
             other._raise_not_fitted()
         if other.get_params() != self.get_params():
             raise ValueError(f"only equal learners can be merged: {self!r} and {other!r}")
-        if "_state" not in self.__dict__:
+        if self._state is None:
             self.allocate(theirs.n_features)
-        mine = self._state[0]
+        mine = self._allocated
         if mine.n_features != theirs.n_features:
             raise ValueError(
                 f"the other has {theirs.n_features} features, this one {mine.n_features}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from edgesvm.contract.counter import Counter
@@ -26,6 +28,7 @@ def packed(order: int) -> int:
     return order * (order + 1) // 2
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdiabaticLearner(KernelLearner):
     """Base of `TwinVectorMachine` and `IncrementalDecrementalSVM`."""
 
@@ -36,7 +39,7 @@ class AdiabaticLearner(KernelLearner):
     n_refreshed_ = Counter("Times all decision values were computed anew.")
     n_from_scratch_ = Counter("Times a path could not go on and all was solved from scratch.")
 
-    max_margin: int | None
+    max_margin: int | None = None
 
     @property
     def _slots(self) -> int:
@@ -49,7 +52,7 @@ class AdiabaticLearner(KernelLearner):
     def _check_shared(self) -> None:
         if self.max_margin is not None:
             whole("max_margin", self.max_margin, 1, MAX_TWINS)
-        self._check_kernel()
+        self._kernel(1)
 
     def _solver_arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         slots = self._slots
@@ -85,9 +88,10 @@ class AdiabaticLearner(KernelLearner):
         return core.labels.sign * (self._held("gamma") / core.views["mu"])[None, :]
 
     @property
-    def intercept_(self) -> float:
+    def intercept_(self) -> np.ndarray:
+        """Ndarray of shape (1,), float64."""
         core = self._fitted
-        return core.labels.sign * float(core.views["b"] / core.views["mu"])
+        return core.labels.sign * np.array([float(core.views["b"] / core.views["mu"])])
 
     @property
     def margin_(self) -> np.ndarray:

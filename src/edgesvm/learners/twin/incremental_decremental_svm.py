@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
+from edgesvm.budget import MemoryBudgetError, format_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.errors import MemoryBudgetError
-from edgesvm.kernels import Kernel
+from edgesvm.contract.registry import registered
+from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.twin._incremental_decremental_svm import IncrementalDecrementalSVMCore
-from edgesvm.learners.twin._incremental_decremental_svm_ref import IncrementalDecrementalSVMCoreRef
 from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner
 
 __all__ = ["IncrementalDecrementalSVM"]
@@ -19,6 +20,8 @@ __all__ = ["IncrementalDecrementalSVM"]
 Self = TypeVar("Self", bound="IncrementalDecrementalSVM")
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class IncrementalDecrementalSVM(AdiabaticLearner):
     """Kernel SVM that is exact after each example learned, unlearned, and each change of C.
 
@@ -26,13 +29,8 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
     ----------
     max_vectors : int, default 100
         Examples held, support vectors or not.
-    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
-    gamma : float, optional
-        Of the named kernels "rbf" and "poly"; default 1 / n_features.
-    degree : int, default 3
-        Of "poly".
-    coef0 : float, default 1.0
-        Of "poly".
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
     C : float, default 1.0
         Penalty of slack per unit of weight; > 0. Changed later by `set_C`, without learning anew.
     when_full : {"oldest", "farthest", "ignore"}, default "oldest"
@@ -50,7 +48,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
     vectors_ : ndarray of shape (n, n_features)
     labels_, sample_weights_ : ndarray of shape (n,)
     dual_coef_ : ndarray of shape (1, n)
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     margin_ : ndarray of shape (n,), bool
     n_unlearned_, n_forgotten_, n_ignored_, n_overflowed_ : int
     n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_ : int
@@ -75,33 +73,15 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
     """
 
     _capacity = "max_vectors"
+    _compiled = IncrementalDecrementalSVMCore
+    _param_order = ("max_vectors", *KERNEL, "C", "when_full", "max_margin", "dtype")
+
+    max_vectors: int = 100
+    when_full: str = "oldest"
 
     n_unlearned_ = Counter("Examples taken out by `unlearn`.")
     n_forgotten_ = Counter("Examples that went because there was no room.")
     n_ignored_ = Counter("Newcomers not learned because there was no room.")
-
-    def __init__(
-        self,
-        *,
-        max_vectors: int = 100,
-        kernel: Kernel | str = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        C: float = 1.0,
-        when_full: str = "oldest",
-        max_margin: int | None = None,
-        dtype: str = "float32",
-    ) -> None:
-        self.max_vectors = max_vectors
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.when_full = when_full
-        self.max_margin = max_margin
-        self.dtype = dtype
 
     @property
     def _slots(self) -> int:
@@ -117,11 +97,9 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
         counters = ("n_unlearned", "n_forgotten", "n_ignored")
         return [*((name, "i8", ()) for name in counters), *self._solver_arrays(n_features)]
 
-    def _core(self, *common: Any) -> Any:
-        compiled = self._engine == "compiled"
-        core = IncrementalDecrementalSVMCore if compiled else IncrementalDecrementalSVMCoreRef
-        kernel = self._kernel(common[3])
-        return core(*common, C=float(self.C), when_full=self.when_full, kernel=kernel)
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        kernel = self._kernel(n_features)
+        return {"C": float(self.C), "when_full": self.when_full, "kernel": kernel}
 
     def unlearn(self, index: int) -> None:
         """Take one example out again: the machine is as if it had never been learned.
@@ -142,7 +120,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
         if not isinstance(index, (int, np.integer)) or not 0 <= index < n:
             raise IndexError(f"index={index!r}: give a whole number from 0 to {n - 1}")
         if not core.unlearn(int(index)):
-            raise margin_full()
+            raise self._margin_full()
 
     def set_C(self: Self, C: float) -> Self:
         """Change C along the path of solutions between the two.
@@ -155,15 +133,27 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
             As for `unlearn`.
         """
         C = penalty(C)
-        if "_state" not in self.__dict__:
+        if self._state is None:
             self.C = C
             return self
-        core = self._state[0]
+        core = self._state.core
         if not core.set_C(C):
-            raise margin_full()
+            raise self._margin_full()
         self.C = C
-        self._state = (core, self._like_new().get_params(deep=False))
+        self._hold(core)
         return self
+
+    def _margin_full(self) -> MemoryBudgetError:
+        """The error for a margin set that would outgrow its room."""
+        core, params = self._held_state
+        roomy = type(self)(**{**params, "max_margin": None}).plan(core.n_features).total
+        own = type(self)(**params).plan(core.n_features).total
+        return MemoryBudgetError(
+            f"the margin set has no room for this in {format_bytes(own)}: give a larger max_margin;"
+            f" max_margin=None has room for all, in {format_bytes(roomy)}",
+            roomy,
+            own,
+        )
 
     def leave_one_out_decisions(self) -> np.ndarray:
         """For each example held, its decision value without it; ndarray of shape (n,), float64.
@@ -207,7 +197,3 @@ def penalty(C: object) -> float:
     if not 1e-100 <= C <= 1e100:
         raise ValueError(f"C={C!r}: give a number from 1e-100 to 1e100")
     return C
-
-
-def margin_full() -> MemoryBudgetError:
-    return MemoryBudgetError("the margin set has no room for this: give a larger max_margin", 0, 0)

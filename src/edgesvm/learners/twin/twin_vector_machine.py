@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.params import not_negative, one_of, positive, whole
-from edgesvm.kernels import Kernel
+from edgesvm.contract.params import flag, not_negative, one_of, positive, whole
+from edgesvm.contract.registry import registered
+from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.twin._twin_vector_machine import TwinVectorMachineCore
-from edgesvm.learners.twin._twin_vector_machine_ref import TwinVectorMachineCoreRef
 from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner
 
 __all__ = ["TwinVectorMachine"]
 
 
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
 class TwinVectorMachine(AdiabaticLearner):
     """Kernel SVM of at most ``max_twins`` twin vectors, kept at its exact optimum, one pass.
 
@@ -26,13 +29,8 @@ class TwinVectorMachine(AdiabaticLearner):
     ----------
     max_twins : int, default 100
         Twin vectors held (the paper's B).
-    kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
-    gamma : float, optional
-        Of the named kernels "rbf" and "poly"; default 1 / n_features.
-    degree : int, default 3
-        Of "poly".
-    coef0 : float, default 1.0
-        Of "poly".
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
     C : float, default 100.0
         Penalty of slack per twin; > 0. The penalty of a unit of weight is `C_`, which falls as
         weight gathers: C_ * sum of weights = C * max_twins. (The paper's "100 B" is C=100.)
@@ -65,7 +63,7 @@ class TwinVectorMachine(AdiabaticLearner):
     twins_ : ndarray of shape (n, n_features)
     weights_ : ndarray of shape (n, 2), columns as `classes_`
     dual_coef_ : ndarray of shape (1, n)
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     margin_ : ndarray of shape (n,), bool
     C_ : float
     n_accepted_, n_absorbed_, n_merged_, n_removed_, n_rejected_, n_forced_, n_overflowed_ : int
@@ -92,6 +90,20 @@ class TwinVectorMachine(AdiabaticLearner):
     """
 
     _capacity = "max_twins"
+    _compiled = TwinVectorMachineCore
+    _param_order = (
+        *("max_twins", *KERNEL, "C", "m1", "m2", "eta"),
+        *("merge", "merge_side", "rejection", "max_margin", "dtype"),
+    )
+
+    max_twins: int = 100
+    C: float = 100.0
+    m1: float = 1.0
+    m2: float = 2.0
+    eta: float = 0.2
+    merge: str = "input"
+    merge_side: str = "one"
+    rejection: bool = True
 
     n_accepted_ = Counter("Examples that Beneficial let through.")
     n_absorbed_ = Counter("Of these, the ones where a twin was already.")
@@ -99,39 +111,6 @@ class TwinVectorMachine(AdiabaticLearner):
     n_removed_ = Counter("Twins removed because they were far beyond the margin.")
     n_rejected_ = Counter("Pairs that failed the test of merging.")
     n_forced_ = Counter("Merges made though every candidate had failed it.")
-
-    def __init__(
-        self,
-        *,
-        max_twins: int = 100,
-        kernel: Kernel | str = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        C: float = 100.0,
-        m1: float = 1.0,
-        m2: float = 2.0,
-        eta: float = 0.2,
-        merge: str = "input",
-        merge_side: str = "one",
-        rejection: bool = True,
-        max_margin: int | None = None,
-        dtype: str = "float32",
-    ) -> None:
-        self.max_twins = max_twins
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.m1 = m1
-        self.m2 = m2
-        self.eta = eta
-        self.merge = merge
-        self.merge_side = merge_side
-        self.rejection = rejection
-        self.max_margin = max_margin
-        self.dtype = dtype
 
     @property
     def _slots(self) -> int:
@@ -145,8 +124,7 @@ class TwinVectorMachine(AdiabaticLearner):
         positive("eta", self.eta)
         one_of("merge", self.merge, "input", "feature")
         one_of("merge_side", self.merge_side, "one", "global")
-        if not isinstance(self.rejection, (bool, np.bool_)):
-            raise ValueError(f"rejection={self.rejection!r}: give True or False")
+        flag("rejection", self.rejection)
         self._check_shared()
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
@@ -157,19 +135,17 @@ class TwinVectorMachine(AdiabaticLearner):
             ("near", "f8", (self._slots,)),
         ]
 
-    def _core(self, *common: Any) -> Any:
-        core = TwinVectorMachineCore if self._engine == "compiled" else TwinVectorMachineCoreRef
-        return core(
-            *common,
-            C=float(self.C),
-            m1=float(self.m1),
-            m2=float(self.m2),
-            eta=float(self.eta),
-            merge=self.merge,
-            merge_side=self.merge_side,
-            rejection=bool(self.rejection),
-            kernel=self._kernel(common[3]),
-        )
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {
+            "C": float(self.C),
+            "m1": float(self.m1),
+            "m2": float(self.m2),
+            "eta": float(self.eta),
+            "merge": self.merge,
+            "merge_side": self.merge_side,
+            "rejection": bool(self.rejection),
+            "kernel": self._kernel(n_features),
+        }
 
     @property
     def twins_(self) -> np.ndarray:

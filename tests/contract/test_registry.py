@@ -1,0 +1,47 @@
+"""What is registered, and in which order parameters stand in a snapshot: it may not change."""
+
+import inspect
+
+import pytest
+
+from edgesvm.contract.registry import LEARNERS, kind_of
+from edgesvm.errors import CorruptModelError
+
+K = "kernel gamma degree coef0"
+ORDERS = {
+    "StreamSVM": "C bound n_balls lookahead slack normalize fit_intercept dtype",
+    "KernelStreamSVM": f"max_vectors {K} C bound dtype",
+    "BatchSVM": f"C {K} tol max_samples when_full cache shrinking max_iter dtype",
+    "ReservoirSVM": f"max_samples C {K} tol cache shrinking max_iter seed dtype",
+    "IncrementalSVM": f"scheme batch_size max_vectors C {K} tol cache max_iter dtype",
+    "WindowedSVM": f"window scheme batch_size max_vectors C {K} tol cache max_iter dtype",
+    "RandSVM": "solver epsilon delta separable k c max_passes seed",
+    "CoreVectorMachine": f"epsilon C {K} normalize max_core n_probes cache max_iter seed dtype",
+    "BallVectorMachine": (
+        f"epsilon C {K} normalize max_core n_probes multi_scale shrink max_rounds"
+        " cache max_iter seed dtype"
+    ),
+    "TwinVectorMachine": (f"max_twins {K} C m1 m2 eta merge merge_side rejection max_margin dtype"),
+    "IncrementalDecrementalSVM": f"max_vectors {K} C when_full max_margin dtype",
+    "Standardized": "learner",
+    "OneVsOne": "learner n_classes",
+    "OneVsRest": "learner n_classes",
+}
+
+
+def test_every_learner_is_registered():
+    assert LEARNERS.keys() == ORDERS.keys()
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_parameters_stand_in_their_order(name):
+    kind = kind_of(name)
+    assert list(kind().get_params(deep=False)) == ORDERS[name].split()
+    signature = inspect.signature(kind).parameters.values()
+    assert {p.name for p in signature} == set(ORDERS[name].split())
+    assert all(p.kind is p.KEYWORD_ONLY for p in signature)
+
+
+def test_an_unknown_name_is_a_snapshot_of_another_release():
+    with pytest.raises(CorruptModelError, match="'Nope', which this release does not have"):
+        kind_of("Nope")
