@@ -29,7 +29,7 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from edgesvm.core.kernels cimport kernel_value
+from edgesvm.core.kernels cimport any_kernel_value
 from edgesvm.core.row_cache cimport (
     cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
     padded)
@@ -101,10 +101,7 @@ cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
     """K_tt"""
     cdef double k
     get_row(&s.rows, t, s.point)
-    if s.rows.is_float32:
-        k = kernel_value(&s.kernel, <float *> s.point, <float *> s.point, s.rows.width)
-    else:
-        k = kernel_value(&s.kernel, <double *> s.point, <double *> s.point, s.rows.width)
+    k = any_kernel_value(&s.kernel, s.rows.is_float32, s.point, s.point, s.rows.width)
     return k + s.offset + s.ridge[t] if s.sign != NULL else k
 
 
