@@ -31,8 +31,9 @@ import numpy as np
 from edgesvm.errors import CorruptModelError
 
 SOLVER = ("bound", "gradient", "curvature", "state", "spare", "order")
-cdef int64_t ITERATIONS = 100       # of the solver at a step
-cdef double FINEST = 5e-8           # half an epsilon that kernel rows of float32 still hold
+cdef int64_t ITERATIONS
+cdef double FINEST
+from edgesvm.learners.enclosing.constants import FINEST, ITERATIONS
 
 
 @cython.final

@@ -40,8 +40,9 @@ cnp.import_array()
 SCRATCH = ("slot", "owner", "filled", "used", "cache", "point", "block_rows", "block_f",
            "block_sign", "block_own", "block_number", "block_row", "near_margin", "near_number")
 cdef int64_t STEPS = 1000       # between two looks at Ctrl-C
-cdef double LARGEST = 1e300     # of 1 / (C weight)
 cdef double WITHIN = 1e-6       # sums of coefficients, after rounding
+cdef double LARGEST
+from edgesvm.learners.enclosing.constants import LARGEST
 
 
 cdef class EnclosingCore(KernelCore):

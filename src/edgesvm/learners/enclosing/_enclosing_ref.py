@@ -9,8 +9,7 @@ from edgesvm.contract.kernel_core_ref import KernelCoreRef
 from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
-
-LARGEST = 1e300
+from edgesvm.learners.enclosing.constants import LARGEST
 
 
 class EnclosingCoreRef(KernelCoreRef):

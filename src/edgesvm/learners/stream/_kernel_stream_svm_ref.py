@@ -7,7 +7,8 @@ import numpy as np
 
 from edgesvm.contract.kernel_core_ref import KernelCoreRef
 from edgesvm.core.status import Status
-from edgesvm.learners.stream._stream_svm_ref import LARGEST_SQUARE, first_least, grown, judge
+from edgesvm.learners.stream._stream_svm_ref import first_least, grown, judge
+from edgesvm.learners.stream.constants import LARGEST_SQUARE
 
 
 class KernelStreamSVMCoreRef(KernelCoreRef):

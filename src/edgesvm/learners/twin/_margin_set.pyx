@@ -25,7 +25,6 @@ places along the null direction, where no g moves.
 Bytes: 96 + 8 (9 slots + 2 (slots + 1) + pool) + slots (5 + D s), and padding.
 """
 
-cimport numpy as cnp
 from libc.math cimport INFINITY, NAN, fabs, fmax, isfinite
 from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memmove
@@ -43,8 +42,6 @@ cdef double HAIR, SINGULAR, NOTHING, LARGEST_NORM
 cdef int MANY_EXCHANGES
 from edgesvm.learners.twin.constants import (
     HAIR, LARGEST_NORM, MANY_EXCHANGES, NOTHING, SINGULAR)
-
-cnp.import_array()
 
 cdef enum:
     CHUNK = 128     # kernel values at a time, on the stack
