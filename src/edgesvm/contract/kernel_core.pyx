@@ -8,6 +8,8 @@ from edgesvm.core.kernels cimport any_kernel_value, kernel_of
 from edgesvm.core.linalg cimport any_dot
 from edgesvm.core.rows cimport any_kernel_values
 
+CACHE = ("cache", "slot", "owner", "filled", "used")    # what `map_cache` maps
+
 
 cdef class KernelCore(LearnerCore):
     """A learner's core that has a `kernel`, one of edgesvm.kernels."""
@@ -41,7 +43,7 @@ cdef class KernelCore(LearnerCore):
         return 0
 
     cdef int map_cache(self, RowCache *cache) except -1:
-        """The plan's arrays `cache`, `slot`, `owner`, `filled` and `used` as cached kernel rows"""
+        """The plan's arrays named in `CACHE` as cached kernel rows"""
         cache.block = <float *> self.array("cache")
         cache.n_floats = self.views["cache"].size
         cache.slot = <int32_t *> self.array("slot")

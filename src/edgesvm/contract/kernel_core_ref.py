@@ -22,3 +22,14 @@ class KernelCoreRef(ReferenceCore):
         """k(x, x); infinite or NaN where a feature is not finite or too large to square"""
         xx = x @ x
         return float(self.k(x, x)[0, 0] if np.isfinite(xx) else xx)
+
+    @staticmethod
+    def get(tiles, n):
+        """The first n rows in tiles, a copy, ndarray of shape (n, n_features)."""
+        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[:n].copy()
+
+    @staticmethod
+    def put_row(tiles, t, x):
+        """Row t in tiles becomes x."""
+        lanes = tiles.shape[2]
+        tiles[t // lanes, :, t % lanes] = x

@@ -6,6 +6,9 @@ from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.status cimport Status
 from edgesvm.learners.batch._smo cimport Smo
 
+cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1
+
+
 cdef class SmoCore(KernelCore):
     cdef Smo smo
     cdef double C

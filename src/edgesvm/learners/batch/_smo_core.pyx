@@ -15,6 +15,7 @@ from edgesvm.core.tiles cimport Tiles, get_row
 
 import numpy as np
 
+from edgesvm.contract.kernel_core import CACHE
 from edgesvm.errors import CorruptModelError
 
 cdef double LARGEST_KERNEL
@@ -22,8 +23,22 @@ from edgesvm.kernels import LARGEST_KERNEL
 
 cnp.import_array()
 
-SCRATCH = ("gradient", "diagonal", "state", "spare", "slot", "owner", "filled", "used", "point",
-           "cache")
+SCRATCH = (*CACHE, "gradient", "diagonal", "state", "spare", "point")
+
+
+cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1:
+    """The solver's kernel, and where in the arena it works; the plan's array `diagonal` is K_tt"""
+    s.kernel = core.kernel
+    core.map_tiles(&s.rows, "rows")
+    core.map_cache(&s.cache)
+    s.bound = <double *> core.array("bound")
+    s.gradient = <double *> core.array("gradient")
+    s.diagonal = <float *> core.array(diagonal)
+    s.state = <float *> core.array("state")
+    s.spare = <float *> core.array("spare")
+    s.order = <int32_t *> core.array("order")
+    s.point = core.array("point")
+    return 0
 
 
 cdef class SmoCore(KernelCore):
@@ -33,18 +48,10 @@ cdef class SmoCore(KernelCore):
         super().__init__(*common, kernel=kernel)
         cdef Smo *s = &self.smo
         self.C = C
-        self.map_tiles(&s.rows, "rows")
-        s.kernel = self.kernel
+        map_solver(self, s, "diagonal")
         s.capacity, s.tol, s.shrinking = self.views["bound"].size, tol, shrinking
         s.linear, s.sign, s.ridge, s.offset = NULL, NULL, NULL, 0.0
-        s.bound, s.beta = <double *> self.array("bound"), <double *> self.array("beta")
-        s.gradient = <double *> self.array("gradient")
-        s.diagonal = <float *> self.array("diagonal")
-        s.state = <float *> self.array("state")
-        s.spare = <float *> self.array("spare")
-        s.order = <int32_t *> self.array("order")
-        s.point = self.array("point")
-        self.map_cache(&s.cache)
+        s.beta = <double *> self.array("beta")
 
     cdef Status refuses(self, const void *x, double weight) noexcept nogil:
         """UNCHANGED: it does not"""

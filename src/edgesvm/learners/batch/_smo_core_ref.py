@@ -21,8 +21,3 @@ class SmoCoreRef(KernelCoreRef):
         if not self.self_kernel(x) <= LARGEST_KERNEL:
             return Status.NOT_FINITE
         return Status.UNCHANGED if 0.0 < self.C * weight < np.inf else Status.BAD_WEIGHT
-
-    @staticmethod
-    def get(tiles, n):
-        """The first n rows, a copy, ndarray of shape (n, n_features)."""
-        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[:n].copy()

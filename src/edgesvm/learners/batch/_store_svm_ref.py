@@ -29,8 +29,7 @@ class StoreSVMCoreRef(SmoCoreRef):
         return self.get(self.views["rows"], n)
 
     def put(self, t, x):
-        lanes = self.views["rows"].shape[2]
-        self.views["rows"][t // lanes, :, t % lanes] = x
+        self.put_row(self.views["rows"], t, x)
 
     def permute(self, order):
         """Position t takes what stood at order[t]."""

@@ -33,12 +33,13 @@ from edgesvm.core.tiles cimport get_row, put_row, weighted_kernel
 
 import numpy as np
 
+from edgesvm.contract.kernel_core import CACHE
 from edgesvm.errors import CorruptModelError, refusal
 
 cnp.import_array()
 
-SCRATCH = ("slot", "owner", "filled", "used", "cache", "point", "block_rows", "block_f",
-           "block_sign", "block_own", "block_number", "block_row", "near_margin", "near_number")
+SCRATCH = (*CACHE, "point", "block_rows", "block_f", "block_sign", "block_own", "block_number",
+           "block_row", "near_margin", "near_number")
 cdef int64_t STEPS = 1000       # between two looks at Ctrl-C
 cdef double WITHIN = 1e-6       # sums of coefficients, after rounding
 cdef double LARGEST

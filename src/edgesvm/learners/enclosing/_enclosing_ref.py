@@ -35,12 +35,10 @@ class EnclosingCoreRef(KernelCoreRef):
     @property
     def rows(self):
         """The core set, a copy, ndarray of shape (n_core, n_features)."""
-        tiles = self.views["rows"]
-        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[: self.n]
+        return self.get(self.views["rows"], self.n)
 
     def put(self, p, x):
-        lanes = self.views["rows"].shape[2]
-        self.views["rows"][p // lanes, :, p % lanes] = x
+        self.put_row(self.views["rows"], p, x)
 
     def k_row(self, X, Z):
         """The same, rounded as the compiled core's cached rows are"""

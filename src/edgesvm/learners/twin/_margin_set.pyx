@@ -125,7 +125,7 @@ cdef class MarginSetCore(KernelCore):
     # -- twins come and go -------------------------------------------------------------------------
 
     cdef int64_t place(self, const void *x) noexcept nogil:
-        """A twin of no weight, which changes nothing yet; its slot."""
+        """Add a twin without weight, which changes nothing yet; return its slot."""
         cdef Solver *v = self.solver
         cdef int64_t p, i = v.n
         cdef int64_t n_rows = factor_rows(&self.factor, v.m)
@@ -140,12 +140,12 @@ cdef class MarginSetCore(KernelCore):
         return i
 
     cdef int side(self, double g, bint lower, bint upper) noexcept nogil:
-        """The plateau of a twin without weight, which has the steps that are told."""
+        """The plateau of a twin without weight that has a lower step, an upper step, or both."""
         cdef double edge = self.solver.mu * (1.0 - HAIR)
         return 0 if lower and g < -edge else 4 if upper and g > edge else 2
 
     cdef void drop(self, int64_t i) noexcept nogil:
-        """Forget a twin of no weight; later ones move down by one."""
+        """Remove a twin without weight; later ones move down by one."""
         cdef Solver *v = self.solver
         cdef int64_t p, behind = v.n - i - 1, n_bytes = behind * sizeof(double)
         if self.state[i] % 2:
@@ -286,7 +286,7 @@ cdef class MarginSetCore(KernelCore):
             self.state[i] = 0 if self.gamma[i] >= high else 4
         return REACHED
 
-    # -- when rounding has gathered ----------------------------------------------------------------
+    # -- starting anew -----------------------------------------------------------------------------
 
     cdef void refresh(self) noexcept nogil:
         """g from its definition"""

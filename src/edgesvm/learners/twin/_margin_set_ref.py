@@ -75,7 +75,7 @@ class MarginSetCoreRef(KernelCoreRef):
     # -- twins come and go -------------------------------------------------------------------------
 
     def place(self, x):
-        """A twin of no weight, which changes nothing yet; its slot."""
+        """Add a twin without weight, which changes nothing yet; return its slot."""
         v, i = self.views, self.n
         v["vectors"][i] = x
         g = self.g_of(v["vectors"][i])
@@ -86,12 +86,12 @@ class MarginSetCoreRef(KernelCoreRef):
         return i
 
     def side(self, g, lower, upper):
-        """The plateau of a twin without weight, which has the steps that are told."""
+        """The plateau of a twin without weight that has a lower step, an upper step, or both."""
         edge = self.mu * (1 - HAIR)
         return 0 if lower and g < -edge else 4 if upper and g > edge else 2
 
     def drop(self, i):
-        """Forget a twin of no weight; later ones move down by one."""
+        """Remove a twin without weight; later ones move down by one."""
         v = self.views
         if v["state"][i] % 2:
             self.leave(int(np.flatnonzero(i == self.S)[0]), 2)
@@ -212,7 +212,7 @@ class MarginSetCoreRef(KernelCoreRef):
         else:
             v["state"][i] = 0 if gamma >= high else 4
 
-    # -- when rounding has gathered ----------------------------------------------------------------
+    # -- starting anew -----------------------------------------------------------------------------
 
     def refresh(self):
         """g from its definition"""

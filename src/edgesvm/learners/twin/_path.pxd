@@ -54,7 +54,7 @@ cdef class PathCore(MarginSetCore):
     cdef bint is_sound(self) noexcept nogil
     cdef Outcome walk(self, Move *moves, int count, double mu) noexcept nogil
     cdef void begin(self, Walk *walk, Move *moves, int count, double mu) noexcept nogil
-    cdef void tell_sides_apart(self, int64_t i, double d_minus, double d_plus) noexcept nogil
+    cdef void resolve_sides(self, int64_t i, double d_minus, double d_plus) noexcept nogil
     cdef void offsets(self) noexcept nogil
     cdef void plateau_rates(self, Walk *walk) noexcept nogil
     cdef double size(self, const Walk *walk) noexcept nogil

@@ -82,7 +82,7 @@ cdef class PathCore(MarginSetCore):
         return outcome
 
     cdef void solve_at(self, const Move *moves, int count, double mu) noexcept nogil:
-        """The end of a path that cannot be walked"""
+        """The end of a path, computed without it"""
         cdef int c
         for c in range(count):
             self.s_minus[moves[c].slot] = moves[c].to_minus
@@ -91,7 +91,7 @@ cdef class PathCore(MarginSetCore):
         self.from_scratch()
 
     cdef void walk_back(self, Move *moves, int count, double mu) noexcept nogil:
-        """The weights as they were; on the way there the margin set had room."""
+        """Restore the weights; the margin set had room on the way here."""
         cdef Outcome outcome
         cdef int c
         cdef int64_t i
@@ -108,8 +108,8 @@ cdef class PathCore(MarginSetCore):
             self.solve_at(moves, count, mu)
 
     cdef void loosen(self, Move *moves, int count) noexcept nogil:
-        """A twin that is to go keeps no more weight than its gamma needs, which is none of its
-        neighbours' business, and leaves the margin set."""
+        """A twin to be removed gives up the weight that its gamma does not use, which changes no
+        other twin, and leaves the margin set."""
         cdef int c
         cdef int64_t i
         for c in range(count):
@@ -123,7 +123,7 @@ cdef class PathCore(MarginSetCore):
             moves[c].loose_minus, moves[c].loose_plus = self.s_minus[i], self.s_plus[i]
 
     cdef bint is_sound(self) noexcept nogil:
-        """Whether the g that was kept up is that of the definition, at two twins on S."""
+        """Whether g as updated agrees with its definition, at two twins on S."""
         cdef Solver *v = self.solver
         cdef int64_t p = 0
         cdef double aim, g
@@ -182,7 +182,7 @@ cdef class PathCore(MarginSetCore):
             moves[c].d_minus = moves[c].to_minus - self.s_minus[i]
             moves[c].d_plus = moves[c].to_plus - self.s_plus[i]
             moves[c].rate, moves[c].state = 0.0, -1
-            self.tell_sides_apart(i, moves[c].d_minus, moves[c].d_plus)
+            self.resolve_sides(i, moves[c].d_minus, moves[c].d_plus)
         self.offsets()
         walk.total, walk.largest = 0.0, 1.0 if self.kernel.kind == RBF else 0.0
         for i in range(self.solver.n):
@@ -191,9 +191,9 @@ cdef class PathCore(MarginSetCore):
             if self.kernel.kind != RBF:
                 walk.largest = fmax(walk.largest, self.norm_of(i))
 
-    cdef void tell_sides_apart(self, int64_t i, double d_minus, double d_plus) noexcept nogil:
-        """A twin without weight on one side has no step there; where it gets one, it is told on
-        which side of it it is."""
+    cdef void resolve_sides(self, int64_t i, double d_minus, double d_plus) noexcept nogil:
+        """A twin without weight of one class has no step on that side; before it gets one, decide
+        on which plateau next to it the twin is."""
         if self.s_plus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] > 0:
             self.state[i] = self.side(self.g[i], False, d_plus > 0.0)
         if self.s_minus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] < 4:
@@ -241,7 +241,7 @@ cdef class PathCore(MarginSetCore):
             walk.push_size += fabs(move.rate)
 
     cdef double size(self, const Walk *walk) noexcept nogil:
-        """What a sum of coefficients and rates is rounded by, in units of `ROUNDING`"""
+        """The rounding error of a sum of coefficients and rates, in units of `ROUNDING`"""
         cdef double size = walk.push_size
         cdef int64_t i
         for i in range(self.solver.n):
@@ -323,7 +323,7 @@ cdef class PathCore(MarginSetCore):
                     event.to, event.direction = edges[c].to, edges[c].direction
 
     cdef double hair(self, const Walk *walk) noexcept nogil:
-        """What g may be beyond a step"""
+        """How far g may pass a step before that is an event"""
         cdef double size, sums = 0.0
         cdef int64_t i
         for i in range(self.solver.n):
@@ -379,7 +379,7 @@ cdef class PathCore(MarginSetCore):
                 self.gamma[i] = plateau(self.state[i], self.s_minus[i], self.s_plus[i])
 
     cdef Outcome shift(self, double surplus, const Walk *walk) noexcept nogil:
-        """Nobody is on a step and the coefficients would not sum to 0: b moves until one is."""
+        """No twin is on a step and the coefficients would not sum to 0: move b until one is."""
         cdef Solver *v = self.solver
         cdef Edge edges[2]
         cdef Edge nearest

@@ -76,7 +76,7 @@ class PathCoreRef(MarginSetCoreRef):
         self.from_scratch()
 
     def walk_back(self, loose, before, mu):
-        """The weights as they were; on the way there the margin set had room."""
+        """Restore the weights; the margin set had room on the way here."""
         v = self.views
         try:
             self.walk(loose, mu)
@@ -88,8 +88,8 @@ class PathCoreRef(MarginSetCoreRef):
             self.solve_at(before, mu)
 
     def loosen(self, moving):
-        """A twin that is to go keeps no more weight than its gamma needs, which is none of its
-        neighbours' business, and leaves the margin set."""
+        """A twin to be removed gives up the weight that its gamma does not use, which changes no
+        other twin, and leaves the margin set."""
         v = self.views
         for i, s_minus, s_plus in moving:
             if s_minus == s_plus == 0.0:
@@ -99,7 +99,7 @@ class PathCoreRef(MarginSetCoreRef):
                     self.leave(int(np.flatnonzero(i == self.S)[0]), 2)
 
     def is_sound(self):
-        """Whether the g that was kept up is that of the definition, at two twins on S."""
+        """Whether g as updated agrees with its definition, at two twins on S."""
         v, n = self.views, self.n
         for i in self.S[[0, -1]] if len(self.S) else ():
             aim = self.mu if v["state"][i] == 3 else -self.mu
@@ -136,14 +136,14 @@ class PathCoreRef(MarginSetCoreRef):
         for i, to_minus, to_plus in moving:
             walk.d_minus[i] = to_minus - v["s_minus"][i]
             walk.d_plus[i] = to_plus - v["s_plus"][i]
-        self.tell_sides_apart(walk.d_minus, walk.d_plus)
+        self.resolve_sides(walk.d_minus, walk.d_plus)
         walk.off, walk.total = self.offsets(), v["gamma"][:n].sum()
         walk.K = self.k(v["vectors"][:n], v["vectors"][:n])
         return walk
 
-    def tell_sides_apart(self, d_minus, d_plus):
-        """A twin without weight on one side has no step there; where it gets one, it is told on
-        which side of it it is."""
+    def resolve_sides(self, d_minus, d_plus):
+        """A twin without weight of one class has no step on that side; before it gets one, decide
+        on which plateau next to it the twin is."""
         v = self.views
         for i in range(self.n):
             if v["s_plus"][i] == 0 and v["state"][i] % 2 == 0 and v["state"][i] > 0:
@@ -184,7 +184,7 @@ class PathCoreRef(MarginSetCoreRef):
         )
 
     def size(self, rates):
-        """What a sum of coefficients and rates is rounded by, in units of `ROUNDING`"""
+        """The rounding error of a sum of coefficients and rates, in units of `ROUNDING`"""
         return np.abs(rates).sum() + np.abs(self.held("gamma")).sum()
 
     def direct(self, walk, rates):
@@ -238,7 +238,7 @@ class PathCoreRef(MarginSetCoreRef):
         return length, event
 
     def hair(self, walk):
-        """What g may be beyond a step"""
+        """How far g may pass a step before that is an event"""
         norms = walk.K.diagonal()
         sums = np.abs(self.held("gamma")) @ np.sqrt(norms) * np.sqrt(norms.max(initial=0.0))
         return HAIR * self.mu + NOISE * sums
@@ -276,7 +276,7 @@ class PathCoreRef(MarginSetCoreRef):
                 v["gamma"][i] = self.plateau(v["state"][i], v["s_minus"][i], v["s_plus"][i])
 
     def shift(self, surplus, walk):
-        """Nobody is on a step and the coefficients would not sum to 0: b moves until one is."""
+        """No twin is on a step and the coefficients would not sum to 0: move b until one is."""
         v = self.views
         nearest, found = np.inf, None
         for i in range(self.n):
