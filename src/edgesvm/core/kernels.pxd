@@ -74,3 +74,19 @@ cdef inline double kernel_value(
     if kernel.kind == POLYNOMIAL:
         return power(kernel.gamma * dot(x, z, n) + kernel.coef0, kernel.degree)
     return dot(x, z, n)
+
+
+cdef inline double any_kernel_value(
+    const Kernel *kernel, bint is_float32, const void *x, const void *z, int64_t n
+) noexcept nogil:
+    """`kernel_value` of vectors of either dtype"""
+    if is_float32:
+        return kernel_value(kernel, <const float *> x, <const float *> z, n)
+    return kernel_value(kernel, <const double *> x, <const double *> z, n)
+
+
+cdef inline Kernel kernel_of(code):
+    """The kernel that `Kernel.code` of edgesvm.kernels stands for"""
+    cdef Kernel kernel
+    kernel.kind, kernel.gamma, kernel.coef0, kernel.degree = code
+    return kernel

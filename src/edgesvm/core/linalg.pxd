@@ -25,6 +25,13 @@ cdef inline real dot(const real *x, const real *z, int64_t n) noexcept nogil:
         return lanes_dot_f64(x, z, n)
 
 
+cdef inline double any_dot(bint is_float32, const void *x, const void *z, int64_t n) noexcept nogil:
+    """x @ z, added up in the vectors' own dtype"""
+    if is_float32:
+        return dot(<const float *> x, <const float *> z, n)
+    return dot(<const double *> x, <const double *> z, n)
+
+
 cdef inline void dot_square(
     const real *x, const real *w, int64_t n, real *xw, real *xx
 ) noexcept nogil:
@@ -48,3 +55,10 @@ cdef inline void axpby(real a, const real *x, real b, real *y, int64_t n) noexce
     cdef int64_t i
     for i in range(n):
         y[i] = a * x[i] + b * y[i]
+
+
+cdef inline void add_scaled(double a, const double *x, double *y, int64_t n) noexcept nogil:
+    """y += a * x"""
+    cdef int64_t i
+    for i in range(n):
+        y[i] += a * x[i]

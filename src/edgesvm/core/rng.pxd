@@ -35,11 +35,6 @@ cdef inline uint64_t rng_next(uint64_t *s) noexcept nogil:
     return result
 
 
-cdef inline double rng_uniform(uint64_t *s) noexcept nogil:
-    """A float64 in [0, 1), 53 random bits."""
-    return <double> (rng_next(s) >> 11) * (1.0 / 9007199254740992.0)
-
-
 cdef inline int64_t rng_below(uint64_t *s, int64_t n) noexcept nogil:
     """An integer in [0, n), n >= 1, without bias: draws from the incomplete last range are thrown
     away."""

@@ -21,12 +21,6 @@ def next_view(cnp.uint64_t[::1] state):
     return rng_next(<uint64_t *> &state[0])
 
 
-def uniform_view(cnp.uint64_t[::1] state):
-    if state.shape[0] != 4:
-        raise ValueError("state must have 4 words")
-    return rng_uniform(<uint64_t *> &state[0])
-
-
 def below_view(cnp.uint64_t[::1] state, int64_t n):
     if state.shape[0] != 4 or n < 1:
         raise ValueError("state must have 4 words, n must be at least 1")

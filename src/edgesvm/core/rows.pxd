@@ -43,3 +43,14 @@ cdef inline void kernel_values(
     if kernel.kind == POLYNOMIAL:
         for i in range(n):
             out[i] = power(kernel.gamma * out[i] + kernel.coef0, kernel.degree)
+
+
+cdef inline void any_kernel_values(
+    const Kernel *kernel, bint is_float32, const void *x, const void *rows, int64_t width,
+    int64_t n, double *out
+) noexcept nogil:
+    """`kernel_values` of vectors of either dtype"""
+    if is_float32:
+        kernel_values(kernel, <const float *> x, <const float *> rows, width, n, out)
+    else:
+        kernel_values(kernel, <const double *> x, <const double *> rows, width, n, out)

@@ -2,6 +2,8 @@
 
 cimport numpy as cnp
 
+from edgesvm.core.kernels cimport kernel_of
+
 import numpy as np
 
 cnp.import_array()
@@ -65,9 +67,3 @@ cdef class TilesView:
         if row.shape != (self.rows.width,):
             raise ValueError(f"a row of shape {row.shape}")
         return row
-
-
-cdef Kernel kernel_of(code):
-    cdef Kernel kernel
-    kernel.kind, kernel.gamma, kernel.coef0, kernel.degree = code
-    return kernel

@@ -29,7 +29,7 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from edgesvm.core.kernels cimport kernel_value
+from edgesvm.core.kernels cimport any_kernel_value
 from edgesvm.core.row_cache cimport (
     cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
     padded)
@@ -45,11 +45,11 @@ cdef extern from "smo_passes.h" nogil:
         int64_t n, double *most, int64_t *i, double *least) noexcept
     int64_t smo_second(
         const double *g, const float *state, const float *diagonal, const float *row_i,
-        double g_i, float k_ii, int64_t n) noexcept
+        double g_i, float k_ii, float least_curvature, int64_t n) noexcept
 
-cdef int64_t SHRINK_EVERY = 1000        # iterations, or n where that is less; as LIBSVM
-cdef double LEAST_CURVATURE = 1e-12     # in place of a curvature that rounding made <= 0
-cdef double ROUNDING = 1e-15            # gaps below this times k_max sum |beta| are noise
+cdef int64_t SHRINK_EVERY
+cdef double LEAST_CURVATURE, ROUNDING
+from edgesvm.learners.batch.constants import LEAST_CURVATURE, ROUNDING, SHRINK_EVERY
 
 
 # -- examples --------------------------------------------------------------------------------------
@@ -101,10 +101,7 @@ cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
     """K_tt"""
     cdef double k
     get_row(&s.rows, t, s.point)
-    if s.rows.is_float32:
-        k = kernel_value(&s.kernel, <float *> s.point, <float *> s.point, s.rows.width)
-    else:
-        k = kernel_value(&s.kernel, <double *> s.point, <double *> s.point, s.rows.width)
+    k = any_kernel_value(&s.kernel, s.rows.is_float32, s.point, s.point, s.rows.width)
     return k + s.offset + s.ridge[t] if s.sign != NULL else k
 
 
@@ -284,7 +281,8 @@ cdef bint improve(Smo *s) noexcept nogil:
     cdef const float *row_j
     cdef double curvature, delta, room, high, low
     j = smo_second(
-        s.gradient, s.state, s.diagonal, row_i, s.most, s.diagonal[i], s.n_active)
+        s.gradient, s.state, s.diagonal, row_i, s.most, s.diagonal[i],
+        <float> LEAST_CURVATURE, s.n_active)
     if j < 0:
         return False
     row_j = row_of(s, j)

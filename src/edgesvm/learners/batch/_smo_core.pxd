@@ -2,16 +2,16 @@
 
 cimport cython
 
-from edgesvm.contract.core cimport LearnerCore
+from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.status cimport Status
 from edgesvm.learners.batch._smo cimport Smo
 
-cdef class SmoCore(LearnerCore):
+cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1
+
+
+cdef class SmoCore(KernelCore):
     cdef Smo smo
     cdef double C
-
-    @cython.final
-    cdef double self_kernel(self, const void *x) noexcept nogil
 
     @cython.final
     cdef Status refuses(self, const void *x, double weight) noexcept nogil

@@ -5,63 +5,53 @@ Signs and a linear part are the plan's arrays `sign` and `linear`, where it has 
 """
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport kernel_value
-from edgesvm.core.linalg cimport dot
+from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport Tiles, get_row
 
 import numpy as np
 
+from edgesvm.contract.kernel_core import CACHE
 from edgesvm.errors import CorruptModelError
+
+cdef double LARGEST_KERNEL
+from edgesvm.kernels import LARGEST_KERNEL
 
 cnp.import_array()
 
-SCRATCH = ("gradient", "diagonal", "state", "spare", "slot", "owner", "filled", "used", "point",
-           "cache")
-cdef double LARGEST_KERNEL = 1e37       # rows of the kernel are float32
+SCRATCH = (*CACHE, "gradient", "diagonal", "state", "spare", "point")
 
 
-cdef class SmoCore(LearnerCore):
+cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1:
+    """The solver's kernel, and where in the arena it works; the plan's array `diagonal` is K_tt"""
+    s.kernel = core.kernel
+    core.map_tiles(&s.rows, "rows")
+    core.map_cache(&s.cache)
+    s.bound = <double *> core.array("bound")
+    s.gradient = <double *> core.array("gradient")
+    s.diagonal = <float *> core.array(diagonal)
+    s.state = <float *> core.array("state")
+    s.spare = <float *> core.array("spare")
+    s.order = <int32_t *> core.array("order")
+    s.point = core.array("point")
+    return 0
+
+
+cdef class SmoCore(KernelCore):
     """The solver, in the arena; parameters as the public class has checked them."""
 
     def __init__(self, *common, C, kernel, tol, shrinking=True):
-        super().__init__(*common)
+        super().__init__(*common, kernel=kernel)
         cdef Smo *s = &self.smo
         self.C = C
-        s.rows.data, s.rows.width = self.array("rows"), self.n_features
-        s.rows.is_float32 = self.is_float32
-        s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = kernel.code
+        map_solver(self, s, "diagonal")
         s.capacity, s.tol, s.shrinking = self.views["bound"].size, tol, shrinking
         s.linear, s.sign, s.ridge, s.offset = NULL, NULL, NULL, 0.0
-        s.bound, s.beta = <double *> self.array("bound"), <double *> self.array("beta")
-        s.gradient = <double *> self.array("gradient")
-        s.diagonal = <float *> self.array("diagonal")
-        s.state = <float *> self.array("state")
-        s.spare = <float *> self.array("spare")
-        s.order = <int32_t *> self.array("order")
-        s.point = self.array("point")
-        s.cache.block = <float *> self.array("cache")
-        s.cache.n_floats = self.views["cache"].size
-        s.cache.slot = <int32_t *> self.array("slot")
-        s.cache.owner = <int32_t *> self.array("owner")
-        s.cache.filled = <int32_t *> self.array("filled")
-        s.cache.used = <int64_t *> self.array("used")
-
-    cdef double self_kernel(self, const void *x) noexcept nogil:
-        """k(x, x); infinite or NaN where a feature is not finite"""
-        cdef double xx
-        if self.is_float32:
-            xx = dot(<const float *> x, <const float *> x, self.n_features)
-            return xx if not isfinite(xx) else kernel_value(
-                &self.smo.kernel, <const float *> x, <const float *> x, self.n_features)
-        xx = dot(<const double *> x, <const double *> x, self.n_features)
-        return xx if not isfinite(xx) else kernel_value(
-            &self.smo.kernel, <const double *> x, <const double *> x, self.n_features)
+        s.beta = <double *> self.array("beta")
 
     cdef Status refuses(self, const void *x, double weight) noexcept nogil:
         """UNCHANGED: it does not"""
@@ -98,8 +88,4 @@ cdef class SmoCore(LearnerCore):
             fine = fine and self.self_kernel(self.smo.point) <= LARGEST_KERNEL
         memset(self.smo.point, 0, self.views["point"].nbytes)
         if not fine:
-            raise CorruptModelError("a sample is larger than any that is learned")
-
-    def check_row(self, cnp.ndarray row not None):
-        if not self.self_kernel(cnp.PyArray_DATA(row)) <= LARGEST_KERNEL:
             raise CorruptModelError("a sample is larger than any that is learned")

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-SHRINK_EVERY = 1000
-LEAST_CURVATURE = 1e-12
-ROUNDING = 1e-15
+from edgesvm.learners.batch.constants import LEAST_CURVATURE, ROUNDING, SHRINK_EVERY
 
 
 class SMORef:

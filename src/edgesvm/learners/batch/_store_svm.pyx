@@ -27,6 +27,7 @@ from edgesvm.learners.batch._smo_core cimport SmoCore
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
+from edgesvm.learners.batch.constants import most_iterations
 
 cnp.import_array()
 
@@ -58,7 +59,7 @@ cdef class StoreSVMCore(SmoCore):
     def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
         self.max_samples = max_samples
-        self.max_iter = max(10_000_000, 100 * max_samples) if max_iter is None else max_iter
+        self.max_iter = most_iterations(max_iter, max_samples)
         self.when_full = WHEN_FULL[when_full]
         self.n_held = <int64_t *> self.array("n_held")
         self.solved = <int64_t *> self.array("solved")

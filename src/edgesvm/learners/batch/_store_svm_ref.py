@@ -10,6 +10,7 @@ from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.learners.batch._smo_core_ref import SmoCoreRef
 from edgesvm.learners.batch._smo_ref import SMORef
+from edgesvm.learners.batch.constants import most_iterations
 
 
 class StoreSVMCoreRef(SmoCoreRef):
@@ -18,7 +19,7 @@ class StoreSVMCoreRef(SmoCoreRef):
     def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
         super().__init__(*common, C=C, kernel=kernel, tol=tol)
         self.shrinking = shrinking
-        self.max_iter = max(10_000_000, 100 * max_samples) if max_iter is None else max_iter
+        self.max_iter = most_iterations(max_iter, max_samples)
         self.max_samples, self.when_full = max_samples, when_full
         self.smo: Any = None  # while solving
         if when_full == "random" and not self.views["rng"].any():
@@ -28,8 +29,7 @@ class StoreSVMCoreRef(SmoCoreRef):
         return self.get(self.views["rows"], n)
 
     def put(self, t, x):
-        lanes = self.views["rows"].shape[2]
-        self.views["rows"][t // lanes, :, t % lanes] = x
+        self.put_row(self.views["rows"], t, x)
 
     def permute(self, order):
         """Position t takes what stood at order[t]."""

@@ -13,8 +13,6 @@
 typedef float smo_f8 __attribute__((vector_size(32)));
 typedef int32_t smo_i8 __attribute__((vector_size(32)));
 
-#define SMO_LEAST_CURVATURE 1e-12f
-
 /* Where the mask is set a, else b. */
 #define PICK(m, a, b) (((m) & (a)) | (~(m) & (b)))
 #define PICK_F64(m, a, b) ((vec_f64)PICK(m, (mask_f64)(a), (mask_f64)(b)))
@@ -65,7 +63,8 @@ static void smo_step(double *g, const float *state, const float *row_i, const fl
  * -1 where there is none.  The ratio in float32: it ranks, it does not step. */
 EDGESVM_CLONES
 static int64_t smo_second(const double *g, const float *state, const float *diagonal,
-                          const float *row_i, double g_i, float k_ii, int64_t n)
+                          const float *row_i, double g_i, float k_ii,
+                          float least_curvature, int64_t n)
 {
     smo_f8 best = {0};
     smo_i8 at = {0}, here = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -80,7 +79,7 @@ static int64_t smo_second(const double *g, const float *state, const float *diag
         memcpy(&s, state + t, 32); memcpy(&q, diagonal + t, 32); memcpy(&k, row_i + t, 32);
         d = __builtin_convertvector(g_i - v, smo_f8);
         q = (q + k_ii) - 2.0f * k;
-        q = (smo_f8)PICK((smo_i8)(q > 0.0f), (smo_i8)q, (smo_i8)((q - q) + SMO_LEAST_CURVATURE));
+        q = (smo_f8)PICK((smo_i8)(q > 0.0f), (smo_i8)q, (smo_i8)((q - q) + least_curvature));
         q = (d * d) / q;
         better = (smo_i8)(s >= 0.0f) & (smo_i8)(d > 0.0f) & (smo_i8)(q >= best);
         best = (smo_f8)PICK(better, (smo_i8)q, (smo_i8)best);
@@ -93,7 +92,7 @@ static int64_t smo_second(const double *g, const float *state, const float *diag
         }
     for (; t < n; t++) {
         float d = (float)(g_i - g[t]), q = (diagonal[t] + k_ii) - 2.0f * row_i[t];
-        q = d * d / (q > 0.0f ? q : SMO_LEAST_CURVATURE);
+        q = d * d / (q > 0.0f ? q : least_curvature);
         if (state[t] >= 0.0f && d > 0.0f && q >= top) { top = q; winner = t; }
     }
     return winner;

@@ -106,7 +106,7 @@ cdef class BallVectorMachineCore(EnclosingCore):
     cdef double length(self, int64_t p) noexcept nogil:
         """K_pp"""
         get_row(&self.rows, p, self.point)
-        return self.self_kernel() + 1.0 + self.own[p]
+        return self.k(self.point, self.point) + 1.0 + self.own[p]
 
     cdef void move_block(self, int64_t p, double keep, double gain) noexcept nogil:
         """f of the block after that"""

@@ -21,9 +21,10 @@ from libc.math cimport INFINITY, fmax
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
+from edgesvm.core.tiles cimport get_row
 from edgesvm.learners.batch._smo cimport (
     RUNNING, Smo, smo_append, smo_begin, smo_complete, smo_run, smo_wipe)
-from edgesvm.core.tiles cimport get_row
+from edgesvm.learners.batch._smo_core cimport map_solver
 from edgesvm.learners.enclosing._enclosing cimport Block, EnclosingCore
 
 import numpy as np
@@ -31,8 +32,9 @@ import numpy as np
 from edgesvm.errors import CorruptModelError
 
 SOLVER = ("bound", "gradient", "curvature", "state", "spare", "order")
-cdef int64_t ITERATIONS = 100       # of the solver at a step
-cdef double FINEST = 5e-8           # half an epsilon that kernel rows of float32 still hold
+cdef int64_t ITERATIONS
+cdef double FINEST
+from edgesvm.learners.enclosing.constants import FINEST, ITERATIONS
 
 
 @cython.final
@@ -49,15 +51,9 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         cdef Smo *s = &self.smo
         self.alpha = <double *> self.array("alpha")
         self.begun, self.solved = False, True
-        s.rows, s.kernel, s.cache, s.point = self.rows, self.kernel, self.cache, self.point
-        s.bound, s.beta = <double *> self.array("bound"), self.alpha
-        s.sign, s.ridge = self.sign, self.own
+        map_solver(self, s, "curvature")
+        s.beta, s.sign, s.ridge = self.alpha, self.sign, self.own
         s.linear, s.offset, s.shrinking, s.capacity = NULL, 1.0, False, self.max_core
-        s.gradient = <double *> self.array("gradient")
-        s.diagonal = <float *> self.array("curvature")
-        s.state = <float *> self.array("state")
-        s.spare = <float *> self.array("spare")
-        s.order = <int32_t *> self.array("order")
 
     cdef double threshold(self) noexcept nogil:
         cdef double slack = (2.0 + self.epsilon) * self.epsilon * (self.kappa - self.square[0])

@@ -6,9 +6,7 @@ import numpy as np
 
 from edgesvm.learners.batch._smo_ref import SMORef
 from edgesvm.learners.enclosing._enclosing_ref import EnclosingCoreRef
-
-ITERATIONS = 100
-FINEST = 5e-8
+from edgesvm.learners.enclosing.constants import FINEST, ITERATIONS
 
 
 class CoreVectorMachineCoreRef(EnclosingCoreRef):

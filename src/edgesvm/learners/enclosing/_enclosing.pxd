@@ -3,8 +3,7 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport Kernel
+from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport Tiles
@@ -20,7 +19,7 @@ cdef struct Block:      # rows looked at together
     float *row          # kernel values of one of the core set, in whole tiles
 
 
-cdef class EnclosingCore(LearnerCore):
+cdef class EnclosingCore(KernelCore):
     cdef public double epsilon      # at work now
     cdef double C, kappa            # K_ii of a sample of weight one
     cdef bint normalize
@@ -30,7 +29,6 @@ cdef class EnclosingCore(LearnerCore):
     cdef int64_t budget             # steps that may still be made
     cdef int64_t n_taken            # into the core set
     cdef uint64_t draws[4]
-    cdef Kernel kernel
     cdef Tiles rows
     cdef int64_t *n_core
     cdef int64_t *n_iter
@@ -58,10 +56,8 @@ cdef class EnclosingCore(LearnerCore):
     cdef void wipe(self) noexcept nogil
 
     # What it stands on.
-    cdef int64_t row_bytes(self) noexcept nogil
     cdef bint make_point(self, const void *x) noexcept nogil
     cdef void scale_point(self, double scale) noexcept nogil
-    cdef double self_kernel(self) noexcept nogil
     cdef double output(self) noexcept nogil
     cdef Status load(self, const void *x, double y, double weight, int64_t number) noexcept nogil
     cdef Status load_block(

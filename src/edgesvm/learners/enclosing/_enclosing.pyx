@@ -22,12 +22,10 @@ first to be outside when the ball has moved.
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport kernel_value
-from edgesvm.core.linalg cimport dot
+from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
@@ -35,48 +33,41 @@ from edgesvm.core.tiles cimport get_row, put_row, weighted_kernel
 
 import numpy as np
 
+from edgesvm.contract.kernel_core import CACHE
 from edgesvm.errors import CorruptModelError, refusal
 
 cnp.import_array()
 
-SCRATCH = ("slot", "owner", "filled", "used", "cache", "point", "block_rows", "block_f",
-           "block_sign", "block_own", "block_number", "block_row", "near_margin", "near_number")
+SCRATCH = (*CACHE, "point", "block_rows", "block_f", "block_sign", "block_own", "block_number",
+           "block_row", "near_margin", "near_number")
 cdef int64_t STEPS = 1000       # between two looks at Ctrl-C
-cdef double LARGEST = 1e300     # of 1 / (C weight)
 cdef double WITHIN = 1e-6       # sums of coefficients, after rounding
+cdef double LARGEST
+from edgesvm.learners.enclosing.constants import LARGEST
 
 
-cdef class EnclosingCore(LearnerCore):
+cdef class EnclosingCore(KernelCore):
     """The core set and the block; parameters as the public class has checked them."""
 
     def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
-        super().__init__(*common)
-        cdef RowCache *cache = &self.cache
+        super().__init__(*common, kernel=kernel)
         cdef Block *block = &self.block
         self.C, self.kappa, self.normalize = C, kappa, normalize
         self.epsilon, self.max_core, self.max_iter = epsilon, max_core, max_iter
-        self.kernel.kind, self.kernel.gamma, self.kernel.coef0, self.kernel.degree = kernel.code
         self.n_core = <int64_t *> self.array("n_core")
         self.n_iter = <int64_t *> self.array("n_iter")
         self.n_given_up = <int64_t *> self.array("n_given_up")
         self.converged = <int64_t *> self.array("converged")
         self.square = <double *> self.array("square")
         self.intercept = <double *> self.array("intercept")
-        self.rows.data, self.rows.width = self.array("rows"), self.n_features
-        self.rows.is_float32 = self.is_float32
+        self.map_tiles(&self.rows, "rows")
         self.beta = <double *> self.array("beta")
         self.sign = <double *> self.array("sign")
         self.own = <double *> self.array("own")
         self.number = <int64_t *> self.array("number")
         self.point = self.array("point")
-        cache.block = <float *> self.array("cache")
-        cache.n_floats = self.views["cache"].size
-        cache.slot = <int32_t *> self.array("slot")
-        cache.owner = <int32_t *> self.array("owner")
-        cache.filled = <int32_t *> self.array("filled")
-        cache.used = <int64_t *> self.array("used")
-        block.rows.data, block.rows.width = self.array("block_rows"), self.n_features
-        block.rows.is_float32 = self.is_float32
+        self.map_cache(&self.cache)
+        self.map_tiles(&block.rows, "block_rows")
         block.f = <double *> self.array("block_f")
         block.sign = <double *> self.array("block_sign")
         block.own = <double *> self.array("block_own")
@@ -91,14 +82,10 @@ cdef class EnclosingCore(LearnerCore):
 
     cdef bint make_point(self, const void *x) noexcept nogil:
         """point = x, of unit norm where `normalize`; whether x can be learned from"""
-        cdef double xx
-        if self.is_float32:
-            xx = dot(<const float *> x, <const float *> x, self.n_features)
-        else:
-            xx = dot(<const double *> x, <const double *> x, self.n_features)
+        cdef double xx = self.square_norm(x)
         if not isfinite(xx):
             return False
-        memcpy(self.point, x, self.row_bytes())
+        memcpy(self.point, x, self.row_bytes)
         if self.normalize and xx > 0.0:
             self.scale_point(1.0 / sqrt(xx))
         return True
@@ -110,17 +97,6 @@ cdef class EnclosingCore(LearnerCore):
                 (<float *> self.point)[d] = <float> ((<float *> self.point)[d] * scale)
             else:
                 (<double *> self.point)[d] *= scale
-
-    cdef int64_t row_bytes(self) noexcept nogil:
-        return self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
-
-    cdef double self_kernel(self) noexcept nogil:
-        """k(x, x) of `point`"""
-        if self.is_float32:
-            return kernel_value(
-                &self.kernel, <float *> self.point, <float *> self.point, self.n_features)
-        return kernel_value(
-            &self.kernel, <double *> self.point, <double *> self.point, self.n_features)
 
     cdef double output(self) noexcept nogil:
         """w.phi(x) + b of `point`"""
@@ -194,7 +170,7 @@ cdef class EnclosingCore(LearnerCore):
 
     cdef void clear_block(self) noexcept nogil:
         cdef Block *block = &self.block
-        memset(self.point, 0, self.row_bytes())
+        memset(self.point, 0, self.row_bytes)
         for i in range(block.n):
             put_row(&block.rows, i, self.point)
             block.f[i] = block.sign[i] = block.own[i] = 0.0
@@ -270,7 +246,7 @@ cdef class EnclosingCore(LearnerCore):
         cdef int64_t last = self.n_core[0] - 1
         get_row(&self.rows, last, self.point)
         put_row(&self.rows, q, self.point)
-        memset(self.point, 0, self.row_bytes())
+        memset(self.point, 0, self.row_bytes)
         put_row(&self.rows, last, self.point)
         self.sign[q], self.own[q] = self.sign[last], self.own[last]
         self.number[q], self.beta[q] = self.number[last], self.beta[last]
@@ -330,7 +306,7 @@ cdef class EnclosingCore(LearnerCore):
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         cdef bint fine = self.make_point(x)
         value[0] = self.output() if fine else 0.0
-        memset(self.point, 0, self.row_bytes())
+        memset(self.point, 0, self.row_bytes)
         return UNCHANGED if fine and isfinite(value[0]) else NOT_FINITE
 
     # -- data that is read more than once ----------------------------------------------------------
@@ -414,7 +390,7 @@ cdef class EnclosingCore(LearnerCore):
             w = 1.0 if weight == NULL else weight[i]
             if w != 0.0:
                 status = self.load(
-                    x + i * self.row_bytes(), 1.0 if slot[i] else -1.0, w, number[i])
+                    x + i * self.row_bytes, 1.0 if slot[i] else -1.0, w, number[i])
                 if status != CHANGED:
                     return status
             at[0] += 1
@@ -469,12 +445,12 @@ cdef class EnclosingCore(LearnerCore):
         products = np.empty(self.n_core[0])
         for p in range(self.n_core[0]):
             get_row(&self.rows, p, self.point)
-            k = self.self_kernel()
+            k = self.k(self.point, self.point)
             fine = fine and isfinite(k) and fabs(k) <= self.kappa
             f = self.sign[p] * self.output() + fabs(self.beta[p]) * self.own[p]
             square += fabs(self.beta[p]) * f
             products[p] = f
-        memset(self.point, 0, self.row_bytes())
+        memset(self.point, 0, self.row_bytes)
         if not fine:
             raise CorruptModelError("a core vector is larger than any that is learned")
         if not fabs(square - self.square[0]) <= self.rounding():

@@ -5,22 +5,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.contract.kernel_core_ref import KernelCoreRef
 from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
+from edgesvm.learners.enclosing.constants import LARGEST
 
-LARGEST = 1e300
 
-
-class EnclosingCoreRef(ReferenceCore):
+class EnclosingCoreRef(KernelCoreRef):
     """The core set by name in the arena; the block, rows looked at together, beside it."""
 
     others: tuple[str, ...]  # arrays of the machine's own, a number a core vector
 
     def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
-        super().__init__(*common)
-        self.C, self.kernel, self.normalize = C, kernel, normalize
+        super().__init__(*common, kernel=kernel)
+        self.C, self.normalize = C, normalize
         self.epsilon, self.max_core, self.max_iter = epsilon, max_core, max_iter
         self.kappa, self.n_probes = kappa, len(self.views["block_f"])
         self.block, self.is_full, self.n_taken = [], False, 0
@@ -36,16 +35,10 @@ class EnclosingCoreRef(ReferenceCore):
     @property
     def rows(self):
         """The core set, a copy, ndarray of shape (n_core, n_features)."""
-        tiles = self.views["rows"]
-        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[: self.n]
+        return self.get(self.views["rows"], self.n)
 
     def put(self, p, x):
-        lanes = self.views["rows"].shape[2]
-        self.views["rows"][p // lanes, :, p % lanes] = x
-
-    def k(self, X, Z):
-        """Kernel values, (n, m)"""
-        return self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
+        self.put_row(self.views["rows"], p, x)
 
     def k_row(self, X, Z):
         """The same, rounded as the compiled core's cached rows are"""

@@ -20,7 +20,6 @@ cdef class RetrainedSVMCore(SmoCore):    # the workspace: max_vectors + batch_si
     cdef int64_t *n_iter
     cdef int64_t *converged
 
-    cdef int64_t row_bytes(self) noexcept nogil
     cdef bint wants(self, double yf) noexcept nogil
     cdef void put(self, int64_t t, const void *x, double bound) noexcept nogil
     cdef int64_t train(self, int64_t n, int64_t n_known, double *intercept) noexcept nogil

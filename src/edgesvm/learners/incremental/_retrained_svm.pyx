@@ -140,9 +140,6 @@ cdef class RetrainedSVMCore(SmoCore):
                         worst, most = t, beyond
             s.beta[worst] = 0.0
 
-    cdef int64_t row_bytes(self) noexcept nogil:
-        return self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
-
     cdef void balance(self, int64_t n) noexcept nogil:
         """The heavier class lighter, until sum beta = 0."""
         cdef double *beta = self.smo.beta

@@ -64,7 +64,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
 
     cdef Tiles rows_of(self, int64_t m) noexcept nogil:
         cdef Tiles rows = self.smo.rows
-        rows.data = self.model_rows + m * self.row_count * self.row_bytes()
+        rows.data = self.model_rows + m * self.row_count * self.row_bytes
         return rows
 
     cdef double value(self, int64_t m, const void *x) noexcept nogil:
@@ -80,7 +80,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         cdef int64_t n = self.n_waiting[0]
         if status != UNCHANGED:
             return status
-        memcpy(self.batch + n * self.row_bytes(), x, self.row_bytes())
+        memcpy(self.batch + n * self.row_bytes, x, self.row_bytes)
         self.batch_bound[n] = y * self.C * weight
         n += 1
         self.n_waiting[0] = n
@@ -97,7 +97,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
             if m != newest:
                 self.extend_model(m)
         self.begin_model(newest)
-        memset(self.batch, 0, self.batch_size * self.row_bytes())
+        memset(self.batch, 0, self.batch_size * self.row_bytes)
         memset(self.batch_bound, 0, self.batch_size * sizeof(double))
         self.n_waiting[0] = 0
         self.n_batches[0] += 1
@@ -106,7 +106,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         """Model m anew, of the batch alone"""
         cdef int64_t k
         for k in range(self.n_waiting[0]):
-            self.put(k, self.batch + k * self.row_bytes(), self.batch_bound[k])
+            self.put(k, self.batch + k * self.row_bytes, self.batch_bound[k])
         self.train_model(m, self.n_waiting[0])
 
     cdef void extend_model(self, int64_t m) noexcept nogil:
@@ -115,7 +115,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         cdef const char *x
         cdef double side
         for k in range(self.n_waiting[0]):
-            x = self.batch + k * self.row_bytes()
+            x = self.batch + k * self.row_bytes
             side = 1.0 if self.batch_bound[k] > 0.0 else -1.0
             if self.wants(side * self.value(m, x)):
                 self.put(n, x, self.batch_bound[k])
@@ -141,7 +141,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         cdef double *beta = self.model_beta + m * self.row_count
         cdef int64_t t
         self.n_support[m] = self.train(n, 0, &self.intercept[m])
-        memset(rows.data, 0, self.row_count * self.row_bytes())
+        memset(rows.data, 0, self.row_count * self.row_bytes)
         memset(bound, 0, self.row_count * sizeof(double))
         memset(beta, 0, self.row_count * sizeof(double))
         for t in range(self.n_support[m]):

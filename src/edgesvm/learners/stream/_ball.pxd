@@ -4,17 +4,7 @@ from libc.math cimport fmax, fmin, isfinite, sqrt
 
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
 
-# Of what is taken in, so that no sum of a few squared lengths overflows; and of what a file may
-# hold, since a radius reaches a little beyond.
-cdef extern from *:
-    """
-    #define EDGESVM_LARGEST_SQUARE 1e300
-    #define EDGESVM_LARGEST_HELD 1e304
-    #define EDGESVM_SHARES_WITHIN 1e-3  /* of one, after however many steps */
-    """
-    const double LARGEST_SQUARE "EDGESVM_LARGEST_SQUARE"
-    const double LARGEST_HELD "EDGESVM_LARGEST_HELD"
-    const double SHARES_WITHIN "EDGESVM_SHARES_WITHIN"
+cdef double LARGEST_SQUARE, LARGEST_HELD, SHARES_WITHIN, LEVEL
 
 
 cdef struct Ball:    # begins at the arena's array "R"
@@ -97,6 +87,5 @@ cdef inline double dual_radius(const Ball *ball) noexcept nogil:
 
 cdef inline bint clearly_less(double a, double b) noexcept nogil:
     """a < b beyond rounding, a and b >= 0. Exact steps leave quantities level; rounding must not
-    choose between
-    them, so whoever seeks the least takes the first of those level."""
-    return a < b * (1.0 - 1e-9)
+    choose between them, so whoever seeks the least takes the first of those level."""
+    return a < b * (1.0 - LEVEL)

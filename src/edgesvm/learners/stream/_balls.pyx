@@ -17,12 +17,10 @@ from libc.math cimport INFINITY, fmax, sqrt
 
 from edgesvm.learners.stream._ball cimport clearly_less
 
-# Measured on the paper's data sets: finer changes no accuracy; the cap bounds the work of one
-# sample.
-cdef double UPPER_TOLERANCE = 1e-4  # of the radius
-cdef int UPPER_STEPS = 1000
-cdef double LOWER_TOLERANCE = 0.1   # of |c|^2
-cdef int LOWER_STEPS = 16
+cdef double UPPER_TOLERANCE, LOWER_TOLERANCE, AT_POINT
+cdef int UPPER_STEPS, LOWER_STEPS
+from edgesvm.learners.stream.constants import (
+    AT_POINT, LOWER_STEPS, LOWER_TOLERANCE, UPPER_STEPS, UPPER_TOLERANCE)
 
 
 cdef double gram(const Balls *balls, int64_t i, int64_t j) noexcept nogil:
@@ -98,7 +96,7 @@ cdef double step_length(
     else:
         slope_i = (moved - gram(balls, i, i) + gram(balls, i, j)) / (far - balls.radius[i])
         slope_j = sqrt(fmax(apart, 0.0))
-        if near - balls.radius[j] > 1e-12 * far:
+        if near - balls.radius[j] > AT_POINT * far:
             slope_j = (moved - gram(balls, i, j) + gram(balls, j, j)) / (near - balls.radius[j])
         slope = slope_j - slope_i
     return balls.share[j] if not slope * balls.share[j] > far - near else (far - near) / slope

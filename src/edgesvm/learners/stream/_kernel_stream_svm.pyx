@@ -17,9 +17,8 @@ from libc.math cimport INFINITY, fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.kernels cimport Kernel, kernel_value
-from edgesvm.core.linalg cimport dot, real
+from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.core.kernels cimport any_kernel_value
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, advance, clearly_less
 from edgesvm.learners.stream._ball cimport dual_radius, judge, too_large, unheard_of
@@ -31,11 +30,10 @@ from edgesvm.errors import CorruptModelError
 
 
 @cython.final
-cdef class KernelStreamSVMCore(LearnerCore):
+cdef class KernelStreamSVMCore(KernelCore):
     """State and step; parameters as the public class has checked them."""
     cdef double C
     cdef bint lower
-    cdef Kernel kernel
     cdef int64_t slots      # max_vectors + 1: the newcomer's
     cdef Ball *ball
     cdef int64_t *n_held
@@ -47,10 +45,9 @@ cdef class KernelStreamSVMCore(LearnerCore):
     cdef double *row        # (slots,): TMP, kernel values of one sample
 
     def __init__(self, *common, C, bound, kernel):
-        super().__init__(*common)
+        super().__init__(*common, kernel=kernel)
         self.C = C
         self.lower = bound == "lower"
-        self.kernel.kind, self.kernel.gamma, self.kernel.coef0, self.kernel.degree = kernel.code
         self.slots = len(self.views["share"])
         self.ball = <Ball *> self.array("R")
         self.n_held = <int64_t *> self.array("n_held")
@@ -64,35 +61,20 @@ cdef class KernelStreamSVMCore(LearnerCore):
     cdef double project(self, const void *x, double *row=NULL) noexcept nogil:
         """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) where asked for: looking leaves no
         trace"""
-        if self.is_float32:
-            return self.project_typed(<const float *> x, <const float *> self.vectors, row)
-        return self.project_typed(<const double *> x, <const double *> self.vectors, row)
-
-    cdef double project_typed(self, const real *x, const real *vectors, double *row) noexcept nogil:
         cdef int64_t i
         cdef double k, f = 0.0
         for i in range(self.n_held[0]):
-            k = kernel_value(&self.kernel, x, vectors + i * self.n_features, self.n_features)
+            k = any_kernel_value(&self.kernel, self.is_float32, x,
+                                 self.vectors + i * self.row_bytes, self.n_features)
             f += self.share[i] * self.sign[i] * k
             if row != NULL:
                 row[i] = k
         return f
 
-    cdef double norm_square(self, const void *x) noexcept nogil:
-        """k(x, x); NaN where a feature is not finite"""
-        cdef double xx
-        if self.is_float32:
-            xx = dot(<const float *> x, <const float *> x, self.n_features)
-            return xx if not isfinite(xx) else kernel_value(
-                &self.kernel, <const float *> x, <const float *> x, self.n_features)
-        xx = dot(<const double *> x, <const double *> x, self.n_features)
-        return xx if not isfinite(xx) else kernel_value(
-            &self.kernel, <const double *> x, <const double *> x, self.n_features)
-
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef Ball *ball = self.ball
         cdef Point z
-        cdef double gamma = 1.0, f = self.project(x), k_xx = self.norm_square(x)
+        cdef double gamma = 1.0, f = self.project(x), k_xx = self.self_kernel(x)
         cdef Status status
         z.wz = y * f
         z.square = k_xx + 1.0 / self.C
@@ -124,15 +106,11 @@ cdef class KernelStreamSVMCore(LearnerCore):
         self, const void *x, double y, double gamma, double k_xx, double xi2
     ) noexcept nogil:
         cdef int64_t i, m = self.n_held[0]
-        cdef int64_t n_bytes = self.row_bytes()
         for i in range(m):
             self.share[i] *= 1.0 - gamma
-        memcpy(self.vectors + m * n_bytes, x, n_bytes)
+        memcpy(self.vectors + m * self.row_bytes, x, self.row_bytes)
         self.share[m], self.sign[m], self.norm[m], self.own[m] = gamma, y, k_xx, xi2
         self.n_held[0] = m + 1
-
-    cdef int64_t row_bytes(self) noexcept nogil:
-        return self.n_features * (sizeof(float) if self.is_float32 else sizeof(double))
 
     cdef double distance_square(self, int64_t i, int64_t j, double k_ij) noexcept nogil:
         """|z_i - z_j|^2 without the own axes"""
@@ -143,18 +121,17 @@ cdef class KernelStreamSVMCore(LearnerCore):
         takes its slot."""
         cdef Ball *ball = self.ball
         cdef int64_t k, i = 0, j = 0, last = self.n_held[0] - 1
-        cdef int64_t n_bytes = self.row_bytes()
         cdef double f_i, f_j, d2, a, apart = INFINITY
         for k in range(1, last):
             if clearly_less(self.share[k], self.share[i]):
                 i = k
-        f_i = self.project(self.vectors + i * n_bytes, self.row)
+        f_i = self.project(self.vectors + i * self.row_bytes, self.row)
         for k in range(last + 1):
             d2 = self.distance_square(i, k, self.row[k]) + self.own[i] + self.own[k]
             if k != i and clearly_less(d2, apart):
                 apart, j = d2, k
         d2 = self.distance_square(i, j, self.row[j])
-        f_j = self.project(self.vectors + j * n_bytes)
+        f_j = self.project(self.vectors + j * self.row_bytes)
         a = self.share[i]
         # c = c + a (z_j - z_i)
         ball.ww = fmax(
@@ -167,14 +144,15 @@ cdef class KernelStreamSVMCore(LearnerCore):
             ball.R += a * sqrt(apart)
         self.share[j] += a
         if i != last:
-            memcpy(self.vectors + i * n_bytes, self.vectors + last * n_bytes, n_bytes)
+            memcpy(self.vectors + i * self.row_bytes, self.vectors + last * self.row_bytes,
+                   self.row_bytes)
             self.share[i], self.sign[i] = self.share[last], self.sign[last]
             self.norm[i], self.own[i] = self.norm[last], self.own[last]
         self.n_held[0] = last
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         value[0] = self.project(x)
-        if too_large(self.norm_square(x)) or not isfinite(value[0]):
+        if too_large(self.self_kernel(x)) or not isfinite(value[0]):
             return NOT_FINITE
         return UNCHANGED
 
@@ -199,6 +177,6 @@ cdef class KernelStreamSVMCore(LearnerCore):
         cdef int64_t i
         cdef bint found = unheard_of_ball(self.ball)
         for i in range(self.n_held[0]):
-            found |= unheard_of(self.norm_square(self.vectors + i * self.row_bytes()))
+            found |= unheard_of(self.self_kernel(self.vectors + i * self.row_bytes))
             found |= unheard_of(self.norm[i]) or unheard_of(self.own[i])
         return found

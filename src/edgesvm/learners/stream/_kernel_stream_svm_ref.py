@@ -5,21 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.contract.kernel_core_ref import KernelCoreRef
 from edgesvm.core.status import Status
-from edgesvm.learners.stream._stream_svm_ref import LARGEST_SQUARE, first_least, grown, judge
+from edgesvm.learners.stream._stream_svm_ref import first_least, grown, judge
+from edgesvm.learners.stream.constants import LARGEST_SQUARE
 
 
-class KernelStreamSVMCoreRef(ReferenceCore):
+class KernelStreamSVMCoreRef(KernelCoreRef):
     """The arena's arrays by name: R, xi2, ww, q; and of the vectors held: vectors, share, sign,
     norm, own."""
 
     def __init__(self, *common, C, bound, kernel):
-        super().__init__(*common)
-        self.C, self.lower, self.kernel = C, bound == "lower", kernel
-
-    def k(self, X, Z):
-        return self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))
+        super().__init__(*common, kernel=kernel)
+        self.C, self.lower = C, bound == "lower"
 
     def held(self):
         m = int(self.views["n_held"])
@@ -85,5 +83,4 @@ class KernelStreamSVMCoreRef(ReferenceCore):
         return moved
 
     def decide(self, x):
-        small = np.isfinite(x @ x) and float(self.k(x, x)[0, 0]) <= LARGEST_SQUARE
-        return self.project(x) if small else np.nan
+        return self.project(x) if self.self_kernel(x) <= LARGEST_SQUARE else np.nan

@@ -6,8 +6,15 @@ import numpy as np
 
 from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
-
-LARGEST_SQUARE = 1e300
+from edgesvm.learners.stream.constants import (
+    AT_POINT,
+    LARGEST_SQUARE,
+    LEVEL,
+    LOWER_STEPS,
+    LOWER_TOLERANCE,
+    UPPER_STEPS,
+    UPPER_TOLERANCE,
+)
 
 
 def judge(square, wz, xi2):
@@ -19,7 +26,7 @@ def judge(square, wz, xi2):
 
 def first_least(values):
     """Index of the least of values >= 0; of those level but for rounding, the first."""
-    return int(np.argmax(values <= values.min() * (1 + 1e-9)))
+    return int(np.argmax(values <= values.min() * (1 + LEVEL)))
 
 
 def grown(R, R_z, d, gamma, off):
@@ -148,13 +155,17 @@ class StreamSVMCoreRef(ReferenceCore):
         v = self.views
         m = int(v["n_held"])
         G, a, R = v["gram"][:m, :m], v["share"][:m], v["radius"][:m]
-        for step in range(16 if self.lower else 1000):
+        for step in range(LOWER_STEPS if self.lower else UPPER_STEPS):
             pull, reach = self.reach(a, m)
-            i = int(np.argmax(reach >= reach.max() * (1 - 1e-9)))
+            i = int(np.argmax(reach >= reach.max() * (1 - LEVEL)))
             j = first_least(np.where(a > 0, reach, np.inf))
             gap = reach[i] - reach[j]
-            tolerance = 0.1 * (a @ pull) * (step > 0) if self.lower else 1e-4 * reach[i]
-            if gap <= tolerance:
+            slack = (
+                LOWER_TOLERANCE * (a @ pull) * (step > 0)
+                if self.lower
+                else UPPER_TOLERANCE * reach[i]
+            )
+            if gap <= slack:
                 break
             apart = G[i, i] + G[j, j] - 2 * G[i, j]
             if self.lower:
@@ -163,7 +174,7 @@ class StreamSVMCoreRef(ReferenceCore):
                 r_i, r_j, moved = reach[i] - R[i], reach[j] - R[j], pull[i] - pull[j]
                 slope = (
                     np.sqrt(max(apart, 0.0))
-                    if r_j <= 1e-12 * reach[i]
+                    if r_j <= AT_POINT * reach[i]
                     else (moved - G[i, j] + G[j, j]) / r_j
                 )
                 slope -= (moved - G[i, i] + G[i, j]) / r_i

@@ -10,13 +10,14 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.twin._adiabatic cimport (
-    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, AdiabaticCore, Move)
+from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
+from edgesvm.learners.twin._margin_set cimport OVERFLOWED
+from edgesvm.learners.twin._path cimport Move
 
 from edgesvm.errors import CorruptModelError
 
-# Of decision values that differ by less, the first is taken.
-cdef double TIE = 1e-9
+cdef double LEAST_WEIGHT, LARGEST_WEIGHT, TIE
+from edgesvm.learners.twin.constants import LARGEST_WEIGHT, LEAST_WEIGHT, TIE
 
 cdef enum WhenFull:
     FARTHEST = 0

@@ -6,12 +6,11 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.learners.twin._adiabatic_ref import LARGEST_WEIGHT, LEAST_WEIGHT, AdiabaticRef
+from edgesvm.learners.twin._adiabatic_ref import AdiabaticCoreRef
+from edgesvm.learners.twin.constants import LARGEST_WEIGHT, LEAST_WEIGHT, TIE
 
-TIE = 1e-9  # of decision values that differ by less, the first is taken
 
-
-class IncrementalDecrementalSVMCoreRef(AdiabaticRef):
+class IncrementalDecrementalSVMCoreRef(AdiabaticCoreRef):
     """The arena's arrays by name: vectors, s_minus, s_plus, gamma, g, state, S; scalars mu, b."""
 
     def __init__(self, *common, C, when_full, kernel):

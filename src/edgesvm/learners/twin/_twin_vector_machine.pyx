@@ -13,25 +13,22 @@ from libc.string cimport memcmp, memmove
 
 from edgesvm.core.linalg cimport real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.twin._adiabatic cimport (
-    LARGEST_WEIGHT, LEAST_WEIGHT, OVERFLOWED, REACHED, AdiabaticCore, Move, Outcome)
+from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
+from edgesvm.learners.twin._margin_set cimport OVERFLOWED, REACHED, Outcome
+from edgesvm.learners.twin._path cimport Move
 
 from edgesvm.errors import CorruptModelError
 
-cdef enum:
-    CANDIDATES = 64     # pairs put to the test for one merge
-    PLACES = 33         # on the line between two twins, where feature space is searched
-    SECTIONS = 18
+cdef double LEAST_WEIGHT, LARGEST_WEIGHT, EDGE, MAX_SHIFT, TIE, GOLDEN
+cdef int PLACES, SECTIONS
+from edgesvm.learners.twin.constants import (
+    EDGE, GOLDEN, LARGEST_WEIGHT, LEAST_WEIGHT, MAX_SHIFT, PLACES, SECTIONS, TIE)
 
-# Of a decision value that is at a threshold but for rounding.
-cdef double EDGE = 1e-9
-# What a merge should not move the decision function by, in margins.
-cdef double MAX_SHIFT = 1.0
-# Of two distortions or errors that differ by less, the first is taken.
-cdef double TIE = 1e-9
+cpdef enum:
+    CANDIDATES = 64     # pairs put to the test for one merge
+
 # Beyond every distortion, and still a number.
 cdef double FARTHEST = 1e300
-cdef double GOLDEN = 0.6180339887498949
 
 cdef struct Counters:           # from "n_accepted" on
     int64_t n_accepted
@@ -64,9 +61,6 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         self.max_twins = self.slots - 2
         self.counters = <Counters *> self.array("n_accepted")
         self.near = <double *> self.array("near")
-
-    cdef char *twin(self, int64_t i) noexcept nogil:
-        return self.vectors + i * self.row_bytes
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef int64_t i
@@ -325,10 +319,11 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef bint is_gentle(self, int64_t i, int64_t j, const void *q) noexcept nogil:
         """Whether g at q moves by MAX_SHIFT at the most when q takes over the coefficients of the
         two: the norm of the change in feature space times that of q."""
-        cdef double u = self.gamma[i], v = self.gamma[j], k_qq = self.k(q, q), square
+        cdef double u = self.gamma[i], v = self.gamma[j], k_qq = self.k_wide(q, q), square
         square = (u * u * self.norm_of(i) + v * v * self.norm_of(j) + (u + v) * (u + v) * k_qq
-                  + 2.0 * u * v * self.k(self.twin(i), self.twin(j))
-                  - 2.0 * (u + v) * (u * self.k(q, self.twin(i)) + v * self.k(q, self.twin(j))))
+                  + 2.0 * u * v * self.k_wide(self.twin(i), self.twin(j))
+                  - 2.0 * (u + v) * (u * self.k_wide(q, self.twin(i))
+                                     + v * self.k_wide(q, self.twin(j))))
         return sqrt(fmax(square, 0.0) * k_qq) <= MAX_SHIFT * self.solver.mu
 
     cdef void blend(self, int64_t i, int64_t j, char *q) noexcept nogil:
@@ -351,13 +346,13 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef double cost(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
         """Distortion in feature space of the twin at `part` of the line, but for a constant."""
         self.mix(i, j, part, q)
-        return ((self.weight_of(i) + self.weight_of(j)) * self.k(q, q)
-                - 2.0 * (self.weight_of(i) * self.k(q, self.twin(i))
-                         + self.weight_of(j) * self.k(q, self.twin(j))))
+        return ((self.weight_of(i) + self.weight_of(j)) * self.k_wide(q, q)
+                - 2.0 * (self.weight_of(i) * self.k_wide(q, self.twin(i))
+                         + self.weight_of(j) * self.k_wide(q, self.twin(j))))
 
     cdef double on_the_line(self, int64_t i, int64_t j, char *q) noexcept nogil:
         """Where on the line from q_i to q_j the distortion in feature space is least: the best of
-        33 places, then golden section between its neighbours."""
+        `PLACES`, then golden section between its neighbours."""
         cdef int c, _c, best = 0
         cdef double low, high, a, b, cost, least = 1e300
         for c in range(PLACES):

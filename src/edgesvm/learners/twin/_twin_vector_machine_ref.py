@@ -7,15 +7,21 @@ from typing import Any
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.learners.twin._adiabatic_ref import LARGEST_WEIGHT, LEAST_WEIGHT, AdiabaticRef
+from edgesvm.learners.twin._adiabatic_ref import AdiabaticCoreRef
+from edgesvm.learners.twin._twin_vector_machine import CANDIDATES
+from edgesvm.learners.twin.constants import (
+    EDGE,
+    GOLDEN,
+    LARGEST_WEIGHT,
+    LEAST_WEIGHT,
+    MAX_SHIFT,
+    PLACES,
+    SECTIONS,
+    TIE,
+)
 
-CANDIDATES = 64  # pairs put to the test for one merge
-MAX_SHIFT = 1.0  # what a merge should not move the decision function by, in margins
-TIE = 1e-9  # of two distortions or errors that differ by less, the first is taken
-EDGE = 1e-9  # of a decision value that is at a threshold but for rounding
 
-
-class TwinVectorMachineCoreRef(AdiabaticRef):
+class TwinVectorMachineCoreRef(AdiabaticCoreRef):
     """The arena's arrays by name: vectors, s_minus, s_plus, gamma, g, state, S; scalars mu, b."""
 
     def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
@@ -173,7 +179,7 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
 
     def on_the_line(self, i, j):
         """Where on the line from q_i to q_j the distortion in feature space is least: the best of
-        33 places, then golden section between its neighbours."""
+        `PLACES`, then golden section between its neighbours."""
         v = self.views
         x, z = v["vectors"][i].astype(np.float64), v["vectors"][j].astype(np.float64)
         s = self.held("s_minus") + self.held("s_plus")
@@ -183,15 +189,14 @@ class TwinVectorMachineCoreRef(AdiabaticRef):
             k_x, k_z = self.k(q, [x, z]).T
             return (s[i] + s[j]) * self.k(q, q).diagonal() - 2 * (s[i] * k_x + s[j] * k_z)
 
-        places = np.arange(33) / 32.0
+        places = np.arange(PLACES) / (PLACES - 1.0)
         best, least = 0, np.inf
         for c, cost in enumerate(costs(*places)):
             if cost < least - TIE * abs(least if c else 0.0):
                 best, least = c, cost
-        low, high = places[max(best - 1, 0)], places[min(best + 1, 32)]
-        golden = 0.6180339887498949
-        for _ in range(18):
-            a, b = high - golden * (high - low), low + golden * (high - low)
+        low, high = places[max(best - 1, 0)], places[min(best + 1, PLACES - 1)]
+        for _ in range(SECTIONS):
+            a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
             at_a, at_b = costs(a, b)
             low, high = (low, b) if at_a <= at_b else (a, high)
         return (low + high) / 2

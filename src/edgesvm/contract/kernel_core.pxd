@@ -1,0 +1,32 @@
+# What every compiled learner with a kernel stands on; see kernel_core.pyx.
+
+cimport cython
+from libc.stdint cimport int64_t
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.kernels cimport Kernel
+from edgesvm.core.row_cache cimport RowCache
+from edgesvm.core.tiles cimport Tiles
+
+
+cdef class KernelCore(LearnerCore):
+    cdef Kernel kernel
+    cdef int64_t row_bytes      # of one vector
+
+    @cython.final
+    cdef double square_norm(self, const void *x) noexcept nogil
+
+    @cython.final
+    cdef double k(self, const void *x, const void *z) noexcept nogil
+
+    @cython.final
+    cdef double self_kernel(self, const void *x) noexcept nogil
+
+    @cython.final
+    cdef void k_rows(self, const void *x, const void *rows, int64_t n, double *out) noexcept nogil
+
+    @cython.final
+    cdef int map_tiles(self, Tiles *tiles, str name) except -1
+
+    @cython.final
+    cdef int map_cache(self, RowCache *cache) except -1

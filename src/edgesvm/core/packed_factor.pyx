@@ -1,0 +1,185 @@
+"""The Cholesky factor of a matrix that gains and loses rows, packed, with rows of the matrix behind
+it in the same block; and the bordered system it solves.
+
+K is symmetric and S a set of its rows, in an order of the caller's. L is the lower triangular
+factor of K_SS + lift, lift > 0 added to every entry. Solved with it is
+
+    sum(x) = border[0],    K_SS x + b = border[1:]
+
+where the lift moves b alone, by lift * border[0]; so K_SS itself need not be positive definite.
+ones = L^-1 1 is kept.
+
+L is packed by rows in the front of `pool`; the rows of K of the first members of S, each with
+`width` places, fill it from the back, as many as fit. When L grows they are given up from the last
+on. Nothing is allocated. Time: O(m^2) each, m = |S|.
+"""
+
+cimport numpy as cnp
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memmove
+
+from edgesvm.core.linalg cimport add_scaled, dot
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef void factor_forward(const PackedFactor *f) noexcept nogil:
+    """solution[1:] = L^-1 @ border[1:]"""
+    cdef int64_t i
+    cdef const double *row
+    cdef double *y = f.solution + 1
+    for i in range(f.order[0]):
+        row = f.pool + packed(i)
+        y[i] = (f.border[1 + i] - dot(row, y, i)) / row[i]
+
+
+cdef void factor_solve(const PackedFactor *f) noexcept nogil:
+    """solution = (b, x) of the bordered system"""
+    cdef int64_t i, m = f.order[0]
+    cdef const double *row
+    cdef double *x = f.solution + 1
+    cdef double b
+    factor_forward(f)
+    b = (dot(f.ones, x, m) - f.border[0]) / dot(f.ones, f.ones, m)
+    add_scaled(-b, f.ones, x, m)
+    for i in range(m - 1, -1, -1):
+        row = f.pool + packed(i)
+        x[i] /= row[i]
+        add_scaled(-x[i], row, x, i)
+    f.solution[0] = b + f.lift[0] * f.border[0]
+
+
+cdef double factor_complement(const PackedFactor *f, double k_ii) noexcept nogil:
+    """The Schur complement of row i in K + lift; border[1:] = K_iS + lift. Leaves solution[1:] =
+    L^-1 border[1:], from which `factor_append` goes on."""
+    factor_forward(f)
+    return k_ii + f.lift[0] - dot(f.solution + 1, f.solution + 1, f.order[0])
+
+
+cdef void factor_append(
+    const PackedFactor *f, double delta, const double *row, int64_t n
+) noexcept nogil:
+    """A row more, of that Schur complement; its n numbers of K are kept where there is room."""
+    cdef int64_t m = f.order[0]
+    cdef double *last = f.pool + packed(m)
+    memcpy(last, f.solution + 1, m * sizeof(double))
+    last[m] = sqrt(delta)
+    f.ones[m] = (1.0 - dot(last, f.ones, m)) / last[m]
+    m += 1
+    f.order[0] = m
+    if m <= factor_rows(f, m):
+        memcpy(factor_row(f, m - 1), row, n * sizeof(double))
+
+
+cdef int64_t factor_remove(const PackedFactor *f, int64_t p) noexcept nogil:
+    """Row p goes, those behind it move up. How many rows of K are there still; that there may now
+    be room for more is for the caller to use."""
+    cdef int64_t m = f.order[0], n_rows = factor_rows(f, m)
+    if p < n_rows:
+        n_rows -= 1
+        memmove(factor_row(f, n_rows - 1), factor_row(f, n_rows),
+                (n_rows - p) * f.width * sizeof(double))
+    rotate_out(f, p)
+    f.order[0] = m - 1
+    return n_rows
+
+
+cdef void rotate_out(const PackedFactor *f, int64_t p) noexcept nogil:
+    """Take row p out of L: those behind are rotated back to a triangle, `ones` with them."""
+    cdef int64_t i, k
+    cdef double *c = f.border    # cosines and sines of the rotations so far
+    cdef double *s = f.solution
+    cdef double *row
+    cdef double a, b, length
+    for i in range(p, f.order[0] - 1):
+        row = f.pool + packed(i + 1)
+        for k in range(p, i):
+            a, b = row[k], row[k + 1]
+            row[k], row[k + 1] = c[k] * a + s[k] * b, c[k] * b - s[k] * a
+        length = sqrt(row[i] * row[i] + row[i + 1] * row[i + 1])
+        c[i], s[i] = row[i] / length, row[i + 1] / length
+        row[i] = length
+        a, b = f.ones[i], f.ones[i + 1]
+        f.ones[i], f.ones[i + 1] = c[i] * a + s[i] * b, c[i] * b - s[i] * a
+        memmove(f.pool + packed(i), row, (i + 1) * sizeof(double))
+
+
+cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil:
+    """K loses row and column i of its n; i is not in S."""
+    cdef int64_t p
+    cdef double *row
+    for p in range(factor_rows(f, f.order[0])):
+        row = factor_row(f, p)
+        memmove(row + i, row + i + 1, (n - i - 1) * sizeof(double))
+
+
+# -- test door -------------------------------------------------------------------------------------
+
+cdef class PackedFactorView:
+    """The factor of some rows of K (n, n), float64, in `length` numbers taken here."""
+    cdef PackedFactor f
+    cdef int64_t order
+    cdef double lift
+    cdef readonly dict arrays
+    cdef readonly object K
+    cdef readonly list S        # rows of K, in the order they came
+
+    def __init__(self, K, length, lift):
+        n = len(K)
+        self.K, self.S, self.lift = np.array(K, np.float64), [], lift
+        self.arrays = {
+            "pool": np.zeros(length), "ones": np.zeros(n),
+            "border": np.zeros(n + 1), "solution": np.zeros(n + 1)}
+        self.f.length, self.f.width = length, n
+        self.f.order, self.f.lift = &self.order, &self.lift
+        self.f.pool = <double *> cnp.PyArray_DATA(self.arrays["pool"])
+        self.f.ones = <double *> cnp.PyArray_DATA(self.arrays["ones"])
+        self.f.border = <double *> cnp.PyArray_DATA(self.arrays["border"])
+        self.f.solution = <double *> cnp.PyArray_DATA(self.arrays["solution"])
+
+    def append(self, int64_t i):
+        """Row i of K; its Schur complement, or None where there is no room."""
+        cdef cnp.ndarray row = np.ascontiguousarray(self.K[i])
+        cdef double delta
+        if not factor_has_room(&self.f):
+            return None
+        self.arrays["border"][1:1 + self.order] = row[self.S] + self.lift
+        delta = factor_complement(&self.f, row[i])
+        factor_append(&self.f, delta, <double *> cnp.PyArray_DATA(row), len(row))
+        self.S.append(i)
+        return delta
+
+    def remove(self, int64_t p):
+        """The p-th of S; how many rows of K stayed."""
+        del self.S[p]
+        return factor_remove(&self.f, p)
+
+    def drop_column(self, int64_t i):
+        """K loses row and column i, which is not in S."""
+        factor_drop_column(&self.f, i, len(self.K))
+        self.K = np.delete(np.delete(self.K, i, 0), i, 1)
+        self.S = [j - (j > i) for j in self.S]
+
+    def solve(self, total, values):
+        """(b, x):  sum(x) = total,  K_SS x + b = values"""
+        self.arrays["border"][:1 + self.order] = [total, *values]
+        factor_solve(&self.f)
+        solution = self.arrays["solution"][:1 + self.order]
+        return solution[0], solution[1:].copy()
+
+    @property
+    def L(self):
+        """ndarray of shape (m, m)"""
+        L = np.zeros((self.order, self.order))
+        L[np.tril_indices(self.order)] = self.arrays["pool"][:packed(self.order)]
+        return L
+
+    def row(self, int64_t p):
+        """Row p of K as it is kept, or None where there is no room for it."""
+        if not 0 <= p < factor_rows(&self.f, self.order):
+            return None
+        at = factor_row(&self.f, p) - self.f.pool
+        return self.arrays["pool"][at:at + len(self.K)].copy()

@@ -1,0 +1,363 @@
+"""Twins and their margin set, compiled: the state of the adiabatic solver, and how one twin comes
+to the margin and leaves it.
+
+Given twins q_i with weights s+_i and s-_i of either class, and the margin mu = 1 / C. Kept up are
+gamma and b, so that g(x) = sum_i gamma_i k(q_i, x) + b satisfies at every twin the Kuhn-Tucker
+conditions, a falling staircase of g_i = g(q_i) (f = g / mu is the decision value):
+
+    state 0, g < -mu:         gamma =  s+
+    state 1, g = -mu:         gamma between s+ - s- and s+
+    state 2, -mu < g < mu:    gamma =  s+ - s-
+    state 3, g = mu:          gamma between -s- and s+ - s-
+    state 4, g > mu:          gamma = -s-                        and  sum_i gamma_i = 0
+
+With the paper's alpha: beta = alpha+ - alpha- = gamma / mu. In gamma the bounds are the weights
+themselves and C stands only in mu, so that the control of C (4.3) moves one number.
+
+Twins on a step (states 1 and 3) are the margin set S. Their part of K is factored
+(packed_factor.pyx): K_SS + lift is positive definite just where the bordered system is regular,
+since the coefficients sum to 0. A row of K that finds no room behind the factor is computed when
+it is needed: slower, never different.
+
+A twin whose kernel function is a combination of those on S does not enter by growing: it changes
+places along the null direction, where no g moves.
+
+Bytes: 96 + 8 (9 slots + 2 (slots + 1) + pool) + slots (5 + D s), and padding.
+"""
+
+from libc.math cimport INFINITY, NAN, fabs, fmax, isfinite
+from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.string cimport memmove
+
+from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.core.kernels cimport RBF
+from edgesvm.core.linalg cimport add_scaled, dot
+from edgesvm.core.packed_factor cimport (
+    factor_append, factor_complement, factor_drop_column, factor_has_room, factor_remove,
+    factor_row, factor_rows, factor_solve)
+from edgesvm.core.rows cimport square_distances
+from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
+
+cdef double HAIR, SINGULAR, NOTHING, LARGEST_NORM
+cdef int MANY_EXCHANGES
+from edgesvm.learners.twin.constants import (
+    HAIR, LARGEST_NORM, MANY_EXCHANGES, NOTHING, SINGULAR)
+
+cdef enum:
+    CHUNK = 128     # kernel values at a time, on the stack
+
+
+cdef class MarginSetCore(KernelCore):
+    """The state; a learner's arena has the arrays of `AdiabaticLearner`."""
+
+    def __init__(self, *common, kernel):
+        super().__init__(*common, kernel=kernel)
+        cdef PackedFactor *f = &self.factor
+        self.slots = len(self.views["gamma"])
+        self.solver = <Solver *> self.array("mu")
+        self.s_minus = <double *> self.array("s_minus")
+        self.s_plus = <double *> self.array("s_plus")
+        self.gamma = <double *> self.array("gamma")
+        self.g = <double *> self.array("g")
+        self.rate = <double *> self.array("rate")
+        self.row = <double *> self.array("row")
+        self.S = <int32_t *> self.array("S")
+        self.state = <int8_t *> self.array("state")
+        self.vectors = self.array("vectors")
+        f.pool, f.length = <double *> self.array("pool"), len(self.views["pool"])
+        f.width, f.order, f.lift = self.slots, &self.solver.m, &self.solver.lift
+        f.ones = <double *> self.array("ones")
+        f.border = <double *> self.array("border")
+        f.solution = <double *> self.array("solution")
+
+    # -- kernel values -----------------------------------------------------------------------------
+
+    cdef char *twin(self, int64_t i) noexcept nogil:
+        return self.vectors + i * self.row_bytes
+
+    cdef double k_wide(self, const void *x, const void *z) noexcept nogil:
+        """k(x, z), added up in float64 as rows of K are"""
+        cdef double value
+        self.k_rows(x, z, 1, &value)
+        return value
+
+    cdef double norm(self, const void *x) noexcept nogil:
+        """k(x, x), NaN where the sample is to be refused"""
+        cdef double k_xx = 1.0 if self.kernel.kind == RBF else self.k_wide(x, x)
+        return k_xx if isfinite(self.square_norm(x)) and k_xx <= LARGEST_NORM else NAN
+
+    cdef double norm_of(self, int64_t i) noexcept nogil:
+        """k(q_i, q_i)"""
+        if self.kernel.kind == RBF:
+            return 1.0
+        return self.k_wide(self.twin(i), self.twin(i))
+
+    cdef void fill_row(self, const void *x, double *row) noexcept nogil:
+        """row[j] = k(x, q_j)"""
+        self.k_rows(x, self.vectors, self.solver.n, row)
+
+    cdef void fill_squares(self, const void *x, double *row) noexcept nogil:
+        """row[j] = |x - q_j|^2"""
+        if self.is_float32:
+            square_distances(<const float *> x, <const float *> self.vectors,
+                             self.n_features, self.solver.n, row)
+        else:
+            square_distances(<const double *> x, <const double *> self.vectors,
+                             self.n_features, self.solver.n, row)
+
+    cdef double g_of(self, const void *x) noexcept nogil:
+        cdef double k[CHUNK]
+        cdef double g = 0.0
+        cdef int64_t j = 0, count
+        while j < self.solver.n:
+            count = min(self.solver.n - j, <int64_t> CHUNK)
+            self.k_rows(x, self.twin(j), count, k)
+            g += dot(k, self.gamma + j, count)
+            j += count
+        return g + self.solver.b
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        if not isfinite(self.norm(x)):
+            return NOT_FINITE
+        value[0] = self.g_of(x) / self.solver.mu
+        return UNCHANGED
+
+    # -- twins come and go -------------------------------------------------------------------------
+
+    cdef int64_t place(self, const void *x) noexcept nogil:
+        """Add a twin without weight, which changes nothing yet; return its slot."""
+        cdef Solver *v = self.solver
+        cdef int64_t p, i = v.n
+        cdef int64_t n_rows = factor_rows(&self.factor, v.m)
+        memmove(self.twin(i), x, self.row_bytes)
+        v.n += 1
+        self.fill_row(x, self.row)
+        self.g[i] = dot(self.row, self.gamma, i) + v.b
+        for p in range(n_rows):
+            factor_row(&self.factor, p)[i] = self.row[self.S[p]]
+        self.s_minus[i] = self.s_plus[i] = self.gamma[i] = 0.0
+        self.state[i] = self.side(self.g[i], True, True)
+        return i
+
+    cdef int side(self, double g, bint lower, bint upper) noexcept nogil:
+        """The plateau of a twin without weight that has a lower step, an upper step, or both."""
+        cdef double edge = self.solver.mu * (1.0 - HAIR)
+        return 0 if lower and g < -edge else 4 if upper and g > edge else 2
+
+    cdef void drop(self, int64_t i) noexcept nogil:
+        """Remove a twin without weight; later ones move down by one."""
+        cdef Solver *v = self.solver
+        cdef int64_t p, behind = v.n - i - 1, n_bytes = behind * sizeof(double)
+        if self.state[i] % 2:
+            self.leave(self.place_on_S(i), 2)
+        memmove(self.twin(i), self.twin(i + 1), behind * self.row_bytes)
+        memmove(self.s_minus + i, self.s_minus + i + 1, n_bytes)
+        memmove(self.s_plus + i, self.s_plus + i + 1, n_bytes)
+        memmove(self.gamma + i, self.gamma + i + 1, n_bytes)
+        memmove(self.g + i, self.g + i + 1, n_bytes)
+        memmove(self.state + i, self.state + i + 1, behind)
+        factor_drop_column(&self.factor, i, v.n)
+        for p in range(v.m):
+            self.S[p] -= self.S[p] > i
+        v.n -= 1
+        if v.n == 0:
+            v.b = 0.0
+
+    # -- the margin set ----------------------------------------------------------------------------
+
+    cdef const double *row_of(self, int64_t p) noexcept nogil:
+        """The row of the twin at place p of S, computed where it had no room."""
+        if p < factor_rows(&self.factor, self.solver.m):
+            return factor_row(&self.factor, p)
+        self.fill_row(self.twin(self.S[p]), self.row)
+        return self.row
+
+    cdef int64_t place_on_S(self, int64_t i) noexcept nogil:
+        cdef int64_t p
+        for p in range(self.solver.m):
+            if self.S[p] == i:
+                return p
+        return 0
+
+    cdef void step_bounds(self, int64_t i, double *low, double *high) noexcept nogil:
+        """Least and largest gamma on twin i's step."""
+        low[0] = plateau(self.state[i] + 1, self.s_minus[i], self.s_plus[i])
+        high[0] = plateau(self.state[i] - 1, self.s_minus[i], self.s_plus[i])
+
+    cdef double sensitivity(self, int64_t i) noexcept nogil:
+        """Fill `row` of twin i; its Schur complement in K_SS + lift."""
+        cdef Solver *v = self.solver
+        cdef int64_t p
+        self.fill_row(self.twin(i), self.row)
+        if v.m == 0:
+            v.lift = self.row[i] if self.row[i] > 0.0 else 1.0
+        for p in range(v.m):
+            self.factor.border[1 + p] = self.row[self.S[p]] + v.lift
+        return factor_complement(&self.factor, self.row[i])
+
+    cdef void leave(self, int64_t p, int to) noexcept nogil:
+        """The twin at place p of S goes to plateau `to`; those behind move up."""
+        cdef Solver *v = self.solver
+        cdef int64_t j, n_rows, i = self.S[p]
+        self.state[i] = to
+        self.gamma[i] = plateau(to, self.s_minus[i], self.s_plus[i])
+        memmove(self.S + p, self.S + p + 1, (v.m - 1 - p) * sizeof(int32_t))
+        n_rows = factor_remove(&self.factor, p)
+        for j in range(n_rows, factor_rows(&self.factor, v.m)):
+            self.fill_row(self.twin(self.S[j]), factor_row(&self.factor, j))
+
+    cdef Outcome enter(self, int64_t i, int step, int direction) noexcept nogil:
+        """Twin i comes upon a step, its gamma about to move in `direction`.
+
+        Where its kernel function is a combination of those on S already, it changes places with
+        one of them instead: along the null direction, in which no g changes.
+        """
+        cdef Solver *v = self.solver
+        cdef double delta
+        cdef int _tries
+        self.state[i] = step
+        for _tries in range(MANY_EXCHANGES):
+            delta = self.sensitivity(i)
+            if delta > SINGULAR * (self.row[i] + v.lift):
+                if not factor_has_room(&self.factor):
+                    self.state[i] = step + direction
+                    return OVERFLOWED
+                self.S[v.m] = <int32_t> i
+                factor_append(&self.factor, delta, self.row, v.n)
+                return REACHED
+            if not self.exchange(i, direction):
+                return REACHED
+        self.state[i] = step + direction
+        return STUCK
+
+    cdef bint exchange(self, int64_t i, int direction) noexcept nogil:
+        """Along the null direction until a twin on S comes to its bound, and leaves (True), or
+        twin i comes to the other end of its step."""
+        cdef Solver *v = self.solver
+        cdef double *u = self.factor.solution
+        cdef int64_t p, j, first = -1
+        cdef int end = 0
+        cdef double low, high, room, gap, rate, move
+        v.n_exchanges += 1
+        self.factor.border[0] = 1.0
+        for p in range(v.m):
+            self.factor.border[1 + p] = self.row[self.S[p]]
+        factor_solve(&self.factor)
+        self.step_bounds(i, &low, &high)
+        room = high - self.gamma[i] if direction > 0 else self.gamma[i] - low
+        for p in range(v.m):
+            j = self.S[p]
+            rate = -direction * u[1 + p]
+            self.step_bounds(j, &low, &high)
+            gap = fmax(high - self.gamma[j] if rate > 0 else self.gamma[j] - low, 0.0)
+            if fabs(rate) > NOTHING and gap < room * fabs(rate):
+                room, first, end = gap / fabs(rate), p, self.state[j] + (-1 if rate > 0 else 1)
+        move = direction * room
+        self.gamma[i] += move
+        v.b -= move * u[0]
+        add_scaled(move, self.row, self.g, v.n)
+        for j in range(v.n):
+            self.g[j] -= move * u[0]
+        for p in range(v.m):  # the last use of `row`
+            self.gamma[self.S[p]] -= move * u[1 + p]
+            add_scaled(-move * u[1 + p], self.row_of(p), self.g, v.n)
+        if first >= 0:
+            self.leave(first, end)
+            return True
+        self.state[i] -= direction
+        self.gamma[i] = plateau(self.state[i], self.s_minus[i], self.s_plus[i])
+        return False
+
+    cdef Outcome settle(self, int64_t i) noexcept nogil:
+        """The state of a twin whose gamma and g are right, from its weights."""
+        cdef double mu = self.solver.mu
+        cdef double low = -self.s_minus[i], high = self.s_plus[i], middle = high + low
+        if low < self.gamma[i] < middle:
+            return self.enter(i, 3, 1)
+        if middle < self.gamma[i] < high:
+            return self.enter(i, 1, 1)
+        if self.gamma[i] == middle:
+            self.state[i] = 2
+            if middle == high and self.g[i] < -mu and low < 0.0:
+                self.state[i] = 0
+            elif middle == low and self.g[i] > mu and high > 0.0:
+                self.state[i] = 4
+        else:
+            self.state[i] = 0 if self.gamma[i] >= high else 4
+        return REACHED
+
+    # -- starting anew -----------------------------------------------------------------------------
+
+    cdef void refresh(self) noexcept nogil:
+        """g from its definition"""
+        cdef Solver *v = self.solver
+        cdef int64_t i
+        v.n_refreshed += 1
+        for i in range(v.n):
+            self.g[i] = v.b
+        for i in range(v.n):
+            if self.gamma[i] != 0.0:
+                self.fill_row(self.twin(i), self.row)
+                add_scaled(self.gamma[i], self.row, self.g, v.n)
+
+    cdef void rebuild(self) noexcept nogil:
+        """The margin set: all whose gamma is strictly between two plateaus."""
+        cdef Solver *v = self.solver
+        cdef int64_t i
+        v.m = 0
+        for i in range(v.n):
+            self.state[i] = 2
+        for i in range(v.n):
+            if self.settle(i) != REACHED:
+                self.state[i] += self.state[i] % 2
+
+    cdef void from_scratch(self) noexcept nogil:
+        """Sequential minimal optimisation from gamma = 0, then the margin set built anew."""
+        cdef Solver *v = self.solver
+        cdef int64_t i, j, c, left = 10000 + 2000 * v.n
+        cdef double up, down, highest = 0.0, lowest = 0.0, middle, top, bottom, curve, step
+        v.n_from_scratch += 1
+        for i in range(v.n):
+            self.gamma[i] = self.g[i] = 0.0
+        while left:
+            left -= 1
+            i = j = -1
+            highest, lowest = -INFINITY, INFINITY
+            for c in range(v.n):
+                middle = self.s_plus[c] - self.s_minus[c]
+                up = (v.mu if self.gamma[c] < middle else -v.mu) - self.g[c]
+                down = (-v.mu if self.gamma[c] > middle else v.mu) - self.g[c]
+                if self.gamma[c] < self.s_plus[c] and up > highest:
+                    highest, i = up, c
+                if self.gamma[c] > -self.s_minus[c] and down < lowest:
+                    lowest, j = down, c
+            if i < 0 or j < 0 or not highest - lowest > 1e-3 * HAIR * v.mu:
+                break
+            middle = self.s_plus[i] - self.s_minus[i]
+            top = middle if self.gamma[i] < middle else self.s_plus[i]
+            middle = self.s_plus[j] - self.s_minus[j]
+            bottom = middle if self.gamma[j] > middle else -self.s_minus[j]
+            self.fill_row(self.twin(i), self.row)
+            self.fill_row(self.twin(j), self.rate)
+            curve = fmax(self.row[i] + self.rate[j] - 2.0 * self.row[j],
+                         1e-14 * (self.row[i] + self.rate[j]))
+            step = (highest - lowest) / curve
+            if step < top - self.gamma[i] and step < self.gamma[j] - bottom:
+                self.gamma[i] += step
+                self.gamma[j] -= step
+            elif top - self.gamma[i] <= self.gamma[j] - bottom:
+                step = top - self.gamma[i]
+                self.gamma[i] = top
+                self.gamma[j] -= step
+            else:
+                step = self.gamma[j] - bottom
+                self.gamma[i] += step
+                self.gamma[j] = bottom
+            for c in range(v.n):
+                self.g[c] += step * (self.row[c] - self.rate[c])
+        if isfinite(highest) and isfinite(lowest):
+            v.b = 0.5 * (highest + lowest)
+        else:
+            v.b = highest if isfinite(highest) else lowest if isfinite(lowest) else 0.0
+        self.refresh()
+        self.rebuild()

@@ -1,0 +1,401 @@
+"""The path, compiled: weights and margin move linearly, and the Kuhn-Tucker conditions hold all the
+way.
+
+While weights and mu move linearly with t from 0 to 1, gamma_S and b follow from the bordered system
+of the margin set, the g of all from them; events are a twin that comes upon a step and one that
+comes to an end of its own. What rounding has left in a g or a sum (`off`) goes linearly to 0 on the
+same path. Time of an event: O(n |S|).
+"""
+
+from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from edgesvm.core.kernels cimport RBF
+from edgesvm.core.linalg cimport add_scaled, dot
+from edgesvm.core.packed_factor cimport factor_row, factor_rows, factor_solve
+from edgesvm.learners.twin._margin_set cimport (
+    OVERFLOWED, REACHED, STUCK, MarginSetCore, Outcome, Solver, plateau)
+
+cdef double HAIR, NOISE, ROUNDING, DRIFT
+cdef int64_t REFRESH, MANY_EVENTS
+cdef int POLISHES
+from edgesvm.learners.twin.constants import (
+    DRIFT, HAIR, MANY_EVENTS, NOISE, POLISHES, REFRESH, ROUNDING)
+
+
+cdef inline bint comes_first(
+    double gap, double rate, double rest, double hair, double *length
+) noexcept nogil:
+    """Whether a gap closing at this rate is the next event, and then length to it.
+
+    It has to be overrun by more than a hair until the end; a gap below a hair is none, so that of
+    events at one place the first in order comes first, whatever the rounding.
+    """
+    if not rate * rest > gap + hair:
+        return False
+    if gap <= hair:
+        gap = 0.0
+    if not gap < rate * length[0]:
+        return False
+    length[0] = gap / rate
+    return True
+
+
+cdef class PathCore(MarginSetCore):
+    """Paths from one set of weights to another."""
+
+    def __init__(self, *common, kernel):
+        super().__init__(*common, kernel=kernel)
+        self.off = <double *> self.array("off")
+        self.push = <double *> self.array("push")
+
+    cdef Outcome follow(self, Move *moves, int count, double mu) noexcept nogil:
+        """Let the weights of some twins and mu go linearly to new values, the KT conditions kept.
+
+        Where the path cannot go on, all twins are solved from scratch. Where the margin set would
+        outgrow its room, the path is walked back and all is as it was (OVERFLOWED).
+        """
+        cdef Solver *v = self.solver
+        cdef Outcome outcome
+        cdef double mu_before = v.mu
+        cdef int polish
+        v.paths += 1
+        if v.paths % REFRESH == 0:
+            self.refresh()
+        self.loosen(moves, count)
+        outcome = self.walk(moves, count, mu)
+        for polish in range(POLISHES):
+            if outcome != REACHED or self.is_sound():
+                break
+            self.refresh()
+            if polish:
+                v.n_refactored += 1
+                self.rebuild()
+            outcome = self.walk(NULL, 0, mu)
+        if outcome == STUCK:
+            self.solve_at(moves, count, mu)
+            return REACHED
+        if outcome == OVERFLOWED:
+            v.n_overflowed += 1
+            self.walk_back(moves, count, mu_before)
+        return outcome
+
+    cdef void solve_at(self, const Move *moves, int count, double mu) noexcept nogil:
+        """The end of a path, computed without it"""
+        cdef int c
+        for c in range(count):
+            self.s_minus[moves[c].slot] = moves[c].to_minus
+            self.s_plus[moves[c].slot] = moves[c].to_plus
+        self.solver.mu = mu
+        self.from_scratch()
+
+    cdef void walk_back(self, Move *moves, int count, double mu) noexcept nogil:
+        """Restore the weights; the margin set had room on the way here."""
+        cdef Outcome outcome
+        cdef int c
+        cdef int64_t i
+        for c in range(count):
+            moves[c].to_minus, moves[c].to_plus = moves[c].loose_minus, moves[c].loose_plus
+        outcome = self.walk(moves, count, mu)
+        for c in range(count):
+            i = moves[c].slot
+            moves[c].to_minus, moves[c].to_plus = moves[c].from_minus, moves[c].from_plus
+            self.s_minus[i], self.s_plus[i] = moves[c].from_minus, moves[c].from_plus
+            if outcome == REACHED and self.state[i] % 2 == 0:
+                outcome = self.settle(i)
+        if outcome != REACHED:
+            self.solve_at(moves, count, mu)
+
+    cdef void loosen(self, Move *moves, int count) noexcept nogil:
+        """A twin to be removed gives up the weight that its gamma does not use, which changes no
+        other twin, and leaves the margin set."""
+        cdef int c
+        cdef int64_t i
+        for c in range(count):
+            i = moves[c].slot
+            moves[c].from_minus, moves[c].from_plus = self.s_minus[i], self.s_plus[i]
+            if moves[c].to_minus == 0.0 and moves[c].to_plus == 0.0:
+                self.s_minus[i] = fmax(-self.gamma[i], 0.0)
+                self.s_plus[i] = fmax(self.gamma[i], 0.0)
+                if self.state[i] % 2:
+                    self.leave(self.place_on_S(i), 2)
+            moves[c].loose_minus, moves[c].loose_plus = self.s_minus[i], self.s_plus[i]
+
+    cdef bint is_sound(self) noexcept nogil:
+        """Whether g as updated agrees with its definition, at two twins on S."""
+        cdef Solver *v = self.solver
+        cdef int64_t p = 0
+        cdef double aim, g
+        while p < v.m:
+            aim = v.mu if self.state[self.S[p]] == 3 else -v.mu
+            g = dot(self.row_of(p), self.gamma, v.n) + v.b
+            if not fabs(g - aim) <= DRIFT * v.mu:
+                return False
+            if p == v.m - 1:
+                break
+            p = v.m - 1
+        return True
+
+    cdef Outcome walk(self, Move *moves, int count, double mu) noexcept nogil:
+        """One path, from event to event"""
+        cdef Walk walk
+        cdef Event event
+        cdef Outcome outcome
+        cdef double surplus
+        cdef int64_t _event
+        self.begin(&walk, moves, count, mu)
+        for _event in range(MANY_EVENTS * (self.solver.n + 4) - 1):
+            self.plateau_rates(&walk)
+            if self.solver.m == 0:
+                surplus = walk.push_sum - walk.total
+                if fabs(surplus) > ROUNDING * self.size(&walk):
+                    outcome = self.shift(surplus, &walk)
+                    if outcome == REACHED:
+                        continue
+                    if outcome == OVERFLOWED:
+                        return OVERFLOWED
+            self.direct(&walk)
+            self.first_event(&walk, &event)
+            self.advance(&walk, event.length, event.place < 0 and event.twin < 0)
+            if event.place < 0 and event.twin < 0:
+                return REACHED
+            self.solver.n_path_events += 1
+            if event.twin < 0:
+                self.leave(event.place, event.to)
+                continue
+            outcome = self.enter(event.twin, event.to, event.direction)
+            if outcome != REACHED:
+                return outcome
+        return STUCK
+
+    # -- at the start ------------------------------------------------------------------------------
+
+    cdef void begin(self, Walk *walk, Move *moves, int count, double mu) noexcept nogil:
+        """Rates, sides and offsets at t = 0"""
+        cdef int64_t i
+        cdef int c
+        walk.moves, walk.count, walk.t = moves, count, 0.0
+        walk.mu, walk.d_mu = mu, mu - self.solver.mu
+        for c in range(count):
+            i = moves[c].slot
+            moves[c].d_minus = moves[c].to_minus - self.s_minus[i]
+            moves[c].d_plus = moves[c].to_plus - self.s_plus[i]
+            moves[c].rate, moves[c].state = 0.0, -1
+            self.resolve_sides(i, moves[c].d_minus, moves[c].d_plus)
+        self.offsets()
+        walk.total, walk.largest = 0.0, 1.0 if self.kernel.kind == RBF else 0.0
+        for i in range(self.solver.n):
+            self.push[i] = 0.0
+            walk.total += self.gamma[i]
+            if self.kernel.kind != RBF:
+                walk.largest = fmax(walk.largest, self.norm_of(i))
+
+    cdef void resolve_sides(self, int64_t i, double d_minus, double d_plus) noexcept nogil:
+        """A twin without weight of one class has no step on that side; before it gets one, decide
+        on which plateau next to it the twin is."""
+        if self.s_plus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] > 0:
+            self.state[i] = self.side(self.g[i], False, d_plus > 0.0)
+        if self.s_minus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] < 4:
+            self.state[i] = self.side(self.g[i], d_minus > 0.0, False)
+
+    cdef void offsets(self) noexcept nogil:
+        """off = what each g is beyond its place: rounding, which the path brings to 0."""
+        cdef double mu = self.solver.mu, g
+        cdef int64_t i
+        cdef int state
+        for i in range(self.solver.n):
+            g, state = self.g[i], self.state[i]
+            self.off[i] = 0.0
+            if state == 1:
+                self.off[i] = g + mu
+            elif state == 3:
+                self.off[i] = g - mu
+            elif state == 0:
+                self.off[i] = fmax(g + mu, 0.0)
+            elif state == 4:
+                self.off[i] = fmin(g - mu, 0.0)
+            elif g > mu and self.s_plus[i] > 0.0:
+                self.off[i] = g - mu
+            elif g < -mu and self.s_minus[i] > 0.0:
+                self.off[i] = g + mu
+
+    # -- rates -------------------------------------------------------------------------------------
+
+    cdef void plateau_rates(self, Walk *walk) noexcept nogil:
+        """The rate of gamma of each moving twin on a plateau; push = what these do to g."""
+        cdef Move *move
+        cdef int c, state
+        cdef double rate
+        walk.push_sum = walk.push_size = 0.0
+        for c in range(walk.count):
+            move = walk.moves + c
+            state = self.state[move.slot]
+            if state != move.state:
+                rate = 0.0 if state % 2 else plateau(state, move.d_minus, move.d_plus)
+                if rate != move.rate:
+                    self.fill_row(self.twin(move.slot), self.row)
+                    add_scaled(rate - move.rate, self.row, self.push, self.solver.n)
+                move.rate, move.state = rate, state
+            walk.push_sum += move.rate
+            walk.push_size += fabs(move.rate)
+
+    cdef double size(self, const Walk *walk) noexcept nogil:
+        """The rounding error of a sum of coefficients and rates, in units of `ROUNDING`"""
+        cdef double size = walk.push_size
+        cdef int64_t i
+        for i in range(self.solver.n):
+            size += fabs(self.gamma[i])
+        return size
+
+    cdef void direct(self, Walk *walk) noexcept nogil:
+        """What b, gamma_S and g do per unit of t: db, solution[1:] and rate."""
+        cdef Solver *v = self.solver
+        cdef double *border = self.factor.border
+        cdef int64_t i, p, n_rows = factor_rows(&self.factor, v.m)
+        if v.m == 0:
+            walk.db = 0.0
+            memcpy(self.rate, self.push, v.n * sizeof(double))
+            return
+        border[0] = -walk.total - walk.push_sum
+        for p in range(v.m):
+            i = self.S[p]
+            border[1 + p] = (
+                (walk.d_mu if self.state[i] == 3 else -walk.d_mu) - self.off[i] - self.push[i])
+        factor_solve(&self.factor)
+        walk.db = self.factor.solution[0]
+        for i in range(v.n):
+            self.rate[i] = self.push[i] + walk.db
+        for p in range(v.m):
+            add_scaled(self.factor.solution[1 + p],
+                       factor_row(&self.factor, p) if p < n_rows else self.row_of(p),
+                       self.rate, v.n)
+
+    # -- events ------------------------------------------------------------------------------------
+
+    cdef void first_event(self, const Walk *walk, Event *event) noexcept nogil:
+        """How far to the first event, and which; none where the end comes first."""
+        event.length, event.place, event.twin = 1.0 - walk.t, -1, -1
+        event.to = event.direction = 0
+        self.first_to_leave(walk, event)
+        self.first_to_enter(walk, event)
+
+    cdef void first_to_leave(self, const Walk *walk, Event *event) noexcept nogil:
+        """The twin on a step that comes to an end of it before the event so far, if any."""
+        cdef Solver *v = self.solver
+        cdef const Move *move
+        cdef int64_t i, p
+        cdef int c
+        cdef double low, high, d_low, d_high, step, size, rest = 1.0 - walk.t
+        for p in range(v.m):
+            i, step = self.S[p], self.factor.solution[1 + p]
+            size = fabs(self.gamma[i]) + fabs(step) + (
+                fabs(self.factor.border[1 + p] - walk.db) + 0.01 * fabs(walk.db)) / (
+                    self.norm_of(i) + v.lift)
+            self.step_bounds(i, &low, &high)
+            d_low, d_high = 0.0, 0.0
+            for c in range(walk.count):
+                move = walk.moves + c
+                if move.slot == i:
+                    d_low = plateau(self.state[i] + 1, move.d_minus, move.d_plus)
+                    d_high = plateau(self.state[i] - 1, move.d_minus, move.d_plus)
+            if comes_first(high - self.gamma[i], step - d_high, rest, ROUNDING * size,
+                           &event.length):
+                event.place, event.to = p, self.state[i] - 1
+            if comes_first(self.gamma[i] - low, d_low - step, rest, ROUNDING * size,
+                           &event.length):
+                event.place, event.to = p, self.state[i] + 1
+
+    cdef void first_to_enter(self, const Walk *walk, Event *event) noexcept nogil:
+        """The twin on a plateau that comes upon a step before the event so far, if any."""
+        cdef double rest = 1.0 - walk.t, mu = self.solver.mu, d_mu = fabs(walk.d_mu)
+        cdef double hair = self.hair(walk)
+        cdef Edge edges[2]
+        cdef int64_t i
+        cdef int c
+        for i in range(self.solver.n):
+            if self.state[i] % 2 or fabs(fabs(self.g[i]) - mu) > rest * (
+                    fabs(self.rate[i]) + d_mu + 2.0 * fabs(self.off[i])) + hair:
+                continue    # too far from either step
+            for c in range(self.edges(walk, i, self.rate[i], edges)):
+                if comes_first(edges[c].gap, edges[c].rate, rest, hair, &event.length):
+                    event.twin = i
+                    event.to, event.direction = edges[c].to, edges[c].direction
+
+    cdef double hair(self, const Walk *walk) noexcept nogil:
+        """How far g may pass a step before that is an event"""
+        cdef double size, sums = 0.0
+        cdef int64_t i
+        for i in range(self.solver.n):
+            size = fabs(self.gamma[i])
+            sums += size if self.kernel.kind == RBF else size * sqrt(self.norm_of(i))
+        return HAIR * self.solver.mu + NOISE * sqrt(walk.largest) * sums
+
+    cdef int edges(self, const Walk *walk, int64_t i, double dg, Edge *edges) noexcept nogil:
+        """Of a twin on a plateau, each step at its end that it has, or is about to get; how many,
+        two at most."""
+        cdef double g = self.g[i], off = self.off[i], rest = 1.0 - walk.t, up, down
+        cdef double mu = self.solver.mu, d_mu = walk.d_mu
+        cdef bint lower = self.s_minus[i] > 0.0, upper = self.s_plus[i] > 0.0
+        cdef int c, count = 0
+        for c in range(walk.count):
+            if walk.moves[c].slot == i:
+                lower |= walk.moves[c].d_minus > 0.0
+                upper |= walk.moves[c].d_plus > 0.0
+        if self.state[i] == 0 and lower:
+            edges[0] = Edge(-mu + off * rest - g, dg + d_mu + off, 1, -1)
+            count = 1
+        elif self.state[i] == 4 and upper:
+            edges[0] = Edge(g - mu - off * rest, d_mu - dg - off, 3, 1)
+            count = 1
+        elif self.state[i] == 2:
+            up, down = fmax(off, 0.0), fmin(off, 0.0)
+            if upper:
+                edges[count] = Edge(mu + up * rest - g, dg - d_mu + up, 3, -1)
+                count += 1
+            if lower:
+                edges[count] = Edge(g + mu - down * rest, -dg - d_mu - down, 1, 1)
+                count += 1
+        return count
+
+    cdef void advance(self, Walk *walk, double length, bint arrived) noexcept nogil:
+        """On to the event, or to the end"""
+        cdef Solver *v = self.solver
+        cdef const Move *move
+        cdef int64_t i, p
+        cdef int c
+        for p in range(v.m):
+            self.gamma[self.S[p]] += length * self.factor.solution[1 + p]
+        add_scaled(length, self.rate, self.g, v.n)
+        v.b += length * walk.db
+        v.mu = walk.mu if arrived else v.mu + length * walk.d_mu
+        walk.t += length
+        for c in range(walk.count):
+            move = walk.moves + c
+            i = move.slot
+            self.s_minus[i] = move.to_minus if arrived else self.s_minus[i] + length * move.d_minus
+            self.s_plus[i] = move.to_plus if arrived else self.s_plus[i] + length * move.d_plus
+            if self.state[i] % 2 == 0:
+                self.gamma[i] = plateau(self.state[i], self.s_minus[i], self.s_plus[i])
+
+    cdef Outcome shift(self, double surplus, const Walk *walk) noexcept nogil:
+        """No twin is on a step and the coefficients would not sum to 0: move b until one is."""
+        cdef Solver *v = self.solver
+        cdef Edge edges[2]
+        cdef Edge nearest
+        cdef int64_t i, twin = -1
+        cdef int c
+        cdef double move
+        nearest.gap = INFINITY
+        for i in range(v.n):
+            for c in range(self.edges(walk, i, 0.0, edges)):
+                if edges[c].direction * surplus < 0.0 and edges[c].gap < nearest.gap:
+                    nearest, twin = edges[c], i
+        if twin < 0:
+            return STUCK
+        move = fmax(nearest.gap, 0.0) if surplus > 0.0 else -fmax(nearest.gap, 0.0)
+        v.b += move
+        for i in range(v.n):
+            self.g[i] += move
+        v.n_path_events += 1
+        return self.enter(twin, nearest.to, nearest.direction)
