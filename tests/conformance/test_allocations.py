@@ -31,9 +31,9 @@ for name in {names}:
         text = entry.make(dtype).partial_fit(X, words)
         learning = entry.make(dtype).allocate(entry.n_features)
         weighted = entry.make(dtype).allocate(entry.n_features)
-        weights = [0.5, 1.0, 2.0] * 200
+        weighing = rows, labels, [0.5, 1.0, 2.0] * 200
         cases[f"{{name}} {{dtype}} learn_one"] = learning.learn_one, (rows, labels)
-        cases[f"{{name}} {{dtype}} learn_one, weights"] = weighted.learn_one, (rows, labels, weights)
+        cases[f"{{name}} {{dtype}} learn_one, weights"] = weighted.learn_one, weighing
         columns = (rows,) if entry.n_classes == 2 else (rows, [np.empty(entry.n_classes)] * 600)
         cases[f"{{name}} {{dtype}} decision_one"] = learned.decision_one, columns
         cases[f"{{name}} {{dtype}} predict_one"] = learned.predict_one, (rows,)

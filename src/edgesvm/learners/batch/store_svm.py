@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import positive, whole
-from edgesvm.data.sources import Source, is_rereadable
+from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch._store_svm import StoreSVMCore
@@ -122,7 +122,7 @@ class StoreSVM(SmoLearner):
             More rows than ``max_samples``, where the store refuses them, or a row of a source that
             is refused: nothing is forgotten. Else as for any learner.
         """
-        if is_rereadable(X):
+        if is_row_source(X):
             self._fit_source(Source(X, y, sample_weight, owner=type(self).__name__))
         else:
             self._check_room(X, sample_weight, empty=True)
