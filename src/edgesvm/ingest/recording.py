@@ -358,7 +358,7 @@ class Recording:
         samples = ((trial.x.copy(), trial.label) for trial in self.trials(lambda x: None))
         while some := list(islice(samples, rows)):
             X, y = zip(*some, strict=True)
-            yield Rows(np.stack(X), np.array(y, np.int32))
+            yield Rows(np.array(X), np.array(y, np.int32))
 
     def arrivals(self, rows: int = READ_ROWS) -> Iterator[Batch | LateLabel]:
         """One pass over all that came, in its order: samples, at most `rows` a batch, and late
