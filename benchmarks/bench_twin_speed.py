@@ -16,7 +16,7 @@ from report import markdown, progress, publish, race, use_one_thread
 from sklearn.svm import SVC
 
 from edgesvm import TwinVectorMachine
-from edgesvm.data.datasets import Checkerboard
+from edgesvm.data import Checkerboard
 
 BOARD = next(task for task in TWIN_TASKS if task.name == "N-Checkerboard")
 SIZES = (50, 100, 200, 400, 800)
@@ -28,13 +28,13 @@ def twins(max_twins: int) -> TwinVectorMachine:
 
 
 def rows(n: int) -> tuple[np.ndarray, np.ndarray]:
-    X, y = Checkerboard(seed=2009, flip=0.15).next_block(n)
+    X, y = Checkerboard(seed=2009, flip=0.15).read(n)
     return ((X - MEAN) / DEVIATION).astype(np.float32), y
 
 
 def against_svc(n: int, n_svc: int, rounds: int) -> tuple[str, dict[str, Any]]:
     X, y = rows(n)
-    X_test, y_test = Checkerboard(seed=1).next_block(5000)
+    X_test, y_test = Checkerboard(seed=1).read(5000)
     X_test = ((X_test - MEAN) / DEVIATION).astype(np.float32)
     learner = twins(100).allocate(2, classes=[-1, 1])
     svc = SVC(kernel="rbf", gamma=BOARD.kernel("rbf").gamma, C=1.0)

@@ -16,7 +16,7 @@ from report import OUT, markdown, progress, publish, use_one_thread
 
 from edgesvm import TwinVectorMachine, load
 from edgesvm.cli.plot import panel_of
-from edgesvm.data.datasets import Checkerboard
+from edgesvm.data import Checkerboard
 
 PAPER = 98.7  # per cent after ten million, B = 100
 DRAWN = (100, 1_000, 10_000, 10_000_000)
@@ -30,7 +30,7 @@ def scaled(X: np.ndarray) -> np.ndarray:
 
 def follow(learner: TwinVectorMachine, n: int, seed: int) -> list[dict[str, Any]]:
     """Learn n rows; what there is to say at every power of ten, and at the end."""
-    X_test, y_test = Checkerboard(seed + 1).next_block(100_000)
+    X_test, y_test = Checkerboard(seed + 1).read(100_000)
     X_test = scaled(X_test)
     source = Checkerboard(seed, flip=0.15)
     stops = sorted({10**k for k in range(2, 12) if 10**k <= n} | {n})
@@ -38,7 +38,8 @@ def follow(learner: TwinVectorMachine, n: int, seed: int) -> list[dict[str, Any]
     done, seconds, accepted = 0, 0.0, 0
     for stop in stops:
         begin_row, begin_seconds = done, seconds
-        for raw, y in source.chunks(stop - done, CHUNK):
+        while done < stop:
+            raw, y = source.read(min(CHUNK, stop - done))
             X = scaled(raw)
             begin = process_time()
             learner.partial_fit(X, y)

@@ -16,7 +16,7 @@ import numpy as np
 from data import Split, Task, read, standardised
 
 from edgesvm import RBF, Linear, Polynomial
-from edgesvm.data.datasets import Checkerboard, Dataset, Gauss, Waveform
+from edgesvm.data import Checkerboard, Dataset, Gauss, Waveform
 from edgesvm.kernels import Kernel
 
 N_TRAIN, N_TEST = 100_000, 5_000  # of what is generated
@@ -74,8 +74,8 @@ def generated(
     def load(rng: np.random.Generator) -> Split:
         seed, seed_test = (int(seed) for seed in rng.integers(2**32, size=2))
         noise = {"flip": flip} if flip else {}
-        X, y = source(seed, **noise).next_block(n_train)
-        X_test, y_test = source(seed_test).next_block(N_TEST)
+        X, y = source(seed, **noise).read(n_train)
+        X_test, y_test = source(seed_test).read(N_TEST)
         X, X_test = standardised(X.astype(np.float64), X_test.astype(np.float64))
         return X, y > 0, X_test, y_test > 0
 

@@ -24,7 +24,7 @@ from data import folder, read, standardised
 from report import OUT, markdown, publish, use_one_thread
 
 from edgesvm import RBF, BatchSVM, IncrementalSVM, WindowedSVM
-from edgesvm.data.datasets import NoisyCrossedNorm
+from edgesvm.data import NoisyCrossedNorm
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 SCHEMES = {
@@ -77,7 +77,7 @@ STEPS, WINDOW, STEP_ROWS = 12, 3, 1000
 
 def crossed_norm(seed: int, n: int, flip: float) -> Split:
     """n rows to learn and n to test."""
-    X, y = NoisyCrossedNorm(1000 + seed, flip=flip).next_block(2 * n)
+    X, y = NoisyCrossedNorm(1000 + seed, flip=flip).read(2 * n)
     return X[:n], y[:n] > 0, X[n:], y[n:] > 0
 
 
@@ -242,7 +242,7 @@ def run_figure(rows: int, cells: Cells, flip: float) -> None:
     if ("figure", flip) in cells:
         return
     stream = NoisyCrossedNorm(7, flip=flip)
-    tests = [NoisyCrossedNorm(100 + k, flip=flip).next_block(STEP_ROWS) for k in range(10)]
+    tests = [NoisyCrossedNorm(100 + k, flip=flip).read(STEP_ROWS) for k in range(10)]
     label = f"flip {flip:g}"
     gamma, C = parameters(
         chosen_key(label, "B", None), BATCH[1], lambda s: crossed_norm(s, rows, flip), cells
@@ -257,7 +257,7 @@ def run_figure(rows: int, cells: Cells, flip: float) -> None:
     recent: list[tuple[np.ndarray, np.ndarray]] = []
     steps = []
     for _ in range(STEPS + WINDOW - 1):
-        X, y = stream.next_block(STEP_ROWS)
+        X, y = stream.read(STEP_ROWS)
         recent = [*recent[-(WINDOW - 1) :], (X, y)]
         begin = process_time()
         windowed.partial_fit(X, y)

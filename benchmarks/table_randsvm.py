@@ -29,7 +29,7 @@ from data import folder, read
 from report import OUT, markdown, progress, publish, use_one_thread
 
 from edgesvm import RBF, BatchSVM, Linear, RandSVM
-from edgesvm.data.datasets import SETS
+from edgesvm.data import SETS, Rows
 from edgesvm.learners.randomized.rand_svm import estimated_support
 
 CELLS = OUT / "table_randsvm"
@@ -82,7 +82,7 @@ class RowFile:
     def n_features(self) -> int:
         return int(np.load(self.stem.with_suffix(".X.npy"), mmap_mode="r").shape[1])
 
-    def labelled_chunks(self, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def chunks(self, rows: int) -> Iterator[Rows]:
         X = np.load(self.stem.with_suffix(".X.npy"), mmap_mode="r")
         y = np.load(self.stem.with_suffix(".y.npy"))
         n_features, offset, n_rows = X.shape[1], X.offset, len(X)
@@ -92,7 +92,7 @@ class RowFile:
             for at in range(0, n_rows, rows):
                 n = min(rows, n_rows - at)
                 part = np.fromfile(file, np.float32, n * n_features)
-                yield part.reshape(n, n_features), y[at : at + n]
+                yield Rows(part.reshape(n, n_features), y[at : at + n])
 
 
 def rows_of(name: str) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -108,8 +108,8 @@ def rows_of(name: str) -> tuple[Any, np.ndarray, np.ndarray]:
         else:
             kind, size = name.split("_")
             stream = SETS[kind](seed=1)
-            X, y = stream.next_block(SIZES[size])
-            X_test, y_test = SETS[kind](seed=2).next_block(TEST_ROWS)
+            X, y = stream.read(SIZES[size])
+            X_test, y_test = SETS[kind](seed=2).read(TEST_ROWS)
         np.save(stem.with_suffix(".X.npy"), X)
         np.save(stem.with_suffix(".y.npy"), y.astype(np.int8))
         np.savez(test, X=X_test, y=y_test.astype(np.int8))
@@ -128,7 +128,7 @@ def parameters(name: str) -> dict[str, float]:
     kept = CELLS / f"parameters_{kind}.json"
     if kept.is_file():
         return json.loads(kept.read_text())
-    X, y = next(rows_of(name)[0].labelled_chunks(8000))
+    X, y = next(rows_of(name)[0].chunks(8000))
     tried: list[tuple[float, int, dict[str, float]]] = []
     for gamma in GAMMAS if name != "a9a" else (0.0,):
         for C in PENALTIES:
@@ -207,7 +207,7 @@ def run_svc(name: str) -> dict[str, Any]:
     chosen = parameters(name)
     resource.setrlimit(resource.RLIMIT_CPU, (TIMEOUT_S, TIMEOUT_S))
     before = peak_mib()
-    X, y = next(source.labelled_chunks(n_rows(name)))
+    X, y = next(source.chunks(n_rows(name)))
     how = {"kernel": "rbf", "gamma": chosen["gamma"]} if chosen["gamma"] else {"kernel": "linear"}
     begin = time.process_time()
     model = SVC(C=chosen["C"], tol=TOL, cache_size=CACHE_MIB, **how).fit(X, y)

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from edgesvm import IncrementalSVM, Learner, Standardized, StreamSVM, WindowedSVM
-from edgesvm.evaluation import Prequential
+from edgesvm.data import Source
+from edgesvm.evaluation import PredictThenLearn, Prequential
 
 Curve = list[tuple[int, float]]
 CONTROL = "the label before"
@@ -43,22 +45,15 @@ def contestants(batch_size: int, window: int, max_vectors: int, C: float) -> dic
     }
 
 
-def test_then_train(learner: Learner, X: np.ndarray, y: np.ndarray) -> Iterator[bool]:
-    """What is said of each row but the first, which is the first to be learned."""
-    learner.learn_one(X[0], bool(y[0]))
-    for x, label in zip(X[1:], y[1:].tolist(), strict=True):
-        yield learner.predict_one(x)
-        learner.learn_one(x, label)
+def rolling(steps: Iterable[object], score: Prequential) -> Curve:
+    """Rolling accuracy over samples; each step may add one to `score`."""
+    return [(score.n, 100 * score.rolling) for _ in steps if score.n and score.n % 50 == 0]
 
 
-def rolling(said: Iterable[bool], y: np.ndarray, score: Prequential) -> Curve:
-    """Rolling accuracy over samples; the account is in `score`."""
-    curve = []
-    for label, predicted in zip(y[1:].tolist(), said, strict=True):
-        score.add(label, predicted)
-        if score.n % 50 == 0:
-            curve.append((score.n, 100 * score.rolling))
-    return curve
+def say_the_label_before(y: np.ndarray, window: int) -> tuple[Curve, Prequential]:
+    score = Prequential(window)
+    steps = (score.add(label, before) for before, label in pairwise(y.tolist()))
+    return rolling(steps, score), score
 
 
 def draw(curves: dict[str, Curve], path: str, title: str) -> None:
@@ -82,6 +77,14 @@ def draw(curves: dict[str, Curve], path: str, title: str) -> None:
     plt.close(figure)
 
 
+def report(name: str, score: Prequential, size: str = "") -> None:
+    print(
+        f"{name:32}  accuracy {100 * score.accuracy:.2f} %, balanced "
+        f"{100 * score.balanced:.2f} %{size}",
+        flush=True,
+    )
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -96,22 +99,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--plot", metavar="PNG")
     args = parser.parse_args(arguments)
     X, y = stream(args.file, args.positive)
-    models = contestants(args.batch_size, args.window, args.max_vectors, args.C)
-    learners = {name: Standardized(learner=model) for name, model in models.items()}
-    said: dict[str, Iterable[bool]] = {
-        **{name: test_then_train(learner, X, y) for name, learner in learners.items()},
-        CONTROL: y[:-1].tolist(),
-    }
     curves = {}
-    for name, predictions in said.items():
-        score = Prequential(args.rolling)
-        curves[name] = rolling(predictions, y, score)
-        size = f", {learners[name].nbytes:,} bytes" if name in learners else ""
-        print(
-            f"{name:32}  accuracy {100 * score.accuracy:.2f} %, balanced "
-            f"{100 * score.balanced:.2f} %{size}",
-            flush=True,
-        )
+    models = contestants(args.batch_size, args.window, args.max_vectors, args.C)
+    for name, model in models.items():
+        loop = PredictThenLearn(Standardized(learner=model), args.rolling)
+        curves[name] = rolling(loop.run(Source(X, y)), loop.score)
+        report(name, loop.score, f", {loop.learner.nbytes:,} bytes")
+    curves[CONTROL], score = say_the_label_before(y, args.rolling)
+    report(CONTROL, score)
     print(f"{'the larger class':32}  accuracy {100 * max(y.mean(), 1 - y.mean()):.2f} %")
     if args.plot:
         draw(curves, args.plot, f"{args.file.stem}, {len(y):,} rows in the order of time")

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from edgesvm.evaluation import Prequential
+from edgesvm import StreamSVM
+from edgesvm.data import NpzRows, Rows, Source
+from edgesvm.data.rows import Trial
+from edgesvm.errors import SampleRefused
+from edgesvm.evaluation import PredictThenLearn, Prequential
 
 
 def history(n, seed, labels=(-1, 1), shares=(0.7, 0.3)):
@@ -72,3 +76,114 @@ def test_labels_may_be_words():
 def test_a_window_of_nothing_is_refused(window):
     with pytest.raises(ValueError, match=f"window={window}"):
         Prequential(window)
+
+
+# -- the loop --------------------------------------------------------------------------------------
+
+
+def stream(n=600, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, 3)).astype(np.float32)
+    return X, np.where(X[:, 0] + 0.3 * X[:, 1] > 0, "up", "down")
+
+
+def by_hand(X, y, weights):
+    """The learner, and for each sample what was predicted before it was learned."""
+    learner, said = StreamSVM(), []
+    for x, label, weight in zip(X, y.tolist(), weights.tolist(), strict=True):
+        said.append(learner.predict_one(x) if learner.is_fitted else None)
+        learner.learn_one(x, label, weight)
+    return learner, said
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_each_sample_is_predicted_and_then_learned(dtype):
+    X, y = stream()
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 2.0], 600)
+    weights[0] = 0.0
+    loop = PredictThenLearn(StreamSVM(dtype=dtype), window=50)
+    trials = list(loop.run(Source(X, y, weights)))
+    plain, said = by_hand(X.astype(dtype), y, weights)
+    assert [trial.predicted for trial in trials] == said and said[1] is None
+    assert [trial.sequence for trial in trials] == list(range(600))
+    assert loop.score.n == sum(label is not None for label in said)
+    hits = [p == t for p, t in zip(said, y.tolist(), strict=True) if p is not None]
+    assert loop.score.accuracy == np.mean(hits) and loop.score.rolling == np.mean(hits[-50:])
+    if dtype == "float32":
+        assert bytes(loop.learner.arena) == bytes(plain.arena)
+    assert (loop.refused, loop.unlabelled) == (0, 0)
+
+
+def test_a_learner_that_has_learned_predicts_the_first_sample():
+    X, y = stream()
+    loop = PredictThenLearn(StreamSVM().partial_fit(X, y))
+    next(loop.run(Source(X, y)))
+    assert loop.score.n == 1 and loop.learner.n_seen_ == 601
+
+
+def test_refused_samples_are_counted_and_passed_over():
+    X, y = stream()
+    X[[0, 7, 300]] = np.nan
+    weights = np.ones(600)
+    weights[9] = -1.0
+    loop = PredictThenLearn(StreamSVM())
+    given = [trial.sequence for trial in loop.run(Source(X, y, weights))]
+    assert given == [i for i in range(600) if i not in {0, 7, 9, 300}]
+    assert loop.refused == 4 and loop.learner.n_seen_ == 596 and loop.score.n == 595
+
+
+def test_rows_without_labels_are_predicted_only(tmp_path):
+    X, y = stream()
+    np.savez(tmp_path / "bare.npz", X=X)
+    learner = StreamSVM().partial_fit(X, y)
+    before, loop = bytes(learner.arena), PredictThenLearn(learner)
+    trials = list(loop.run(NpzRows(tmp_path / "bare.npz")))
+    assert [trial.predicted for trial in trials] == learner.predict(X).tolist()
+    assert bytes(learner.arena) == before and loop.unlabelled == 600 and loop.score.n == 0
+
+
+def test_a_label_too_many_is_raised():
+    X, y = stream()
+    y = y.astype(object)
+    y[20] = "sideways"
+    loop = PredictThenLearn(StreamSVM())
+    with pytest.raises(SampleRefused, match="sideways"):
+        list(loop.run(Source(X, y)))
+    assert loop.learner.n_seen_ == 20 and loop.refused == 0
+
+
+def test_labels_may_be_mapped():
+    X, y = stream()
+    loop = PredictThenLearn(StreamSVM())
+    assert {trial.label for trial in loop.run(Source(X, y), lambda label: label == "up")} == set(y)
+    assert loop.learner.classes_.tolist() == [False, True]
+    assert loop.score.accuracy > 0.8
+
+
+class Late:
+    """A source whose labels come one sample late."""
+
+    n_features = 3
+
+    def __init__(self, X, y):
+        self.X, self.y = X, y
+
+    def chunks(self, rows):
+        yield Rows(self.X, self.y)
+
+    def trials(self, predict):
+        waiting = None
+        for i, x in enumerate(self.X):
+            said = predict(x)
+            if waiting is not None:
+                yield waiting
+            waiting = Trial(x, self.y[i], 1.0, said, i)
+
+
+def test_late_labels_are_learned_when_they_come():
+    X, y = stream(50)
+    trials = list(PredictThenLearn(StreamSVM()).run(Late(X, y.tolist())))
+    assert [trial.predicted for trial in trials[:2]] == [None, None]
+    model = StreamSVM().partial_fit(X[:1], y[:1])
+    for i in range(2, 49):
+        assert trials[i].predicted == model.predict_one(X[i])
+        model.learn_one(X[i - 1], y[i - 1])

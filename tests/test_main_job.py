@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgesvm import Standardized, StreamSVM, load
+from edgesvm import Standardized, StreamSVM, data, load
 from firmware_sim.faults import MIXES, FaultInjector
 from firmware_sim.harness import EdgeProcess, simulate
 from firmware_sim.line import Line
@@ -29,7 +29,7 @@ MEMORY = "16KiB"
 PATIENCE_S = 60.0
 
 
-class Rows:
+class Rows(data.Stream):
     """An array as the source of a node; it begins again until `repeat` rows are out."""
 
     n_classes = period_us = 0
@@ -40,11 +40,11 @@ class Rows:
         self.left = len(X) if repeat is None else repeat
         self.at = 0
 
-    def next_block(self, n):
+    def read(self, n):
         rows = np.arange(self.at, self.at + min(n, self.left)) % len(self.X)
         self.at += len(rows)
         self.left -= len(rows)
-        return self.X[rows], self.y[rows]
+        return data.Rows(self.X[rows], self.y[rows])
 
 
 def generated(n=4000, d=5, seed=3):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgesvm import LinkDown, OneVsOne, Standardized, StreamSVM
+from edgesvm import Learner, LinkDown, OneVsOne, Standardized, StreamSVM
 from edgesvm.ingest import FrameDecoder, open_link, wire
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.runner import Runner
@@ -103,6 +103,32 @@ def test_each_sample_is_predicted_before_it_is_learned(node, kind, dtype):
     assert (runner.taken, runner.learned, runner.score.n) == (600, 600, 599)
     hits = [label == p for label, (p, _) in zip(y[1:].tolist(), expected, strict=True)]
     assert runner.score.accuracy == pytest.approx(np.mean(hits))
+
+
+@pytest.mark.parametrize("weight", [None, 0.5])
+def test_a_sample_is_decided_once_and_learned_alone(node, monkeypatch, weight):
+    """Label and score come from one decision; no batch is made of a weighted sample."""
+    calls = {"predict_with_score": 0, "learn_one": 0}
+
+    def counted(name):
+        door = getattr(Learner, name)
+
+        def call(*args):
+            calls[name] += 1
+            return door(*args)
+
+        return call
+
+    for name in calls:
+        monkeypatch.setattr(Learner, name, counted(name))
+    for name in ("predict_one", "decision_one", "partial_fit"):
+        monkeypatch.delattr(Learner, name)
+    X, y = rows(30)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label, **({} if weight is None else {"weight": weight}))
+    drain(runner_on(node))
+    assert calls == {"predict_with_score": 29, "learn_one": 30}
+    assert len(node.predictions) == 30
 
 
 def test_without_labels_nothing_is_learned(node):

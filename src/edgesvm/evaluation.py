@@ -1,8 +1,18 @@
-"""Test-then-train accounts in fixed memory: samples are predicted before they are learned."""
+"""Test-then-train, in fixed memory: each sample is predicted before it is learned, and scored."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
+
+from edgesvm.core.status import Status
+from edgesvm.data.rows import RowSource, Trial, TrialSource
+from edgesvm.errors import SampleRefused
+from edgesvm.learner import Learner
+
+CHUNK_ROWS = 256
 
 
 class Prequential:
@@ -80,3 +90,123 @@ class Prequential:
             "first_accuracy": self.first if self.first is not None else self.rolling,
             "window": self.window,
         }
+
+
+class PredictThenLearn:
+    """The test-then-train loop: predicts each sample, then learns it, and keeps the score.
+
+    >>> loop = PredictThenLearn(learner)
+    >>> for trial in loop.run(Source(X, y)):
+    ...     pass
+    >>> loop.score.accuracy
+
+    Parameters
+    ----------
+    learner : Learner
+        Allocated or not. Samples that come while nothing has been learned are not predicted.
+    window : int
+        Samples of the rolling accuracy.
+
+    Attributes
+    ----------
+    score : Prequential
+        Of the samples that were predicted and then learned.
+    refused : int
+        Samples that the learner refused for a value or a weight. They are passed over.
+    unlabelled : int
+        Samples without a label. They are predicted only.
+    """
+
+    def __init__(self, learner: Learner, window: int = 1000) -> None:
+        self.learner = learner
+        self.score = Prequential(window)
+        self.refused = self.unlabelled = 0
+        self._dtype = np.dtype(learner.dtype)
+        self._fitted = learner.is_fitted
+
+    def run(
+        self, source: RowSource, label_of: Callable[[Any], Any] | None = None
+    ) -> Iterator[Trial]:
+        """One pass over `source`. Stop drawing from it to stop the loop.
+
+        Parameters
+        ----------
+        source : RowSource
+            For example ``Source(X, y)``, `open_rows` of a file, a recording or a `Stream`. Where
+            labels come late, a sample is predicted when it comes and learned when its label does.
+        label_of : callable, optional
+            The label to learn, given the source's own.
+
+        Yields
+        ------
+        Trial
+            Each sample that was not refused, after it was learned; x is a view, valid until the
+            next is drawn.
+
+        Raises
+        ------
+        SampleRefused
+            A label is one more than the learner has room for.
+        """
+        if isinstance(source, TrialSource):
+            trials = source.trials(self.predict)
+        else:
+            trials = self._trials(source)
+        for trial in trials:
+            if trial.label is None:
+                self.unlabelled += 1
+            else:
+                label = trial.label if label_of is None else label_of(trial.label)
+                if not self.learn(trial.x, label, trial.weight, trial.predicted):
+                    continue
+            yield trial
+
+    def predict(self, x: np.ndarray) -> Any:
+        """The label of one sample, None while nothing has been learned.
+
+        Raises
+        ------
+        SampleRefused
+            The sample was counted in `refused`.
+        """
+        if not self._fitted:
+            return None
+        try:
+            return self.learner.predict_one(x.astype(self._dtype, copy=False))
+        except SampleRefused:
+            self.refused += 1
+            raise
+
+    def learn(self, x: np.ndarray, label: Any, weight: float = 1.0, predicted: Any = None) -> bool:
+        """Learn one sample, and score what was predicted for it; False where it was refused.
+
+        Raises
+        ------
+        SampleRefused
+            The label is one more than the learner has room for.
+        """
+        try:
+            self.learner.learn_one(x.astype(self._dtype, copy=False), label, weight)
+        except SampleRefused as refused:
+            if refused.status == Status.UNKNOWN_LABEL:
+                raise
+            self.refused += 1
+            return False
+        self._fitted = self._fitted or self.learner.is_fitted  # a weight of zero teaches nothing
+        if predicted is not None:
+            self.score.add(label, predicted)
+        return True
+
+    def _trials(self, source: RowSource) -> Iterator[Trial]:
+        n = 0
+        for chunk in source.chunks(CHUNK_ROWS):
+            X = chunk.X.astype(self._dtype, copy=False)
+            labels = [None] * len(X) if chunk.y is None else chunk.y.tolist()
+            weights = [1.0] * len(X) if chunk.weight is None else chunk.weight.tolist()
+            for i, (x, label, weight) in enumerate(zip(X, labels, weights, strict=True), n):
+                try:
+                    predicted = self.predict(x)
+                except SampleRefused:
+                    continue
+                yield Trial(x, label, weight, predicted, i)
+            n += len(X)

@@ -350,7 +350,7 @@ class Learner:
 
     # -- learning ----------------------------------------------------------------------------------
 
-    def learn_one(self, x: ArrayLike, y: Any) -> bool:
+    def learn_one(self, x: ArrayLike, y: Any, weight: float = 1.0) -> bool:
         """Learn one sample; whether the model moved.
 
         Parameters
@@ -358,18 +358,20 @@ class Learner:
         x : ndarray of shape (n_features,)
             Of the learner's dtype: no allocator call is made. Anything else is converted.
         y : label
+        weight : float, default 1.0
+            Finite, >= 0; zero is as if the sample were not there, but it is counted as seen.
 
         Raises
         ------
         ValueError
-            A feature is NaN or infinite, the length is wrong, or the label is one too many. The
-            sample is not learned and the model is as it was.
+            A feature is NaN or infinite, the length is wrong, the label is one too many, or the
+            weight is refused. The sample is not learned and the model is as it was.
         """
         if self._state is not None:
-            return self._state.core.learn_one(x, y)
+            return self._state.core.learn_one(x, y, weight)
         with self._first_samples():
             self.allocate(len(self._floats(x, 1)))
-            return self._allocated.learn_one(x, y)
+            return self._allocated.learn_one(x, y, weight)
 
     @property
     def _dtype(self) -> np.dtype:
@@ -496,6 +498,17 @@ class Learner:
     def predict_one(self, x: ArrayLike) -> Any:
         """Label of one sample, as it was given. While one class has been seen, that class."""
         return self._fitted.predict_one(x)
+
+    def predict_with_score(self, x: ArrayLike) -> tuple[Any, float]:
+        """What `predict_one` and `decision_one` say of a sample, from one decision.
+
+        Returns
+        -------
+        label
+        score : float
+            The decision value; of more than two labels, that of the label predicted.
+        """
+        return self._fitted.predict_with_score(x)
 
     def decision_function(self, X: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
         """Decision values.

@@ -117,18 +117,15 @@ class Runner:
                 break
             X = batch.X.astype(self._dtype, copy=False)
             labels, sequences = batch.y.tolist(), batch.sequence.tolist()
-            plain = bool((batch.weight == 1.0).all())
+            weights = batch.weight.tolist()
             for i, labelled in enumerate(batch.has_label.tolist()):
-                weight = None if plain else float(batch.weight[i])
-                self.handle(X[i], labels[i] if labelled else None, sequences[i], weight)
+                self.handle(X[i], labels[i] if labelled else None, sequences[i], weights[i])
             self.link.release(n)
             n_total += n
             self._learn_late()
         return n_total
 
-    def handle(
-        self, x: np.ndarray, label: int | None, sequence: int, weight: float | None = None
-    ) -> None:
+    def handle(self, x: np.ndarray, label: int | None, sequence: int, weight: float = 1.0) -> None:
         """Predict, then learn one sample, and answer it.
 
         Parameters
@@ -138,17 +135,14 @@ class Runner:
             None: it has none, and is predicted only.
         sequence : int
             The node's number of it.
-        weight : float, optional
-            One by default.
+        weight : float, default 1.0
         """
         self.taken += 1
         predicted, value, flags = None, 0.0, ABSTAIN
         try:
             if self._fitted:
-                predicted, flags = self.learner.predict_one(x), 0
-                value = self.learner.decision_one(x)
-                if not isinstance(value, float):
-                    value = float(value.max())  # of many classes: that of the answer
+                predicted, value = self.learner.predict_with_score(x)
+                flags = 0
             if label is None:
                 self._wait(x, sequence, predicted)
             else:
@@ -174,9 +168,7 @@ class Runner:
         while self.link.late is not None and (late := self.link.take_labelled()) is not None:
             x = late.x.astype(self._dtype, copy=False)
             try:
-                self._learn(
-                    x, late.label, None if late.weight == 1 else late.weight, late.predicted
-                )
+                self._learn(x, late.label, late.weight, late.predicted)
             except SampleRefused as refused:
                 self._count_refused(refused)
 
@@ -202,17 +194,12 @@ class Runner:
         self._credit -= 1
         return False
 
-    def _learn(
-        self, x: np.ndarray, label: int, weight: float | None, predicted: int | None
-    ) -> bool:
+    def _learn(self, x: np.ndarray, label: int, weight: float, predicted: int | None) -> bool:
         """Learn and score a sample predicted before; False where no more may be learned now."""
         if self._is_over_rate():
             self.over_rate += 1
             return False
-        if weight is None:
-            self.learner.learn_one(x, label)
-        else:
-            self.learner.partial_fit(x[None, :], [label], sample_weight=[weight])
+        self.learner.learn_one(x, label, weight)
         self.learned += 1
         self._fitted = self._fitted or self.learner.is_fitted  # a weight of zero teaches nothing
         if predicted is not None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import edgesvm
-from edgesvm.data.rows import RowSource, open_rows
+from edgesvm.data import SampleSource, open_rows
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner
 from firmware_sim.allocations import WARM_UP, build_preload, hook_calls, preload_calls
@@ -107,7 +107,7 @@ class Run:
     line: Line
     faults: FaultInjector
     snapshot: Path
-    make_source: Callable[[], RowSource]
+    make_source: Callable[[], SampleSource]
 
     @property
     def counters(self) -> dict[str, int]:
@@ -116,7 +116,7 @@ class Run:
 
 
 def run_edge(
-    make_source: Callable[[], RowSource],
+    make_source: Callable[[], SampleSource],
     folder: Path,
     *,
     samples: int | None,
@@ -271,16 +271,17 @@ def model_is_that_of(run: Run, want: Expected) -> bool:
 
 
 def _rows_of(
-    source: RowSource, wanted: NDArray[np.int64]
+    source: SampleSource, wanted: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int32]]]:
     """Rows of a stream by index, in an order that is nearly the stream's own."""
-    X, y = source.next_block(_CHUNK)
+    chunks = source.chunks(_CHUNK)
+    X, y = next(chunks)
     assert y is not None
     base = 0
     for start in range(0, len(wanted), _CHUNK):
         rows = wanted[start : start + _CHUNK]
         while rows.max() >= base + len(y):
-            more_X, more_y = source.next_block(_CHUNK)
+            more_X, more_y = next(chunks)
             assert more_y is not None
             X, y = np.concatenate([X, more_X]), np.concatenate([y, more_y])
         yield X[rows - base], y[rows - base]
@@ -497,7 +498,7 @@ def _at_several_times() -> list[Learner]:
 
 def accuracy_section(folder: Path, *, seed: int, samples: int) -> Section:
     """Test-then-train accuracy as the node saw it, clean and with 1 % of the frames lost."""
-    sources: dict[str, Callable[[], RowSource]] = {"rotating": lambda: RotatingMachine(seed)}
+    sources: dict[str, Callable[[], SampleSource]] = {"rotating": lambda: RotatingMachine(seed)}
     occupancy = Path(os.environ.get(DATA, "../shared/data")) / "occupancy.npz"
     missing = ""
     if occupancy.exists():

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from edgesvm.data import Rows, Stream
 from edgesvm.errors import CorruptModelError
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
@@ -38,20 +39,19 @@ _ROWS = 1 << 20
 _FEATURES = 4
 
 
-class _Rows:
+class _Rows(Stream):
     """Two overlapping clouds, from a given row on: the same rows in every life."""
 
     n_features = _FEATURES
     n_classes = 2
-    period_us = 0
 
     def __init__(self, X: np.ndarray, y: np.ndarray, at: int) -> None:
         self._X, self._y, self._at = X, y, at
 
-    def next_block(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+    def read(self, n: int) -> Rows:
         block = slice(self._at, self._at + n)
         self._at += n
-        return self._X[block], self._y[block]
+        return Rows(self._X[block], self._y[block])
 
     def close(self) -> None:
         """Nothing is open."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.data.rows import RowSource
+from edgesvm.data import Rows, SampleSource
 from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
 from firmware_sim._codec import NO_LABEL, PredictionReader, encode_samples
@@ -73,7 +73,7 @@ class Node(ABC):
 
     Parameters
     ----------
-    source : RowSource
+    source : SampleSource
         Where the samples come from.
     rate : float or None
         Samples a second, taken at fixed times whether or not there is room: one that finds the
@@ -110,7 +110,7 @@ class Node(ABC):
 
     def __init__(
         self,
-        source: RowSource,
+        source: SampleSource,
         *,
         rate: float | None = None,
         samples: int | None = None,
@@ -141,6 +141,7 @@ class Node(ABC):
         self.samples_made = self.samples_sent = self.samples_dropped = self.lost_at_reboot = 0
         self.frames_out = 0
         self.boot_rows: list[int] = []
+        self._chunks = source.chunks(_ROWS)
         self._X = np.empty((0, source.n_features), np.float32)
         self._y = np.empty(0, np.int32)
         self._exhausted = False
@@ -249,7 +250,7 @@ class Node(ABC):
     def _refill(self) -> int:
         """Rows at hand; 0 when there are no more."""
         if len(self._X) == 0 and not self._taken_all:
-            X, y = self.source.next_block(_ROWS)
+            X, y = next(self._chunks, Rows(self._X))
             self._X = np.ascontiguousarray(X, np.float32)
             self._y = np.full(len(X), NO_LABEL, np.int32) if y is None else y.astype(np.int32)
             self._exhausted = len(X) == 0
@@ -387,7 +388,7 @@ class FrameNode(Node):
 
     def __init__(
         self,
-        source: RowSource,
+        source: SampleSource,
         *,
         boot_id: int = 1,
         hears: bool = True,

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from edgesvm.data.rows import RowSource, open_rows
+from edgesvm.data import SampleSource, open_rows
 from firmware_sim.faults import FAULTS, MIXES, UNPLUGGING, FaultInjector, fault_rates
 from firmware_sim.harness import Report
 from firmware_sim.line import Line
@@ -80,7 +80,7 @@ def add_link_options(command: argparse.ArgumentParser) -> None:
     group.add_argument("--json", action="store_true", help="report as one JSON line on stdout")
 
 
-def make_source(options: argparse.Namespace) -> RowSource:
+def make_source(options: argparse.Namespace) -> SampleSource:
     if options.replay is not None:
         return open_rows(
             options.replay,
@@ -175,7 +175,7 @@ class StatusLine:
             sys.stderr.write("\r\x1b[K")
 
 
-def closing_source(source: RowSource) -> contextlib.AbstractContextManager:
+def closing_source(source: SampleSource) -> contextlib.AbstractContextManager:
     """Closes the file of a recording at the end."""
     return contextlib.closing(source) if hasattr(source, "close") else contextlib.nullcontext()
 

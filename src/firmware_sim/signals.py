@@ -3,7 +3,7 @@ physics.
 
 A signal is a stream, not a bag of samples: states last for stretches, as they do in a machine or a
 person, so neighbouring rows share their label. The rows depend on the seed alone, not on how the
-stream is cut: ``next_block(3)`` then ``next_block(5)`` gives the rows of ``next_block(8)``.
+stream is cut: ``read(3)`` then ``read(5)`` gives the rows of ``read(8)``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = tuple[NDArray[np.float32], NDArray[np.int32]]
+from edgesvm.data import Rows, Stream
+
+Arrays = tuple[NDArray[np.float32], NDArray[np.int32]]
 
 # Small enough that a block of waveforms (256 windows x 256 points x 4 B) stays in a second-level
 # cache.
@@ -58,7 +60,7 @@ class _Stretches:
         return state, severity
 
 
-class Signal:
+class Signal(Stream):
     """What the three sensors share: the cutting of fixed blocks into whatever the caller asks for.
 
     Parameters
@@ -71,34 +73,20 @@ class Signal:
 
     feature_names: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
-    period_us: int = 0
     _weights: tuple[float, ...] = (1.0,)
 
     def __init__(self, seed: int = 0, *, mean_stretch: float = 50.0) -> None:
+        self.n_features, self.n_classes = len(self.feature_names), len(self.class_names)
         self._rng = np.random.default_rng(seed)
         self._stretches = _Stretches(self._weights, mean_stretch, self._rng)
         self._made = 0
-        self._rest: Rows = (
+        self._rest: Arrays = (
             np.empty((0, len(self.feature_names)), np.float32),
             np.empty(0, np.int32),
         )
 
-    @property
-    def n_features(self) -> int:
-        return len(self.feature_names)
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.class_names)
-
-    def next_block(self, n: int) -> Rows:
-        """The next ``n`` samples.
-
-        Returns
-        -------
-        X : ndarray of shape (n, n_features), float32
-        y : ndarray of shape (n,), int32
-        """
+    def read(self, n: int) -> Rows:
+        """The next `n` samples: X of shape (n, n_features), float32; y of shape (n,), int32."""
         parts_X, parts_y = [self._rest[0]], [self._rest[1]]
         have = len(self._rest[1])
         while have < n:
@@ -110,9 +98,9 @@ class Signal:
         X, y = np.concatenate(parts_X), np.concatenate(parts_y)
         # A copy, so that one kept row does not keep a whole block.
         self._rest = X[n:].copy(), y[n:].copy()
-        return X[:n], y[:n]
+        return Rows(X[:n], y[:n])
 
-    def _make(self, n: int) -> Rows:
+    def _make(self, n: int) -> Arrays:
         raise NotImplementedError
 
     def _clock(self, n: int) -> NDArray[np.float64]:
@@ -195,7 +183,7 @@ class RotatingMachine(Signal):
         self._phases = self._rng.uniform(0, 2 * np.pi, 4)
         self._turns = (np.arange(self._POINTS) / self._RATE_HZ).astype(np.float32)
 
-    def _make(self, n: int) -> Rows:
+    def _make(self, n: int) -> Arrays:
         rng = self._rng
         state, severity = self._stretches.take(n)
         load = self._load(n)
@@ -321,7 +309,7 @@ class PersonAccelerometer(Signal):
     _POINTS = 64
     _RATE_HZ = 50.0
 
-    def _make(self, n: int) -> Rows:
+    def _make(self, n: int) -> Arrays:
         rng = self._rng
         state, severity = self._stretches.take(n)
         t = (np.arange(self._POINTS) / self._RATE_HZ).astype(np.float32)
@@ -427,7 +415,7 @@ class DriftingGasSensor(Signal):
         steps = self._drift * step * self._rng.standard_normal((n, len(start)))
         return start * (1 - 2e-5 * n) + np.cumsum(steps, axis=0)
 
-    def _make(self, n: int) -> Rows:
+    def _make(self, n: int) -> Arrays:
         rng = self._rng
         gas, _ = self._stretches.take(n)
         log_gain = self._walk(self._log_gain, n, 3e-3)

@@ -9,7 +9,7 @@ from operator import xor
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.data.rows import RowSource
+from edgesvm.data import SampleSource
 from firmware_sim._codec import NO_LABEL
 from firmware_sim.node import Node
 
@@ -46,7 +46,7 @@ class TextNode(Node):
 
     def __init__(
         self,
-        source: RowSource,
+        source: SampleSource,
         *,
         numbered: bool = False,
         checksum: str = "none",

@@ -1,5 +1,6 @@
 """Every command as a user gives it: what it prints, and what it returns."""
 
+import importlib
 import json
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from edgesvm import KernelStreamSVM, RandSVM, Standardized, StreamSVM, load
 from edgesvm.cli import COMMANDS, _parse, learner_options, main
 from edgesvm.cli.simulate import edge_command
-from edgesvm.data.rows import open_rows
+from edgesvm.data import open_rows
 from edgesvm.learners import LEARNERS
 from edgesvm.persist import Checkpoint
 
@@ -46,6 +47,14 @@ def said_json(capsys, *argv):
 
 
 # Help.
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_lines_of_a_paragraph_of_help_are_filled(command):
+    module = importlib.import_module(COMMANDS[command][0])
+    for paragraph in module.HELP.strip().split("\n\n"):
+        *lines, _ = paragraph.split("\n")
+        assert all(len(line) > 70 for line in lines if not line.startswith(" ")), paragraph
 
 
 def test_help_names_every_command(capsys):
@@ -154,11 +163,24 @@ def test_a_capacity_given_is_kept(options, capacity, capsys):
 # eval
 
 
+def test_eval_of_a_table_of_an_office_program(tmp_path, capsys):
+    """A byte order mark before names that are numbers: each row is learned, the names are not."""
+    X = np.random.default_rng(0).standard_normal((50, 2)).round(4)
+    lines = [f"{a},{b},{int(a > 0)}" for a, b in X]
+    path = tmp_path / "office.csv"
+    path.write_text("\n".join(["0,1,2", *lines]), encoding="utf-8-sig")
+    assert said_json(capsys, "eval", path)["n_seen"] == 50
+    assert said_json(capsys, "eval", path, "--header", "yes")["n_seen"] == 50
+    path.write_text("\n".join(lines), encoding="utf-8-sig")
+    assert said_json(capsys, "eval", path)["n_seen"] == 50
+    assert said_json(capsys, "eval", path, "--header", "yes")["n_seen"] == 49
+
+
 def test_eval_equals_test_then_train(table, tmp_path, capsys):
     save = tmp_path / "m.esvm"
     argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--window", 50]
     told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
-    X, y = open_rows(table, drop_columns=("date",)).next_block(1000)
+    X, y = next(open_rows(table, drop_columns=("date",)).chunks(1000))
     plain = StreamSVM(bound="lower", dtype="float64").fitted_into("2KiB", 3)
     hits = []
     for x, label in zip(X.astype(float), y.tolist(), strict=True):

@@ -16,7 +16,7 @@ from edgesvm import (
 from edgesvm.cli import main
 from edgesvm.cli.held import held_by
 from edgesvm.cli.plot import panel_of
-from edgesvm.data.datasets import Gauss, TwoNorm
+from edgesvm.data import Gauss, TwoNorm
 from edgesvm.persist import Checkpoint
 
 matplotlib = pytest.importorskip("matplotlib", reason="pictures need matplotlib")
@@ -30,10 +30,10 @@ def kernel_learner(**params):
 def models(tmp_path, monkeypatch):
     """Learners by name; their snapshots are in the working folder, and rows to go with them."""
     monkeypatch.chdir(tmp_path)
-    X, y = Gauss(0).next_block(500)
-    wide = TwoNorm(0).next_block(200)
+    X, y = Gauss(0).read(500)
+    wide = TwoNorm(0).read(200)
     np.savez("rows.npz", X=X, y=y)
-    np.savez("wide.npz", X=wide[0], y=wide[1])
+    np.savez("wide.npz", X=wide.X, y=wide.y)
     words = np.where(y > 0, "fine", "worn")
     twins = TwinVectorMachine(max_twins=20, kernel=RBF(0.5))
     learners = {

@@ -40,12 +40,12 @@ def node(*options):
 
 
 def rotating(n):
-    return SIGNALS["rotating"](3).next_block(n)
+    return SIGNALS["rotating"](3).read(n)
 
 
 def held(path):
     with Recording(path) as recording:
-        X, y = zip(*recording.labelled_chunks(), strict=True)
+        X, y = zip(*recording.chunks(), strict=True)
         return np.concatenate(X), np.concatenate(y), recording.account()
 
 
@@ -115,7 +115,7 @@ def test_a_killed_recorder_loses_nothing_that_was_written(tmp_path):
         X, _, account = held(file)
         assert account["damaged"] == 0
         # Each run adds the beginning of the node's signal.
-        assert X[n_known:].tobytes() == rotating(len(X) - n_known)[0].tobytes()
+        assert X[n_known:].tobytes() == rotating(len(X) - n_known).X.tobytes()
         assert len(X) > n_known or enough - before < 64
         n_known = len(X)
 
@@ -143,7 +143,7 @@ def test_a_full_medium_is_one_line_and_code_1_and_the_rest_can_be_read(tmp_path)
     assert done.stderr == said
     assert file.stat().st_size <= 5000
     assert account["damaged"] == account["torn_bytes"] == 0
-    assert X.tobytes() == rotating(len(X))[0].tobytes()
+    assert X.tobytes() == rotating(len(X)).X.tobytes()
 
 
 def test_once_ends_with_the_port(tmp_path, capsys):

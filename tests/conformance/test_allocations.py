@@ -30,11 +30,15 @@ for name in {names}:
         words = entry.renamed(y, ("cold", "hot", "mild", "off"))
         text = entry.make(dtype).partial_fit(X, words)
         learning = entry.make(dtype).allocate(entry.n_features)
+        weighted = entry.make(dtype).allocate(entry.n_features)
+        weighing = rows, labels, [0.5, 1.0, 2.0] * 200
         cases[f"{{name}} {{dtype}} learn_one"] = learning.learn_one, (rows, labels)
+        cases[f"{{name}} {{dtype}} learn_one, weights"] = weighted.learn_one, weighing
         columns = (rows,) if entry.n_classes == 2 else (rows, [np.empty(entry.n_classes)] * 600)
         cases[f"{{name}} {{dtype}} decision_one"] = learned.decision_one, columns
         cases[f"{{name}} {{dtype}} predict_one"] = learned.predict_one, (rows,)
         cases[f"{{name}} {{dtype}} predict_one, text labels"] = text.predict_one, (rows,)
+        cases[f"{{name}} {{dtype}} predict_with_score"] = learned.predict_with_score, (rows,)
 """
 
 NAMES = [entry.name for entry in REGISTERED]
@@ -49,7 +53,7 @@ def n_counted(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_no_python_allocator_call_per_sample(name):
     measured = hook_calls(SETUP.format(names=[name]), n_counted(name))
-    assert len(measured) == 8
+    assert len(measured) == 12
     assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
 
 
@@ -68,7 +72,7 @@ def test_no_c_allocator_call_per_sample(name, through_malloc, alloc_preload):
     measured = preload_calls(
         setup, alloc_preload, n_counted(name), through_malloc=through_malloc, path=[HERE]
     )
-    assert len(measured) == 8
+    assert len(measured) == 12
     beyond = {c: calls for c, calls in measured.items() if max(calls.excess) > calls.control}
     assert beyond == {}
     assert all(calls.control < LARGEST_CONTROL for calls in measured.values())

@@ -122,6 +122,7 @@ def test_what_is_no_label_is_refused_at_first_too(subject, label):
 def test_bad_weight(subject, learner, weight):
     X, y = subject.stream(1)
     refuses(learner, lambda: learner.partial_fit(X, y, sample_weight=[weight]), "row 0", "weight")
+    refuses(learner, lambda: learner.learn_one(X[0], y[0], weight), "the sample", "weight")
 
 
 def test_columns_of_different_lengths(subject, learner):

@@ -64,6 +64,30 @@ def test_any_cutting_equals_batch(subject, seed, weighted):
     assert state(cut) == state(whole)
 
 
+def test_weights_one_at_a_time_equal_a_batch(subject):
+    X, y = subject.stream(N)
+    weights = np.random.default_rng(5).choice([0.0, 0.25, 1.0, 3.0], N)
+    single = subject.make().allocate(subject.n_features)
+    for row, label, weight in zip(X, y, weights.tolist(), strict=True):
+        single.learn_one(row, label, weight)
+    assert state(single) == state(subject.make().partial_fit(X, y, sample_weight=weights))
+
+
+def test_label_and_score_come_from_one_decision(subject, monkeypatch):
+    learner = subject.learned()
+    settle(learner)
+    X, _ = subject.stream(20, 9)
+    values = [np.max(learner.decision_one(row)) for row in X]
+    expected = list(zip([learner.predict_one(row) for row in X], values, strict=True))
+    core, decided = learner._allocated, []
+    if subject.engine == "reference":  # a compiled decision cannot be counted from here
+        decide = core.decide
+        monkeypatch.setattr(core, "decide", lambda x: decided.append(1) or decide(x))
+    found = [learner.predict_with_score(row) for row in X]
+    assert found == expected and all(type(score) is float for _, score in found)
+    assert len(decided) == (20 if subject.engine == "reference" else 0)
+
+
 def test_batch_with_single_samples_between(subject):
     X, y = subject.stream(N)
     mixed = subject.make().partial_fit(X[:100], y[:100])

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from edgesvm import BatchSVM
+from edgesvm import BatchSVM, RandSVM
 from edgesvm.contract.labels import Labels
-from edgesvm.data.sources import Source
+from edgesvm.data import Checkerboard, Rows, Source
 from edgesvm.data.survey import survey
 
 X = np.arange(60.0).reshape(20, 3)
@@ -23,12 +23,12 @@ class Chunks:
     def __init__(self, spoil=None, extra=0):
         self.spoil, self.extra = spoil, extra
 
-    def labelled_chunks(self, rows):
+    def chunks(self, rows):
         for at in range(0, len(X), rows):
             part = X[at : at + rows + self.extra].copy(), Y[at : at + rows + self.extra].copy()
             if self.spoil and at:
                 self.spoil(*part)
-            yield part
+            yield Rows(*part)
 
 
 def survey_of(source, labels=None, **options):
@@ -49,7 +49,7 @@ def test_rows_by_number(dtype, weight, mapped, tmp_path):
     source = Source(rows, Y, weight)
     numbers = np.array([7, 0, 19, 7])
     chunk = source.take(numbers, dtype)
-    assert source.has_rows and chunk.at == 7
+    assert source.has_rows and chunk.first == 7
     assert chunk.X.dtype == dtype and type(chunk.X) is np.ndarray
     np.testing.assert_array_equal(chunk.X, X[numbers])
     assert chunk.y.tolist() == Y[numbers].tolist()
@@ -78,6 +78,31 @@ def test_a_source_of_chunks_has_no_rows_by_number():
     assert not source.has_rows
     with pytest.raises(TypeError, match="by number"):
         source.take([0])
+
+
+def test_chunks_are_numbered_and_begin_anew():
+    for source in (Source(X, Y, WEIGHT), Source(Weighted())):
+        for _ in range(2):
+            chunks = list(source.chunks(8))
+            assert [chunk.first for chunk in chunks] == [0, 8, 16]
+            assert np.concatenate([chunk.X for chunk in chunks]).tolist() == X.tolist()
+            assert np.concatenate([chunk.y for chunk in chunks]).tolist() == Y.tolist()
+            assert np.concatenate([chunk.weight for chunk in chunks]).tolist() == WEIGHT.tolist()
+
+
+def test_a_source_without_labels():
+    class Bare(Chunks):
+        def chunks(self, rows):
+            yield Rows(X)
+
+    with pytest.raises(ValueError, match="me: the source has no labels"):
+        survey_of(Source(Bare(), owner="me"))
+
+
+@pytest.mark.parametrize("learner", [BatchSVM(), RandSVM()])
+def test_a_stream_cannot_be_read_again(learner):
+    with pytest.raises(TypeError, match="a stream is read once"):
+        learner.fit(Checkerboard())
 
 
 def test_more_rows_than_asked_for():
@@ -150,8 +175,8 @@ def a_third_label(X, y):
 class Eights(Chunks):
     """Chunks of 8 rows, however many are asked for."""
 
-    def labelled_chunks(self, rows):
-        return super().labelled_chunks(8)
+    def chunks(self, rows):
+        return super().chunks(8)
 
 
 @pytest.mark.parametrize("spoil", [not_a_number, a_third_label])
@@ -174,9 +199,9 @@ class Weighted(Chunks):
         super().__init__()
         self.weight = weight
 
-    def labelled_chunks(self, rows):
-        for at, part in enumerate(super().labelled_chunks(rows)):
-            yield (*part, self.weight[at * rows : (at + 1) * rows])
+    def chunks(self, rows):
+        for at, part in enumerate(super().chunks(rows)):
+            yield Rows(*part, self.weight[at * rows : (at + 1) * rows])
 
 
 def test_a_source_may_bring_weights():

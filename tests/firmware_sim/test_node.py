@@ -5,6 +5,7 @@ import binascii
 import numpy as np
 import pytest
 
+from edgesvm import data
 from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
 from firmware_sim.node import FrameNode
@@ -15,7 +16,7 @@ SAMPLE_BYTES = (
 )  # header, two features, label and weight, CRC, COBS code and delimiter
 
 
-class Rows:
+class Rows(data.Stream):
     """Rows i, -i with label i % 2, so many of them."""
 
     n_features, n_classes, period_us = 2, 2, 1000
@@ -23,11 +24,11 @@ class Rows:
     def __init__(self, count=1000, labelled=True):
         self.count, self.labelled, self.at = count, labelled, 0
 
-    def next_block(self, n):
+    def read(self, n):
         i = np.arange(self.at, min(self.at + n, self.count))
         self.at += len(i)
         X = np.column_stack([i, -i]).astype(np.float32)
-        return X, (i % 2).astype(np.int32) if self.labelled else None
+        return data.Rows(X, (i % 2).astype(np.int32) if self.labelled else None)
 
 
 def hello(nonce=5, **fields):
@@ -221,8 +222,8 @@ def test_wide_samples_say_so_in_the_schema():
     class Wide(Rows):
         n_features = 784
 
-        def next_block(self, n):
-            return np.ones((n, 784), np.float32), np.zeros(n, np.int32)
+        def read(self, n):
+            return data.Rows(np.ones((n, 784), np.float32), np.zeros(n, np.int32))
 
     with pytest.raises(ValueError, match="must hold one sample of 3166 bytes"):
         FrameNode(Wide())
@@ -266,8 +267,8 @@ def test_text_gives_floats_back_exactly():
     class One(Rows):
         n_features = 20
 
-        def next_block(self, n):
-            return values[None], None
+        def read(self, n):
+            return data.Rows(values[None])
 
     node = TextNode(One(), samples=1, label_mode="none")
     line = node.poll(0.0, room=4096).splitlines()[-1]

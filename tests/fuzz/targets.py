@@ -244,12 +244,11 @@ def recording(data: bytes) -> None:
         except RecordingError:
             return
         with opened:
-            whole = list(opened.chunks(1000))
-            parts = list(opened.chunks(1 + (data[0] >> 4)))
+            whole = list(opened.batches(1000))
+            parts = list(opened.batches(1 + (data[0] >> 4)))
             n_labels = sum(not isinstance(part, Batch) for part in opened.arrivals(7))
-            learnable = [opened.next_block(5) for _ in range(opened.n_records + 1)]
-            opened.rewind()
-            require(sum(len(X) for X, _ in learnable) == len(opened.next_block(1 << 20)[0]))
+            n_learnable = [sum(len(rows.X) for rows in opened.chunks(n)) for n in (5, 1 << 20)]
+            require(n_learnable[0] == n_learnable[1])
             account, schema = opened.account(), opened.schema
         n_rows = sum(len(batch.y) for batch in whole)
         require(n_rows == sum(len(batch.y) for batch in parts))
@@ -272,7 +271,7 @@ def _appended(schema: RecordingSchema, n_rows: int) -> None:
     with RecordingWriter(_FILE, schema) as writer:
         writer.append(batch)
     with Recording(_FILE) as again:
-        require(sum(len(chunk.y) for chunk in again.chunks()) == n_rows + n)
+        require(sum(len(batch.y) for batch in again.batches()) == n_rows + n)
         require(again.torn_bytes == 0)
 
 

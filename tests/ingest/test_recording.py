@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgesvm.data.rows import RowsError, open_rows
+from edgesvm.data import RowsError, open_rows
 from edgesvm.errors import RecordingError, SampleRefused
 from edgesvm.ingest import Batch, LateLabel, Recording, RecordingSchema, RecordingWriter
 from edgesvm.ingest.recording import HEADER_BYTES
@@ -46,7 +46,7 @@ def record(path, *batches, number=7, schema=SCHEMA):
 def read_all(path, chunk=5):
     """Everything in the file, and what was left out."""
     with Recording(path) as recording:
-        batches = list(recording.chunks(chunk))
+        batches = list(recording.batches(chunk))
         return joined(batches), recording.account()
 
 
@@ -80,7 +80,7 @@ def test_golden_file_is_what_we_write_and_what_we_read(path):
     assert path.read_bytes() == golden.GOLDEN.read_bytes()
     with Recording(golden.GOLDEN) as recording:
         assert recording.schema == golden.SCHEMA
-        assert same(joined(list(recording.chunks())), golden.rows())
+        assert same(joined(list(recording.batches())), golden.rows())
 
 
 def test_the_example_of_the_format_document():
@@ -347,17 +347,12 @@ def test_it_is_a_row_source_that_can_be_read_again(path):
     with open_rows(path) as source:
         assert (source.n_features, source.n_classes, source.period_us) == (D, 0, 0)
         for _ in range(3):
-            blocks = []
-            while len((block := source.next_block(4))[0]):
-                blocks.append(block)
-            X, y = (np.concatenate(part) for part in zip(*blocks, strict=True))
+            X, y = (np.concatenate(part) for part in zip(*source.chunks(4), strict=True))
             assert X.tobytes() == batch.X[labelled].tobytes()
             assert y.tolist() == batch.y[labelled].tolist()
-            assert source.next_block(4)[0].shape == (0, D)
-            source.rewind()
         # However often it is read, each sample left out is counted once.
         assert source.account()["unlabelled"] == int((~labelled).sum()) > 0
-        again = [np.concatenate(part) for part in zip(*source.labelled_chunks(9), strict=True)]
+        again = [np.concatenate(part) for part in zip(*source.chunks(9), strict=True)]
         assert again[0].tobytes() == X.tobytes()
 
 
@@ -366,8 +361,8 @@ def test_passes_do_not_disturb_one_another(path):
     with Recording(path) as recording:
         inner = [
             (int(a.sequence[0]), int(b.sequence[0]))
-            for a in recording.chunks(4)
-            for b in recording.chunks(6)
+            for a in recording.batches(4)
+            for b in recording.batches(6)
         ]
     assert inner == [(a, b) for a in (0, 4, 8) for b in (0, 6)]
 
@@ -376,9 +371,8 @@ def test_a_recording_without_labels_has_none(path):
     schema = RecordingSchema(D, labelled=False)
     record(path, rows(3, labelled=0.0), schema=schema)
     with Recording(path) as source:
-        X, y = source.next_block(10)
-        assert y is None
-        assert len(X) == 3
+        (chunk,) = source.chunks(10)
+        assert chunk.y is None and len(chunk.X) == 3 and not source.labelled
         assert source.account()["unlabelled"] == 0
 
 
@@ -391,10 +385,11 @@ def test_a_column_name_does_not_go_with_a_recording(path):
 def test_a_file_that_shrinks_while_it_is_read_is_told(path):
     record(path, rows(9))
     with Recording(path) as recording:
-        recording.next_block(2)
+        batches = recording.batches(2)
+        next(batches)
         os.truncate(path, HEADER_BYTES + 3 * SIZE)
         with pytest.raises(RecordingError, match="shorter"):
-            recording.next_block(9)
+            list(batches)
 
 
 EDITS = st.lists(
@@ -543,14 +538,9 @@ def test_late_labels_are_read_again_and_in_any_blocks(path):
     for n in (1, 3, 100):
         with Recording(path) as recording:
             for _ in range(2):
-                blocks = []
-                while len((block := recording.next_block(n))[0]):
-                    blocks.append(block)
-                recording.rewind()
-                for pairs in (blocks, list(recording.labelled_chunks(n))):
-                    X, y = (np.concatenate(part) for part in zip(*pairs, strict=True))
-                    assert X[:, 0].tolist() == numbers
-                    assert y.tolist() == [i % 3 - 1 for i in numbers]
+                X, y = (np.concatenate(part) for part in zip(*recording.chunks(n), strict=True))
+                assert X[:, 0].tolist() == numbers
+                assert y.tolist() == [i % 3 - 1 for i in numbers]
 
 
 def test_where_labels_are_not_late_none_can_be_written_or_read(path):

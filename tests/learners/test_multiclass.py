@@ -26,6 +26,7 @@ from edgesvm import (
     Standardized,
     StreamSVM,
 )
+from edgesvm.data import Rows
 from edgesvm.persist.format import pack, unpack
 from edgesvm.persist.store import describe, restore
 
@@ -289,11 +290,11 @@ class Chunks:
         self.X, self.y, self.rows, self.n_features = X, y, rows, X.shape[1]
         self.n_passes = 0
 
-    def labelled_chunks(self, rows):
+    def chunks(self, rows):
         self.n_passes += 1
         step = min(rows, self.rows)
         for at in range(0, len(self.X), step):
-            yield self.X[at : at + step], self.y[at : at + step]
+            yield Rows(self.X[at : at + step], self.y[at : at + step])
 
 
 @pytest.fixture

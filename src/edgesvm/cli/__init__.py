@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from edgesvm.data.rows import RowsError
+from edgesvm.data import RowsError
 from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
 
 DESCRIPTION = """\

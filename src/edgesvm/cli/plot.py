@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from edgesvm.cli import arguments
 from edgesvm.cli.held import Held, held_by
 from edgesvm.cli.snapshots import read_model
-from edgesvm.data.rows import open_rows
+from edgesvm.data import open_rows
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.standardized import Standardized
 
@@ -138,7 +138,7 @@ def panel_of(
 def _rows(path: str, learner: Learner) -> Rows:
     source = open_rows(path)
     try:
-        X, y = source.next_block(MOST_ROWS)
+        X, y = next(source.chunks(MOST_ROWS), (np.empty((0, source.n_features)), None))
     finally:
         source.close()
     if X.shape[1] != learner.n_features_in_:

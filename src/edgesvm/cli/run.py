@@ -9,12 +9,18 @@ import struct
 import sys
 import time
 from contextlib import closing, nullcontext
-from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments, checkpoint_options, headroom, learner_options, link_options
+from edgesvm.cli import (
+    arguments,
+    checkpoint_options,
+    headroom,
+    learner_options,
+    link_options,
+    run_report,
+)
 from edgesvm.cli.snapshots import of_file
-from edgesvm.cli.status import StatusLine, percent
+from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link, wire
@@ -33,10 +39,9 @@ Learn from the sensor on PORT: each sample is predicted, then learned, and the p
 
 With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C
 and on SIGTERM. With --checkpoint it is saved while learning too, so that the power may go at any
-moment. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. A sketch
-that prints lines and reads none is sent none: --answers sends it "!SEQUENCE LABEL FLAGS SCORE" for
-each
-of its lines.
+moment. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. Nothing is
+sent to a sketch that prints lines: it may not read. With --answers it gets one line for each of
+its own, "!SEQUENCE LABEL FLAGS SCORE".
 """
 
 
@@ -146,12 +151,12 @@ def act(options: argparse.Namespace) -> int:
                 if options.save:
                     learner.save(options.save)
             finally:
-                summary = _summary(runner, time.monotonic() - started)
+                summary = run_report.summary(runner, time.monotonic() - started)
                 summary["counters"] |= saver.counters if saver else {}
                 if options.json:
                     print(json.dumps(summary), flush=True)
                 else:
-                    status.say(_closing_words(summary))
+                    status.say(run_report.words(summary))
     del room
     if options.save:
         status.say(f"saved to {options.save}")
@@ -233,7 +238,7 @@ def _serve(
                 return
             status.say(f"{runner.link.name} is back")
         node.listen()
-        status.show(lambda: _status(runner, time.monotonic() - started))
+        status.show(lambda: run_report.progress(runner, time.monotonic() - started))
 
 
 class _Voice:
@@ -265,54 +270,3 @@ class _Voice:
         else:
             self._status.say(f"the node did not answer when asked for {asked}")
         self._asked = None
-
-
-def _status(runner: Runner, seconds: float) -> str:
-    c = runner.link.counters
-    return (
-        f"{runner.taken:,} samples  {runner.taken / max(seconds, 1e-9):,.0f}/s  "
-        f"accuracy {percent(runner.score.rolling)}  {runner.learner.nbytes:,} B  "
-        f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B"
-    )
-
-
-def _summary(runner: Runner, seconds: float) -> dict[str, Any]:
-    return {
-        "learner": repr(runner.learner),
-        "bytes_planned": runner.learner.plan(runner.learner.n_features_in_).total,
-        "bytes_allocated": runner.learner.nbytes,
-        "link_bytes": runner.link.nbytes,
-        "seconds": round(seconds, 3),
-        "n_updates": runner.learner.n_updates_,
-        **runner.score.summary(),
-        "counters": runner.counters(),
-        "broken_identities": runner.check_identities(),
-    }
-
-
-def _closing_words(summary: dict[str, Any]) -> str:
-    c = summary["counters"]
-    lines = [
-        f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
-        f"{c['unlabelled']:,} unlabelled, {c['refused_value'] + c['unknown_label']:,} refused",
-        f"accuracy {percent(summary['accuracy'])}, "
-        f"last {min(summary['window'], summary['predicted']):,} "
-        f"{percent(summary['rolling_accuracy'])} "
-        f"(saying the larger class: {percent(summary['majority'])})",
-        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
-        f"{c['duplicate'] + c['too_old']:,} sent again, "
-        f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
-    ]
-    if n_late := c["waiting"] + c["expired"]:
-        lines.append(
-            f"{n_late:,} samples without their label in time: {c['expired']:,} came too late, "
-            f"{c['waiting']:,} may yet come"
-        )
-    if c["over_rate"]:
-        lines.append(f"{c['over_rate']:,} labels were over --max-labels-per-second")
-    if c["unknown_label"]:
-        lines.append(
-            f"{c['unknown_label']:,} samples had a label more than the learner has classes:"
-            " --classes K makes room for K"
-        )
-    return "\n".join(lines)

@@ -55,6 +55,9 @@ cdef class LearnerCore:
     cdef int answer_row(self, cnp.ndarray row, double *out) except -1
 
     @cython.final
+    cdef int winner(self, const double *answers, double *score) noexcept nogil
+
+    @cython.final
     cdef bint is_out(self, out) noexcept
 
     @cython.final

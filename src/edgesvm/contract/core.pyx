@@ -137,12 +137,27 @@ cdef class LearnerCore:
             raise refusal(status, f"{self.owner}: the sample", self.dtype, self.labels.in_slots)
         return 0
 
-    def learn_one(self, x, y):
+    cdef int winner(self, const double *answers, double *score) noexcept nogil:
+        """The slot of the label that is predicted from `answers` (n_answers,), and its decision
+        value."""
+        cdef int i, n = self.n_answers(), best = 0
+        score[0] = answers[0]
+        if self.scores == NULL:
+            return self.slot_for(answers[0])
+        if n == 1:
+            return self.labels.order[self.labels.n == 2 and answers[0] > 0.0]
+        for i in range(1, n):
+            if answers[i] > answers[best]:
+                best = i
+        score[0] = answers[best]
+        return self.labels.order[best]
+
+    def learn_one(self, x, y, double weight=1.0):
         cdef cnp.ndarray row = self.as_row(x)
         cdef int slot = self.labels.find(y)
         cdef Status status = UNKNOWN_LABEL
         if slot >= 0:
-            status = self.learn_row(cnp.PyArray_DATA(row), slot, 1.0)
+            status = self.learn_row(cnp.PyArray_DATA(row), slot, weight)
         if status > CHANGED:
             sample = f"{self.owner}: the sample (label {y!r})"
             raise refusal(status, sample, self.dtype, self.labels.in_slots)
@@ -176,17 +191,17 @@ cdef class LearnerCore:
 
     def predict_one(self, x):
         cdef double[MAX_CLASSES] answers
-        cdef int i, n, best = 0
+        cdef double score
         self.answer_row(self.as_row(x), answers)
-        if self.scores == NULL:
-            return self.labels.values[self.slot_for(answers[0])]
-        n = self.n_answers()
-        if n == 1:
-            best = self.labels.n == 2 and answers[0] > 0.0
-        for i in range(1, n):
-            if answers[i] > answers[best]:
-                best = i
-        return self.labels.values[self.labels.order[best]]
+        return self.labels.values[self.winner(answers, &score)]
+
+    def predict_with_score(self, x):
+        """The label of one sample and its decision value, from one decision."""
+        cdef double[MAX_CLASSES] answers
+        cdef double score
+        self.answer_row(self.as_row(x), answers)
+        label = self.labels.values[self.winner(answers, &score)]
+        return label, score
 
     def learn_many(
         self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights=None

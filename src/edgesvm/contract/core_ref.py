@@ -50,10 +50,10 @@ class ReferenceCore:
         self.views["n_updates"][...] += status == Status.CHANGED
         return status
 
-    def learn_one(self, x, y):
+    def learn_one(self, x, y, weight=1.0):
         row = as_floats(x, self.dtype, 1, self.n_features, self.owner)
         slot = self.labels.slot_of(y)
-        status = self.learn_row(row, slot, 1.0) if slot >= 0 else Status.UNKNOWN_LABEL
+        status = self.learn_row(row, slot, weight) if slot >= 0 else Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
             raise refusal(
                 status, f"{self.owner}: the sample (label {y!r})", self.dtype, self.labels.in_slots
@@ -113,13 +113,20 @@ class ReferenceCore:
             out[i] = values if out.ndim == 2 else values[0]
         return len(X), Status.UNCHANGED
 
-    def predict_one(self, x):
-        values = self.answer_row(x)
+    def winner(self, values):
+        """The slot of the label that is predicted from decision values, and its own value."""
         per_class = self.views["n_per_class"]
         if not self.of_many and not per_class.all():
-            return self.labels.in_slots[int(per_class[0] == 0)]
+            return int(per_class[0] == 0), float(values[0])
         best = int(values.argmax()) if len(values) > 1 else int(values[0] > 0)
-        return self.labels.in_slots[self.labels.sorted_slots[best]]
+        return self.labels.sorted_slots[best], float(values.max())
+
+    def predict_one(self, x):
+        return self.predict_with_score(x)[0]
+
+    def predict_with_score(self, x):
+        slot, score = self.winner(self.answer_row(x))
+        return self.labels.in_slots[slot], score
 
     def check_fitted(self):
         if self.views["n_per_class"].sum() == 0:

@@ -1,1 +1,68 @@
-"""Rows in: of files, of arrays, drawn; the passes over them, and what is refused at once."""
+"""Rows in: from files, arrays and generators, all read in chunks of `Rows`.
+
+>>> from edgesvm.data import Checkerboard
+>>> X, y = Checkerboard(seed=1).read(1000)
+
+A `RowSource` has ``n_features`` and ``chunks(rows)``. Files (`open_rows`), recordings and arrays
+(`Source`) begin anew with each pass; a `Stream` (`Checkerboard` and the other synthetic sets, a CSV
+file) is read once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edgesvm.data.datasets import (
+        SETS,
+        Checkerboard,
+        Gauss,
+        NoisyCrossedNorm,
+        RingNorm,
+        TwoNorm,
+        Waveform,
+    )
+    from edgesvm.data.files import CsvRows, NpzRows, RowsError, open_rows
+    from edgesvm.data.rows import Rows, RowSource, SampleSource, Stream
+    from edgesvm.data.sources import Source
+
+# Imported when first asked for: learners need `Source` alone, and a small board pays for the rest.
+_MODULES = {
+    "datasets": (
+        "SETS",
+        "Checkerboard",
+        "Gauss",
+        "NoisyCrossedNorm",
+        "RingNorm",
+        "TwoNorm",
+        "Waveform",
+    ),
+    "files": ("CsvRows", "NpzRows", "RowsError", "open_rows"),
+    "rows": ("RowSource", "Rows", "SampleSource", "Stream"),
+    "sources": ("Source",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "SETS",
+    "Checkerboard",
+    "CsvRows",
+    "Gauss",
+    "NoisyCrossedNorm",
+    "NpzRows",
+    "RingNorm",
+    "RowSource",
+    "Rows",
+    "RowsError",
+    "SampleSource",
+    "Source",
+    "Stream",
+    "TwoNorm",
+    "Waveform",
+    "open_rows",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

@@ -1,26 +1,24 @@
 """The papers' synthetic data sets, as endless seeded streams.
 
->>> from edgesvm.data.datasets import Checkerboard
->>> X, y = Checkerboard(seed=1, flip=0.15).next_block(1000)
+>>> from edgesvm.data import Checkerboard
+>>> X, y = Checkerboard(seed=1, flip=0.15).read(1000)
 
-A set is a `RowSource`, so that it can stand where a file or a sensor does. The rows depend on the
-seed alone, not on how the stream is cut: classes, values, noise and switched labels each come from
-a generator of their own, which draws row after row. Nothing is held between blocks.
+A set is a `Stream`, so it can stand where a file or a sensor does. The rows depend on the seed
+alone, not on how the stream is cut: classes, values, noise and switched labels each come from a
+generator of their own, which draws row after row. Nothing is held between two reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
+from edgesvm.data.rows import Rows, Stream
+
 __all__ = ["SETS", "Checkerboard", "Gauss", "NoisyCrossedNorm", "RingNorm", "TwoNorm", "Waveform"]
 
-Rows = tuple[NDArray[np.float32], NDArray[np.int32]]
 
-
-class Dataset:
+class Dataset(Stream):
     """What the sets share: equally likely classes, and labels that may be switched.
 
     Parameters
@@ -31,9 +29,8 @@ class Dataset:
         Share of the labels that are switched, whatever the row.
     """
 
-    n_features: int = 2
-    n_classes: int = 2
-    period_us: int = 0
+    n_features = 2
+    n_classes = 2
 
     def __init__(self, seed: int = 0, *, flip: float = 0.0) -> None:
         if not 0 <= flip <= 0.5:
@@ -42,24 +39,19 @@ class Dataset:
         generators = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(4))
         self._classes, self._values, self._noise, self._flips = generators
 
-    def next_block(self, n: int) -> Rows:
-        """The next ``n`` rows.
+    def read(self, n: int) -> Rows:
+        """The next `n` rows.
 
         Returns
         -------
-        X : ndarray of shape (n, n_features), float32
-        y : ndarray of shape (n,), int32
-            -1 or 1; of `Waveform` 0, 1 or 2.
+        Rows
+            X is an ndarray of shape (n, n_features), float32; y of shape (n,), int32: -1 or 1, of
+            `Waveform` 0, 1 or 2. ``X, y = dataset.read(n)`` takes them apart.
         """
         X, y = self._rows(n)
         if self.flip:
             y = np.where(self._flips.random(n) < self.flip, -y, y)
-        return X.astype(np.float32), y.astype(np.int32)
-
-    def chunks(self, n_rows: int, size: int = 4096) -> Iterator[Rows]:
-        """The next ``n_rows`` rows, in blocks of ``size`` (the last one may be shorter)."""
-        for done in range(0, n_rows, size):
-            yield self.next_block(min(size, n_rows - done))
+        return Rows(X.astype(np.float32), y.astype(np.int32))
 
     def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         raise NotImplementedError

@@ -1,31 +1,57 @@
-"""Rows of a file as a stream of samples: CSV, read as it is needed, npz, or a recording."""
+"""What rows are and where they come from: one row type, and one way to read them, in chunks."""
 
 from __future__ import annotations
 
-import csv
-import os
-import zipfile
-import zlib
-from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from edgesvm.ingest.recording import Recording
-
-_LABEL_NAMES = ("label", "class", "target", "y")
-_INT16 = np.iinfo(np.int16)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Some rows; ``X, y = rows`` takes them apart.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, n_features)
+    y : ndarray of shape (n,), or None
+        Labels; None where the rows have none.
+    weight : ndarray of shape (n,), or None
+        Sample weights; None where each is 1.
+    first : int
+        Number of the first row in its pass. `Source` counts; others leave it at 0.
+    """
+
+    X: np.ndarray
+    y: Any = None
+    weight: np.ndarray | None = None
+    first: int = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.X
+        yield self.y
+
+
+@runtime_checkable
 class RowSource(Protocol):
-    """A stream of samples: the rows of a file, or a synthetic signal."""
+    """Anything that gives rows in chunks: a file, a recording, a stream, or a reader of one's own.
+
+    Learners that make several passes ask for `chunks` anew for each; only a `Stream` goes on
+    where it was.
+    """
 
     @property
     def n_features(self) -> int: ...
+
+    def chunks(self, rows: int) -> Iterator[Rows]:
+        """A pass from the first row on, 1 to `rows` rows a chunk."""
+        ...
+
+
+class SampleSource(RowSource, Protocol):
+    """A `RowSource` that can stand where a sensor does."""
 
     @property
     def n_classes(self) -> int:
@@ -37,274 +63,65 @@ class RowSource(Protocol):
         """Nominal time between samples in microseconds, 0 when unknown."""
         ...
 
-    def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
-        """The next ``n`` rows (fewer at the end of a file, none after it), and labels if any."""
-        ...
 
-
-class RowsError(ValueError):
-    """The file cannot be read as samples; the message says which line and why."""
-
-
-class _Labels:
-    """Class numbers of labels: whole numbers stand for themselves, anything else is numbered as it
-    appears.
-
-    The first label decides which, so that a column is read one way throughout.
-    """
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self._numeric: bool | None = None
-        self._numbers: dict[str, int] = {}
-
-    def number(self, text: str, where: str) -> int:
-        value = _whole(text)
-        if self._numeric is None:
-            self._numeric = value is not None
-        if not self._numeric:
-            if text not in self._numbers:
-                self._numbers[text] = len(self.names)
-                self.names.append(text)
-            return self._numbers[text]
-        if value is None:
-            raise RowsError(
-                f"{where}: label {text!r} is no whole number, as the labels before it are"
-            )
-        if not _INT16.min <= value <= _INT16.max:
-            raise RowsError(f"{where}: label {value} does not fit the link's 16 bits")
-        return value
-
-
-def _whole(text: str) -> int | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return int(value) if value.is_integer() else None
-
-
-class CsvRows:
-    """Rows of a CSV file, one line in memory at a time.
-
-    Parameters
-    ----------
-    path : path
-        Comma-separated; a first line with something that is no number is a header.
-    label_column : str or int or None
-        Name or index (negative from the end) of the label; ``"none"``: there is no label. By
-        default the column named label, class, target or y, else the last one.
-    drop_columns : sequence of str or int
-        Columns that are no features: dates, row numbers.
+class Stream:
+    """Rows that come once. A subclass says how to `read` the next ones.
 
     Attributes
     ----------
-    class_names : list of str
-        Labels that are no whole numbers, in order of appearance: the class is the index.
-
-    Raises
-    ------
-    RowsError
-        No rows, no such column, and, from `next_block`: a row of another length, a cell that is no
-        number, a label that does not fit 16 bits. The message names the line.
+    n_features : int
+    n_classes : int
+        0 when it is not known in advance.
+    period_us : int
+        Nominal time between samples in microseconds, 0 when unknown.
     """
 
-    n_classes = 0
-    period_us = 0
+    n_features: int
+    n_classes: int = 0
+    period_us: int = 0
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        label_column: str | int | None = None,
-        drop_columns: tuple[str | int, ...] = (),
-    ) -> None:
-        self._path = Path(path)
-        self._file = self._path.open(newline="", encoding="utf-8", errors="replace")
-        try:
-            self._reader = csv.reader(self._file)
-            self._cells = self._filled_rows()
-            first = next(self._cells, None)
-            if first is None:
-                raise RowsError(f"{self._path} has no rows")
-            self._header = None if all(map(_is_number, first)) else [c.strip() for c in first]
-            self._width = len(first)
-            if self._header and all(map(_is_number, first[:-1])) and len(first) > 1:
-                self._header = None  # only the label is a word: a row, not a header
-            self._pending = first if self._header is None else next(self._cells, None)
-            if self._pending is None:
-                raise RowsError(f"{self._path} has a header and no rows")
-            self._label_at = self._find_label(label_column)
-            left_out = {self._find(column) for column in drop_columns} | {self._label_at}
-            self._features = [j for j in range(self._width) if j not in left_out]
-            if not self._features:
-                raise RowsError(f"{self._path} has no column left for features")
-        except BaseException:
-            self._file.close()
-            raise
-        self.n_features = len(self._features)
-        self._labels = _Labels()
-        self._lines = self._rows()
+    def read(self, n: int) -> Rows:
+        """The next `n` rows: fewer at the end, none after it."""
+        raise NotImplementedError
 
-    @property
-    def class_names(self) -> list[str]:
-        return self._labels.names
-
-    def _find_label(self, column: str | int | None) -> int | None:
-        if column == "none":
-            return None
-        if column is not None:
-            return self._find(column)
-        for at, name in enumerate(self._header or ()):
-            if name.lower() in _LABEL_NAMES:
-                return at
-        return self._width - 1
-
-    def _find(self, column: str | int) -> int:
-        if self._header and column in self._header:
-            return self._header.index(str(column))
-        try:
-            at = int(column)
-        except ValueError:
-            known = f"it has {', '.join(self._header)}" if self._header else "it has no header"
-            raise RowsError(f"{self._path} has no column {column!r}: {known}") from None
-        if not -self._width <= at < self._width:
-            raise RowsError(f"{self._path} has {self._width} columns, none of index {at}")
-        return at % self._width
-
-    def _rows(self) -> Iterator[tuple[list[float], int]]:
-        with self._file:
-            if self._pending:
-                yield self._parse(self._pending)
-            for row in self._cells:
-                yield self._parse(row)
-
-    def _filled_rows(self) -> Iterator[list[str]]:
-        try:
-            yield from (row for row in self._reader if row)
-        except csv.Error as error:
-            raise RowsError(f"{self._path}, line {self._reader.line_num}: {error}") from error
-
-    def _parse(self, row: list[str]) -> tuple[list[float], int]:
-        where = f"{self._path}, line {self._reader.line_num}"
-        if len(row) != self._width:
-            raise RowsError(f"{where}: {len(row)} columns where the first row has {self._width}")
-        x = []
-        for j in self._features:
-            try:
-                x.append(float(row[j]))
-            except ValueError:
-                name = f"{self._header[j]!r}" if self._header else f"{j}"
-                raise RowsError(
-                    f"{where}: {row[j]!r} in column {name} is no number (leave the column out "
-                    f"if it is no feature)"
-                ) from None
-        if self._label_at is None:
-            return x, 0
-        return x, self._labels.number(row[self._label_at].strip(), where)
-
-    def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
-        """See `RowSource.next_block`."""
-        rows = list(islice(self._lines, n))
-        with np.errstate(over="ignore"):  # beyond float32 is infinite, and the host's to refuse
-            X = np.array([x for x, _ in rows], np.float64).astype(np.float32)
-        X = X.reshape(-1, self.n_features)
-        if self._label_at is None:
-            return X, None
-        return X, np.array([label for _, label in rows], np.int32)
-
-    def close(self) -> None:
-        """Close the file, which its last row or an error does too."""
-        self._file.close()
+    def chunks(self, rows: int) -> Iterator[Rows]:
+        """The rows that are left, at most `rows` a chunk."""
+        while len((chunk := self.read(rows)).X):
+            yield chunk
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+class Trial(NamedTuple):
+    """A sample to be learned, in the order of test-then-train.
 
-
-class NpzRows:
-    """Rows of ``X`` and ``y``, or ``X_train`` and ``y_train``, of an npz file, in their order.
-
-    Only these two arrays are read, in the type they are stored in; rows become float32 a block at a
-    time. Pickled arrays are refused.
-
-    Raises
-    ------
-    RowsError
-        No such arrays, shapes that do not agree, labels that do not fit 16 bits.
+    Attributes
+    ----------
+    x : ndarray of shape (n_features,)
+    label : Any
+        None where the sample has none.
+    weight : float
+    predicted : Any
+        The label predicted when the sample came; None where nothing had been learned by then.
+    sequence : int
+        Its number in its source.
     """
 
-    period_us = 0
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-                name = next((n for n in ("X", "X_train") if n in arrays), None)
-                if name is None:
-                    raise RowsError(f"{path} has neither X nor X_train: {', '.join(arrays)}")
-                self._X = arrays[name]
-                y_name = name.replace("X", "y")
-                y = arrays.get(y_name)
-        except RowsError:
-            raise
-        except (ValueError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise RowsError(f"{path} is no npz file of plain arrays, or is damaged") from error
-        if self._X.ndim != 2 or 0 in self._X.shape or self._X.dtype.kind not in "fiub":
-            raise RowsError(
-                f"{path}: {name} must be numbers of shape (rows, features), "
-                f"not {self._X.dtype} {self._X.shape}"
-            )
-        if y is not None and y.shape != self._X.shape[:1]:
-            raise RowsError(f"{path}: {y_name} has shape {y.shape} for {len(self._X)} rows")
-        self.class_names: list[str] = []
-        self._y = None if y is None else self._numbered(y, f"{path}: {y_name}")
-        self.n_features = int(self._X.shape[1])
-        self.n_classes = 0 if self._y is None else len(np.unique(self._y))
-        self._at = 0
-
-    def _numbered(self, y: NDArray, what: str) -> NDArray[np.int32]:
-        if y.dtype.kind in "fiub" and np.array_equal(y, np.trunc(y)):
-            if len(y) and not (_INT16.min <= y.min() and y.max() <= _INT16.max):
-                raise RowsError(f"{what} has labels that do not fit the link's 16 bits")
-            return y.astype(np.int32)
-        if y.dtype.kind not in "US":
-            raise RowsError(f"{what} must hold whole numbers or text, not {y.dtype}")
-        names, index = np.unique(y, return_inverse=True)
-        self.class_names = [str(name) for name in names]
-        return index.astype(np.int32)
-
-    def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
-        """See `RowSource.next_block`."""
-        rows = slice(self._at, self._at + n)
-        X = self._X[rows].astype(np.float32)
-        self._at += len(X)
-        return X, None if self._y is None else self._y[rows]
-
-    def close(self) -> None:
-        """Nothing is open: the arrays were read."""
+    x: np.ndarray
+    label: Any
+    weight: float
+    predicted: Any
+    sequence: int
 
 
-def open_rows(
-    path: str | os.PathLike[str],
-    *,
-    label_column: str | int | None = None,
-    drop_columns: tuple[str | int, ...] = (),
-    late_labels: int = 256,
-) -> CsvRows | NpzRows | Recording:
-    """The rows at `path`, by its ending: ``.npz``, ``.rec``, or anything else as CSV; `late_labels`
-    is of a recording.
-    """
-    suffix = Path(path).suffix.lower()
-    if suffix not in (".npz", ".rec"):
-        return CsvRows(path, label_column=label_column, drop_columns=drop_columns)
-    if label_column is not None or drop_columns:
-        raise RowsError("label and dropped columns are for CSV files; other files know their own")
-    if suffix == ".npz":
-        return NpzRows(path)
-    from edgesvm.ingest.recording import Recording  # and with it the serial ports, else not needed
+Predict = Callable[[np.ndarray], Any]
 
-    return Recording(path, late_labels=late_labels)
+
+@runtime_checkable
+class TrialSource(Protocol):
+    """A source whose labels may come later than their samples."""
+
+    def trials(self, predict: Predict) -> Iterator[Trial]:
+        """A pass: `predict` is asked when a sample comes, the trial is given when its label does.
+
+        A sample for which `predict` raises `SampleRefused` is passed over.
+        """
+        ...

@@ -1,5 +1,5 @@
 """Training data that is read more than once, a chunk at a time: arrays, memory-mapped files,
-recordings.
+recordings, readers of one's own.
 
 A learner that makes several passes asks for `chunks` anew each time; memory stays at one chunk,
 however long the data is.
@@ -8,43 +8,17 @@ however long the data is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.inputs import as_floats, as_labels, as_weights
 from edgesvm.contract.params import whole
+from edgesvm.data.rows import Rows, RowSource, Stream
 
 CHUNK_ROWS = 1024
-
-
-@runtime_checkable
-class Rereadable(Protocol):
-    """What gives labelled rows as often as it is asked: a `Recording`, or one's own reader."""
-
-    @property
-    def n_features(self) -> int: ...
-
-    def labelled_chunks(self, rows: int) -> Iterator[tuple[np.ndarray, ...]]:
-        """A pass from the first row on: X of shape (n, n_features) and y, 1 <= n <= `rows`; and,
-        where rows have them, weights."""
-        ...
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Some rows of a source.
-
-    at : index of the first; X : ndarray of shape (n, n_features), of the dtype asked for; y :
-    labels, ndarray of shape (n,); weight : float64 of shape (n,), or None.
-    """
-
-    at: int
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray | None
 
 
 class Source:
@@ -52,9 +26,9 @@ class Source:
 
     Parameters
     ----------
-    X : ndarray or np.memmap of shape (n_samples, n_features), or Rereadable
+    X : ndarray or np.memmap of shape (n_samples, n_features), or RowSource
         A source of chunks brings its labels, and weights if it has them; arrays are cut, not
-        copied, and rows that are of another dtype are converted a chunk at a time.
+        copied, and rows of another dtype are converted a chunk at a time.
     y : array of shape (n_samples,), labels; None for a source of chunks
     sample_weight : array of shape (n_samples,), optional; None for a source of chunks
     owner : str
@@ -63,7 +37,7 @@ class Source:
     Raises
     ------
     TypeError
-        Sparse arrays; labels or weights beside a source of chunks.
+        Sparse arrays; a `Stream`, which is read once; labels or weights beside a source of chunks.
     ValueError
         Shapes that do not agree.
     """
@@ -72,8 +46,13 @@ class Source:
         self, X: Any, y: Any = None, sample_weight: Any = None, *, owner: str = "the learner"
     ) -> None:
         self._owner = owner
-        self._source: Rereadable | None = None
-        if is_rereadable(X):
+        self._source: RowSource | None = None
+        if is_row_source(X):
+            if isinstance(X, Stream):
+                raise TypeError(
+                    f"{owner}: a stream is read once, and `fit` reads its data several times;"
+                    " learn its chunks with `partial_fit`"
+                )
             if y is not None or sample_weight is not None:
                 raise TypeError(f"{owner}: a source of chunks brings its own labels and weights")
             self._source, self.n_features = X, whole("n_features", X.n_features, 1, 1 << 24)
@@ -90,8 +69,8 @@ class Source:
         """Whether rows can be had by number: those of arrays and memory-mapped files."""
         return self._source is None
 
-    def take(self, numbers: ArrayLike, dtype: Any = np.float32) -> Chunk:
-        """Rows by number, in that order; `at` of the chunk is the first of them.
+    def take(self, numbers: ArrayLike, dtype: Any = np.float32) -> Rows:
+        """Rows by number, in that order; `first` is the number of the first of them.
 
         Parameters
         ----------
@@ -116,36 +95,37 @@ class Source:
         places = places.astype(np.int64)
         X = as_floats(self._X[places], np.dtype(dtype), 2, self.n_features, self._owner)
         weight = None if self._weight is None else self._weight[places]
-        return Chunk(int(places[0]) if len(places) else 0, X, self._y[places], weight)
+        return Rows(X, self._y[places], weight, int(places[0]) if len(places) else 0)
 
-    def chunks(self, rows: int = CHUNK_ROWS, dtype: Any = np.float32) -> Iterator[Chunk]:
-        """One pass, from the first row, at most `rows` a chunk.
+    def chunks(self, rows: int = CHUNK_ROWS, dtype: Any = np.float32) -> Iterator[Rows]:
+        """One pass, from the first row, at most `rows` a chunk, each with its labels.
 
         Raises
         ------
         ValueError
-            The source gives more rows than it was asked for.
+            The source gives more rows than it was asked for, or rows without labels.
         """
         whole("rows", rows, 1, 1 << 40)
-        parts: Iterator[tuple[Any, ...]]
-        parts = self._source.labelled_chunks(rows) if self._source else self._slices(rows)
-        at = 0
-        for rows_of_part, y, *weight in parts:
-            if len(rows_of_part) > rows:
-                raise ValueError(
-                    f"the source gave {len(rows_of_part)} rows where {rows} were asked for"
-                )
-            X = as_floats(rows_of_part, np.dtype(dtype), 2, self.n_features, self._owner)
-            part = as_weights(weight[0], len(X)) if weight else None
-            yield Chunk(at, X, as_labels(y, len(X), self._owner), part)
-            at += len(X)
+        parts = self._source.chunks(rows) if self._source else self._slices(rows)
+        first = 0
+        for part in parts:
+            n = len(part.X)
+            if n > rows:
+                raise ValueError(f"the source gave {n} rows where {rows} were asked for")
+            if part.y is None:
+                raise ValueError(f"{self._owner}: the source has no labels")
+            X = as_floats(part.X, np.dtype(dtype), 2, self.n_features, self._owner)
+            y = as_labels(part.y, n, self._owner)
+            yield replace(part, X=X, y=y, weight=as_weights(part.weight, n), first=first)
+            first += n
 
-    def _slices(self, rows: int) -> Iterator[tuple[Any, ...]]:
-        columns = (self._X, self._y) if self._weight is None else (self._X, self._y, self._weight)
+    def _slices(self, rows: int) -> Iterator[Rows]:
         for at in range(0, len(self._X), rows):
-            yield tuple(column[at : at + rows] for column in columns)
+            part = slice(at, at + rows)
+            weight = None if self._weight is None else self._weight[part]
+            yield Rows(self._X[part], self._y[part], weight)
 
 
-def is_rereadable(X: Any) -> bool:
-    """Whether `X` is a source of chunks, not an array."""
-    return not isinstance(X, np.ndarray) and isinstance(X, Rereadable)
+def is_row_source(X: Any) -> bool:
+    """Whether `X` gives rows in chunks, and is not an array."""
+    return not isinstance(X, np.ndarray) and isinstance(X, RowSource)

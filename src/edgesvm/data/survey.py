@@ -6,7 +6,8 @@ import numpy as np
 
 from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
 from edgesvm.core.status import Status
-from edgesvm.data.sources import CHUNK_ROWS, Chunk, Source
+from edgesvm.data.rows import Rows
+from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.errors import refusal
 from edgesvm.kernels import LARGEST_KERNEL, Kernel
 
@@ -67,7 +68,7 @@ def survey(
             if row == n_known:
                 raise unknown_label(owner, chunk, row, labels, dtype)
             status = Status.BAD_WEIGHT if finite[row] else Status.NOT_FINITE
-            sample = f"{owner}: row {chunk.at + row} (label {chunk.y[row]!r})"
+            sample = f"{owner}: row {chunk.first + row} (label {chunk.y[row]!r})"
             raise refusal(status, sample, dtype, labels.in_slots)
         learned = slots if chunk.weight is None else slots[chunk.weight > 0.0]
         per_class += np.bincount(learned, minlength=labels.room)
@@ -92,9 +93,9 @@ def is_weight(weight: np.ndarray, C: float = 1.0) -> np.ndarray:
     return (weight == 0.0) | (np.isfinite(bound) & (bound > 0.0))
 
 
-def unknown_label(owner: str, chunk: Chunk, row: int, labels: Labels, dtype: str) -> ValueError:
+def unknown_label(owner: str, chunk: Rows, row: int, labels: Labels, dtype: str) -> ValueError:
     """The exception for a label that is none, or one too many."""
-    label, number = as_object(chunk.y[row]), chunk.at + row
+    label, number = as_object(chunk.y[row]), chunk.first + row
     if labels.closed and is_label(label):
         sample = f"{owner}: row {number} (label {label!r})"
         return refusal(Status.UNKNOWN_LABEL, sample, dtype, labels.in_slots)

@@ -15,15 +15,16 @@ import os
 import secrets
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from edgesvm.data.rows import Predict, Rows, Trial
 from edgesvm.errors import RecordingError, SampleRefused
 from edgesvm.ingest._late import LateLabel, LateLabels
 from edgesvm.ingest._ring import Batch
@@ -48,20 +49,6 @@ HEADER_BYTES = _HEADER.size + 4
 CHUNK_BYTES = 1 << 16
 READ_ROWS = 256
 LATE_LABELS = 256
-
-
-class Trial(NamedTuple):
-    """A sample to be learned, in the order of test-then-train.
-
-    x : (d,) float32; label : class index; weight : float; predicted : what was predicted where the
-    sample came; sequence : its number.
-    """
-
-    x: NDArray[np.float32]
-    label: int
-    weight: float
-    predicted: int | None
-    sequence: int
 
 
 @dataclass(frozen=True)
@@ -236,10 +223,10 @@ def _weights(weight: Any) -> Any:
 
 
 class Recording:
-    """Samples of a recording, as a `RowSource` and as often as they are wanted.
+    """Samples of a recording, a `RowSource` that is read as often as wanted.
 
     What was whole when the file was opened is read; records that were damaged are passed over and
-    counted. At most a block of rows is in memory, and the samples that wait for a late label. Use
+    counted. At most a chunk of rows is in memory, and the samples that wait for a late label. Use
     it in a ``with`` block, or `close` it.
 
     Parameters
@@ -288,8 +275,6 @@ class Recording:
         self.late: LateLabels | None = None
         self._unlabelled = 0
         self._judged = 0  # records before this one are in the counts already
-        self._at = 0  # of next_block
-        self._pass = self._labelled()  # of next_block, where labels come late
 
     @property
     def n_features(self) -> int:
@@ -302,6 +287,11 @@ class Recording:
     @property
     def period_us(self) -> int:
         return self.schema.period_us
+
+    @property
+    def labelled(self) -> bool:
+        """Whether samples may have labels."""
+        return self.schema.labelled
 
     @property
     def unlabelled(self) -> int:
@@ -345,9 +335,9 @@ class Recording:
             n_bytes -= len(part)
         return b"".join(parts)
 
-    def chunks(self, rows: int = READ_ROWS) -> Iterator[Batch]:
-        """One pass over all samples, at most `rows` a chunk; each call begins at the first record
-        anew.
+    def batches(self, rows: int = READ_ROWS) -> Iterator[Batch]:
+        """One pass over all samples, labelled or not, at most `rows` a batch; each call begins at
+        the first record anew.
         """
         if rows < 1:
             raise ValueError(f"rows={rows} must be at least 1")
@@ -356,15 +346,19 @@ class Recording:
             if len(batch.y):
                 yield batch
 
-    def labelled_chunks(
-        self, rows: int = READ_ROWS
-    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int32]]]:
-        """As `chunks`, features and labels of those samples that have one. Where labels come late,
-        a sample stands where its label came.
+    def chunks(self, rows: int = READ_ROWS) -> Iterator[Rows]:
+        """A pass, at most `rows` a chunk: X float32, y int32, or None where no sample has a label.
+
+        Samples that have none where others do are left out, and counted. Where labels come late, a
+        sample stands where its label came.
         """
-        samples = self._labelled()
-        while len((block := self._joined(samples, rows))[0]):
-            yield block
+        if not self.labelled:
+            yield from (Rows(batch.X) for batch in self.batches(rows))
+            return
+        samples = ((trial.x.copy(), trial.label) for trial in self.trials(lambda x: None))
+        while some := list(islice(samples, rows)):
+            X, y = zip(*some, strict=True)
+            yield Rows(np.array(X), np.array(y, np.int32))
 
     def arrivals(self, rows: int = READ_ROWS) -> Iterator[Batch | LateLabel]:
         """One pass over all that came, in its order: samples, at most `rows` a batch, and late
@@ -373,9 +367,9 @@ class Recording:
         for at in range(0, self.n_records, rows):
             yield from self._records.parts(self._sound(at, rows))
 
-    def trials(self, predict: Callable[[NDArray[np.float32]], int | None]) -> Iterator[Trial]:
-        """One pass in the order of test-then-train: a sample is shown to `predict` where it came,
-        and given, with what was predicted, where its label came: at once, or late.
+    def trials(self, predict: Predict) -> Iterator[Trial]:
+        """One pass in the order of test-then-train: `predict` is asked when a sample comes; the
+        trial is given when its label does, at once or late.
 
         Parameters
         ----------
@@ -394,9 +388,7 @@ class Recording:
         for part in self.arrivals():
             yield from self._shown(part, predict) if isinstance(part, Batch) else self._told(part)
 
-    def _shown(
-        self, batch: Batch, predict: Callable[[NDArray[np.float32]], int | None]
-    ) -> Iterator[Trial]:
+    def _shown(self, batch: Batch, predict: Predict) -> Iterator[Trial]:
         columns = batch.y, batch.has_label, batch.weight, batch.sequence
         for x, row in zip(batch.X, zip(*(c.tolist() for c in columns), strict=True), strict=True):
             label, has_label, weight, sequence = row
@@ -420,38 +412,6 @@ class Recording:
             late.tell_label(0, label.sequence, label.label, label.weight)
         if (sample := late.take(0)) is not None:
             yield Trial(sample.x, sample.label, sample.weight, sample.predicted, sample.sequence)
-
-    def _labelled(self) -> Iterator[tuple[NDArray[np.float32], int]]:
-        return ((sample.x.copy(), sample.label) for sample in self.trials(lambda x: None))
-
-    def _joined(
-        self, samples: Iterator[tuple[NDArray[np.float32], int]], n: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-        some = list(islice(samples, n))
-        X = np.array([x for x, _ in some], np.float32).reshape(-1, self.n_features)
-        return X, np.array([label for _, label in some], np.int32)
-
-    def next_block(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int32] | None]:
-        """The next rows, at most `n`; none only at the end. See `RowSource.next_block`.
-
-        Where samples may have labels, those without one are left out, and counted; where labels
-        come late, a sample stands where its label came.
-        """
-        if self.schema.late:
-            return self._joined(self._pass, n)
-        while True:
-            batch = self.read(self._at, n)
-            self._at = min(self._at + n, self.n_records)
-            X, y = batch.X, batch.y
-            if self.schema.labelled:
-                X, y = X[batch.has_label], y[batch.has_label]
-            if len(X) or self._at == self.n_records:
-                return X, y if self.schema.labelled else None
-
-    def rewind(self) -> None:
-        """Let `next_block` begin at the first record again."""
-        self._at = 0
-        self._pass = self._labelled()
 
     def account(self) -> dict[str, int]:
         """What the file holds and what of it could not be used so far, by name."""

@@ -15,7 +15,8 @@ from edgesvm.contract.inputs import as_labels, as_weights
 from edgesvm.contract.labels import MOST_CLASSES, Labels
 from edgesvm.contract.params import whole
 from edgesvm.contract.registry import registered
-from edgesvm.data.sources import Source, is_rereadable
+from edgesvm.data.rows import Rows
+from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
 from edgesvm.learner import Learner, Place
 from edgesvm.learners._multiclass import MulticlassCore
@@ -142,7 +143,7 @@ class Multiclass(Wrapper):
         several = not (
             isinstance(self._inner, StoreSVM) or type(self._inner).fit is Learner.fit
         )  # StoreSVM.fit is one pass and a solution
-        if not several and not is_rereadable(X) and self._most_samples is None:
+        if not several and not is_row_source(X) and self._most_samples is None:
             super().fit(X, y, sample_weight)  # type: ignore[arg-type]
             return self.solve(progress=progress)
         source = Source(X, y, sample_weight, owner=type(self).__name__)
@@ -352,37 +353,41 @@ class SourceRows:
 
 
 class PartOfSource:
-    """The rows of some slots, labelled 0 and 1, as a source of chunks (`Rereadable`)."""
+    """The rows of some slots, labelled 0 and 1, as a `RowSource`."""
 
     def __init__(self, source: Source, core: Any, sides: Sides) -> None:
         self.n_features = source.n_features
         self._source, self._core, self._sides = source, core, sides
 
-    def labelled_chunks(self, rows: int) -> Iterator[tuple[np.ndarray, ...]]:
-        """A pass; weights third, where the source has them. Chunks are read until `rows` rows are
-        together, so that many small ones are not passed on."""
-        waiting: list[tuple[np.ndarray, ...]] = []
+    def chunks(self, rows: int) -> Iterator[Rows]:
+        """A pass. Chunks are read until `rows` rows are together, so that many small ones are not
+        passed on."""
+        waiting: list[Rows] = []
         n_waiting = 0
         for chunk in self._source.chunks(rows, self._core.dtype):
             part = self._of(chunk)
-            if n_waiting + len(part[0]) > rows:
+            if n_waiting + len(part.X) > rows:
                 yield joined(waiting)
                 waiting, n_waiting = [], 0
-            if len(part[0]):
+            if len(part.X):
                 waiting.append(part)
-                n_waiting += len(part[0])
+                n_waiting += len(part.X)
         if waiting:
             yield joined(waiting)
 
-    def _of(self, chunk: Any) -> tuple[np.ndarray, ...]:
+    def _of(self, chunk: Rows) -> Rows:
         core, (_, positive) = self._core, self._sides
         slots, n_known, _ = core.labels.encode(chunk.y)
         if n_known < len(slots):
             raise ValueError(f"{core.owner}: the source has changed between two passes")
         mine = np.isin(slots, [slot for side in self._sides for slot in side])
-        columns = chunk.X[mine], np.isin(slots[mine], positive).astype(np.int8)
-        return columns if chunk.weight is None else (*columns, chunk.weight[mine])
+        y = np.isin(slots[mine], positive).astype(np.int8)
+        return Rows(chunk.X[mine], y, None if chunk.weight is None else chunk.weight[mine])
 
 
-def joined(parts: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+def joined(parts: list[Rows]) -> Rows:
+    weight = None
+    if parts[0].weight is not None:
+        weight = np.concatenate([part.weight for part in parts])
+    X, y = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Rows(X, y, weight)

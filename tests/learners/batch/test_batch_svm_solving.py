@@ -6,6 +6,7 @@ from problems import assert_optimal, clouds, ring, svm
 
 import edgesvm
 from edgesvm import BatchSVM, Linear, MemoryBudgetError
+from edgesvm.data import Rows
 from edgesvm.ingest._ring import Batch
 from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
 
@@ -209,7 +210,7 @@ class Chunked:
     def __init__(self, bad=None, value=None):
         self.bad, self.value, self.passes = bad, value, 0
 
-    def labelled_chunks(self, rows):
+    def chunks(self, rows):
         self.passes += 1
         X = np.linspace(0, 1, 90).reshape(30, 3)
         y = np.arange(30) % 2
@@ -219,7 +220,7 @@ class Chunked:
             labels = y[at : at + 10].astype(object)
             if self.bad is not None and at == 20:
                 labels[:] = self.bad
-            yield X[at : at + 10], labels
+            yield Rows(X[at : at + 10], labels)
 
 
 def test_a_source_of_ones_own():

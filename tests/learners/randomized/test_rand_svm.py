@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import edgesvm
-from edgesvm import RBF, BatchSVM, Linear, RandSVM, ReservoirSVM, Standardized, StreamSVM
+from edgesvm import RBF, BatchSVM, Linear, RandSVM, ReservoirSVM, Standardized, StreamSVM, data
 from edgesvm.ingest._ring import Batch
 from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
 from edgesvm.learners.randomized._rand_svm import WorkingSet
@@ -447,14 +447,14 @@ class Rows:
         self.X, self.y = board(n)
         self.spoil, self.bad_pass, self.rows, self.passes = spoil, bad_pass, rows, 0
 
-    def labelled_chunks(self, rows):
+    def chunks(self, rows):
         self.passes += 1
         for at in range(0, len(self.X), self.rows or rows):
             part = slice(at, at + (self.rows or rows))
             X, y = self.X[part].copy(), self.y[part].astype(object)
             if self.spoil and self.passes == self.bad_pass and at:
                 self.spoil(X, y)
-            yield X, y
+            yield data.Rows(X, y)
 
 
 @pytest.mark.parametrize(

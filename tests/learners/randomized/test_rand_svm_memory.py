@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from edgesvm import RBF, BatchSVM, RandSVM
+from edgesvm.data import Rows
 from edgesvm.ingest._ring import Batch
 from edgesvm.ingest.recording import RecordingSchema, RecordingWriter
 
@@ -108,10 +109,10 @@ class Endless:
     def __init__(self, n):
         self.n = n
 
-    def labelled_chunks(self, size):
+    def chunks(self, size):
         for at in range(0, self.n, size):
             X = np.random.default_rng(at).uniform(0, 4, (min(size, self.n - at), 2))
-            yield X.astype(np.float32), np.floor(X).sum(axis=1) % 2 == 0
+            yield Rows(X.astype(np.float32), np.floor(X).sum(axis=1) % 2 == 0)
 
 
 def peak_of_fit(n):

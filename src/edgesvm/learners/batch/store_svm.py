@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, whole
-from edgesvm.data.sources import Source, is_rereadable
+from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch._store_svm import StoreSVMCore
@@ -115,7 +115,7 @@ class StoreSVM(SmoLearner):
             More rows than ``max_samples``, where the store refuses them, or a row of a source that
             is refused: nothing is forgotten. Else as for any learner.
         """
-        if is_rereadable(X):
+        if is_row_source(X):
             self._fit_source(Source(X, y, sample_weight, owner=type(self).__name__))
         else:
             self._check_room(X, sample_weight, empty=True)

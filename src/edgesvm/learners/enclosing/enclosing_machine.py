@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from edgesvm.budget import parse_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import flag, positive, whole
-from edgesvm.data.sources import CHUNK_ROWS, Chunk, Source
+from edgesvm.data.rows import Rows
+from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import survey
 from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel
 from edgesvm.learner import MAX_CAPACITY
@@ -309,7 +310,7 @@ class _Data:
     def all(self) -> Iterator[Any]:
         """One pass."""
         for chunk in self._source.chunks(CHUNK_ROWS, self._core.dtype):
-            yield self._encoded(chunk, np.arange(chunk.at, chunk.at + len(chunk.X)))
+            yield self._encoded(chunk, np.arange(chunk.first, chunk.first + len(chunk.X)))
 
     def drawn(self) -> Iterator[Any]:
         """Rows without end: drawn at random where they can be, else in their order, from where the
@@ -333,7 +334,7 @@ class _Data:
             if wanted.any():
                 yield X[wanted], slots[wanted], None, at[wanted]
 
-    def _encoded(self, chunk: Chunk, numbers: np.ndarray) -> tuple[Any, ...]:
+    def _encoded(self, chunk: Rows, numbers: np.ndarray) -> tuple[Any, ...]:
         slots, n_known, _ = self._core.labels.encode(chunk.y)
         if n_known < len(chunk.y) or numbers.max(initial=0) >= self._n_rows:
             raise ValueError(f"{self._core.owner}: the source has changed between two passes")

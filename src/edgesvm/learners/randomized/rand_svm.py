@@ -352,10 +352,10 @@ class RandSVM(Wrapper):
                 decisions = core.views["decisions"][: len(chunk.X)]
                 row, status = core.decide_many(chunk.X, decisions)
                 if status > Status.CHANGED:
-                    sample = f"{type(self).__name__}: row {chunk.at + row}"
+                    sample = f"{type(self).__name__}: row {chunk.first + row}"
                     raise refusal(status, sample, self.dtype, core.labels.in_slots)
                 decisions *= core.labels.sign
-            working.offer(chunk.at, chunk.X, slots, chunk.weight, decisions, margin)
+            working.offer(chunk.first, chunk.X, slots, chunk.weight, decisions, margin)
 
     def _solve(self, working: Any, alpha: np.ndarray | None) -> None:
         """Line 6: the SVM of the working set, from the coefficients of its first rows on."""

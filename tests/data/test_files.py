@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edgesvm.data.rows import CsvRows, NpzRows, RowsError, open_rows
+from edgesvm.data import CsvRows, NpzRows, RowsError, open_rows
 
 
 def csv_file(tmp_path, text):
@@ -13,11 +13,8 @@ def csv_file(tmp_path, text):
 
 
 def all_rows(source, n=2):
-    blocks = []
-    while len((block := source.next_block(n))[0]):
-        blocks.append(block)
-    X = np.concatenate([X for X, _ in blocks])
-    return X, None if blocks[0][1] is None else np.concatenate([y for _, y in blocks])
+    X, y = zip(*source.chunks(n), strict=True)
+    return np.concatenate(X), np.concatenate(y) if source.labelled else None
 
 
 def test_csv_without_header_has_its_label_last(tmp_path):
@@ -60,9 +57,9 @@ def test_values_the_host_must_refuse_are_passed_on(tmp_path):
 
 def test_csv_is_read_no_further_than_asked(tmp_path):
     source = CsvRows(csv_file(tmp_path, "1,0\n2,0\nnot,a,row\n"))
-    assert len(source.next_block(2)[0]) == 2
+    assert len(source.read(2).X) == 2
     with pytest.raises(RowsError, match="line 3: 3 columns"):
-        source.next_block(1)
+        source.read(1)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +81,54 @@ def test_csv_errors_name_the_place(tmp_path, text, message):
         all_rows(CsvRows(csv_file(tmp_path, text)))
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_cell(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("1,2,0\n3,4,1\n", encoding="utf-8-sig")
+    X, y = all_rows(CsvRows(path))
+    np.testing.assert_array_equal(X, [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(y, [0, 1])
+    path.write_text("label,a,b\n1,2,0\n", encoding="utf-8-sig")
+    assert all_rows(CsvRows(path))[1].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options"),
+    [
+        ("0,1,2", "5,6,1", {}),
+        ("0,1,kind", "5,6,wet", {}),
+        ("3,7,kind", "5,6,1", {}),
+        ("3,7,label", "5,6,wet", {}),
+        ("3,7,kind", "5,6,wet", {"label_column": "kind"}),
+        ("3,7,kind", "5,6,wet", {"header": True}),
+        ("1,2,3", "5,6,1", {"header": True}),
+    ],
+)
+def test_a_header_whose_names_are_numbers(tmp_path, first, second, options):
+    source = CsvRows(csv_file(tmp_path, f"{first}\n{second}\n7,8,{second[4:]}\n"), **options)
+    X, y = all_rows(source)
+    np.testing.assert_array_equal(X, [[5, 6], [7, 8]])
+    assert len(set(y.tolist())) == 1 and len(source.class_names) <= 1
+    with pytest.raises(RowsError, match="header and no rows"):
+        CsvRows(csv_file(tmp_path, f"{first}\n"), **{"header": True, **options})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options"),
+    [
+        ("0,1", "5,1", {}),
+        ("1,2,3", "4,5,6", {}),
+        ("0,1,3", "4,5,6", {}),
+        ("3,7,wet", "5,6,dry", {}),
+        ("0,wet", "1,dry", {}),
+        ("0,1,2", "5,6,1", {"header": False}),
+        ("0,1,kind", "5,6,wet", {"header": False}),
+    ],
+)
+def test_a_first_row_of_numbers_that_is_no_header(tmp_path, first, second, options):
+    X, _ = all_rows(CsvRows(csv_file(tmp_path, f"{first}\n{second}\n"), **options))
+    assert X.tolist() == [[float(x) for x in row.split(",")[:-1]] for row in (first, second)]
+
+
 def test_a_column_that_is_not_there(tmp_path):
     path = csv_file(tmp_path, "a,b\n1,2\n")
     with pytest.raises(RowsError, match=r"no column 'spam': it has a, b"):
@@ -96,10 +141,12 @@ def test_npz_prefers_whole_sets_and_takes_training_ones(tmp_path):
     X = np.arange(6, dtype=np.uint8).reshape(3, 2)
     np.savez(tmp_path / "a.npz", X_train=X, y_train=[1, -1, 1], X_test=X + 1, y_test=[0, 0, 0])
     source = open_rows(tmp_path / "a.npz")
-    rows, y = all_rows(source)
-    assert rows.dtype == np.float32 and source.n_classes == 2
-    np.testing.assert_array_equal(rows, X)
-    np.testing.assert_array_equal(y, [1, -1, 1])
+    assert source.n_classes == 2
+    for n in (2, 5):  # each pass begins anew
+        rows, y = all_rows(source, n)
+        assert rows.dtype == np.float32
+        np.testing.assert_array_equal(rows, X)
+        np.testing.assert_array_equal(y, [1, -1, 1])
 
 
 def test_npz_with_words_or_without_labels(tmp_path):
@@ -108,7 +155,8 @@ def test_npz_with_words_or_without_labels(tmp_path):
     np.testing.assert_array_equal(all_rows(source)[1], [1, 0, 1])
     assert source.class_names == ["a", "b"]
     np.savez(tmp_path / "bare.npz", X=np.ones((3, 1)))
-    assert NpzRows(tmp_path / "bare.npz").next_block(5)[1] is None
+    bare = NpzRows(tmp_path / "bare.npz")
+    assert next(bare.chunks(5)).y is None and not bare.labelled
 
 
 @pytest.mark.parametrize(

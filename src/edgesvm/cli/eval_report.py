@@ -1,0 +1,74 @@
+"""What ``edgesvm eval`` and ``replay`` report: a status line, a JSON line, and words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edgesvm.budget import format_bytes
+from edgesvm.cli.status import percent
+from edgesvm.evaluation import PredictThenLearn
+from edgesvm.learner import Learner
+from edgesvm.learners import Standardized
+from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
+
+
+def progress(loop: PredictThenLearn, seconds: float) -> str:
+    """The status line."""
+    learner, score = loop.learner, loop.score
+    return (
+        f"{score.n:,} rows  {score.n / max(seconds, 1e-9):,.0f}/s  "
+        f"accuracy {percent(score.accuracy)}, "
+        f"last {min(score.n, score.window):,} {percent(score.rolling)}  "
+        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B"
+    )
+
+
+def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
+    """All of it, for a JSON line."""
+    learner = loop.learner
+    return {
+        "learner": repr(learner),
+        "bytes": learner.nbytes,
+        "n_seen": learner.n_seen_,
+        "n_updates": learner.n_updates_,
+        "refused": loop.refused,
+        "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
+        **_given_up(learner),
+        **loop.score.summary(),
+    }
+
+
+def _given_up(learner: Learner) -> dict[str, int]:
+    """Of the learners that count it: support vectors for which there was no room."""
+    inner = learner.learner_ if isinstance(learner, Standardized) else learner
+    return {"n_given_up": inner.n_given_up_} if isinstance(inner, RetrainedSVM) else {}
+
+
+def words(s: dict[str, Any]) -> str:
+    """`summary` for people."""
+    n = min(s["window"], s["predicted"])
+    words = (
+        f"{s['learner']}, {format_bytes(s['bytes'])}\n"
+        f"{s['predicted']:,} rows predicted before they were learned: accuracy "
+        f"{percent(s['accuracy'])} (saying the "
+        f"larger class: {percent(s['majority'])}), balanced {percent(s['balanced_accuracy'])}; "
+        f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} "
+        f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} moved the model; "
+        f"{s['us_per_sample']:.1f} us a row"
+    )
+    if given_up := s.get("n_given_up"):
+        words += f"\n{given_up:,} support vectors given up for want of room"
+    if s["refused"]:
+        words += f"\n{s['refused']:,} rows refused: a value not finite, or too large"
+    if held := s.get("recording"):
+        words += (
+            f"\n{held['records']:,} records: {held['damaged']:,} damaged, {held['unlabelled']:,} "
+            f"without a label, {held['torn_bytes']} bytes torn off the end"
+        )
+        if held.get("labels"):
+            words += (
+                f"\n{held['labels']:,} labels came late: {held['label_matched']:,} in time, "
+                f"{held['label_expired']:,} too late, {held['label_duplicate']:,} twice, "
+                f"{held['label_unknown']:,} for samples that are not there"
+            )
+    return words

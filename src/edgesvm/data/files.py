@@ -1,0 +1,319 @@
+"""Rows of a file: CSV, read as it is needed, npz, or a recording."""
+
+from __future__ import annotations
+
+import csv
+import os
+import zlib
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgesvm.data.rows import Rows, Stream
+
+if TYPE_CHECKING:
+    from edgesvm.ingest.recording import Recording
+
+_LABEL_NAMES = ("label", "class", "target", "y")
+_INT16 = np.iinfo(np.int16)
+
+
+class RowsError(ValueError):
+    """The file cannot be read as samples; the message says which line and why."""
+
+
+class _Labels:
+    """Class numbers of labels: whole numbers stand for themselves, anything else is numbered as it
+    appears.
+
+    The first label decides which, so that a column is read one way throughout.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._numeric: bool | None = None
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str, where: str) -> int:
+        value = _whole(text)
+        if self._numeric is None:
+            self._numeric = value is not None
+        if not self._numeric:
+            if text not in self._numbers:
+                self._numbers[text] = len(self.names)
+                self.names.append(text)
+            return self._numbers[text]
+        if value is None:
+            raise RowsError(
+                f"{where}: label {text!r} is no whole number, as the labels before it are"
+            )
+        if not _INT16.min <= value <= _INT16.max:
+            raise RowsError(f"{where}: label {value} does not fit the link's 16 bits")
+        return value
+
+
+def _whole(text: str) -> int | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return int(value) if value.is_integer() else None
+
+
+class CsvRows(Stream):
+    """Rows of a CSV file, one line in memory at a time; the file may be a pipe.
+
+    Parameters
+    ----------
+    path : path
+        Comma-separated, UTF-8, with or without a byte order mark.
+    label_column : str or int or None
+        Name or index (negative from the end) of the label; ``"none"``: there is no label. By
+        default the column named label, class, target or y, else the last one.
+    drop_columns : sequence of str or int
+        Columns that are no features: dates, row numbers.
+    header : bool, optional
+        Whether the first line holds names. By default it does where something other than its last
+        cell is no number. Where the last cell alone is a word it does if that is a column's usual
+        or given name, or the line below ends with a number, or the cells before are 0, 1, 2 and so
+        on. Three or more numbers, and all of them 0, 1, 2 and so on, are names too.
+
+    Attributes
+    ----------
+    class_names : list of str
+        Labels that are no whole numbers, in order of appearance: the class is the index.
+
+    Raises
+    ------
+    RowsError
+        No rows, no such column, and, from `read`: a row of another length, a cell that is no
+        number, a label that does not fit 16 bits. The message names the line.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        label_column: str | int | None = None,
+        drop_columns: tuple[str | int, ...] = (),
+        header: bool | None = None,
+    ) -> None:
+        self._path = Path(path)
+        self._file = self._path.open(newline="", encoding="utf-8-sig", errors="replace")
+        try:
+            self._reader = csv.reader(self._file)
+            lines = self._filled_lines()
+            start = list(islice(lines, 2))
+            if not start:
+                raise RowsError(f"{self._path} has no rows")
+            first, *below = (cells for _, cells in start)
+            if header is None:
+                header = _is_header(first, below, (label_column, *drop_columns))
+            self._header = [cell.strip() for cell in first] if header else None
+            if header and not below:
+                raise RowsError(f"{self._path} has a header and no rows")
+            self._cells = chain(start[1:] if header else start, lines)
+            self._width = len(first)
+            self._label_at = self._find_label(label_column)
+            left_out = {self._find(column) for column in drop_columns} | {self._label_at}
+            self._features = [j for j in range(self._width) if j not in left_out]
+            if not self._features:
+                raise RowsError(f"{self._path} has no column left for features")
+        except BaseException:
+            self._file.close()
+            raise
+        self.n_features = len(self._features)
+        self._labels = _Labels()
+        self._lines = self._rows()
+
+    @property
+    def class_names(self) -> list[str]:
+        return self._labels.names
+
+    @property
+    def labelled(self) -> bool:
+        """Whether rows have labels."""
+        return self._label_at is not None
+
+    def _find_label(self, column: str | int | None) -> int | None:
+        if column == "none":
+            return None
+        if column is not None:
+            return self._find(column)
+        for at, name in enumerate(self._header or ()):
+            if name.lower() in _LABEL_NAMES:
+                return at
+        return self._width - 1
+
+    def _find(self, column: str | int) -> int:
+        if self._header and column in self._header:
+            return self._header.index(str(column))
+        try:
+            at = int(column)
+        except ValueError:
+            known = f"it has {', '.join(self._header)}" if self._header else "it has no header"
+            raise RowsError(f"{self._path} has no column {column!r}: {known}") from None
+        if not -self._width <= at < self._width:
+            raise RowsError(f"{self._path} has {self._width} columns, none of index {at}")
+        return at % self._width
+
+    def _rows(self) -> Iterator[tuple[list[float], int]]:
+        with self._file:
+            for line, cells in self._cells:
+                yield self._parse(cells, f"{self._path}, line {line}")
+
+    def _filled_lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Number and cells of each line that has any."""
+        try:
+            yield from ((self._reader.line_num, cells) for cells in self._reader if cells)
+        except csv.Error as error:
+            raise RowsError(f"{self._path}, line {self._reader.line_num}: {error}") from error
+
+    def _parse(self, row: list[str], where: str) -> tuple[list[float], int]:
+        if len(row) != self._width:
+            raise RowsError(f"{where}: {len(row)} columns where the first row has {self._width}")
+        x = []
+        for j in self._features:
+            try:
+                x.append(float(row[j]))
+            except ValueError:
+                name = f"{self._header[j]!r}" if self._header else f"{j}"
+                raise RowsError(
+                    f"{where}: {row[j]!r} in column {name} is no number (leave the column out "
+                    f"if it is no feature)"
+                ) from None
+        if self._label_at is None:
+            return x, 0
+        return x, self._labels.number(row[self._label_at].strip(), where)
+
+    def read(self, n: int) -> Rows:
+        """See `Stream.read`; X is float32, y int32."""
+        rows = list(islice(self._lines, n))
+        with np.errstate(over="ignore"):  # beyond float32 is infinite, and the host's to refuse
+            X = np.array([x for x, _ in rows], np.float64).astype(np.float32)
+        X = X.reshape(-1, self.n_features)
+        if self._label_at is None:
+            return Rows(X)
+        return Rows(X, np.array([label for _, label in rows], np.int32))
+
+    def close(self) -> None:
+        """Close the file, which its last row or an error does too."""
+        self._file.close()
+
+
+def _is_header(first: list[str], below: list[list[str]], given: tuple[Any, ...]) -> bool:
+    """Whether the first line of a file holds names; see `CsvRows`."""
+    *others, last = (cell.strip() for cell in first)
+    if not others or not all(map(_is_number, others)):
+        return not all(map(_is_number, first))
+    numbered = [str(j) for j in range(len(others))]  # as pandas names columns that have no name
+    if _is_number(last):
+        return len(others) > 1 and [*others, last] == [*numbered, str(len(others))]
+    is_name = last.lower() in _LABEL_NAMES or last in given
+    has_number_below = any(cells and _is_number(cells[-1]) for cells in below)
+    return is_name or has_number_below or (len(others) > 1 and others == numbered)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+class NpzRows:
+    """Rows of ``X`` and ``y``, or ``X_train`` and ``y_train``, of an npz file, in their order.
+
+    Only these two arrays are read, in the type they are stored in; rows become float32 a chunk at a
+    time. Pickled arrays are refused.
+
+    Raises
+    ------
+    RowsError
+        No such arrays, shapes that do not agree, labels that do not fit 16 bits.
+    """
+
+    period_us = 0
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        import zipfile  # 10 ms that a CSV file need not wait for
+
+        try:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+                name = next((n for n in ("X", "X_train") if n in arrays), None)
+                if name is None:
+                    raise RowsError(f"{path} has neither X nor X_train: {', '.join(arrays)}")
+                self._X = arrays[name]
+                y_name = name.replace("X", "y")
+                y = arrays.get(y_name)
+        except RowsError:
+            raise
+        except (ValueError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise RowsError(f"{path} is no npz file of plain arrays, or is damaged") from error
+        if self._X.ndim != 2 or 0 in self._X.shape or self._X.dtype.kind not in "fiub":
+            raise RowsError(
+                f"{path}: {name} must be numbers of shape (rows, features), "
+                f"not {self._X.dtype} {self._X.shape}"
+            )
+        if y is not None and y.shape != self._X.shape[:1]:
+            raise RowsError(f"{path}: {y_name} has shape {y.shape} for {len(self._X)} rows")
+        self.class_names: list[str] = []
+        self._y = None if y is None else self._numbered(y, f"{path}: {y_name}")
+        self.n_features = int(self._X.shape[1])
+        self.n_classes = 0 if self._y is None else len(np.unique(self._y))
+
+    def _numbered(self, y: NDArray, what: str) -> NDArray[np.int32]:
+        if y.dtype.kind in "fiub" and np.array_equal(y, np.trunc(y)):
+            if len(y) and not (_INT16.min <= y.min() and y.max() <= _INT16.max):
+                raise RowsError(f"{what} has labels that do not fit the link's 16 bits")
+            return y.astype(np.int32)
+        if y.dtype.kind not in "US":
+            raise RowsError(f"{what} must hold whole numbers or text, not {y.dtype}")
+        names, index = np.unique(y, return_inverse=True)
+        self.class_names = [str(name) for name in names]
+        return index.astype(np.int32)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether rows have labels."""
+        return self._y is not None
+
+    def chunks(self, rows: int) -> Iterator[Rows]:
+        """A pass from the first row on, at most `rows` a chunk; X is float32, y int32."""
+        for at in range(0, len(self._X), rows):
+            part = slice(at, at + rows)
+            X = self._X[part].astype(np.float32)
+            yield Rows(X, None if self._y is None else self._y[part])
+
+    def close(self) -> None:
+        """Nothing is open: the arrays were read."""
+
+
+def open_rows(
+    path: str | os.PathLike[str],
+    *,
+    label_column: str | int | None = None,
+    drop_columns: tuple[str | int, ...] = (),
+    header: bool | None = None,
+    late_labels: int = 256,
+) -> CsvRows | NpzRows | Recording:
+    """The rows at `path`, by its ending: ``.npz``, ``.rec``, or anything else as CSV; `late_labels`
+    is of a recording.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".npz", ".rec"):
+        return CsvRows(path, label_column=label_column, drop_columns=drop_columns, header=header)
+    if label_column is not None or drop_columns or header is not None:
+        raise RowsError(
+            "label, dropped columns and header are for CSV files; other files know their own"
+        )
+    if suffix == ".npz":
+        return NpzRows(path)
+    from edgesvm.ingest.recording import Recording  # and with it the serial ports, else not needed
+
+    return Recording(path, late_labels=late_labels)
