@@ -6,12 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from firmware_sim.faults import FaultInjector
 from firmware_sim.harness import simulate
-from firmware_sim.line import Line
-from firmware_sim.links import PtyLink
-from firmware_sim.node import FrameNode
-from firmware_sim.signals import RotatingMachine
+from firmware_sim.line import FaultInjector, Line, PtyLink
+from firmware_sim.node import FrameNode, RotatingMachine
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 

@@ -17,7 +17,7 @@ from edgesvm.cli.record import _Recorder, _schema
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Recording, RecordingWriter, open_link, wire
 from edgesvm.runner import Runner
-from firmware_sim.signals import SIGNALS
+from firmware_sim.node import SIGNALS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]

@@ -14,7 +14,7 @@ import serial
 
 from firmware_sim.__main__ import main
 
-EDGE = [sys.executable, str(Path(__file__).with_name("edge_script.py")), "{port}"]
+EDGE = [sys.executable, str(Path(__file__).parent / "harness" / "edge_script.py"), "{port}"]
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 
 

@@ -9,14 +9,12 @@ from typing import Any
 from edgesvm.budget import format_bytes
 from edgesvm.cli import learner_options, plan, simulate
 from edgesvm.cli.status import StatusLine, percent
-from firmware_sim.allocations import learner_calls
 from firmware_sim.harness import Memory, Report
 from firmware_sim.harness import simulate as run_simulation
-from firmware_sim.line import Line
-from firmware_sim.links import PtyLink
-from firmware_sim.node import FrameNode, Node
-from firmware_sim.profiles import Profile, profile
-from firmware_sim.signals import RotatingMachine
+from firmware_sim.limits.allocations import learner_calls
+from firmware_sim.limits.profiles import Profile, profile
+from firmware_sim.line import Line, PtyLink
+from firmware_sim.node import FrameNode, Node, RotatingMachine
 
 HELP = """\
 A rotating machine whose bearing fails now and then, on a pseudo-terminal paced as a serial line at
