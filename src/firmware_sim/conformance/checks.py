@@ -22,8 +22,8 @@ class Row:
     """A row of the matrix.
 
     ``effect`` is what of an entry is summed: "count" (each entry is one), or an effect of
-    `firmware_sim.line.ledger.Entry`. ``most_lost``: frames that one such fault may cost, None where it
-    depends on how many it overlaps.
+    `firmware_sim.line.ledger.Entry`. ``most_lost``: frames that one such fault may cost, None where
+    it depends on how many it overlaps.
     """
 
     fault: str
