@@ -24,6 +24,7 @@ class Pump:
     def __init__(self, node: Node, line: Line) -> None:
         self.node = node
         self.line = line
+        line.awaits_host = node.hears
         if line.faults is not None:
             node.ledger = (
                 line.faults.ledger

@@ -17,7 +17,7 @@ from firmware_sim.node import FrameNode, Node
 # there.
 _WARM_SAMPLES = 10_000
 _LOOK_EVERY_S = 0.2
-_GRACE_S = 10.0
+_GRACE_S = 60.0
 
 
 def simulate(

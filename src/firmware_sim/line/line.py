@@ -22,9 +22,9 @@ _UNPACED_AHEAD = 16384
 _UNPACED_AHEAD_OF_UNPLUGGING = 3072
 # How long nothing must be unread before an unplugging: what the host has just read, it still holds.
 _CALM_S = 5e-3
-# A host that opens a port throws away what it finds there (pyserial does): the line stays silent
-# until it has spoken, and so long if it never does.
-_HUSH_S = 0.25
+# A host that opens a port throws away what it finds there (pyserial does). The line stays silent
+# until the host has spoken, or, where the node does not listen, has flushed; so long at most.
+_HUSH_S = 2.0
 
 
 class Pacer:
@@ -74,6 +74,11 @@ class Line:
     faults : FaultInjector or None
     flow_control : bool
         RTS and CTS are wired: a paced line, too, waits for a host that is slow.
+
+    Attributes
+    ----------
+    awaits_host : bool
+        The node listens: what it says goes out once the host has spoken.
     """
 
     def __init__(
@@ -104,7 +109,9 @@ class Line:
         self._calm_since: float | None = None
         self._plug_at: float | None = None
         self._connected = False
+        self.awaits_host = True
         self._hush_until = -math.inf
+        self._flushes = link.flushes  # before the host opened the link
         self._now = -math.inf
 
     @property
@@ -118,7 +125,7 @@ class Line:
 
     def room(self, now: float) -> int:
         """Bytes the node may hand over now; 0 when nobody listens, as of the last `step`."""
-        if self._unplug is not None or not self._connected or now < self._hush_until:
+        if self._unplug is not None or not self._connected or self._hushed(now):
             return 0
         ahead = self._pacer.room(now) if self._pacer else self._ahead
         return max(0, ahead - len(self._waiting))
@@ -168,15 +175,23 @@ class Line:
         if self._connected and not before:
             self._hush_until = now + _HUSH_S
             self._alone = False
-        if self._waiting and not self._alone and now >= self._hush_until:
+        elif not self._connected:
+            self._flushes = self.link.flushes
+        if self._waiting and not self._alone and not self._hushed(now):
             self._carry(now)
         if self._unplug is not None and self._plug_at is None and self._settled(now):
             self.lost_bytes += len(self._waiting)
             self._waiting.clear()
             self.link.unplug()
             self._connected = False
+            self._flushes = self.link.flushes
             self._plug_at = now + self._unplug.seconds
             self.unplugged_at.append(now)
+
+    def _hushed(self, now: float) -> bool:
+        """Whether the host may still throw away what it is sent."""
+        flushed = self.link.flushes > self._flushes
+        return now < self._hush_until and (self.awaits_host or not flushed)
 
     def _plug(self, now: float) -> None:
         assert self._unplug is not None and self.faults is not None

@@ -42,6 +42,12 @@ class Link(Protocol):
         """All bytes that have come in, ``b""`` if none."""
         ...
 
+    @property
+    def flushes(self) -> int:
+        """How often a host has thrown away its input, as far as can be seen: pyserial does so when
+        it opens a port."""
+        ...
+
     def unread(self) -> int:
         """Bytes sent that the host has not read yet, as far as can be seen: a lower bound, 0 when
         down."""
@@ -91,6 +97,7 @@ class PtyLink:
             raise FileExistsError(f"{self._symlink} exists and is no symbolic link; name another")
         self._master = -1
         self._name = ""
+        self._flushes = 0
         self._poll = select.poll()
         self.plug()
 
@@ -110,6 +117,8 @@ class PtyLink:
         try:
             # Or the line discipline would echo, and eat 0x03, 0x0d and their like.
             tty.setraw(slave)
+            # Packet mode: the kernel tells when the host flushes its input.
+            fcntl.ioctl(self._master, termios.TIOCPKT, (1).to_bytes(4, sys.byteorder))
             os.set_blocking(self._master, False)
             self._name = os.ttyname(slave)
         finally:
@@ -147,14 +156,23 @@ class PtyLink:
         data = b""
         while self._master >= 0 and len(data) < _CHUNK:
             try:
-                data += os.read(self._master, _CHUNK)
+                packet = os.read(self._master, _CHUNK)
             except BlockingIOError:
                 break
             except OSError as error:
                 if error.errno == errno.EIO:  # the host has closed its end
                     break
                 raise
+            if not packet:  # the same, elsewhere than on Linux
+                break
+            # A packet is a byte of flags; data follow where no flag is set.
+            self._flushes += packet[0] & termios.TIOCPKT_FLUSHREAD
+            data += packet[1:]
         return data
+
+    @property
+    def flushes(self) -> int:
+        return self._flushes
 
     def unread(self) -> int:
         if not self.connected:
@@ -196,6 +214,8 @@ class TcpLink:
         self._server: socket.socket | None = None
         self._peer: socket.socket | None = None
         self.plug()
+
+    flushes = 0  # a peer's buffers cannot be seen
 
     @property
     def url(self) -> str:
@@ -285,6 +305,7 @@ class MemoryLink:
         self.host = MemoryHost(self)
 
     url = "memory"
+    flushes = 0
 
     @property
     def connected(self) -> bool:

@@ -81,9 +81,13 @@ class Node(ABC):
     ledger : Ledger
         Where samples that are never sent are entered, and mishaps of the device; the line's, once
         there is one.
+    hears : bool
+        Whether it takes in what the host says.
     boot_rows : list of int
         How many samples had been made at each power-on.
     """
+
+    hears: bool
 
     def __init__(
         self,

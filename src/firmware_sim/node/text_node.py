@@ -44,6 +44,8 @@ class TextNode(Node):
         host would take.
     """
 
+    hears = False
+
     def __init__(
         self,
         source: RowSource,

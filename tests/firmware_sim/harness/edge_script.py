@@ -21,7 +21,7 @@ signal.signal(signal.SIGTERM, lambda *_: stopping.append(True))
 
 
 def open_port(url):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while True:
         try:
             return serial.serial_for_url(url, timeout=0.05)

@@ -44,7 +44,7 @@ def test_every_sample_arrives_and_is_answered(link):
 
 def test_what_the_edge_counts_is_what_the_ledger_says(link):
     rates = {"flip": 0.02, "drop": 0.02, "truncate": 0.02, "insert": 0.02, "duplicate": 0.02}
-    result, line = run(link, rates=rates, drain_s=0.5)
+    result, line = run(link, rates=rates)
     counted = result.edge["frames"]
     assert set(result.faults) == set(rates)
     assert counted["frames"] - counted["ok"] == result.bad_frames > 100
@@ -54,7 +54,7 @@ def test_what_the_edge_counts_is_what_the_ledger_says(link):
 
 
 def test_unplugging_loses_one_frame_each(link):
-    result, _ = run(link, samples=2000, rates={"disconnect": 0.004}, drain_s=0.5)
+    result, _ = run(link, samples=2000, rates={"disconnect": 0.004})
     assert result.ended == "drained" and result.faults["disconnect"] >= 2
     assert result.edge["reopened"] == result.faults["disconnect"]
     assert result.edge["samples"] == 2000 - result.frames_lost

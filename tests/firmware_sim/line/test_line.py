@@ -102,13 +102,31 @@ def test_a_host_that_has_just_opened_is_not_talked_to_until_it_speaks():
     link = MemoryLink()
     line = Line(link)
     line.step(5.0)
-    assert line.room(5.0) == line.room(5.24) == 0 and line.room(5.25) > 0
+    assert line.room(5.0) == line.room(6.99) == 0 and line.room(7.0) > 0
+    link.host.is_open = False
+    line.step(8.0)
+    link.host.is_open = True
+    line.step(8.1)
+    assert line.room(8.1) == 0
+    assert heard(link, line, 8.1).room(8.1) > 0
+
+
+def test_a_node_that_does_not_listen_waits_for_the_host_to_flush():
+    link = MemoryLink()
+    link.flushes = 3  # of hosts before this one
+    line = Line(link)
+    line.awaits_host = False
+    line.step(5.0)
+    assert line.room(5.0) == 0
+    link.flushes = 4
+    assert line.room(5.0) > 0
+    line.awaits_host = True
+    assert line.room(5.0) == 0
     link.host.is_open = False
     line.step(6.0)
-    link.host.is_open = True
+    link.host.is_open, line.awaits_host = True, False
     line.step(6.1)
     assert line.room(6.1) == 0
-    assert heard(link, line, 6.1).room(6.1) > 0
 
 
 def unplugging_line(link):
