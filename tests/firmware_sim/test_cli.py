@@ -103,7 +103,7 @@ def test_serve_prints_lines_of_a_file(tmp_path):
     table = np.column_stack([rows, np.arange(500) % 2])
     np.savetxt(tmp_path / "rows.csv", table, "%.9g", ",", header="a,b,c,label", comments="")
     with serving("--text", "--replay", str(tmp_path / "rows.csv")) as (node, port):
-        with serial.serial_for_url(port, timeout=10) as host:
+        with serial.serial_for_url(port, timeout=60) as host:
             assert host.readline().strip() == b""
             assert host.readline() == b"#esvm 1 d=3 label=last\n"
             got = [host.readline().decode().split(",") for _ in range(500)]
