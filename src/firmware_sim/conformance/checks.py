@@ -92,10 +92,6 @@ def _injected(ledger: Ledger, row: Row) -> int:
     return ledger.total(row.effect, row.kinds)
 
 
-# Counters that other things than faults move too: a handshake under way, the sender's own 0x00.
-_ALSO_OTHERWISE = ("empty", "discarded_bytes", "missing")
-
-
 def matrix_checks(ledger: Ledger, counters: Counters, *, exact: bool = True) -> list[Check]:
     """The rows of the matrix against what a host has counted.
 

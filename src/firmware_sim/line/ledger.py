@@ -37,7 +37,6 @@ class Entry:
 
 
 UNSEEN = "lost at a restart"
-EFFECTS = ("lost", "bad", "copies", "empties", "discarded")
 
 
 class Ledger:
