@@ -49,7 +49,7 @@ $(VENV)/.extra-%: $(VENV)/.tools pyproject.toml
 
 build: $(VENV)/.built  ## build and install into .venv
 
-demo: $(VENV)/.built $(VENV)/.extra-plot  ## the main job on the simulated sensor, under a minute
+demo: $(VENV)/.built $(VENV)/.extra-plot  ## the main job on the simulated sensor; half a minute once built
 	$(BIN)/edgesvm demo
 
 test: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## the whole test suite

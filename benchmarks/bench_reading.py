@@ -35,7 +35,7 @@ import serial
 from edgesvm import Standardized, StreamSVM
 from edgesvm.ingest import Link, open_link, open_port, wire
 from edgesvm.runner import Runner
-from firmware_sim import _alloc_hooks
+from firmware_sim.limits import _alloc_hooks
 
 D = 8
 SCHEMA = wire.Schema(0, 7, D, n_classes=2)

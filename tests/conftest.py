@@ -12,7 +12,7 @@ SUPPORT = HERE / "support"
 APART = {"conformance", "contract", "core", "learners", "preprocessing"}
 sys.path.insert(0, str(SUPPORT))
 
-from firmware_sim.allocations import build_preload  # noqa: E402
+from firmware_sim.limits.allocations import build_preload  # noqa: E402
 
 
 def pytest_collection_modifyitems(items):

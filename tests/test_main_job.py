@@ -13,13 +13,9 @@ import numpy as np
 import pytest
 
 from edgesvm import Standardized, StreamSVM, data, load
-from firmware_sim.faults import MIXES, FaultInjector
-from firmware_sim.harness import EdgeProcess, simulate
-from firmware_sim.line import Line
-from firmware_sim.links import PtyLink, TcpLink
-from firmware_sim.node import FrameNode
-from firmware_sim.pump import Pump
-from firmware_sim.text_node import TextNode
+from firmware_sim.harness import EdgeProcess, Pump, simulate
+from firmware_sim.line import MIXES, FaultInjector, Line, PtyLink, TcpLink
+from firmware_sim.node import FrameNode, TextNode
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 DATA = Path(

@@ -11,12 +11,15 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from firmware_sim.conformance import as_json, conform, parse_count
-from firmware_sim.faults import FAULTS, MIXES
-from firmware_sim.harness import report, simulate
-from firmware_sim.line import Line
-from firmware_sim.mishaps import MISHAP_MIXES, MISHAPS
-from firmware_sim.node import Node
+from firmware_sim.conformance import as_json, conform
+from firmware_sim.harness import Pump, simulate
+from firmware_sim.harness.pump import Drain
+from firmware_sim.harness.report import report
+from firmware_sim.limits.profiles import PROFILES, profile
+from firmware_sim.line import MIXES, Line
+from firmware_sim.line.faults import FAULTS
+from firmware_sim.node import SIGNALS, Node
+from firmware_sim.node.mishaps import MISHAP_MIXES, MISHAPS
 from firmware_sim.options import (
     StatusLine,
     add_link_options,
@@ -26,10 +29,8 @@ from firmware_sim.options import (
     make_line,
     make_link,
     make_node,
+    parse_count,
 )
-from firmware_sim.profiles import PROFILES, profile
-from firmware_sim.pump import Drain, Pump
-from firmware_sim.signals import SIGNALS
 
 EXAMPLES = """\
 A simulated sensor node: it takes samples, sends them over a serial link that can go wrong, and

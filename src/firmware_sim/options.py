@@ -5,21 +5,31 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import secrets
 import sys
 import tempfile
 import time
 
 from edgesvm.data import SampleSource, open_rows
-from firmware_sim.faults import FAULTS, MIXES, UNPLUGGING, FaultInjector, fault_rates
 from firmware_sim.harness import Report
-from firmware_sim.line import Line
-from firmware_sim.links import Link, PtyLink, TcpLink
-from firmware_sim.mishaps import MISHAPS, Mishaps
-from firmware_sim.node import LABEL_MODES, FrameNode, Node
-from firmware_sim.profiles import PROFILES, profile
-from firmware_sim.signals import SIGNALS
-from firmware_sim.text_node import CHECKSUMS, TextNode
+from firmware_sim.limits.profiles import PROFILES, profile
+from firmware_sim.line import MIXES, FaultInjector, Line, Link, PtyLink, TcpLink, fault_rates
+from firmware_sim.line.faults import FAULTS, UNPLUGGING
+from firmware_sim.node import SIGNALS, FaultyNode, Mishaps, Node, TextNode
+from firmware_sim.node.mishaps import MISHAPS
+from firmware_sim.node.node import LABEL_MODES
+from firmware_sim.node.text_node import CHECKSUMS
+
+_SUFFIX = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+def parse_count(text: str) -> int:
+    """``"10M"``, ``"50k"``, ``"1,000"``; ValueError for anything else."""
+    match = re.fullmatch(r"(\d+)([km]?)", text.replace(",", "").replace("_", "").lower())
+    if match is None:
+        raise ValueError(f"samples {text!r}: give a whole number, as 50000, 50k, 10M")
+    return int(match[1]) * _SUFFIX[match[2]]
 
 
 def add_node_options(command: argparse.ArgumentParser) -> None:
@@ -107,11 +117,9 @@ def make_node(options: argparse.Namespace) -> Node:
     if device:
         # A wide sample needs a wider buffer than the profile's own, or there is no node at all.
         settings["tx_bytes"] = max(device.tx_bytes, 8 * source.n_features + 64)
-    if options.mishap:
-        rates = fault_rates("none", options.mishap)
-        settings["mishaps"] = Mishaps(rates, seed=options.seed)
-    return FrameNode(
+    return FaultyNode(
         source,
+        mishaps=Mishaps(fault_rates("none", options.mishap), seed=options.seed),
         timestamps=options.timestamps,
         dtype="int16" if options.int16 else "float32",
         boot_id=secrets.randbits(32),  # another at each start, as a board has, whatever the seed

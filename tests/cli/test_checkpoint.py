@@ -11,11 +11,9 @@ from edgesvm import StreamSVM, load
 from edgesvm.cli import main
 from edgesvm.persist import Checkpoint
 from firmware_sim.harness import simulate
-from firmware_sim.line import Line
-from firmware_sim.links import PtyLink
-from firmware_sim.node import FrameNode
-from firmware_sim.profiles import PROFILES
-from firmware_sim.signals import RotatingMachine
+from firmware_sim.limits.profiles import PROFILES
+from firmware_sim.line import Line, PtyLink
+from firmware_sim.node import FrameNode, RotatingMachine
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 RUN = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]

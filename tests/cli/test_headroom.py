@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 PROBE = """
 import sys
 from edgesvm.cli import headroom
-from firmware_sim.profiles import read_vm
+from firmware_sim.limits.profiles import read_vm
 
 room = headroom.take() if sys.argv[1] == "with" else None
 before = read_vm()["VmSize"]

@@ -6,12 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from firmware_sim.faults import FaultInjector
 from firmware_sim.harness import simulate
-from firmware_sim.line import Line
-from firmware_sim.links import PtyLink
-from firmware_sim.node import FrameNode
-from firmware_sim.signals import RotatingMachine
+from firmware_sim.line import FaultInjector, Line, PtyLink
+from firmware_sim.node import FrameNode, RotatingMachine
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 
@@ -29,7 +26,7 @@ def ended(*words, faults=None, **settings):
     try:
         node = FrameNode(RotatingMachine(0), samples=1000, **settings)
         argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", *words]
-        report = simulate(argv, node, Line(link, faults=faults), timeout_s=120)
+        report = simulate(argv, node, Line(link, faults=faults), timeout_s=120, drain_s=60)
     finally:
         link.close()
     assert (report.ended, report.exit_code) == ("edge exited", 1), report.edge_errors
@@ -38,10 +35,10 @@ def ended(*words, faults=None, **settings):
 
 
 def test_another_baud_rate_is_told_from_silence():
-    said, node = ended("--wait", "1.5", "--baud", "9600", faults=OtherBaud({}, seed=1))
+    said, node = ended("--wait", "3", "--baud", "9600", faults=OtherBaud({}, seed=1))
     assert len(said) == 1 and said[0].startswith("edgesvm: ")
     assert " bytes came and no frame was sound" in said[0] and "is 9600 baud" in said[0]
-    assert int(said[0].split(" within 1.5 s: ")[1].split(" bytes")[0]) > 0
+    assert int(said[0].split(" within 3 s: ")[1].split(" bytes")[0]) > 0
     assert node.hellos > 1  # it asked again and again; only this way the wire was sound
 
 
@@ -60,4 +57,4 @@ def test_another_version_names_both(version):
     said, node = ended(version=version)
     assert len(said) == 1 and said[0].startswith("edgesvm: ")
     assert f"speaks protocol version {version}, this host version 1" in said[0]
-    assert node.hellos == node.hellos_refused == 1 and node.samples_sent == 0
+    assert node.hellos == node.hellos_refused >= 1 and node.samples_sent == 0

@@ -17,7 +17,7 @@ from edgesvm.cli.record import _Recorder, _schema
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Recording, RecordingWriter, open_link, wire
 from edgesvm.runner import Runner
-from firmware_sim.signals import SIGNALS
+from firmware_sim.node import SIGNALS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
@@ -104,7 +104,7 @@ def test_a_killed_recorder_loses_nothing_that_was_written(tmp_path):
     rng = np.random.default_rng(4)
     n_known = 0
     for _ in range(4):
-        with node("--rate", "5000") as port:
+        with node() as port:
             process = subprocess.Popen([*EDGESVM, "record", port, str(file), "--quiet"])
             before = file.stat().st_size if file.exists() else 0
             enough = before + int(rng.integers(1, 20_000))
@@ -130,7 +130,7 @@ sys.exit(main(sys.argv[1:]))
 
 def test_a_full_medium_is_one_line_and_code_1_and_the_rest_can_be_read(tmp_path):
     file = tmp_path / "machine.rec"
-    with node("--rate", "5000") as port:
+    with node() as port:
         done = subprocess.run(
             [sys.executable, "-c", LIMITED, "record", port, str(file), "--quiet"],
             capture_output=True,
@@ -181,7 +181,7 @@ def test_wrong_use_and_failure(argv, code, said, tmp_path, capsys, monkeypatch):
 
 
 def record_some(file, n=600):
-    with node("--samples", str(n), "--rate", "20000") as port:
+    with node("--samples", str(n)) as port:
         assert main(["record", port, str(file), "--samples", str(n), "--quiet"]) == 0
 
 
@@ -209,7 +209,7 @@ def test_replay_and_eval_learn_the_same_and_tell_what_was_left_out(tmp_path, cap
 def test_a_node_plays_a_recording_back(tmp_path):
     file, again = tmp_path / "machine.rec", tmp_path / "again.rec"
     record_some(file)
-    with node("--replay", str(file), "--rate", "20000") as port:
+    with node("--replay", str(file)) as port:
         assert main(["record", port, str(again), "--samples", "600", "--quiet"]) == 0
     (X, y, _), (X_again, y_again, _) = held(file), held(again)
     assert X.tobytes() == X_again.tobytes()

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from registry import BY_NAME, REGISTERED
 
-from firmware_sim import _alloc_hooks
-from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
+from firmware_sim.limits import _alloc_hooks
+from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
 
 HERE = Path(__file__).parent
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import edgesvm
-from firmware_sim import _alloc_hooks
+from firmware_sim.limits import _alloc_hooks
 
 PACKAGE = Path(edgesvm.__file__).parent
 SOURCES = Path(__file__).parents[2] / "src" / "edgesvm"

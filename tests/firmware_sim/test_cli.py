@@ -14,7 +14,7 @@ import serial
 
 from firmware_sim.__main__ import main
 
-EDGE = [sys.executable, str(Path(__file__).with_name("edge_script.py")), "{port}"]
+EDGE = [sys.executable, str(Path(__file__).parent / "harness" / "edge_script.py"), "{port}"]
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 
 
@@ -103,7 +103,7 @@ def test_serve_prints_lines_of_a_file(tmp_path):
     table = np.column_stack([rows, np.arange(500) % 2])
     np.savetxt(tmp_path / "rows.csv", table, "%.9g", ",", header="a,b,c,label", comments="")
     with serving("--text", "--replay", str(tmp_path / "rows.csv")) as (node, port):
-        with serial.serial_for_url(port, timeout=10) as host:
+        with serial.serial_for_url(port, timeout=60) as host:
             assert host.readline().strip() == b""
             assert host.readline() == b"#esvm 1 d=3 label=last\n"
             got = [host.readline().decode().split(",") for _ in range(500)]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm.ingest import LateLabels
-from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
+from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
 
 TOP = 2**32
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from firmware_sim import _alloc_hooks
-from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
+from firmware_sim.limits import _alloc_hooks
+from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
 
 NOTHING = """
 import numpy as np
@@ -13,7 +13,7 @@ cases = {"one argument": (lambda x: None, (samples,)),
 """
 
 CONTROLS = """
-from firmware_sim import _alloc_hooks as alloc_hooks
+from firmware_sim.limits import _alloc_hooks as alloc_hooks
 import numpy as np
 samples = [np.full(16, float(i)) for i in range(50)]
 cases = {name: (getattr(alloc_hooks, name), (samples,)) for name in

@@ -45,6 +45,9 @@ void setup() {
 }
 
 void send_sample() {
+#if !ESVM_TEXT
+  if (!node.streaming) return;  // no host has asked yet: nothing to measure for
+#endif
   float volts[N_INPUTS];
   for (uint8_t j = 0; j < N_INPUTS; j++) volts[j] = analogRead(INPUTS[j]) * (5.0f / 1023.0f);
   int32_t label = ESVM_NO_LABEL;

@@ -22,7 +22,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
   edgesvm inspect m.esvm                   what a snapshot says, before it is trusted
   edgesvm plot m.esvm -o m.png             a picture of it, boundary, margins and twins
   edgesvm simulate --signal rotating       a simulated sensor and `run` under a board's limits
-  edgesvm demo                             all of it in under a minute
+  edgesvm demo                             all of it, in half a minute
 
 Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted before there was anything to keep.
 """
@@ -35,7 +35,7 @@ COMMANDS = {
     "replay": ("edgesvm.cli.replay", "test-then-train over a recording"),
     "inspect": ("edgesvm.cli.inspection", "what a snapshot says"),
     "plot": ("edgesvm.cli.plot", "a picture of a saved model"),
-    "demo": ("edgesvm.cli.demo", "the main job in under a minute"),
+    "demo": ("edgesvm.cli.demo", "the main job, in half a minute"),
 }
 
 

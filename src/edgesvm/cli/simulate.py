@@ -12,7 +12,7 @@ from edgesvm.cli import arguments, checkpoint_options, learner_options
 from edgesvm.cli.status import percent
 from firmware_sim import options as sim_options
 from firmware_sim.harness import Report, simulate
-from firmware_sim.profiles import profile
+from firmware_sim.limits.profiles import profile
 
 HELP = """\
 A simulated sensor at one end of a link, `edgesvm run` at the other, in a process of its own that is

@@ -1,0 +1,171 @@
+"""The fault matrix as a table: what was injected, what counts it, and how the two must compare.
+
+Read a row as ``counted <relation> injected``. Rows that share their counters are added up before
+they are compared, since a counter does not say which fault it was: the sum of the rows that are
+exact is a lower bound, and with those that are not an upper one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from firmware_sim.line import Ledger
+
+Counters = Mapping[str, int]
+
+DAMAGED = ("bad_cobs", "bad_crc", "bad_len", "oversize")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the matrix.
+
+    ``effect`` is what of an entry is summed: "count" (each entry is one), or an effect of
+    `firmware_sim.line.ledger.Entry`. ``most_lost``: frames that one such fault may cost, None where
+    it depends on how many it overlaps.
+    """
+
+    fault: str
+    kinds: tuple[str, ...]
+    effect: str
+    relation: str
+    counters: tuple[str, ...]
+    most_lost: int | None = None
+
+
+MATRIX: tuple[Row, ...] = (
+    Row("bit flip in a frame", ("flip",), "bad", "=", DAMAGED, 1),
+    Row("bit flip making a 0x00", ("split",), "bad", "=", DAMAGED, 2),
+    Row("bit flip destroying a 0x00", ("join",), "bad", "=", DAMAGED, 2),
+    Row("byte lost", ("drop",), "bad", "=", DAMAGED, 2),
+    Row("8 bytes lost", ("drop8",), "bad", "=", DAMAGED, 2),
+    Row("garbage between frames, delimiter first", ("insert",), "bad", "=", DAMAGED, 0),
+    Row("garbage between frames, none", ("glue",), "bad", "=", DAMAGED, 1),
+    Row("noise burst of 16 B", ("burst",), "bad", "=", DAMAGED, 2),
+    Row("1 s of noise", ("noise",), "bad", "=", DAMAGED),
+    Row("truncated frame", ("truncate",), "bad", "=", DAMAGED, 1),
+    Row("over-long run, damaged", ("overlong",), "bad", "=", DAMAGED, 0),
+    Row("over-long run without delimiter", ("overlong",), "count", "=", ("oversize",), 0),
+    Row("empty frames", ("empty", "split", "burst", "noise"), "empties", ">=", ("empty",)),
+    Row("duplicate", ("duplicate", "stale"), "copies", "=", ("duplicate",), 1),
+    Row("reorder within 64", ("reorder",), "count", "=", ("reordered",), 0),
+    Row("reorder beyond", ("overdue",), "count", "=", ("too_old",), 1),
+    Row("disconnect", ("disconnect", "stale", "reboot"), "count", "=", ("disconnects",), 1),
+    Row("stale bytes on reopen", ("stale",), "discarded", ">=", ("discarded_bytes",), 1),
+    Row("sample never sent", ("overrun",), "count", "<=", ("missing",)),
+    Row("device clock jumps", ("clock",), "count", "=", ("clock_jumps",)),
+    Row("NaN", ("nan",), "count", "=", ("bad_nan",)),
+    Row("Inf", ("inf",), "count", "=", ("bad_inf",)),
+    Row("wrong dimension", ("dimension",), "count", "=", ("bad_dimension",)),
+    Row("schema change mid-stream", ("schema",), "count", "=", ("schema_mismatch",)),
+    Row("unknown label", ("unknown-label",), "count", "=", ("unknown_label",)),
+    Row("label late by k >= W", ("label-expired",), "count", "=", ("label_expired",)),
+    Row("label for unknown sample", ("label-stray",), "count", "=", ("label_unknown",)),
+    Row("repeated label", ("label-repeated",), "count", "=", ("label_duplicate",)),
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison. ``exact``: it is an equality that was not weakened."""
+
+    name: str
+    injected: str
+    counted: int
+    relation: str
+    holds: bool
+
+    @property
+    def exact(self) -> bool:
+        return self.relation == "="
+
+    def __str__(self) -> str:
+        word = "" if self.holds else "BROKEN: "
+        return f"{word}{self.name}: counted {self.counted} {self.relation} {self.injected}"
+
+
+def _injected(ledger: Ledger, row: Row) -> int:
+    if row.effect == "count":
+        counts = ledger.counts()
+        return sum(counts.get(kind, 0) for kind in row.kinds)
+    return ledger.total(row.effect, row.kinds)
+
+
+def matrix_checks(ledger: Ledger, counters: Counters, *, exact: bool = True) -> list[Check]:
+    """The rows of the matrix against what a host has counted.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    counters : mapping of str to int
+        Those of a host; a row whose counter it does not have is compared only if it was injected.
+    exact : bool
+        False where bytes were lost that the ledger does not know of: equalities become bounds.
+    """
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in MATRIX:
+        groups.setdefault(row.counters, []).append(row)
+    counts = ledger.counts()
+    checks = []
+    for names, rows in groups.items():
+        if any(name not in counters for name in names) and not any(
+            counts.get(kind) for row in rows for kind in row.kinds
+        ):
+            continue
+        injected = sum(_injected(ledger, row) for row in rows)
+        counted = sum(counters.get(name, 0) for name in names)
+        relation = rows[0].relation
+        if relation == "<=":  # a fault is hidden at most: it is the counter that is larger
+            relation = ">="
+        if not exact and relation == "=":
+            relation = ">="
+        holds = counted == injected if relation == "=" else counted >= injected
+        name = " + ".join(names)
+        checks.append(Check(name, f"{injected} injected", counted, relation, holds))
+    return checks + _most_lost(ledger)
+
+
+def _most_lost(ledger: Ledger) -> list[Check]:
+    """No fault costs more frames than its row allows."""
+    allowed = {kind: row.most_lost for row in MATRIX for kind in row.kinds if row.most_lost}
+    worst: dict[str, int] = {}
+    for entry in ledger.entries:
+        worst[entry.kind] = max(worst.get(entry.kind, 0), entry.lost)
+    return [
+        Check(f"frames lost by one {kind}", f"{allowed[kind]} allowed", n, "<=", n <= allowed[kind])
+        for kind, n in worst.items()
+        if kind in allowed
+    ]
+
+
+def identities(counters: Counters) -> list[Check]:
+    """The closing identities of the matrix, from the counters alone."""
+    c = {**dict.fromkeys(_OPTIONAL, 0), **counters}
+    sums = {
+        "bytes_in = ok + rejected + delimiters + pending": (
+            c["bytes_in"],
+            c["bytes_ok"] + c["bytes_rejected"] + c["delimiters"] + c["pending"],
+        ),
+        "frames = ok + each bad": (c["frames"], c["ok"] + sum(c[name] for name in DAMAGED)),
+        "span = unique + missing": (c["span"], c["unique"] + c["missing"]),
+        "samples taken = learned + unlabelled + each refused + expired + waiting": (
+            c["taken"],
+            sum(c[name] for name in _OUTCOMES),
+        ),
+    }
+    return [
+        Check(name, f"{right}", left, "=", left == right) for name, (left, right) in sums.items()
+    ]
+
+
+_OUTCOMES = (
+    "learned",
+    "unlabelled",
+    "refused_value",
+    "unknown_label",
+    "over_rate",
+    "expired",
+    "waiting",
+)
+_OPTIONAL = (*_OUTCOMES, "taken")

@@ -1,0 +1,97 @@
+"""The whole conformance run: every section, in the order of the report."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from firmware_sim.conformance.accuracy_section import accuracy_section
+from firmware_sim.conformance.edge_run import run_edge, with_mishaps, with_rare_faults
+from firmware_sim.conformance.expected import expected
+from firmware_sim.conformance.limit_sections import (
+    WARM_ALLOWANCE,
+    alloc_section,
+    budget_section,
+    process_section,
+)
+from firmware_sim.conformance.link_sections import (
+    frames_section,
+    integrity_section,
+    labels_section,
+    latency_section,
+    ledger_section,
+    link_loss_section,
+    link_section,
+)
+from firmware_sim.conformance.power_section import power_section
+from firmware_sim.conformance.section import Section
+from firmware_sim.harness import Memory
+from firmware_sim.line import MIXES, Line
+from firmware_sim.node import Node, RotatingMachine
+
+COUNTED_CALLS = 200_000
+ACCURACY_SAMPLES = 20_000
+LATE_SAMPLES = 20_000
+# Of simulated disks; and of kills of the real process, 200 of which are in the long tests.
+POWER_SEEDS = 11
+POWER_KILLS = 10
+
+
+def conform(
+    *,
+    samples: int,
+    mix: str = "field",
+    seed: int = 7,
+    baud: float | None = None,
+    on_progress: Callable[[Node, Line, Memory], None] | None = None,
+) -> Iterator[Section]:
+    """Run it all; the sections as they come.
+
+    Parameters
+    ----------
+    samples : int
+    mix : str
+        Of `firmware_sim.line.MIXES`.
+    seed : int
+        Of the machine and of the faults.
+    baud : float or None
+        None: as fast as it goes.
+    on_progress : callable or None
+        As for `simulate`.
+    """
+    if mix not in MIXES:
+        raise ValueError(f"no fault mix {mix!r}; there are {', '.join(MIXES)}")
+    if samples < 1:
+        raise ValueError(f"samples must be at least 1, got {samples}")
+    with tempfile.TemporaryDirectory(prefix="firmware_sim.") as name:
+        folder = Path(name)
+        run = run_edge(
+            lambda: RotatingMachine(seed),
+            folder,
+            samples=samples,
+            rates=with_rare_faults(MIXES[mix], samples, baud),
+            mishaps=with_mishaps(mix, samples),
+            seed=seed,
+            baud=baud,
+            timeout_s=120.0 + samples * (0.01 if baud is None else 800 / baud),
+            warm_allowance=WARM_ALLOWANCE,
+            on_progress=on_progress,
+        )
+        yield link_section(run, baud=baud, seed=seed, mix=mix)
+        if not run.counters or not run.snapshot.exists():
+            why = run.report.edge_errors.strip() or "it said nothing"
+            yield Section("edge", "no counts and no model", [why])
+            return
+        want = expected(run.node, run.faults)
+        yield frames_section(run)
+        yield integrity_section(run, want)
+        yield ledger_section(run)
+        yield latency_section(run)
+        yield link_loss_section(run, want)
+        yield budget_section(run)
+        yield alloc_section(run, calls=COUNTED_CALLS)
+        yield process_section(run)
+        yield labels_section(folder, seed=seed, samples=min(samples, LATE_SAMPLES))
+        yield power_section(folder, seeds=POWER_SEEDS, kills=POWER_KILLS)
+        yield accuracy_section(folder, seed=seed, samples=ACCURACY_SAMPLES)

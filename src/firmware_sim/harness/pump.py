@@ -1,0 +1,126 @@
+"""Drives a node over its line: the simulated board's power supply and clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from firmware_sim.line import Line
+from firmware_sim.line.line import SLICE_S
+from firmware_sim.node import Node
+
+# A simulator that was stopped for longer than this does not make up for it.
+_LONGEST_CATCH_UP_S = 1.0
+
+
+class Pump:
+    """Carries bytes between a node and its line, at whatever times `step` is called.
+
+    The node is powered on when a host first opens the link, as a board that is reset by the
+    opening. Between two steps the simulated time goes by in slices of a millisecond when anything
+    is timed, so that a late wake-up of this process is no overrun of the node.
+    """
+
+    def __init__(self, node: Node, line: Line) -> None:
+        self.node = node
+        self.line = line
+        line.awaits_host = node.hears
+        if line.faults is not None:
+            node.ledger = (
+                line.faults.ledger
+            )  # one for both, so that neither hits what the other did
+        self._at: float | None = None
+
+    @property
+    def powered(self) -> bool:
+        """Whether a host has opened the link yet."""
+        return self._at is not None
+
+    @property
+    def done(self) -> bool:
+        """All samples are handed over and gone from the line; whether they were read is another
+        matter."""
+        return self.node.finished and self.line.quiet
+
+    def step(self, now: float) -> bool:
+        """Bring node and line to `now`, in seconds; whether the node handed anything over."""
+        self.line.step(now)
+        if self.line.take_restart():
+            self.node.reboot()
+        if self._at is None:
+            if not self.line.link.connected:
+                return False
+            self._at = now
+        at = max(self._at, now - _LONGEST_CATCH_UP_S) if self._timed else now
+        moved = False
+        while True:
+            at = min(at + SLICE_S, now)
+            moved |= self._turn(at)
+            if at >= now:
+                break
+        self._at = now
+        return moved
+
+    @property
+    def _timed(self) -> bool:
+        return self.line.paced or self.node.rate is not None
+
+    def _turn(self, at: float) -> bool:
+        """One turn of the node's main loop."""
+        out = self.node.poll(at, self.line.read(), self.line.room(at))
+        self.line.write(at, out)
+        if self.node.finished:
+            self.line.finish(at)
+        return bool(out)
+
+    def run(
+        self,
+        until: Callable[[float], bool],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> float:
+        """Step until `until(now)` says so; the time it was then.
+
+        Sleeps a slice at a time, and wakes early for bytes that come in; without a rate or a baud
+        only when the link has no room.
+        """
+        while True:
+            now = clock()
+            moved = self.step(now)
+            if until(now):
+                return now
+            if self._timed or not moved:
+                self.line.link.wait(SLICE_S)
+
+
+class Drain:
+    """How long nothing has moved since the last sample went out.
+
+    The heartbeats that go on do not count: only answers, and the host's reading of what was sent up
+    to then.
+    """
+
+    def __init__(self, pump: Pump) -> None:
+        self._pump = pump
+        self._end_of_samples: int | None = None
+        self._seen = (-1, -1)
+        self._since = 0.0
+
+    @property
+    def answered(self) -> bool:
+        """Every sample has had its prediction."""
+        node = self._pump.node
+        return self._end_of_samples is not None and node.scorer.received >= node.samples_sent
+
+    def quiet_s(self, now: float) -> float:
+        """Seconds without movement up to `now`; 0 while samples are still on their way."""
+        line = self._pump.line
+        if self._end_of_samples is None:
+            if not self._pump.done:
+                return 0.0
+            self._end_of_samples = line.sent_bytes
+        read = min(line.sent_bytes - line.link.unread(), self._end_of_samples)
+        seen = self._pump.node.scorer.received, read
+        if seen != self._seen:
+            self._seen, self._since = seen, now
+        return now - self._since

@@ -1,0 +1,104 @@
+"""What came of a run, as the node and its line saw it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from firmware_sim.harness.edge import Memory
+from firmware_sim.line import Line
+from firmware_sim.node import Node
+
+
+@dataclass
+class Report:
+    """What came of a run; the accuracies are those the node saw."""
+
+    ended: str
+    """``drained``, ``timeout`` or ``edge exited``."""
+    wall_s: float
+    samples_made: int
+    samples_sent: int
+    samples_dropped: int
+    predictions: int
+    scored: int
+    accuracy: float | None
+    accuracy_first: float | None
+    accuracy_last: float | None
+    window: int
+    latency_us: dict[str, float] | None
+    node: dict[str, int]
+    faults: dict[str, int]
+    frames_lost: int
+    bad_frames: int
+    lost_bytes: int
+    sent_bytes: int
+    memory: Memory = field(default_factory=Memory)
+    exit_code: int | None = None
+    edge: Any = None
+    """The edge process's last line on stdout, parsed; None when it was no JSON."""
+    edge_errors: str = ""
+    """The end of its stderr."""
+    detect_s: list[float] = field(default_factory=list)
+    """After each unplugging, seconds until the edge process said so on stderr."""
+    recover_s: list[float] = field(default_factory=list)
+    """After each plugging in, seconds until the node heard from it again."""
+
+    def json(self) -> str:
+        """One line."""
+        values = asdict(self)
+        values["memory"]["growth"] = self.memory.growth
+        return json.dumps(values)
+
+    def text(self) -> str:
+        """A few lines for a reader."""
+        counts = ", ".join(f"{kind} {n:,}" for kind, n in self.faults.items()) or "none"
+        lines = [
+            f"samples   made {self.samples_made:,}  sent {self.samples_sent:,}  "
+            f"dropped before sending {self.samples_dropped:,}  "
+            f"in {self.wall_s:.1f} s ({self.ended})",
+            f"answers   {self.predictions:,} predictions, {self.scored:,} scored: accuracy "
+            f"{_percent(self.accuracy)}, first {self.window:,} {_percent(self.accuracy_first)}, "
+            f"last {self.window:,} {_percent(self.accuracy_last)}",
+            f"faults    {counts}; frames lost {self.frames_lost:,}, bad {self.bad_frames:,}; "
+            f"{self.lost_bytes:,} of {self.lost_bytes + self.sent_bytes:,} bytes found no room",
+        ]
+        if self.latency_us is not None:
+            at = {name: f"{us:,.0f}" for name, us in self.latency_us.items()}
+            lines.append(f"latency   p50 {at['p50']}  p99 {at['p99']}  max {at['max']} us")
+        if self.memory.peak is not None:
+            lines.append(f"process   {self.memory.text()}")
+        if self.exit_code is not None:
+            lines.append(f"edge      exit code {self.exit_code}")
+        return "\n".join(lines)
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def report(node: Node, line: Line, *, ended: str, wall_s: float) -> Report:
+    """The node's and the line's side of a report."""
+    score = node.scorer
+    ledger = line.faults.ledger if line.faults else node.ledger
+    return Report(
+        ended=ended,
+        wall_s=wall_s,
+        samples_made=node.samples_made,
+        samples_sent=node.samples_sent,
+        samples_dropped=node.samples_dropped,
+        predictions=score.received,
+        scored=score.scored,
+        accuracy=score.accuracy,
+        accuracy_first=score.first_accuracy,
+        accuracy_last=score.last_accuracy,
+        window=score.window,
+        latency_us=score.latency_us(),
+        node=node.counters(),
+        faults=ledger.counts(),
+        frames_lost=ledger.frames_lost,
+        bad_frames=ledger.bad_frames,
+        lost_bytes=line.lost_bytes,
+        sent_bytes=line.sent_bytes,
+    )

@@ -1,0 +1,170 @@
+"""One run: a node on a line here, an edge process under a device's limits at the other end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+
+from firmware_sim.harness.edge import EdgeProcess, Memory
+from firmware_sim.harness.pump import Drain, Pump
+from firmware_sim.harness.report import Report, report
+from firmware_sim.limits.profiles import Profile
+from firmware_sim.line import Line
+from firmware_sim.node import FrameNode, Node
+
+# After so many samples an edge process has taken all it will ever take: growth is counted from
+# there.
+_WARM_SAMPLES = 10_000
+_LOOK_EVERY_S = 0.2
+_GRACE_S = 60.0
+
+
+def simulate(
+    argv: Sequence[str],
+    node: Node,
+    line: Line,
+    *,
+    profile: Profile | None = None,
+    cap: str = "data",
+    warm_allowance: int | None = None,
+    pauses: Sequence[tuple[int, float]] = (),
+    timeout_s: float = math.inf,
+    drain_s: float = 2.0,
+    start_s: float = 60.0,
+    on_progress: Callable[[Node, Line, Memory], None] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Report:
+    """Run `argv` against the node until its samples are answered, then SIGTERM, and wait for it.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        The edge process; ``{port}`` stands for the link's url.
+    node, line : Node, Line
+        The line's link is left open.
+    profile : Profile or None
+        Caps the edge process by the profile's allowance as soon as the handshake shows that it is
+        up.
+    warm_allowance : int or None
+        Caps the growth of its address space after 10,000 samples, bytes.
+    pauses : sequence of (int, float)
+        After so many samples handed over the edge process is stopped for so many seconds, as by a
+        machine that has better things to do.
+    timeout_s : float
+        Longest run, seconds from here.
+    drain_s : float
+        After the last sample: how long to wait for one more answer.
+    start_s : float
+        How long the edge process may take to open the link and shake hands.
+    on_progress : callable or None
+        Called five times a second.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    OSError
+        `argv` cannot be started, or a cap cannot be set on this system.
+    """
+    edge = EdgeProcess(argv, line.link.url, profile=profile, cap=cap, warm_allowance=warm_allowance)
+    try:
+        pump = Pump(node, line)
+        started = clock()
+        watch = _Watch(
+            pump,
+            edge,
+            started=started,
+            timeout_s=timeout_s,
+            drain_s=drain_s,
+            start_s=start_s,
+            pauses=pauses,
+            on_progress=on_progress,
+        )
+        ended_at = pump.run(watch.over, clock=clock)
+        edge.ask_to_stop()
+        # It may be writing to the link, so the link has to be served while it ends.
+        pump.run(lambda now: edge.exit_code is not None or now > ended_at + _GRACE_S, clock=clock)
+        edge.kill()
+        result = report(node, line, ended=watch.ended, wall_s=ended_at - started)
+        result.memory = edge.memory
+        result.detect_s = watch.detect_s
+        result.recover_s = [b - a for a, b in zip(line.plugged_at, line.heard_at, strict=False)]
+        result.exit_code = edge.exit_code
+        result.edge, result.edge_errors = edge.output()
+        return result
+    finally:
+        edge.close()
+
+
+class _Watch:
+    """Decides when a run is over, and looks at the edge process now and then."""
+
+    def __init__(
+        self, pump, edge, *, started, timeout_s, drain_s, start_s, pauses, on_progress
+    ) -> None:
+        self.pump, self.edge, self.started = pump, edge, started
+        self.timeout_s, self.drain_s, self.start_s = timeout_s, drain_s, start_s
+        self.on_progress = on_progress
+        self.ended = ""
+        self.detect_s: list[float] = []
+        self._said = 0  # bytes on its stderr at the last unplugging
+        self._unplugged = 0
+        self._pauses = sorted(pauses)
+        self._resume_at: float | None = None
+        self._look_at = started
+        self._drain = Drain(pump)
+
+    def over(self, now: float) -> bool:
+        node = self.pump.node
+        if node.streaming and self.pump.powered:
+            self.edge.begin()
+        self._listen_for_loss(now)
+        self._pause(now)
+        if now >= self._look_at:
+            self._look_at = now + _LOOK_EVERY_S
+            self._look()
+        self.ended = self._reason(node, now)
+        if self.ended:
+            self._look()
+        return bool(self.ended)
+
+    def _pause(self, now: float) -> None:
+        if self._resume_at is not None:
+            if now >= self._resume_at:
+                self.edge.resume()
+                self._resume_at = None
+        elif self._pauses and self.pump.node.samples_sent >= self._pauses[0][0]:
+            self._resume_at = now + self._pauses.pop(0)[1]
+            self.edge.pause()
+
+    def _listen_for_loss(self, now: float) -> None:
+        unplugged_at = self.pump.line.unplugged_at
+        if self._unplugged == len(unplugged_at):
+            self._said = self.edge.said_bytes()
+        elif self.edge.said_bytes() > self._said:
+            self.detect_s.append(now - unplugged_at[self._unplugged])
+            self._unplugged += 1
+            self._said = self.edge.said_bytes()
+        elif len(self.pump.line.heard_at) > self._unplugged:
+            self._unplugged += 1  # found in the middle of a handshake: it has tried again at once
+
+    def _look(self) -> None:
+        node = self.pump.node
+        handled = node.scorer.received if isinstance(node, FrameNode) else node.samples_sent
+        self.edge.look(warm=handled >= _WARM_SAMPLES)
+        if self.on_progress is not None:
+            self.on_progress(node, self.pump.line, self.edge.memory)
+
+    def _reason(self, node: Node, now: float) -> str:
+        if self.edge.exit_code is not None:
+            return "edge exited"
+        late = now - self.started > self.timeout_s
+        # A board that has restarted waits for the host, too, but that is another matter.
+        never = not node.streaming and node.boots == 1 and now - self.started > self.start_s
+        if late or never:
+            return "timeout"
+        quiet_s = self._drain.quiet_s(now)
+        return "drained" if self._drain.answered or quiet_s > self.drain_s else ""

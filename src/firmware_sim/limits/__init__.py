@@ -1,0 +1,1 @@
+"""What a device allows: profiles, caps on a process, counts of allocator calls."""

@@ -1,0 +1,19 @@
+"""The wire between node and host: links, speed, faults, and the ledger of every fault."""
+
+from firmware_sim.line.injector import FaultInjector
+from firmware_sim.line.ledger import Ledger
+from firmware_sim.line.line import Line
+from firmware_sim.line.links import Link, MemoryLink, PtyLink, TcpLink
+from firmware_sim.line.rates import MIXES, fault_rates
+
+__all__ = [
+    "MIXES",
+    "FaultInjector",
+    "Ledger",
+    "Line",
+    "Link",
+    "MemoryLink",
+    "PtyLink",
+    "TcpLink",
+    "fault_rates",
+]

@@ -1,0 +1,216 @@
+"""The kinds of faults on the wire.
+
+A fault is a function of a stretch of the stream: it gets some whole frames and gives back the
+pieces that go on the wire in their place. `FAULTS` names them; a new kind is one more function
+there. A frame suffers at most one fault, so that none hides another. What a fault did (frames that
+do not arrive, runs that must be refused, copies, empty frames) is not believed of its kind but read
+off the pieces: they are cut at their delimiters and compared with the frames that went in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+# Later than this many samples, one is behind the host's window of numbers.
+WINDOW = 64
+# One second of a line at 115200 baud.
+SECOND_BYTES = 11520
+OVERLONG_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Unplug:
+    """The cable is pulled at this point of the byte stream.
+
+    The bytes before it are given up to ``settle_s`` seconds to be read, so that what is lost is
+    what the ledger says; then the link is away for ``seconds``. When it comes back ``stale`` comes
+    first, as from a buffer that outlived the cable, and with ``reboot`` the board has lost its
+    power too.
+    """
+
+    seconds: float = 0.2
+    settle_s: float = 2.0
+    stale: bytes = b""
+    reboot: bool = False
+
+
+Piece = bytes | Unplug
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Whole frames, each with its delimiter, that a fault may damage.
+
+    ``first`` is the length of the first without delimiter: it is the one that is hit. ``recent``
+    are frames that arrived whole not long ago.
+    """
+
+    data: bytes
+    first: int
+    delimiter: int
+    recent: tuple[bytes, ...]
+
+    @property
+    def end(self) -> bytes:
+        return bytes([self.delimiter])
+
+    def garbage(self, n: int, rng: np.random.Generator) -> bytes:
+        """n random bytes, none of them the delimiter."""
+        return (self.delimiter + 1 + rng.integers(0, 255, n)).astype(np.uint8).tobytes()
+
+
+Hit = tuple[list[Piece], int, int]
+"""Pieces in place of the stretch, offset of the fault in it, size in bytes."""
+
+
+def _flipped(s: Stretch, at: int, bit: int) -> Hit:
+    damaged = bytearray(s.data)
+    damaged[at] ^= bit
+    return [bytes(damaged)], at, 1
+
+
+def _flip(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    while True:
+        at, bit = int(rng.integers(s.first)), 1 << int(rng.integers(8))
+        if s.data[at] ^ bit != s.delimiter:
+            return _flipped(s, at, bit)
+
+
+def _split(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    near = [i for i in range(s.first) if (s.data[i] ^ s.delimiter).bit_count() == 1]
+    if not near:
+        return None
+    at = near[int(rng.integers(len(near)))]
+    return _flipped(s, at, s.data[at] ^ s.delimiter)
+
+
+def _join(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    if len(s.data) == s.first + 1:  # nothing behind it to be joined to
+        return None
+    return _flipped(s, s.first, 1 << int(rng.integers(8)))
+
+
+def _drop_bytes(n: int) -> Apply:
+    def drop(s: Stretch, rng: np.random.Generator) -> Hit | None:
+        at = int(rng.integers(s.first))
+        gone = min(n, len(s.data) - 1 - at)  # the last delimiter stays
+        return [s.data[:at] + s.data[at + gone :]], at, gone
+
+    return drop
+
+
+def _insert(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    garbage = s.garbage(int(rng.integers(1, 17)), rng)
+    # Noise on an idle line, and a sender that puts a delimiter first: the frame itself is whole.
+    return [garbage + s.end + s.data], 0, len(garbage)
+
+
+def _glue(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    garbage = s.garbage(int(rng.integers(1, 17)), rng)
+    return [garbage + s.data], 0, len(garbage)
+
+
+def _noise(n: int) -> Apply:
+    def noise(s: Stretch, rng: np.random.Generator) -> Hit | None:
+        at = int(rng.integers(s.first))
+        size = min(n, len(s.data) - 1 - at)
+        static = rng.integers(0, 256, size).astype(np.uint8).tobytes()
+        return [s.data[:at] + static + s.data[at + size :]], at, size
+
+    return noise
+
+
+def _truncate(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    keep = int(rng.integers(1, max(2, s.first)))
+    return [s.data[:keep] + s.data[s.first :]], keep, s.first - keep
+
+
+def _lose(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    return [s.data[s.first + 1 :]], 0, s.first
+
+
+def _overlong(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    return [s.garbage(OVERLONG_BYTES, rng) + s.end + s.data], 0, OVERLONG_BYTES
+
+
+def _empty(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    n = int(rng.integers(1, 65))
+    return [s.end * n + s.data], 0, n
+
+
+def _duplicate(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    whole = s.data[: s.first + 1]
+    return [whole + s.data], s.first, len(whole)
+
+
+def _disconnect(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    at = int(rng.integers(s.first + 1))
+    return [s.data[:at], Unplug()], at, s.first - at
+
+
+def _stale(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    if not s.recent:
+        return None
+    torn, *whole = s.recent
+    stale = torn[int(rng.integers(1, len(torn))) :] + s.end
+    stale += b"".join(frame + s.end for frame in whole)
+    [cut, unplug], at, _ = _cut(s, rng)
+    return [cut, replace(unplug, stale=stale)], at, len(stale)
+
+
+def _reboot(s: Stretch, rng: np.random.Generator) -> Hit | None:
+    [cut, unplug], at, size = _cut(s, rng)
+    return [cut, replace(unplug, reboot=True)], at, size
+
+
+def _cut(s: Stretch, rng: np.random.Generator) -> tuple[tuple[bytes, Unplug], int, int]:
+    at = int(rng.integers(s.first + 1))
+    return (s.data[:at], Unplug()), at, s.first - at
+
+
+Apply = Callable[[Stretch, np.random.Generator], "Hit | None"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A kind of fault.
+
+    ``apply`` gives None where this stretch cannot suffer it. ``reach`` is how many bytes behind the
+    frame it may touch: so many are collected first. ``delay`` is, for one that does nothing to a
+    frame but hold it back, the least and the most samples that overtake it.
+    """
+
+    summary: str
+    apply: Apply | None = None
+    reach: int = 0
+    delay: tuple[int, int] | None = None
+
+
+FAULTS: dict[str, Fault] = {
+    "flip": Fault("one bit flipped, no delimiter made or destroyed", _flip),
+    "split": Fault("one bit flipped that makes a delimiter", _split),
+    "join": Fault("one bit flipped that destroys a delimiter", _join, reach=1),
+    "drop": Fault("one byte lost", _drop_bytes(1)),
+    "drop8": Fault("eight bytes lost, as by a UART's overrun FIFO", _drop_bytes(8), reach=8),
+    "insert": Fault("1 to 16 bytes of garbage between two frames", _insert),
+    "glue": Fault("1 to 16 bytes of garbage with no delimiter before the frame", _glue),
+    "burst": Fault("16 bytes overwritten by noise", _noise(16), reach=16),
+    "noise": Fault("a second of noise at 115200 baud", _noise(SECOND_BYTES), reach=SECOND_BYTES),
+    "truncate": Fault("the end of the frame missing, the delimiter there", _truncate),
+    "lose": Fault("the whole frame missing", _lose),
+    "overlong": Fault("1 MiB without a delimiter between two frames", _overlong),
+    "empty": Fault("1 to 64 delimiters with nothing between them", _empty),
+    "duplicate": Fault("the whole frame sent twice", _duplicate),
+    "reorder": Fault("the frame comes 1 to 48 samples late", delay=(1, 48)),
+    "overdue": Fault("the frame comes so late that its number is forgotten", delay=(72, 200)),
+    "disconnect": Fault("the link unplugged at any byte of the frame", _disconnect),
+    "stale": Fault("unplugged, and old bytes come first when it is plugged in", _stale),
+    "reboot": Fault("unplugged, and the board restarted", _reboot),
+}
+
+# Those that take the link away, and the least samples from one to the next.
+UNPLUGGING = ("disconnect", "stale", "reboot")
+UNPLUGGED_APART = 500

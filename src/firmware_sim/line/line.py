@@ -1,0 +1,234 @@
+"""The wire between node and link: its speed, its faults, and what waits for room.
+
+node.poll() --frames--> faults --bytes--> [waiting] --baud--> link
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from firmware_sim.line.faults import Piece, Unplug
+from firmware_sim.line.injector import FaultInjector
+from firmware_sim.line.links import Link
+
+# What a paced line may be ahead of the clock: a millisecond, below what a process is woken for
+# reliably.
+SLICE_S = 1e-3
+# Unpaced, a node may be ahead of the link by so many bytes: enough to keep a pseudo-terminal busy.
+# Less where the link may be unplugged: what waits then comes at once when it is back, while the
+# host still shakes hands and can only put it into its ring.
+_UNPACED_AHEAD = 16384
+_UNPACED_AHEAD_OF_UNPLUGGING = 3072
+# How long nothing must be unread before an unplugging: what the host has just read, it still holds.
+_CALM_S = 5e-3
+# A host that opens a port throws away what it finds there (pyserial does). The line stays silent
+# until the host has spoken, or, where the node does not listen, has flushed; so long at most.
+_HUSH_S = 2.0
+
+
+class Pacer:
+    """A UART's speed, kept against absolute deadlines so that late wake-ups do not add up.
+
+    Parameters
+    ----------
+    baud : float
+        Bits a second, positive.
+    bits_per_byte : int
+        8 data bits, a start and a stop bit.
+    """
+
+    def __init__(self, baud: float, bits_per_byte: int = 10) -> None:
+        if not (baud > 0 and math.isfinite(baud)):
+            raise ValueError(f"baud must be positive and finite, got {baud}")
+        self._byte_s = bits_per_byte / baud
+        self._free_at = -math.inf  # when the last byte handed over has gone
+        self._idle = True
+
+    def room(self, now: float) -> int:
+        """Bytes the line can start to carry up to one slice after `now`."""
+        if self._idle and self._free_at < now:
+            # A line that had nothing to carry does not make up for it; one whose writer came late
+            # does.
+            self._free_at = now
+        return max(0, math.floor((now + SLICE_S - self._free_at) / self._byte_s + 1e-6))
+
+    def carried(self, n: int, *, idle: bool) -> None:
+        """`n` bytes were handed over; `idle` when there were no more."""
+        self._free_at += n * self._byte_s
+        self._idle = idle
+
+
+class Line:
+    """A link with a speed and a history of accidents.
+
+    A paced line is a UART: it has no flow control, so what the link has no room for is gone
+    (counted in `lost_bytes`). An unpaced one waits for room, as USB does. When nobody listens
+    neither takes bytes, and it is the node's transmit buffer that overruns.
+
+    Parameters
+    ----------
+    link : Link
+    baud : float or None
+        Speed in bits a second; None goes as fast as the link takes.
+    faults : FaultInjector or None
+    flow_control : bool
+        RTS and CTS are wired: a paced line, too, waits for a host that is slow.
+
+    Attributes
+    ----------
+    awaits_host : bool
+        The node listens: what it says goes out once the host has spoken.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        *,
+        baud: float | None = None,
+        faults: FaultInjector | None = None,
+        flow_control: bool = False,
+    ) -> None:
+        self.link = link
+        self.faults = faults
+        self.flow_control = flow_control
+        self.lost_bytes = 0
+        self.sent_bytes = 0
+        self._pacer = Pacer(baud) if baud else None
+        unplugs = faults is not None and faults.may_unplug
+        self._ahead = _UNPACED_AHEAD_OF_UNPLUGGING if unplugs else _UNPACED_AHEAD
+        self._waiting = bytearray()
+        self._unplug: Unplug | None = None  # due when the bytes before it have gone
+        self._behind: list[Piece] = []  # and these when it is plugged in again
+        self._restarted = False
+        self._alone = False  # plugged in again, and no host has come back yet
+        self.unplugged_at: list[float] = []
+        self.plugged_at: list[float] = []
+        self.heard_at: list[float] = []  # when the host spoke first after each
+        self._settle_until = math.inf
+        self._calm_since: float | None = None
+        self._plug_at: float | None = None
+        self._connected = False
+        self.awaits_host = True
+        self._hush_until = -math.inf
+        self._flushes = link.flushes  # before the host opened the link
+        self._now = -math.inf
+
+    @property
+    def paced(self) -> bool:
+        return self._pacer is not None
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing on the way to the link, and no unplugging in progress."""
+        return not self._waiting and self._unplug is None
+
+    def room(self, now: float) -> int:
+        """Bytes the node may hand over now; 0 when nobody listens, as of the last `step`."""
+        if self._unplug is not None or not self._connected or self._hushed(now):
+            return 0
+        ahead = self._pacer.room(now) if self._pacer else self._ahead
+        return max(0, ahead - len(self._waiting))
+
+    def write(self, now: float, data: bytes) -> None:
+        """Bytes from the node; those behind an unplugging stay in its transmit buffer."""
+        self._queue(now, self.faults.feed(data) if self.faults else (data,))
+        self.step(now)
+
+    def finish(self, now: float) -> None:
+        """The node has handed over its last: what the faults have held back goes out."""
+        if self.faults is not None and (late := self.faults.finish()):
+            self._queue(now, late)
+
+    def take_restart(self) -> bool:
+        """Whether the board has lost its power since the last call."""
+        restarted, self._restarted = self._restarted, False
+        return restarted
+
+    def _queue(self, now: float, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            if self._unplug is not None or self._plug_at is not None:
+                self._behind.append(piece)
+            elif isinstance(piece, Unplug):
+                self._unplug = piece
+                self._settle_until, self._calm_since = now + piece.settle_s, None
+            else:
+                self._waiting += piece
+
+    def read(self) -> bytes:
+        """Bytes from the host."""
+        data = self.link.receive()
+        if data:
+            self._hush_until = -math.inf
+            if len(self.heard_at) < len(self.plugged_at):
+                self.heard_at.append(self._now)
+        return data
+
+    def step(self, now: float) -> None:
+        """Move waiting bytes on, and unplug or plug in when it is time."""
+        self._now = now
+        if self._plug_at is not None:
+            if now < self._plug_at:
+                return
+            self._plug(now)
+        before, self._connected = self._connected, self.link.connected
+        if self._connected and not before:
+            self._hush_until = now + _HUSH_S
+            self._alone = False
+        elif not self._connected:
+            self._flushes = self.link.flushes
+        if self._waiting and not self._alone and not self._hushed(now):
+            self._carry(now)
+        if self._unplug is not None and self._plug_at is None and self._settled(now):
+            self.lost_bytes += len(self._waiting)
+            self._waiting.clear()
+            self.link.unplug()
+            self._connected = False
+            self._flushes = self.link.flushes
+            self._plug_at = now + self._unplug.seconds
+            self.unplugged_at.append(now)
+
+    def _hushed(self, now: float) -> bool:
+        """Whether the host may still throw away what it is sent."""
+        flushed = self.link.flushes > self._flushes
+        return now < self._hush_until and (self.awaits_host or not flushed)
+
+    def _plug(self, now: float) -> None:
+        assert self._unplug is not None and self.faults is not None
+        unplug, behind = self._unplug, self._behind
+        self.link.plug()
+        self._alone = True
+        self.plugged_at.append(now)
+        self._plug_at, self._unplug, self._behind = None, None, []
+        if unplug.reboot:
+            self._restarted = True
+            self.faults.revive()
+            return
+        # A sender puts a delimiter first when a link is new; what is stale comes before that.
+        self._waiting += unplug.stale + self.faults.end
+        self._queue(now, behind)
+
+    def _carry(self, now: float) -> None:
+        if self._pacer is None:
+            taken = self.link.send(self._waiting)
+            self.sent_bytes += taken
+            del self._waiting[:taken]
+            return
+        due = min(self._pacer.room(now), len(self._waiting))
+        if due:
+            taken = self.link.send(memoryview(self._waiting)[:due])
+            self.sent_bytes += taken
+            if self.flow_control:
+                due = taken
+            self.lost_bytes += due - taken
+            del self._waiting[:due]
+        self._pacer.carried(due, idle=not self._waiting)
+
+    def _settled(self, now: float) -> bool:
+        """Whether the host has read all that came before the unplugging, or has had its time to."""
+        if self._waiting or self.link.unread():
+            self._calm_since = None
+        elif self._calm_since is None:
+            self._calm_since = now
+        calm = self._calm_since is not None and now - self._calm_since >= _CALM_S
+        return calm or now >= self._settle_until

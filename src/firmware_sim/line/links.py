@@ -1,0 +1,366 @@
+"""The device's end of a link: a pseudo-terminal, a TCP server, or two queues in memory.
+
+Nothing here blocks, except `wait`. A link says whether a host is listening (``connected``), takes
+as many bytes as the channel has room for, and can be unplugged and plugged in again. How fast bytes
+go and what happens to them on the way is the line's business (`firmware_sim.line`).
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import select
+import socket
+import sys
+import termios
+import tty
+from pathlib import Path
+from typing import Protocol
+
+_CHUNK = 65536
+
+
+class Link(Protocol):
+    """What the three links have in common."""
+
+    @property
+    def url(self) -> str:
+        """What the host opens: a path, or a URL for ``serial.serial_for_url``."""
+        ...
+
+    @property
+    def connected(self) -> bool:
+        """Whether a host has the other end open."""
+        ...
+
+    def send(self, data: bytes | bytearray | memoryview) -> int:
+        """Hand over bytes; the number taken, 0 when there is no room or nobody listens."""
+        ...
+
+    def receive(self) -> bytes:
+        """All bytes that have come in, ``b""`` if none."""
+        ...
+
+    @property
+    def flushes(self) -> int:
+        """How often a host has thrown away its input, as far as can be seen: pyserial does so when
+        it opens a port."""
+        ...
+
+    def unread(self) -> int:
+        """Bytes sent that the host has not read yet, as far as can be seen: a lower bound, 0 when
+        down."""
+        ...
+
+    def unplug(self) -> None:
+        """Take the link away, as pulling the cable does; unread bytes may be lost."""
+        ...
+
+    def plug(self) -> None:
+        """Bring it back under the same ``url`` (a pseudo-terminal needs a symlink for that)."""
+        ...
+
+    def wait(self, seconds: float) -> None:
+        """Sleep until bytes come in, but at most so long."""
+        ...
+
+    def close(self) -> None:
+        """Give everything back; a second call does nothing."""
+        ...
+
+
+def _int_ioctl(end: int | socket.socket, request: int) -> int:
+    return int.from_bytes(fcntl.ioctl(end, request, bytes(4)), sys.byteorder, signed=True)
+
+
+class PtyLink:
+    """A pseudo-terminal, which a host opens as it would open ``/dev/ttyUSB0``.
+
+    Parameters
+    ----------
+    symlink : path or None
+        A stable name for the terminal, made here, replaced when the terminal changes, removed by
+        `close`. Without it ``url`` is ``/dev/pts/N`` and becomes another after `unplug` and `plug`.
+
+    Raises
+    ------
+    FileExistsError
+        `symlink` is there already and is not a symbolic link.
+    """
+
+    def __init__(self, symlink: str | os.PathLike[str] | None = None) -> None:
+        if not hasattr(os, "openpty"):
+            raise OSError(f"{sys.platform} has no pseudo-terminals; use the TCP link")
+        self._symlink = None if symlink is None else Path(os.path.abspath(symlink))
+        if self._symlink is not None and self._symlink.exists() and not self._symlink.is_symlink():
+            raise FileExistsError(f"{self._symlink} exists and is no symbolic link; name another")
+        self._master = -1
+        self._name = ""
+        self._flushes = 0
+        self._poll = select.poll()
+        self.plug()
+
+    @property
+    def url(self) -> str:
+        return str(self._symlink or self._name)
+
+    @property
+    def connected(self) -> bool:
+        # The kernel reports a hang-up for as long as nobody has the terminal open.
+        return self._master >= 0 and not any(e & select.POLLHUP for _, e in self._poll.poll(0))
+
+    def plug(self) -> None:
+        if self._master >= 0:
+            return
+        self._master, slave = os.openpty()
+        try:
+            # Or the line discipline would echo, and eat 0x03, 0x0d and their like.
+            tty.setraw(slave)
+            # Packet mode: the kernel tells when the host flushes its input.
+            fcntl.ioctl(self._master, termios.TIOCPKT, (1).to_bytes(4, sys.byteorder))
+            os.set_blocking(self._master, False)
+            self._name = os.ttyname(slave)
+        finally:
+            os.close(slave)  # held open, it would hide that the host has gone
+        self._poll.register(self._master, select.POLLIN)
+        if self._symlink is not None:
+            fresh = self._symlink.with_name(f".{self._symlink.name}.{os.getpid()}")
+            fresh.symlink_to(self._name)
+            fresh.replace(self._symlink)
+
+    def unplug(self) -> None:
+        if self._master < 0:
+            return
+        self._poll.unregister(self._master)
+        os.close(self._master)
+        self._master = -1
+        if self._symlink is not None and self._symlink.is_symlink():
+            self._symlink.unlink()
+
+    def send(self, data: bytes | bytearray | memoryview) -> int:
+        # Written while nobody listens, bytes would wait in the kernel and greet the next host as
+        # stale data.
+        if not self.connected:
+            return 0
+        try:
+            return os.write(self._master, data)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EIO):  # full; just closed
+                return 0
+            raise
+
+    def receive(self) -> bytes:
+        # A terminal hands over 4 KiB at most a call, and a host that answers fast has more than
+        # that ready.
+        data = b""
+        while self._master >= 0 and len(data) < _CHUNK:
+            try:
+                packet = os.read(self._master, _CHUNK)
+            except BlockingIOError:
+                break
+            except OSError as error:
+                if error.errno == errno.EIO:  # the host has closed its end
+                    break
+                raise
+            if not packet:  # the same, elsewhere than on Linux
+                break
+            # A packet is a byte of flags; data follow where no flag is set.
+            self._flushes += packet[0] & termios.TIOCPKT_FLUSHREAD
+            data += packet[1:]
+        return data
+
+    @property
+    def flushes(self) -> int:
+        return self._flushes
+
+    def unread(self) -> int:
+        if not self.connected:
+            return 0
+        slave = os.open(self._name, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            # Bytes lie about in the kernel, uncounted, until a worker moves them up; polling makes
+            # it do so.
+            if not select.select((slave,), (), (), 0)[0]:
+                return 0
+            return _int_ioctl(slave, termios.FIONREAD)
+        finally:
+            os.close(slave)
+
+    def wait(self, seconds: float) -> None:
+        # With nobody at the other end the hang-up makes poll return at once: then only sleep.
+        if self._master >= 0 and self.connected:
+            self._poll.poll(max(0.0, seconds) * 1e3)
+        else:
+            select.select((), (), (), max(0.0, seconds))
+
+    def close(self) -> None:
+        self.unplug()
+
+
+class TcpLink:
+    """A TCP server for one host at a time, opened as ``socket://127.0.0.1:PORT``.
+
+    Parameters
+    ----------
+    port : int
+        0 takes a free one.
+    host : str
+        Address to listen on; by default this machine only, since the link knows no password.
+    """
+
+    def __init__(self, port: int = 0, host: str = "127.0.0.1") -> None:
+        self._address = (host, port)
+        self._server: socket.socket | None = None
+        self._peer: socket.socket | None = None
+        self.plug()
+
+    flushes = 0  # a peer's buffers cannot be seen
+
+    @property
+    def url(self) -> str:
+        return f"socket://{self._address[0]}:{self._address[1]}"
+
+    @property
+    def connected(self) -> bool:
+        if self._peer is None and self._server is not None:
+            try:
+                self._peer, _ = self._server.accept()
+            except BlockingIOError:
+                return False
+            self._peer.setblocking(False)
+            self._peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return self._peer is not None
+
+    def plug(self) -> None:
+        if self._server is not None:
+            return
+        self._server = socket.create_server(self._address, backlog=1)
+        self._server.setblocking(False)
+        self._address = self._server.getsockname()[:2]  # the same port again after `unplug`
+
+    def unplug(self) -> None:
+        for end in (self._peer, self._server):
+            if end is not None:
+                end.close()
+        self._peer = self._server = None
+
+    def _hang_up(self) -> None:
+        if self._peer is not None:
+            self._peer.close()
+            self._peer = None
+
+    def send(self, data: bytes | bytearray | memoryview) -> int:
+        if not self.connected or self._peer is None:
+            return 0
+        try:
+            return self._peer.send(data)
+        except BlockingIOError:
+            return 0
+        except ConnectionError:
+            self._hang_up()
+            return 0
+
+    def receive(self) -> bytes:
+        if not self.connected or self._peer is None:
+            return b""
+        try:
+            data = self._peer.recv(_CHUNK)
+        except BlockingIOError:
+            return b""
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._hang_up()
+        return data
+
+    def unread(self) -> int:
+        """Bytes the peer's kernel has not confirmed; what its process has not read cannot be
+        seen."""
+        if self._peer is None or not sys.platform.startswith("linux"):
+            return 0
+        return _int_ioctl(self._peer, termios.TIOCOUTQ)
+
+    def wait(self, seconds: float) -> None:
+        ends = [end for end in (self._peer or self._server,) if end is not None]
+        select.select(ends, (), (), max(0.0, seconds))
+
+    def close(self) -> None:
+        self.unplug()
+
+
+class MemoryLink:
+    """Two bounded queues; `host` is the other end, for tests that need no file descriptor.
+
+    Parameters
+    ----------
+    capacity : int
+        Bytes each direction holds.
+    """
+
+    def __init__(self, capacity: int = 65536) -> None:
+        self.capacity = capacity
+        self.to_host, self.to_device = bytearray(), bytearray()
+        self.plugged = True
+        self.host = MemoryHost(self)
+
+    url = "memory"
+    flushes = 0
+
+    @property
+    def connected(self) -> bool:
+        return self.plugged and self.host.is_open
+
+    def send(self, data: bytes | bytearray | memoryview) -> int:
+        return _fill(self.to_host, data, self.capacity) if self.connected else 0
+
+    def receive(self) -> bytes:
+        return _drain(self.to_device)
+
+    def unread(self) -> int:
+        return len(self.to_host)
+
+    def unplug(self) -> None:
+        self.plugged = False
+        self.to_host.clear()
+
+    def plug(self) -> None:
+        self.plugged = True
+
+    def wait(self, seconds: float) -> None:
+        """Nothing to wait for: whoever drives both ends decides what time it is."""
+
+    def close(self) -> None:
+        self.unplug()
+
+
+class MemoryHost:
+    """The host's end of a `MemoryLink`."""
+
+    def __init__(self, link: MemoryLink) -> None:
+        self._link = link
+        self.is_open = True
+
+    def read(self) -> bytes:
+        """All bytes waiting; ConnectionError when the link is unplugged."""
+        if not self._link.plugged:
+            raise ConnectionError("the memory link is unplugged")
+        return _drain(self._link.to_host)
+
+    def write(self, data: bytes) -> int:
+        """The number of bytes that found room; ConnectionError when the link is unplugged."""
+        if not self._link.plugged:
+            raise ConnectionError("the memory link is unplugged")
+        return _fill(self._link.to_device, data, self._link.capacity)
+
+
+def _fill(queue: bytearray, data: bytes | bytearray | memoryview, capacity: int) -> int:
+    taken = min(len(data), capacity - len(queue))
+    queue += data[:taken]
+    return taken
+
+
+def _drain(queue: bytearray) -> bytes:
+    data = bytes(queue)
+    queue.clear()
+    return data

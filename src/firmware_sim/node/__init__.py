@@ -1,0 +1,24 @@
+"""The simulated node: its signals, the frames or lines it sends, the score of what comes back."""
+
+from firmware_sim.node.faulty_node import FaultyNode, Mishaps
+from firmware_sim.node.frame_node import FrameNode
+from firmware_sim.node.node import Node
+from firmware_sim.node.signals import (
+    SIGNALS,
+    DriftingGasSensor,
+    PersonAccelerometer,
+    RotatingMachine,
+)
+from firmware_sim.node.text_node import TextNode
+
+__all__ = [
+    "SIGNALS",
+    "DriftingGasSensor",
+    "FaultyNode",
+    "FrameNode",
+    "Mishaps",
+    "Node",
+    "PersonAccelerometer",
+    "RotatingMachine",
+    "TextNode",
+]

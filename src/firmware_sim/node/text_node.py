@@ -1,0 +1,111 @@
+"""A node that prints lines, as any sketch with ``Serial.println`` does."""
+
+from __future__ import annotations
+
+import binascii
+from functools import reduce
+from operator import xor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgesvm.data import SampleSource
+from firmware_sim.node._codec import NO_LABEL
+from firmware_sim.node.node import Node
+
+MAX_LINE = 512
+
+CHECKSUMS = {
+    "none": lambda line: "",
+    "xor": lambda line: f"*{reduce(xor, line, 0):02X}",
+    "crc16": lambda line: f"*{binascii.crc_hqx(line, 0xFFFF):04X}",
+}
+
+
+class TextNode(Node):
+    """Comma-separated features, the label last; a comment line says so first.
+
+    There is no handshake and nothing is heard: lines flow from the end of the boot on.
+
+    Parameters
+    ----------
+    source, **settings
+        See `Node`.
+    numbered : bool
+        ``@N`` before the values: the sequence number.
+    checksum : {"none", "xor", "crc16"}
+        ``*HH`` (exclusive or of all bytes before the star) or ``*HHHH`` (CRC-16/CCITT-FALSE of
+        them).
+
+    Raises
+    ------
+    ValueError
+        At construction: an unknown checksum. In `poll`: a line of more than 512 bytes, which no
+        host would take.
+    """
+
+    hears = False
+
+    def __init__(
+        self,
+        source: SampleSource,
+        *,
+        numbered: bool = False,
+        checksum: str = "none",
+        **settings,
+    ) -> None:
+        if checksum not in CHECKSUMS:
+            raise ValueError(f"checksum must be one of {', '.join(CHECKSUMS)}, got {checksum!r}")
+        self.numbered = numbered
+        self._checksum = CHECKSUMS[checksum]
+        super().__init__(source, **settings)
+
+    def _hear(self, now: float, bytes_in: bytes) -> None:
+        """A sketch that only prints hears nothing."""
+
+    def _keep_house(self, now: float) -> None:
+        if self.streaming:
+            return
+        label = "last" if self.label_mode == "inline" else "none"
+        # The host discards what comes before the first line end: let that be nothing.
+        greeting = f"\n#esvm 1 d={self.source.n_features} label={label}\n"
+        self._urgent["greeting"] = greeting.encode()
+        self._start(now)
+
+    @property
+    def _sample_bytes(self) -> int:
+        return 8 * (self.source.n_features + 1)
+
+    def encode(
+        self, now: float, first: int, X: NDArray[np.float32], labels: NDArray[np.int32]
+    ) -> tuple[bytes, NDArray[np.int64]]:
+        rows = zip(X.tolist(), labels.tolist(), strict=True)
+        lines = [self._line(first + i, x, label) for i, (x, label) in enumerate(rows)]
+        return b"".join(lines), np.cumsum([len(line) for line in lines])
+
+    def _line(self, sequence: int, x: list[float], label: int) -> bytes:
+        # Nine digits give a float32 back exactly.
+        values = ",".join([f"{value:.9g}" for value in x])
+        head = f"@{sequence} " if self.numbered else ""
+        known = "" if label == NO_LABEL else label
+        tail = f",{known}" if self.label_mode == "inline" else ""
+        line = f"{head}{values}{tail}".encode()
+        line += self._checksum(line).encode()
+        if len(line) > MAX_LINE:
+            raise ValueError(
+                f"a text line of {len(line)} bytes: {MAX_LINE} is the limit, use frames for "
+                f"{len(x)} features"
+            )
+        return line + b"\n"
+
+    def tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
+        if self.label_mode == "late":
+            entries = enumerate(labels.tolist(), first)
+            self._late.extend((n, n, label) for n, label in entries if label != NO_LABEL)
+
+    def _late_label(self) -> bytes | None:
+        if not self._late:
+            return None
+        _, sequence, label = self._late.popleft()
+        line = f"={sequence} {label}".encode()
+        return line + self._checksum(line).encode() + b"\n"

@@ -1,0 +1,130 @@
+"""A node and an edge process end to end: the small one of edge_script.py, over real links."""
+
+import json
+import math
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from firmware_sim.harness import simulate
+from firmware_sim.limits.profiles import PROFILES
+from firmware_sim.line import FaultInjector, Line, PtyLink, TcpLink
+from firmware_sim.node import FrameNode, RotatingMachine
+
+EDGE = [sys.executable, str(Path(__file__).with_name("edge_script.py")), "{port}"]
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+
+
+@pytest.fixture(params=["pty", "tcp"])
+def link(request, tmp_path):
+    link = PtyLink(tmp_path / "port") if request.param == "pty" else TcpLink()
+    yield link
+    link.close()
+
+
+def run(link, *, argv=EDGE, samples=3000, rates=None, baud=None, rate=None, **settings):
+    faults = FaultInjector(rates, seed=1) if rates else None
+    node = FrameNode(RotatingMachine(0), samples=samples, rate=rate)
+    line = Line(link, baud=baud, faults=faults)
+    return simulate(argv, node, line, timeout_s=120, **settings), line
+
+
+def test_every_sample_arrives_and_is_answered(link):
+    result, _ = run(link)
+    assert (result.ended, result.exit_code) == ("drained", 0)
+    assert result.samples_made == result.samples_sent == result.predictions == 3000
+    assert result.edge["samples"] == 3000 and result.scored == 2999
+    assert result.edge["frames"]["frames"] == result.edge["frames"]["ok"]
+    assert 0.7 < result.accuracy_last < 1
+    assert result.latency_us["p50"] <= result.latency_us["p99"] <= result.latency_us["max"]
+
+
+def test_what_the_edge_counts_is_what_the_ledger_says(link):
+    rates = {"flip": 0.02, "drop": 0.02, "truncate": 0.02, "insert": 0.02, "duplicate": 0.02}
+    result, line = run(link, rates=rates)
+    counted = result.edge["frames"]
+    assert set(result.faults) == set(rates)
+    assert counted["frames"] - counted["ok"] == result.bad_frames > 100
+    assert result.edge["duplicates"] == result.faults["duplicate"] > 0
+    assert result.edge["samples"] == result.predictions == 3000 - result.frames_lost
+    assert line.faults.ledger.counts() == result.faults
+
+
+def test_unplugging_loses_one_frame_each(link):
+    result, _ = run(link, samples=2000, rates={"disconnect": 0.004})
+    assert result.ended == "drained" and result.faults["disconnect"] >= 2
+    assert result.edge["reopened"] == result.faults["disconnect"]
+    assert result.edge["samples"] == 2000 - result.frames_lost
+
+
+def test_a_slow_line_overruns_the_node_and_both_sides_know_it(link):
+    result, _ = run(link, samples=1500, baud=115200, rate=1000.0)
+    assert result.samples_dropped > 500  # the line carries 230 a second
+    assert result.edge["samples"] == result.samples_sent == 1500 - result.samples_dropped
+    assert result.lost_bytes == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="caps are Linux's")
+@pytest.mark.parametrize("cap", ["data", "as"])
+def test_a_profile_caps_the_edge_process(link, cap):
+    device = PROFILES["pi-zero"]
+    fits = run(link, samples=500, profile=device, cap=cap)[0]
+    assert (fits.ended, fits.exit_code, fits.edge["memory_error"]) == ("drained", 0, 0)
+    assert fits.memory.allowance == device.allowance_bytes < fits.memory.limit
+    assert fits.memory.peak >= fits.memory.at_start > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="caps are Linux's")
+def test_an_edge_process_that_wants_more_is_refused_it(link):
+    grows = [*EDGE, "--grow", str(64 << 20)]
+    free = run(link, argv=grows, samples=3000)[0]
+    capped = run(link, argv=grows, samples=3000, profile=PROFILES["pi-zero"])[0]
+    assert (free.edge["memory_error"], capped.edge["memory_error"]) == (0, 1)
+    assert free.memory.peak - capped.memory.peak > 32 << 20
+
+
+def test_an_edge_process_that_is_stopped_for_a_while_goes_on(link):
+    """A slow consumer: a UART overruns meanwhile, an unpaced line waits."""
+    edge = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
+    result, _ = run(link, argv=edge, samples=4000, pauses=[(1500, 0.3)])
+    assert (result.ended, result.exit_code, result.lost_bytes) == ("drained", 0, 0)
+    assert result.edge["counters"]["learned"] == 4000
+    if isinstance(link, PtyLink):  # a socket holds more than a second of it
+        result, _ = run(link, argv=edge, samples=8000, baud=2_000_000, pauses=[(1500, 0.6)])
+        counters = result.edge["counters"]
+        assert result.lost_bytes > 0 and result.exit_code == 0
+        assert result.edge["broken_identities"] == []
+        assert counters["missing"] > 0 and counters["ring_dropped"] == 0
+        # What is lost at the very end, on a busy machine, no later number tells of.
+        assert counters["learned"] == counters["unique"] <= 8000 - counters["missing"]
+
+
+def test_an_edge_process_that_dies_ends_the_run(link):
+    result, _ = run(link, argv=[sys.executable, "-c", "import sys; sys.exit('no sensor')"])
+    assert (result.ended, result.exit_code, result.edge) == ("edge exited", 1, None)
+    assert "no sensor" in result.edge_errors and result.predictions == 0
+
+
+def test_an_edge_process_that_never_opens_the_link_is_ended(link):
+    result, _ = run(link, argv=[*EDGE[:2], "/nonexistent"], start_s=0.0)
+    assert result.ended == "timeout" and result.samples_made == 0
+
+
+def test_a_program_that_is_not_there(link):
+    with pytest.raises(FileNotFoundError):
+        run(link, argv=["/nonexistent/program"])
+    with pytest.raises(ValueError, match="argv"):
+        run(link, argv=[])
+
+
+def test_the_report_is_one_json_line_and_a_few_of_text(link):
+    result, _ = run(link, samples=100)
+    line = result.json()
+    assert "\n" not in line
+    values = json.loads(line)
+    assert values["samples_sent"] == 100 and values["edge"]["samples"] == 100
+    assert math.isclose(values["accuracy"], result.accuracy)
+    assert "made 100  sent 100" in result.text() and "exit code 0" in result.text()

@@ -1,0 +1,118 @@
+"""Caps on a process, tried on processes of our own."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from firmware_sim.limits.profiles import (
+    PROFILES,
+    cap_process,
+    one_thread_environment,
+    profile,
+    read_vm,
+    reset_peak,
+)
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+
+# Waits for a line, then takes 1 MiB, then 64 MiB, and says how far it came.
+HUNGRY = """
+import sys
+import numpy as np
+print("up", flush=True)
+sys.stdin.readline()
+try:
+    small = np.ones(1 << 20, np.uint8)
+    print("small", flush=True)
+    large = np.ones(64 << 20, np.uint8)
+    print("large", flush=True)
+except MemoryError:
+    print("MemoryError", flush=True)
+"""
+
+CAPS_ITSELF = """
+import numpy as np
+from firmware_sim.limits.profiles import cap_this_process
+cap_this_process(8 << 20, kind="{kind}")
+np.ones(1 << 20, np.uint8)
+try:
+    np.ones(64 << 20, np.uint8)
+except MemoryError:
+    print("MemoryError")
+"""
+
+
+def python(code, **settings):
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=one_thread_environment(),
+        **settings,
+    )
+
+
+@linux
+@pytest.mark.parametrize("kind", ["data", "as"])
+@pytest.mark.parametrize(("allowance", "end"), [(8 << 20, "MemoryError"), (256 << 20, "large")])
+def test_a_running_process_is_held_to_its_allowance(kind, allowance, end):
+    with python(HUNGRY) as child:
+        assert child.stdout.readline() == "up\n"
+        limit = cap_process(child.pid, allowance, kind=kind)
+        assert limit > allowance
+        out, _ = child.communicate("go\n")
+    assert out.split() == ["small", end]
+
+
+@linux
+@pytest.mark.parametrize("kind", ["data", "as"])
+def test_a_process_can_cap_itself(kind):
+    with python(CAPS_ITSELF.format(kind=kind)) as child:
+        assert child.communicate()[0] == "MemoryError\n"
+
+
+@linux
+def test_the_peak_can_be_read_and_reset():
+    with python(HUNGRY) as child:
+        child.stdout.readline()
+        before = read_vm(child.pid)
+        assert before["VmHWM"] >= before["VmRSS"] - (1 << 20) and before["VmSize"] > before["VmRSS"]
+        child.communicate("go\n")
+    block = bytearray(os.urandom(32 << 20))
+    high = read_vm()["VmHWM"]
+    del block
+    reset_peak()
+    assert read_vm()["VmHWM"] < high - (16 << 20)
+
+
+@linux
+def test_a_process_that_is_gone():
+    with python("pass") as child:
+        child.communicate()
+    with pytest.raises(ProcessLookupError):
+        read_vm(child.pid)
+
+
+def test_arguments_out_of_range():
+    with pytest.raises(ValueError, match="'data' or 'as'"):
+        cap_process(None, 1, kind="rss")
+    with pytest.raises(ValueError, match="negative"):
+        cap_process(None, -1)
+    with pytest.raises(ValueError, match="no profile 'spam'; there are pi-zero"):
+        profile("spam")
+
+
+def test_profiles_hold_together():
+    for name, device in PROFILES.items():
+        assert device.name == name
+        assert device.learner_bytes <= device.arena_bytes < device.ram_bytes
+        assert device.baud <= device.max_baud
+
+
+def test_without_proc_the_message_says_so(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(OSError, match="/proc, which darwin lacks"):
+        read_vm()

@@ -1,0 +1,209 @@
+"""Faults: what each does to a frame, and that the ledger is what a receiver counts."""
+
+import io
+import json
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from edgesvm.ingest import wire
+from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.ingest._sequence import SequenceWindow
+from firmware_sim.conformance.checks import MATRIX
+from firmware_sim.line import MIXES, FaultInjector, fault_rates
+from firmware_sim.line.faults import FAULTS, Unplug
+
+
+def sample(sequence):
+    rng = np.random.default_rng(sequence)
+    return wire.encode_sample(9, sequence, rng.standard_normal(8).astype(np.float32), label=1)
+
+
+STREAM = [sample(i) for i in range(3000)]
+
+
+def damage(rates, *, seed=0, cuts=None, stream=None):
+    injector = FaultInjector(rates, seed=seed)
+    data = b"".join(STREAM if stream is None else stream)
+    edges = [0, *(cuts if cuts is not None else []), len(data)]
+    pieces = []
+    for a, b in pairwise(edges):
+        pieces += injector.feed(data[a:b])
+        if any(isinstance(p, Unplug) and p.reboot for p in pieces[-3:]):
+            injector.revive()
+    return injector, pieces + injector.finish()
+
+
+def received(pieces):
+    """What a host makes of them, the line's delimiter after each unplugging included."""
+    decoder = FrameDecoder()
+    frames = []
+    for piece in pieces:
+        if isinstance(piece, Unplug):
+            decoder.resync()
+            frames += decoder.feed(piece.stale + b"\0")
+        else:
+            frames += decoder.feed(piece)
+    return decoder, [f.sequence for f in frames]
+
+
+def test_no_faults_no_change():
+    injector, pieces = damage({})
+    assert b"".join(pieces) == b"".join(STREAM)
+    assert injector.frames == 3000 and injector.ledger.counts() == {}
+
+
+RATES = dict.fromkeys(FAULTS, 0.1) | {"noise": 0.002, "overlong": 0.001, "reboot": 0.002}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_receiver_counts_what_the_ledger_says(kind):
+    cuts = range(0, 50 * 3000, 1000) if kind == "reboot" else None
+    injector, pieces = damage({kind: RATES[kind]}, cuts=cuts)
+    ledger = injector.ledger
+    struck = ledger.counts()[kind]
+    assert struck > 0 and set(ledger.counts()) <= {kind, "reorder", "overdue"}
+    decoder, sequences = received(pieces)
+    assert decoder.frames - decoder.ok == ledger.bad_frames
+    assert decoder.empty >= ledger.total("empties")
+    assert decoder.discarded_bytes >= ledger.total("discarded")
+    assert len(sequences) - len(set(sequences)) == ledger.total("copies")
+    on_time = list(injector.arrived)
+    assert len(on_time) == len(set(on_time)) and set(on_time) <= set(sequences)
+    window = SequenceWindow()
+    verdicts = Counter(window.judge(n) for n in sequences)
+    assert verdicts["reordered"] == ledger.counts().get("reorder", 0)
+    assert verdicts["too_old"] == ledger.counts().get("overdue", 0)
+    assert verdicts["duplicate"] == ledger.total("copies")
+    if kind != "reboot":  # which takes with it what the board had not sent
+        assert len(on_time) == 3000 - ledger.frames_lost == verdicts["new"] + verdicts["reordered"]
+
+
+@pytest.mark.parametrize("row", MATRIX, ids=lambda row: row.fault)
+def test_no_fault_costs_more_than_the_matrix_says(row):
+    for kind in set(row.kinds) & set(FAULTS):
+        if row.most_lost is not None:
+            ledger = damage({kind: RATES[kind]})[0].ledger
+            assert ledger.counts()
+            assert max(entry.lost for entry in ledger.entries) <= row.most_lost
+
+
+def test_a_split_makes_a_delimiter_and_a_join_destroys_one():
+    for kind, change in (("split", +1), ("join", -1)):
+        injector, pieces = damage({kind: 0.1})
+        dirty = b"".join(pieces)
+        assert dirty.count(0) == 3000 + change * len(injector.ledger)
+        assert len(dirty) == len(b"".join(STREAM))
+
+
+def test_a_frame_that_is_spared_is_left_alone():
+    injector = FaultInjector({"flip": 0.5, "noise": 0.01})
+    for ordinal in range(0, 3000, 10):
+        injector.ledger.spared[ordinal] = "nan"
+    _, sequences = received([*injector.feed(b"".join(STREAM)), *injector.finish()])
+    assert set(range(0, 3000, 10)) <= set(sequences) and len(injector.ledger) > 1000
+
+
+def test_a_late_frame_is_late_only_behind_a_number_that_was_seen():
+    """Frames of another schema, say, which the host passes over, are no later numbers to it."""
+    injector = FaultInjector({"reorder": 0.3})
+    unnumbered = {n for n in range(3000) if n % 60 >= 20}
+    for ordinal in unnumbered:
+        injector.ledger.spare(ordinal, "schema", numbered=False)
+    _, sequences = received([*injector.feed(b"".join(STREAM)), *injector.finish()])
+    window = SequenceWindow()
+    verdicts = Counter(window.judge(n) for n in sequences if n not in unnumbered)
+    counts = injector.ledger.counts()
+    assert verdicts["reordered"] == counts["reorder"] > 20
+    assert verdicts["too_old"] == counts.get("overdue", 0)
+
+
+def test_the_noisy_mix_adds_up_exactly():
+    injector, pieces = damage(MIXES["noisy"], seed=4)
+    ledger = injector.ledger
+    assert set(ledger.counts()) == set(MIXES["noisy"])
+    decoder, sequences = received(pieces)
+    assert decoder.frames - decoder.ok == ledger.bad_frames
+    assert len(set(sequences)) == 3000 - ledger.frames_lost
+
+
+def test_disconnecting_loses_the_cut_frame_only():
+    injector, pieces = damage({"disconnect": 0.5})
+    unplugs = [p for p in pieces if isinstance(p, Unplug)]
+    assert len(unplugs) == len(injector.ledger) == 6
+    _, sequences = received(pieces)
+    assert set(range(3000)) - set(sequences) == {e.frame for e in injector.ledger.entries}
+
+
+def test_the_same_seed_gives_the_same_faults_in_any_cutting():
+    whole, pieces = damage(MIXES["noisy"], seed=7)
+    rng = np.random.default_rng(1)
+    cuts = np.sort(rng.integers(0, sum(map(len, STREAM)), 500)).tolist()
+    cut, cut_pieces = damage(MIXES["noisy"], seed=7, cuts=cuts)
+    assert b"".join(cut_pieces) == b"".join(pieces)
+    assert cut.ledger.entries == whole.ledger.entries
+    assert damage(MIXES["noisy"], seed=8)[0].ledger.entries != whole.ledger.entries
+
+
+def test_a_flip_is_where_the_ledger_says_and_makes_no_delimiter():
+    injector, pieces = damage({"flip": 1.0})
+    clean, dirty = b"".join(STREAM), b"".join(pieces)
+    different = [i for i in range(len(clean)) if clean[i] != dirty[i]]
+    assert different == [e.offset for e in injector.ledger.entries]
+    assert all((clean[i] ^ dirty[i]).bit_count() == 1 for i in different)
+    assert dirty.count(0) == clean.count(0) == 3000
+
+
+def test_only_samples_are_hit_unless_told_otherwise():
+    beat = wire.encode_frame(wire.HEARTBEAT, wire.Heartbeat(1, 0).pack())
+    injector, pieces = damage({"flip": 1.0}, stream=[beat, STREAM[0], b"\0", beat])
+    assert [(e.frame, e.frame_type) for e in injector.ledger.entries] == [(1, wire.SAMPLE_F32)]
+    assert pieces[0] == beat and pieces[2:] == [b"\0" + beat]
+    all_of_them = FaultInjector({"flip": 1.0}, only_samples=False)
+    all_of_them.feed(beat + STREAM[0])
+    assert len(all_of_them.ledger) == 2
+
+
+def test_text_lines_can_be_hit_too():
+    injector = FaultInjector({"flip": 0.5, "truncate": 0.5}, delimiter=10)
+    out = b"".join(injector.feed(b"1,2,0\n" * 100 + b"unfinished"))
+    assert out.count(b"\n") == 100 and len(injector.ledger) == 100
+
+
+def test_the_ledger_can_be_written():
+    injector, _ = damage({"drop": 0.01})
+    file = io.StringIO()
+    injector.ledger.write(file)
+    lines = [json.loads(line) for line in file.getvalue().splitlines()]
+    assert [line["index"] for line in lines] == list(range(len(injector.ledger)))
+    assert lines[0]["kind"] == "drop" and lines[0]["frame_type"] == wire.SAMPLE_F32
+
+
+def test_every_mix_is_of_known_faults():
+    for rates in MIXES.values():
+        FaultInjector(rates)
+
+
+def test_rates_from_the_command_line():
+    assert fault_rates("noisy", ["flip=0", "lose=0.5"])["lose"] == 0.5
+    assert fault_rates("noisy", ["flip=0"])["flip"] == 0
+    with pytest.raises(ValueError, match="no fault mix 'spam'"):
+        fault_rates("spam")
+    with pytest.raises(ValueError, match="must be kind=rate"):
+        fault_rates("none", ["flip"])
+
+
+@pytest.mark.parametrize(
+    ("rates", "message"),
+    [
+        ({"spam": 0.1}, "no fault 'spam'"),
+        ({"flip": -0.1}, "from 0 to 1"),
+        ({"flip": float("nan")}, "from 0 to 1"),
+        ({"flip": 0.6, "drop": 0.6}, "add up"),
+    ],
+)
+def test_rates_out_of_range(rates, message):
+    with pytest.raises(ValueError, match=message):
+        FaultInjector(rates)

@@ -1,0 +1,96 @@
+"""The synthetic sensors: what a linear classifier makes of them, and that a seed means a stream."""
+
+import numpy as np
+import pytest
+
+from firmware_sim.node import SIGNALS, DriftingGasSensor, PersonAccelerometer, RotatingMachine
+
+
+def least_squares_accuracy(X, y, X_test, y_test):
+    A = np.column_stack([X, np.ones(len(X))])
+    w = np.linalg.lstsq(A, 2.0 * y - 1, rcond=None)[0]
+    return np.mean((np.column_stack([X_test, np.ones(len(X_test))]) @ w > 0) == y_test)
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_rows_are_of_the_stated_kind_and_of_the_order_of_one(name):
+    signal = SIGNALS[name](seed=3)
+    X, y = signal.read(4000)
+    assert X.shape == (4000, signal.n_features) and X.dtype == np.float32
+    assert y.shape == (4000,) and y.dtype == np.int32
+    assert np.isfinite(X).all()
+    assert set(np.unique(y)) == set(range(signal.n_classes))
+    assert (
+        np.abs(X.mean(axis=0)).max() < 1.5 and 0.2 < X.std(axis=0).min() < X.std(axis=0).max() < 3
+    )
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_rows_depend_on_the_seed_and_not_on_the_cutting(name):
+    whole = SIGNALS[name](seed=5).read(1000)
+    cut = SIGNALS[name](seed=5)
+    parts = [cut.read(n) for n in (1, 0, 255, 256, 257, 231)]
+    np.testing.assert_array_equal(whole.X, np.concatenate([X for X, _ in parts]))
+    np.testing.assert_array_equal(whole.y, np.concatenate([y for _, y in parts]))
+    assert not np.array_equal(whole.X, SIGNALS[name](seed=6).read(1000).X)
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_states_last(name):
+    _, y = SIGNALS[name](seed=0, mean_stretch=50.0).read(20000)
+    changes = np.count_nonzero(np.diff(y))
+    assert 20000 / 50 / 2 < changes < 20000 / 50 * 1.3
+
+
+@pytest.mark.parametrize("signal", [RotatingMachine(0), RotatingMachine(1), PersonAccelerometer(0)])
+def test_a_linear_classifier_does_well_and_a_trivial_one_does_not(signal):
+    X, y = signal.read(20000)
+    halves = X[:10000], y[:10000], X[10000:], y[10000:]
+    assert 0.94 < least_squares_accuracy(*halves) < 0.985
+    assert 0.4 < y.mean() < 0.6
+    single = [
+        least_squares_accuracy(X[:10000, [j]], y[:10000], X[10000:, [j]], y[10000:])
+        for j in range(X.shape[1])
+    ]
+    assert max(single) < least_squares_accuracy(*halves) - 0.01
+
+
+def test_three_states_are_the_binary_ones_told_apart():
+    X3, y3 = RotatingMachine(2, three_states=True).read(3000)
+    X2, y2 = RotatingMachine(2).read(3000)
+    np.testing.assert_array_equal(X3, X2)
+    np.testing.assert_array_equal(y3 > 0, y2)
+    assert set(np.unique(y3)) == {0, 1, 2}
+
+
+def test_each_fault_shows_in_its_own_features():
+    X, y = RotatingMachine(4, three_states=True).read(20000)
+    healthy, unbalanced, bearing = (X[y == state].mean(axis=0) for state in range(3))
+    amp_1x, envelope = (RotatingMachine.feature_names.index(n) for n in ("amp_1x", "envelope"))
+    assert unbalanced[amp_1x] > healthy[amp_1x] + 1.5
+    assert abs(bearing[amp_1x] - healthy[amp_1x]) < 0.2
+    assert bearing[envelope] > healthy[envelope] + 1.5
+    assert abs(unbalanced[envelope] - healthy[envelope]) < 0.2
+
+
+def test_a_gas_sensor_that_does_not_age_stays_learned():
+    X, y = DriftingGasSensor(0, drift=0.0).read(52000)
+    accuracy = least_squares_accuracy(X[:2000], y[:2000], X[50000:], y[50000:])
+    assert 0.94 < accuracy < 0.995
+
+
+def test_a_gas_sensor_that_ages_has_to_be_learned_again():
+    then, now = [], []
+    for seed in range(5):
+        X, y = DriftingGasSensor(seed).read(52000)
+        test = X[50000:], y[50000:]
+        then.append(least_squares_accuracy(X[:2000], y[:2000], *test))
+        now.append(least_squares_accuracy(X[48000:50000], y[48000:50000], *test))
+    assert np.mean(now) > 0.9 and np.mean(then) < np.mean(now) - 0.1
+
+
+def test_parameters_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="mean_stretch must be at least 1"):
+        RotatingMachine(0, mean_stretch=0)
+    with pytest.raises(ValueError, match="drift must be finite"):
+        DriftingGasSensor(0, drift=-1)
