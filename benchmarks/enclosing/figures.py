@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.arguments import arguments, parsed
-from benchmarks.common.report import FOLDER, Report, Table, publish
+from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
 from benchmarks.enclosing.data import QUICK, WEB_SIZES
 from benchmarks.enclosing.fits import Setting
 from benchmarks.enclosing.results import Results, run
@@ -196,10 +196,11 @@ def main() -> None:
     parser.add_argument("--done", action="store_true", help="run nothing: draw finished cells")
     parser.add_argument("--any-build", action="store_true", help="cells of other builds too")
     args = parsed(parser)
-    figures, folder = [FIGURES[n] for n in args.figures], FOLDER / "figures"
+    figures = [FIGURES[n] for n in args.figures]
+    folder = FOLDER / "figures" if args.out == RESULTS else args.out
     skipped = []
     if args.quick:
-        figures, folder = [QUICK_FIGURE], args.out
+        figures = [QUICK_FIGURE]
         skipped = ["the paper's sets: a quick run uses generated data"]
     results = Results(args.cells, args.any_build)
     if not args.done:
@@ -207,7 +208,8 @@ def main() -> None:
         skipped += run(settings, results, args.limit)
     title = "Figures 2 to 4: accuracy and time of core and ball vector machines"
     tables = [table(figure, results) for figure in figures]
-    pictures = drawn(figures, results, folder, args.out)
+    with_points = [f for f, points in zip(figures, tables, strict=True) if points.rows]
+    pictures = drawn(with_points, results, folder, args.out)
     found = Report("enclosing/figures", title, tables, skipped=skipped, pictures=pictures)
     publish(found, args.out)
 
