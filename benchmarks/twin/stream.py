@@ -65,7 +65,7 @@ def model_file(folder: Path, C: float, rows: int) -> Path:
     return folder / f"twins_C{C:g}_{rows}.esvm"
 
 
-def draw(found: dict[str, list[dict[str, Any]]], saved: Path, out: Path) -> str:
+def draw(found: dict[str, list[dict[str, Any]]], saved: Path) -> str:
     """The models as in the paper's Figure 2; where they are, or why not."""
     try:
         from edgesvm.cli import model_picture
@@ -82,7 +82,7 @@ def draw(found: dict[str, list[dict[str, Any]]], saved: Path, out: Path) -> str:
         for cell in cells
         if cell["rows"] in DRAWN
     ]
-    path = out / "twin_stream.png"
+    path = saved / "twin_stream.png"
     model_picture.draw(panels, str(path))
     return f"Drawn as in the paper's Figure 2: {path.name}."
 
@@ -127,7 +127,7 @@ def main() -> None:
     about = [
         f"{args.twins} twins, RBF with gamma = 1 / 0.74, C times the sum of weights held at C B; "
         "100,000 clean rows to test on. Seconds of the processor, of learning alone.",
-        draw(found, args.cells, args.out),
+        draw(found, args.cells),
     ]
     tables = [table(float(C), cells) for C, cells in found.items()]
     title = "Ten million rows through 100 twins"
