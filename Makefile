@@ -82,8 +82,8 @@ fuzz:  ## coverage-guided fuzzing of every reader, FUZZ_SECONDS each, with addre
 	  LD_PRELOAD="$$(.venv-fuzz/bin/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so" $(CHECKED) \
 	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS); fi
 
-bench: $(VENV)/.built $(VENV)/.extra-bench  ## speed, accuracy and paper tables; prints figures
-	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+bench: $(VENV)/.built $(VENV)/.extra-bench  ## speed, accuracy and paper tables, into benchmarks/results
+	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
 
 clean:  ## remove what was built
 	rm -rf .venv .venv-bounds .venv-sanitize .venv-fuzz build demo-out

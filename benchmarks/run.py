@@ -1,107 +1,92 @@
-"""Runs every bench_*.py and table*.py of this folder, one after the other, with a progress line
-each.
-
-Their reports go to stdout and to benchmarks/out; with --results they become benchmarks/RESULTS.md.
+"""Run the studies one after the other, each in a process of its own, and write the index of their
+results: `python -m benchmarks.run [--quick] [words]`.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
+import json
 import subprocess
 import sys
 from pathlib import Path
 from time import perf_counter
 
-HERE = Path(__file__).resolve().parent
-OUT = HERE / "out"
-MODES = {"bench_decoder": [[], ["--damage"]]}  # argument lists, where one run does not show all
-FOREWORD = """\
-# Measured
+from benchmarks.common.progress import say
+from benchmarks.common.report import RESULTS, ROOT, markdown, rendered, stem_of
 
-Written by `python benchmarks/run.py --results`; each section says its command, versions and
-machine. The machine had other work to do: believe the ratios within a run, not the times.
+STUDIES = (
+    "batch/libsvm",
+    "link/decoder",
+    "link/reading",
+    "stream/speed",
+    "stream/kernel",
+    "stream/table",
+    "twin/speed",
+    "twin/stream",
+    "twin/memory",
+    "twin/table",
+    "incremental/exact",
+    "incremental/window",
+    "incremental/table",
+    "randomized/table",
+    "enclosing/table",
+    "enclosing/figures",
+)
+
+
+def start(study: str, arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    """One study, in a process of its own."""
+    command = [sys.executable, "-m", f"benchmarks.{study.replace('/', '.')}", *arguments]
+    return subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
+
+
+def index(folder: Path) -> None:
+    """Render every report in the folder anew from its JSON, and list them in README.md."""
+    rows = []
+    for study in STUDIES:
+        path = folder / f"{stem_of(study)}.json"
+        if path.exists():
+            content = json.loads(path.read_text())
+            path.with_suffix(".md").write_text(rendered(content))
+            title, measured = content["title"], content["measured"]
+            rows.append(
+                [f"[{study}]({stem_of(study)}.md)", title, measured["date"], measured["commit"]]
+            )
+    table = markdown(["study", "what", "measured", "at commit"], rows)
+    (folder / "README.md").write_text(f"{FOREWORD}\n{table}\n")
+
+
+FOREWORD = """\
+# Results
+
+Written by the studies themselves, each as JSON and as Markdown; `python -m benchmarks.run` writes
+this list. The machine had other work to do: compare figures within a report, not across reports.
 """
 
 
-def scripts(only: list[str]) -> list[Path]:
-    """Benchmarks by name: bench_*.py, then table*.py."""
-    found = sorted(HERE.glob("bench_*.py")) + sorted(HERE.glob("table*.py"))
-    return [path for path in found if not only or any(word in path.stem for word in only)]
-
-
-def run(script: Path, quick: bool) -> bool:
-    """Run one, in all its modes; its report to stdout and to out/. Whether it went well."""
-    report = OUT / f"{script.stem}.md"
-    report.unlink(missing_ok=True)
-    sections = []
-    for mode in MODES.get(script.stem, [[]]):
-        arguments = [*mode, *(["--quick"] if quick else [])]
-        command = [sys.executable, str(script), *arguments]
-        done = subprocess.run(
-            command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True, check=False
-        )
-        print(done.stdout, flush=True)
-        if done.returncode:
-            return False
-        shown = " ".join(["python", f"benchmarks/{script.name}", *arguments])
-        sections.append(f"`{shown}`\n\n```\n{done.stdout.strip()}\n```\n")
-    if not report.exists():  # it was skipped, or writes no report of its own
-        report.write_text("\n".join([f"## {script.stem}\n", *sections]))
-    return True
-
-
-def write_results(path: Path) -> None:
-    """All reports in out/; of a benchmark that has none there, the section that stands already."""
-    sections = sections_of(path.read_text()) if path.exists() else {}
-    for script in scripts([]):
-        report = OUT / f"{script.stem}.md"
-        if report.exists():
-            sections[script.stem] = report.read_text()
-    present = [script.stem for script in scripts([]) if script.stem in sections]
-    path.write_text("\n".join([FOREWORD, *(sections[stem] for stem in present)]))
-    print(f"wrote {path}", file=sys.stderr)
-
-
-def sections_of(results: str) -> dict[str, str]:
-    """Sections of a RESULTS.md by the benchmark whose command they name."""
-    found = {}
-    for section in re.split(r"\n(?=## )", results)[1:]:
-        command = re.search(r"`python benchmarks/(\w+)\.py", section)
-        if command:
-            found[command[1]] = section
-    return found
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("only", nargs="*", help="run those whose name contains one of these words")
-    parser.add_argument(
-        "--quick", action="store_true", help="small and fast: shows that all of them run"
-    )
-    parser.add_argument(
-        "--results", action="store_true", help="write RESULTS.md from all reports in out/"
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="*", help="studies whose name contains one of these words")
+    parser.add_argument("--quick", action="store_true", help="a few seconds each")
+    parser.add_argument("--out", type=Path, help="folder of the reports")
+    parser.add_argument("--index", action="store_true", help="run nothing: write the index")
     args = parser.parse_args()
-    OUT.mkdir(exist_ok=True)
-    chosen, failed = scripts(args.only), []
-    for k, script in enumerate(chosen, start=1):
-        print(f"[{k}/{len(chosen)}] {script.stem} ...", file=sys.stderr, flush=True)
+    chosen = [s for s in STUDIES if not args.only or any(word in s for word in args.only)]
+    options = ["--quick"] if args.quick else []
+    options += ["--out", str(args.out.resolve())] if args.out else []
+    failed = []
+    for k, study in enumerate([] if args.index else chosen, start=1):
+        say(f"[{k}/{len(chosen)}] {study} ...")
         begin = perf_counter()
-        if not run(script, args.quick):
-            failed.append(script.stem)
-        outcome = "FAILED" if script.stem in failed else "done"
-        print(
-            f"[{k}/{len(chosen)}] {script.stem} {outcome}, {perf_counter() - begin:.0f} s",
-            file=sys.stderr,
-            flush=True,
-        )
-    if args.results and not failed:
-        write_results(HERE / "RESULTS.md")
-    if failed:
-        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+        done = start(study, options)
+        print(done.stdout, flush=True)
+        outcome = "done"
+        if done.returncode:
+            failed.append(study)
+            outcome = "FAILED"
+        say(f"[{k}/{len(chosen)}] {study} {outcome}, {perf_counter() - begin:.0f} s")
+    if not args.quick:
+        index(args.out or RESULTS)
     return 1 if failed else 0
 
 

@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 SUPPORT = HERE / "support"
 # Folders whose tests may run at the same time as any other. The rest open pseudo-terminals, where a
 # reopened /dev/pts/N may be another test's, or time processes: one worker has them all.
-APART = {"conformance", "contract", "core", "learners", "preprocessing"}
+APART = {"benchmarks", "conformance", "contract", "core", "learners", "preprocessing"}
 sys.path.insert(0, str(SUPPORT))
 
 from firmware_sim.limits.allocations import build_preload  # noqa: E402

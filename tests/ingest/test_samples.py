@@ -281,7 +281,7 @@ def test_any_cutting_gives_the_same_rows():
 
 
 def test_a_stream_with_damage_lets_nothing_false_through():
-    """One frame in a hundred flipped, cut, stretched or shortened (at length: bench_decoder.py)."""
+    """One frame in a hundred flipped, cut, stretched or shortened (see benchmarks.link.decoder)."""
     rng = np.random.default_rng(11)
     n = 20000
     X = rng.standard_normal((n, 2)).astype(np.float32)

@@ -1,0 +1,151 @@
+"""The report of a study: written as JSON, and rendered from that JSON as Markdown."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import edgesvm
+from benchmarks.common.progress import progress
+
+FOLDER = Path(__file__).resolve().parents[1]
+ROOT = FOLDER.parent
+OUT = FOLDER / "out"
+RESULTS = FOLDER / "results"
+NOTES = Path("docs/notes/benchmarks")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells are text as it is shown, or numbers; a note stands below the table."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float | None]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a study found.
+
+    Parameters
+    ----------
+    study : str
+        The module below `benchmarks`, with a slash: "twin/table".
+    about : list of str
+        Paragraphs before the tables: what was measured, and how.
+    figures : object
+        Everything measured, in full precision, for whoever computes with it.
+    skipped : list of str
+        What was left out, and why.
+    pictures : list of (caption, path from the report)
+    """
+
+    study: str
+    title: str
+    tables: list[Table]
+    about: list[str] = field(default_factory=list)
+    figures: Any = None
+    skipped: list[str] = field(default_factory=list)
+    pictures: list[tuple[str, str]] = field(default_factory=list)
+
+
+def publish(report: Report, out: Path) -> None:
+    """Write `<study>.json` and `<study>.md` to `out`, and print the Markdown."""
+    content = {"measured": measured_here(), **asdict(report)}
+    text = rendered(content)
+    stem = stem_of(report.study)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / f"{stem}.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    (out / f"{stem}.md").write_text(text)
+    progress("")
+    print(text, flush=True)
+
+
+def stem_of(study: str) -> str:
+    """Name of a study's files."""
+    return study.replace("/", "_")
+
+
+def rendered(content: dict[str, Any]) -> str:
+    """Markdown of a report as read from its JSON."""
+    measured = content["measured"]
+    command = measured["command"]
+    facts = "; ".join(f"{name} {what}" for name, what in measured.items() if name != "command")
+    parts = [f"# {content['title']}", f"`{command}`", facts, *content["about"]]
+    parts += [f"Skipped: {line}" for line in content["skipped"]]
+    for table in content["tables"]:
+        parts += [f"## {table['title']}"] if table["title"] else []
+        parts += [markdown(table["columns"], table["rows"])] if table["rows"] else []
+        parts += [table["note"]] if table["note"] else []
+    for caption, path in content["pictures"]:
+        parts.append(f"![{caption}]({path})")
+    notes = NOTES / f"{stem_of(content['study'])}.md"
+    if (ROOT / notes).exists():
+        parts.append(f"What these figures mean: [{notes}](../../{notes}).")
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table padded so that it reads as plain text too; all columns but the first to the right."""
+    cells = [["" if c is None else str(c) for c in row] for row in [columns, *rows]]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(columns))]
+    lines = [
+        "| "
+        + " | ".join(
+            c.rjust(w) if k else c.ljust(w)
+            for k, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
+        + " |"
+        for row in cells
+    ]
+    rule = "|" + "|".join("-" * (w + 1) + (":" if k else "-") for k, w in enumerate(widths)) + "|"
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def measured_here() -> dict[str, str]:
+    """Command, date, commit, versions and machine of this process."""
+    facts = {
+        "command": " ".join(["python", *sys.orig_argv[1:]]),
+        "date": datetime.now(timezone.utc).date().isoformat(),
+        "commit": commit(),
+        "edgesvm": edgesvm.__version__,
+        "NumPy": np.__version__,
+        "Python": platform.python_version(),
+        "machine": f"{cpu_name()}, {os.cpu_count()} cores, {sys.platform} {platform.machine()}",
+        "threads": "1",
+    }
+    if "sklearn" in sys.modules:
+        facts["scikit-learn"] = sys.modules["sklearn"].__version__
+    return facts
+
+
+def commit() -> str:
+    """Of the clone this file is in, with a mark where it was changed; "unknown" without git."""
+    git = shutil.which("git")
+    if git is None:
+        return "unknown"
+    command = [git, "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or "unknown processor"
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else "unknown processor"

@@ -1,0 +1,67 @@
+"""What a user would take instead of a budgeted kernel machine: scikit-learn's Nystroem map in front
+of averaged SGD.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import SGDClassifier
+
+from benchmarks.common.scores import float_bytes
+
+
+class NystroemSGD:
+    """Nystroem's map from vectors drawn at random, then one pass of averaged SGD.
+
+    Parameters
+    ----------
+    size : int
+        Vectors drawn.
+    alpha, gamma : float
+    warm : int, optional
+        They are drawn from the first so many rows, which have to be held until then; by default
+        from all rows, which a stream does not allow.
+    chunk : int
+        Rows mapped at once.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        *,
+        alpha: float,
+        gamma: float,
+        warm: int | None = None,
+        chunk: int = 100_000,
+        seed: int = 0,
+    ) -> None:
+        self.warm, self.chunk = warm, chunk
+        self.features = Nystroem(gamma=gamma, n_components=size, random_state=seed)
+        self.sgd = SGDClassifier(alpha=alpha, average=True, shuffle=False, random_state=seed)
+
+    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: list[bool]) -> NystroemSGD:
+        """Learn the rows in order; the first call draws the vectors."""
+        if not hasattr(self.features, "components_"):
+            self.features.fit(X[: self.warm])
+        for begin in range(0, len(X), self.chunk):
+            rows = slice(begin, begin + self.chunk)
+            self.sgd.partial_fit(self.features.transform(X[rows]), y[rows], classes=classes)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.sgd.predict(self.features.transform(X))
+
+    @property
+    def nbytes(self) -> int:
+        """Of vectors, normalization, weights and their average, in the dtype of the rows."""
+        map_ = self.features
+        return float_bytes([map_.components_, map_.normalization_, *vars(self.sgd).values()])
+
+
+def vectors_within(n_bytes: int, n_features: int, itemsize: int) -> int:
+    """Most Nystroem vectors m of which m D + m² + 2 m numbers fit, beside a few constants."""
+    b, constants = n_features + 2, 40
+    return (isqrt(b * b + 4 * ((n_bytes - constants) // itemsize)) - b) // 2

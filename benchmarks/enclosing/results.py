@@ -1,0 +1,81 @@
+"""The fits that are finished, kept so that an interrupted run goes on, and what adds to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sklearn import __version__
+
+from benchmarks.common.cells import Cells, build_id
+from benchmarks.common.progress import say
+from benchmarks.enclosing.data import SETS
+from benchmarks.enclosing.fits import Setting, apart
+
+
+class Results:
+    """Cells of both: those of SVC do not go by our build."""
+
+    def __init__(self, folder: Path, any_build: bool) -> None:
+        ours = build_id("learners/enclosing", "learners", "core")
+        self._ours = Cells(folder / "enclosing.jsonl", ours, any_build=any_build)
+        self._svc = Cells(folder / "enclosing_svc.jsonl", __version__)
+
+    def _of(self, setting: Setting) -> Cells:
+        return self._svc if setting.how == "SVC" else self._ours
+
+    def __contains__(self, setting: Setting) -> bool:
+        return setting.key in self._of(setting)
+
+    def get(self, setting: Setting) -> dict[str, Any] | None:
+        """None where there is none, or it was out of time."""
+        if setting not in self:
+            return None
+        result = self._of(setting)[setting.key]
+        return None if "limit" in result else result
+
+    def limit(self, setting: Setting) -> int:
+        """Seconds in which it did not end; 0 where it did."""
+        return int(self._of(setting)[setting.key].get("limit", 0)) if setting in self else 0
+
+    def __setitem__(self, setting: Setting, result: dict[str, Any]) -> None:
+        self._of(setting)[setting.key] = result
+
+    @property
+    def builds(self) -> int:
+        return len(self._ours.builds)
+
+    def as_list(self) -> list[dict[str, Any]]:
+        return [
+            {"setting": key, "result": cells[key]}
+            for cells in (self._ours, self._svc)
+            for key in cells
+        ]
+
+
+def run(settings: Sequence[Setting], results: Results, limit: int) -> list[str]:
+    """Fill in what is missing, or had less time. Where a larger epsilon was out of time, a smaller
+    is not tried. What was left out, and why.
+    """
+    absent = {s.set: why for s in settings if (why := SETS[s.set].missing)}
+    settings = [s for s in settings if s.set not in absent]
+    missing = [s for s in settings if s not in results or 0 < results.limit(s) < limit]
+    for n, setting in enumerate(missing, start=1):
+        if any(results.limit(other) >= limit for other in settings if is_easier(other, setting)):
+            results[setting] = {"limit": limit}
+            continue
+        result = apart(setting, limit)
+        if result is None:
+            continue
+        results[setting] = result
+        told = "out of time"
+        if "limit" not in result:
+            told = f"{result['accuracy']:.2f} %, {result['seconds']:.2f} s"
+        say(f"{n}/{len(missing)}: {' '.join(map(str, setting.key))}: {told}")
+    return [f"{name}: {why}" for name, why in absent.items()]
+
+
+def is_easier(other: Setting, setting: Setting) -> bool:
+    return replace(other, epsilon=setting.epsilon) == setting and other.epsilon > setting.epsilon

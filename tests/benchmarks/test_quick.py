@@ -1,0 +1,84 @@
+"""Every study runs with --quick, without the real data, and leaves a report."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.common.report import rendered, stem_of  # noqa: E402
+from benchmarks.run import STUDIES, index  # noqa: E402
+
+pytest.importorskip("sklearn")
+pytest.importorskip("cobs")
+HELPERS = {"board", "data", "fits", "node", "results", "rows"}  # what studies import
+
+
+def test_every_module_is_a_study_or_a_helper():
+    folder = ROOT / "benchmarks"
+    modules = {
+        f"{path.parent.name}/{path.stem}"
+        for path in folder.glob("*/*.py")
+        if path.parent.name != "common" and path.stem not in HELPERS
+    }
+    assert modules == set(STUDIES)
+
+
+ALONE = pytest.mark.xdist_group("one at a time")  # it opens pseudo-terminals
+STARTED = [pytest.param(s, marks=ALONE if s == "link/reading" else ()) for s in STUDIES]
+
+
+@pytest.mark.parametrize("study", STARTED)
+def test_a_quick_run_leaves_a_report(study, tmp_path):
+    content, stdout = run(study, tmp_path, "--quick")
+    assert content["study"] == study
+    assert content["measured"]["command"].endswith(f"--quick --out {tmp_path}")
+    assert all(table["rows"] for table in content["tables"])
+    markdown = (tmp_path / f"{stem_of(study)}.md").read_text()
+    assert markdown == rendered(content)
+    assert stdout.strip() == markdown.strip()
+
+
+def test_a_study_without_its_data_says_so(tmp_path):
+    content, _ = run("batch/libsvm", tmp_path, "--rounds", "1")
+    assert content["tables"][0]["rows"] == []
+    assert "there is no banana.npz in" in content["skipped"][0]
+
+
+def test_the_index_lists_what_was_measured_and_renders_it_anew(tmp_path):
+    run("link/decoder", tmp_path, "--quick")
+    shown = tmp_path / "link_decoder.md"
+    text = shown.read_text()
+    shown.write_text("typed by hand")
+    index(tmp_path)
+    assert shown.read_text() == text
+    assert "[link/decoder](link_decoder.md)" in (tmp_path / "README.md").read_text()
+
+
+def test_what_is_committed_is_what_its_json_says():
+    results = ROOT / "benchmarks" / "results"
+    kept = sorted(results.glob("*.json"))
+    assert {path.stem for path in kept} <= {stem_of(study) for study in STUDIES}
+    for path in kept:
+        assert path.with_suffix(".md").read_text() == rendered(json.loads(path.read_text()))
+
+
+def run(study, out, *options):
+    """Report and output of a study that finds no data."""
+    command = [sys.executable, "-m", f"benchmarks.{study.replace('/', '.')}", *options]
+    environment = {**os.environ, "EDGESVM_DATA": str(out / "no data")}
+    done = subprocess.run(
+        [*command, "--out", str(out)],
+        cwd=ROOT,
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads((out / f"{stem_of(study)}.json").read_text()), done.stdout
