@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from registry import DOORS, REGISTERED
+from registry import CHECKS, DOORS, REGISTERED
 
 from firmware_sim import _alloc_hooks
 from firmware_sim.allocations import SAMPLES, hook_calls, preload_calls
@@ -38,15 +38,22 @@ for name in {names}:
 """
 
 NAMES = [entry.name for entry in REGISTERED]
+# Each core once; for C, where core/ holds that no module imports an allocator, the doors alone.
+CORES = {*DOORS, *CHECKS}
 FEWER_SAMPLES = 20_000
 LARGEST_CONTROL = 100
+
+
+def long_but(usual):
+    """Every entry, those that are not usual in the long run alone."""
+    return [n if n in usual else pytest.param(n, marks=pytest.mark.long) for n in NAMES]
 
 
 def n_counted(name):
     return SAMPLES if name == NAMES[0] else FEWER_SAMPLES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", long_but(CORES))
 def test_no_python_allocator_call_per_sample(name):
     measured = hook_calls(SETUP.format(names=[name]), n_counted(name))
     assert len(measured) == 8
@@ -62,7 +69,7 @@ def test_no_python_allocator_call_per_sample(name):
         ),  # weaker: pymalloc hides most
     ],
 )
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", long_but(DOORS))
 def test_no_c_allocator_call_per_sample(name, through_malloc, alloc_preload):
     setup = SETUP.format(names=[name])
     measured = preload_calls(
