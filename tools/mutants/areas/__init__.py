@@ -6,6 +6,7 @@ from mutant import Area
 
 from areas import (
     batch,
+    cli,
     contract,
     core,
     enclosing,
@@ -15,6 +16,7 @@ from areas import (
     persist,
     preprocessing,
     randomized,
+    runner,
     stream,
 )
 
@@ -30,4 +32,6 @@ AREAS: list[Area] = [
     preprocessing.AREA,
     ingest.AREA,
     persist.AREA,
+    runner.AREA,
+    cli.AREA,
 ]
