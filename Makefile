@@ -27,7 +27,7 @@ FUZZ_SECONDS ?= 60
 CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
-.PHONY: help build demo test test-bounds lint conformance sanitize fuzz bench clean
+.PHONY: help build demo test test-bounds lint conformance mutants sanitize fuzz bench clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -70,6 +70,10 @@ conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: every fault, 
 	$(BIN)/pytest -q -m long $(PYTEST_ARGS)
 	$(MAKE) sanitize
 	$(MAKE) fuzz
+	$(MAKE) mutants
+
+mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## small mistakes put into the sources: each must fail a test
+	$(BIN)/python tools/mutants $(MUTANTS_ARGS)
 
 sanitize:  ## readers, snapshots and learners under address and undefined-behaviour sanitizers
 	$(MAKE) .venv-sanitize/.built .venv-sanitize/.extra-test VENV=.venv-sanitize SETUP='$(SANITIZE)'

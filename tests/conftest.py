@@ -9,7 +9,18 @@ HERE = Path(__file__).parent
 SUPPORT = HERE / "support"
 # Folders whose tests may run at the same time as any other. The rest open pseudo-terminals, where a
 # reopened /dev/pts/N may be another test's, or time processes: one worker has them all.
-APART = {"benchmarks", "conformance", "contract", "core", "learners", "preprocessing"}
+APART = {
+    "benchmarks",
+    "conformance",
+    "contract",
+    "core",
+    "fuzz",
+    "learners",
+    "persist",
+    "preprocessing",
+    "regression",
+    "support",
+}
 sys.path.insert(0, str(SUPPORT))
 
 from firmware_sim.limits.allocations import build_preload  # noqa: E402
@@ -17,6 +28,10 @@ from firmware_sim.limits.allocations import build_preload  # noqa: E402
 
 def pytest_collection_modifyitems(items):
     for item in items:
+        # conformance/test_twin.py holds each twin to its compiled core; all else that can be asked
+        # of a twin is asked in the long run
+        if getattr(item, "callspec", None) and item.callspec.params.get("engine") == "reference":
+            item.add_marker(pytest.mark.long)
         if item.path.relative_to(HERE).parts[0] not in APART:
             item.add_marker(pytest.mark.xdist_group("one at a time"))
 

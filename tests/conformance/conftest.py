@@ -1,12 +1,14 @@
-"""Parametrises each check over every registered learner, both dtypes, and both engines.
+"""Parametrises each check over the registered learners, both dtypes, and both engines.
 
-A check that takes `subject` runs on the compiled core and on the NumPy twin; one that takes
-`compiled` on the compiled core alone. Twins that solve a system for a sample are slow: the first
-entry of such a kind runs in float64, the others in the long run.
+A check that takes `subject` runs on the compiled core and, in the long run, on its NumPy twin; one
+that takes `compiled` on the compiled core alone. `make test` takes every entry in float32, and in
+float64 the first of a kind. `pytest.mark.entries(*names)` narrows that to the entries named, the
+first of them in both dtypes; `dtype="float64"` exchanges the two. The long run takes the rest.
 """
 
 import sys
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -46,24 +48,28 @@ class Subject:
         return f"{self.entry.name}-{self.dtype}-{self.engine}"
 
 
-def is_slow(subject: Subject) -> bool:
-    entry = subject.entry
-    if subject.engine == "compiled" or entry.is_quick:
-        return False
-    first = next(e for e in REGISTERED if (e.kind, e.wrapper) == (entry.kind, entry.wrapper))
-    return entry is not first or subject.dtype == "float32"
-
-
 def pytest_generate_tests(metafunc):
+    mark = metafunc.definition.get_closest_marker("entries")
+    names, dtype = [entry.name for entry in REGISTERED], DTYPES[0]
+    in_both = {entry.family: entry.name for entry in reversed(REGISTERED)}.values()
+    if mark is not None:
+        names, dtype = mark.args or names, mark.kwargs.get("dtype", dtype)
+        in_both = mark.args[:1] or in_both
+
+    def is_long(subject: Subject) -> bool:
+        name = subject.entry.name
+        return (
+            subject.engine == "reference"
+            or name not in names
+            or (subject.dtype != dtype and name not in in_both)
+        )
+
     for fixture, engines in (("subject", ("compiled", "reference")), ("compiled", ("compiled",))):
         if fixture in metafunc.fixturenames:
-            subjects = [
-                Subject(e, d, engine) for e in REGISTERED for d in DTYPES for engine in engines
-            ]
-            metafunc.parametrize(
-                fixture,
-                [
-                    pytest.param(s, marks=pytest.mark.long if is_slow(s) else (), id=str(s))
-                    for s in subjects
-                ],
-            )
+            subjects = [Subject(*each) for each in product(REGISTERED, DTYPES, engines)]
+            marks = [pytest.mark.long if is_long(subject) else () for subject in subjects]
+            metafunc.parametrize(fixture, list(map(as_parameter, subjects, marks)))
+
+
+def as_parameter(subject: Subject, marks: Any) -> Any:
+    return pytest.param(subject, marks=marks, id=str(subject))

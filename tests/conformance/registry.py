@@ -84,9 +84,9 @@ class Registered:
         return learner.fitted_into(budget, self.n_features, fixed=fixed)
 
     @property
-    def is_quick(self) -> bool:
-        """A sample costs no path and no solution, so that a million of them take no minutes."""
-        return issubclass(self.kind, StreamSVM | KernelStreamSVM)
+    def family(self) -> tuple[type[Learner] | None, ...]:
+        """What is wrapped in what."""
+        return self.kind, self.wrapper, self.outer
 
     @property
     def argument(self) -> str:
@@ -401,3 +401,40 @@ REGISTERED = [
 ]
 
 BY_NAME = {entry.name: entry for entry in REGISTERED}
+
+# For what only the doors do (inputs, labels, refusals, outputs): one entry for each class that has
+# doors of its own, as the code behind them is the same for every learner of the kind.
+DOORS = (
+    "StreamSVM",  # the doors of every core
+    "KernelStreamSVM",
+    "BatchSVM",  # keeps samples, and solves when it is asked
+    "IncrementalSVM",
+    "TwinVectorMachine",
+    "RandSVM",  # fits in passes over its data
+    "BallVectorMachine",
+    "Standardized",
+    "OneVsOne",
+    "OneVsRest-BatchSVM",
+    "Standardized-OneVsOne",
+)
+
+# For hostile snapshots: one entry for each implementation of `check`, and for each form of an arena
+# that the same one reads otherwise.
+CHECKS = (
+    "StreamSVM",
+    "StreamSVM-balls-lower",
+    "StreamSVM-lookahead",
+    "KernelStreamSVM-lower",
+    "BatchSVM",
+    "ReservoirSVM",
+    "IncrementalSVM",
+    "WindowedSVM",
+    "TwinVectorMachine",
+    "IncrementalDecrementalSVM",
+    "RandSVM",
+    "BallVectorMachine",
+    "CoreVectorMachine",
+    "Standardized",
+    "OneVsOne-lookahead",
+    "OneVsRest-BatchSVM",
+)

@@ -1,7 +1,7 @@
 """No allocator call between sample 1,000 and 1,001,000, Python's or the C library's.
 
-Learners that follow a path or solve a problem with a sample take minutes for a million: they are
-counted over fewer, and over the million in the long run.
+One learner is counted over the million, the others over fewer, and over the million in the long
+run.
 """
 
 import gc
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from registry import BY_NAME, REGISTERED
+from registry import CHECKS, DOORS, REGISTERED
 
 from firmware_sim.limits import _alloc_hooks
 from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
@@ -42,15 +42,22 @@ for name in {names}:
 """
 
 NAMES = [entry.name for entry in REGISTERED]
-FEWER_SAMPLES = 50_000
+# Each core once; for C, where core/ holds that no module imports an allocator, the doors alone.
+CORES = {*DOORS, *CHECKS}
+FEWER_SAMPLES = 20_000
 LARGEST_CONTROL = 100
 
 
+def long_but(usual):
+    """Every entry, those that are not usual in the long run alone."""
+    return [n if n in usual else pytest.param(n, marks=pytest.mark.long) for n in NAMES]
+
+
 def n_counted(name):
-    return SAMPLES if BY_NAME[name].is_quick else FEWER_SAMPLES
+    return SAMPLES if name == NAMES[0] else FEWER_SAMPLES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", long_but(CORES))
 def test_no_python_allocator_call_per_sample(name):
     measured = hook_calls(SETUP.format(names=[name]), n_counted(name))
     assert len(measured) == 12
@@ -66,7 +73,7 @@ def test_no_python_allocator_call_per_sample(name):
         ),  # weaker: pymalloc hides most
     ],
 )
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", long_but(DOORS))
 def test_no_c_allocator_call_per_sample(name, through_malloc, alloc_preload):
     setup = SETUP.format(names=[name])
     measured = preload_calls(
@@ -85,6 +92,7 @@ def test_no_python_allocator_call_in_a_million_samples(name):
     assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
 
 
+@pytest.mark.entries(*DOORS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_partial_fit_makes_a_constant_few_calls(compiled, weighted):
     X, y = compiled.stream(5000)

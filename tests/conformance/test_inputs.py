@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
+from each import each
+from registry import DOORS
 from test_stream import state
+
+pytestmark = pytest.mark.entries(*DOORS)
 
 N = 120
 
@@ -59,7 +63,7 @@ def test_decisions_into_the_callers_array(subject):
     assert out.tolist() == learner.decision_function(X).tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     "out",
     [np.empty(N - 1), np.empty((N, 1)), np.empty(N, np.float32), np.empty(2 * N)[::2], [0.0] * N],
     ids=["short", "two-dimensional", "float32", "strided", "list"],
@@ -97,7 +101,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each("layout", LAYOUTS)
 def test_layout_and_type_do_not_matter(subject, layout):
     X, y = subject.stream(N)
     other = LAYOUTS[layout](X)
@@ -113,7 +117,7 @@ def test_layout_and_type_do_not_matter(subject, layout):
     assert decisions.tolist() == plain.decision_function(X).tolist()
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.bool_, np.float16])
+@each("dtype", [np.int8, np.uint16, np.int64, np.bool_, np.float16])
 def test_other_number_types_are_converted(subject, dtype):
     X = np.random.default_rng(0).integers(0, 2, (N, subject.n_features)).astype(dtype)
     y = subject.stream(N)[1]

@@ -4,9 +4,13 @@ import datetime
 
 import numpy as np
 import pytest
+from each import each
+from registry import DOORS
 from test_stream import state
 
 import edgesvm
+
+pytestmark = pytest.mark.entries(*DOORS)
 
 N = 120
 
@@ -36,11 +40,11 @@ def as_column(labels):
     return column
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@each("kind", KINDS.values(), ids=KINDS)
 def test_labels_of_any_kind(subject, kind):
     n = subject.entry.n_classes
     if n > len(kind):
-        pytest.skip(f"there are no {n} labels of this kind")
+        return  # there are fewer labels of this kind
     X, y = subject.stream(N)
     plain = subject.make().partial_fit(X, y)
     labels = subject.entry.renamed(y, kind)
@@ -120,7 +124,7 @@ def test_mixed_batches_of_equal_labels(subject):
     assert learner.classes_.tolist() == [0, 1] and learner.n_seen_ == 8
 
 
-@pytest.mark.parametrize("label", [0, 1, "only"])
+@each("label", [0, 1, "only"])
 def test_one_class_so_far_predicts_that_class(subject, label):
     X, _ = subject.stream(40)
     others = ["a", "z", "p"] if label == "only" else [2, -1, 5]
@@ -166,7 +170,7 @@ def test_named_classes(subject):
         assert state(learner) == before
 
 
-@pytest.mark.parametrize(
+@each(
     "classes",
     [[], [1], [1, 1], [1, 2, 3], [1, 1.0], [None, 1], [float("nan"), 1], [0.0, float("inf")]],
 )

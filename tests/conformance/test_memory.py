@@ -4,9 +4,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from each import each
+from registry import DOORS
 from test_stream import settle
 
 from edgesvm import MemoryBudgetError
+
+at_the_doors = pytest.mark.entries(*DOORS)
 
 GUARD = 64
 FILL = 0xA5
@@ -30,6 +34,7 @@ def test_plan_is_a_layout(subject):
     assert f"{plan.total:,}" in str(plan)
 
 
+@at_the_doors
 def test_plan_takes_no_memory_for_what_it_plans(compiled):
     learner = compiled.make()
     learner.plan(1 << 20)
@@ -42,12 +47,14 @@ def test_plan_takes_no_memory_for_what_it_plans(compiled):
     assert total > 1 << 20 and peak < 1 << 16
 
 
-@pytest.mark.parametrize("n_features", [0, -1, 1 << 40])
+@at_the_doors
+@each("n_features", [0, -1, 1 << 40])
 def test_a_width_that_cannot_be_is_refused(subject, n_features):
     with pytest.raises(ValueError, match="n_features"):
         subject.make().plan(n_features)
 
 
+@at_the_doors
 def test_own_block_is_exactly_the_plan(compiled):
     """Taken from NumPy's allocator, whose blocks tracemalloc tells apart from Python's objects."""
     n_features = 5000
@@ -75,6 +82,7 @@ def test_constructs_in_exactly_its_bytes_and_not_in_one_less(subject):
     assert learner.nbytes == total
 
 
+@at_the_doors
 def test_a_refused_buffer_leaves_what_was_learned(subject):
     learner = subject.learned()
     before = bytes(learner.arena)
@@ -88,7 +96,7 @@ def test_a_refused_buffer_leaves_what_was_learned(subject):
         assert bytes(learner.arena) == before
 
 
-@pytest.mark.parametrize("kind", [bytearray, lambda n: memoryview(bytearray(n)), aligned])
+@each("kind", [bytearray, lambda n: memoryview(bytearray(n)), aligned])
 def test_only_the_callers_buffer_is_written(subject, kind):
     X, y = subject.stream(200)
     total = subject.make().plan(subject.n_features).total
@@ -110,6 +118,7 @@ def test_only_the_callers_buffer_is_written(subject, kind):
     assert (every_byte[:GUARD] == FILL).all() and (every_byte[-GUARD:] == FILL).all()
 
 
+@at_the_doors
 def test_a_larger_buffer_is_used_up_to_the_plan(subject):
     total = subject.make().plan(subject.n_features).total
     buffer = aligned(total + 100)
@@ -120,6 +129,7 @@ def test_a_larger_buffer_is_used_up_to_the_plan(subject):
     assert (buffer[total:] == FILL).all()
 
 
+@at_the_doors
 def test_misaligned_buffer_is_refused(compiled):
     total = compiled.make().plan(compiled.n_features).total
     with pytest.raises(ValueError, match="multiple of 8"):
@@ -139,7 +149,7 @@ def test_within_its_own_total_and_not_in_one_byte_less(compiled):
     assert f"{total:,}" in str(caught.value)
 
 
-@pytest.mark.parametrize("budget", [3000, "4KiB", "64KiB", "1MiB"])
+@each("budget", [3000, "4KiB", "64KiB", "1MiB"])
 def test_within_is_maximal(compiled, budget):
     entry = compiled.entry
     n_bytes = {"4KiB": 4096, "64KiB": 65536, "1MiB": 1048576}.get(budget, budget)
@@ -167,7 +177,8 @@ def test_the_error_names_a_budget_that_does(compiled):
     assert again.value.required == required
 
 
-@pytest.mark.parametrize("budget", ["", "64 bananas", "-1KiB", -1, "1e3", None])
+@at_the_doors
+@each("budget", ["", "64 bananas", "-1KiB", -1, "1e3", None])
 def test_a_budget_that_is_no_size_is_refused(compiled, budget):
     with pytest.raises((ValueError, TypeError), match="size"):
         compiled.entry.within(budget, compiled.dtype)

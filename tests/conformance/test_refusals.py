@@ -4,9 +4,13 @@ import inspect
 
 import numpy as np
 import pytest
+from each import each
+from registry import DOORS
 from test_stream import state
 
 import edgesvm
+
+pytestmark = pytest.mark.entries(*DOORS)
 
 N = 90
 BAD_VALUES = [np.nan, np.inf, -np.inf, "overflow"]
@@ -35,7 +39,7 @@ def refuses(learner, call, *needles, error=ValueError):
         assert needle in str(caught.value)
 
 
-@pytest.mark.parametrize("bad", BAD_VALUES)
+@each("bad", BAD_VALUES)
 def test_values_that_are_not_finite(subject, learner, bad):
     row = spoil(subject.stream(1)[0][0], bad)
     refuses(learner, lambda: learner.learn_one(row, 1), "NaN")
@@ -46,7 +50,7 @@ def test_values_that_are_not_finite(subject, learner, bad):
     refuses(learner, lambda: learner.predict([row]), "row 0", "NaN")
 
 
-@pytest.mark.parametrize("place", [0, 1, -1])
+@each("place", [0, 1, -1])
 def test_nan_anywhere_in_the_row(subject, learner, place):
     row = subject.stream(1)[0][0].copy()
     row[place] = np.nan
@@ -59,7 +63,7 @@ def test_a_float64_too_large_for_the_learner(subject, learner):
     refuses(learner, lambda: learner.learn_one(row, 1), subject.dtype)
 
 
-@pytest.mark.parametrize("change", [-1, 1, 100])
+@each("change", [-1, 1, 100])
 def test_wrong_length(subject, learner, change):
     wrong = subject.n_features + change
     row = np.zeros(wrong, subject.dtype)
@@ -81,7 +85,7 @@ def test_wrong_number_of_dimensions(subject, learner):
         refuses(learner, lambda X=X: learner.predict(X), "2D")
 
 
-@pytest.mark.parametrize("kind", ["complex", "text", "words", "dates", "None"])
+@each("kind", ["complex", "text", "words", "dates", "None"])
 def test_wrong_type(subject, learner, kind):
     row = {
         "complex": np.zeros(subject.n_features, complex),
@@ -97,7 +101,7 @@ def test_wrong_type(subject, learner, kind):
     refuses(learner, lambda: learner.predict([row]), error=wrong_use)
 
 
-@pytest.mark.parametrize("label", [0, 2, "1", None, float("nan"), (), [1], np.array([1, -1])])
+@each("label", [0, 2, "1", None, float("nan"), (), [1], np.array([1, -1])])
 def test_unknown_label(subject, learner, label):
     X, _ = subject.stream(1)
     wrong_use = (ValueError, TypeError)
@@ -107,7 +111,7 @@ def test_unknown_label(subject, learner, label):
         refuses(learner, lambda: learner.learn_one(X[0], label), "-1", "1")
 
 
-@pytest.mark.parametrize("label", [None, float("nan"), float("inf"), np.float32("-inf")])
+@each("label", [None, float("nan"), float("inf"), np.float32("-inf")])
 def test_what_is_no_label_is_refused_at_first_too(subject, label):
     X, y = subject.stream(N)
     learner = subject.make().allocate(subject.n_features)
@@ -118,7 +122,7 @@ def test_what_is_no_label_is_refused_at_first_too(subject, label):
     assert state(learner.partial_fit(X, y)) == state(subject.make().partial_fit(X, y))
 
 
-@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, -np.inf])
+@each("weight", [-1.0, np.nan, np.inf, -np.inf])
 def test_bad_weight(subject, learner, weight):
     X, y = subject.stream(1)
     refuses(learner, lambda: learner.partial_fit(X, y, sample_weight=[weight]), "row 0", "weight")
@@ -140,8 +144,8 @@ def test_columns_of_different_lengths(subject, learner):
 CULPRITS = ["nan", "overflow", "label", "weight", "nan and label", "label and weight"]
 
 
-@pytest.mark.parametrize("culprit", CULPRITS)
-@pytest.mark.parametrize("k", [0, 1, 2, 37, N - 1])
+@each("culprit", CULPRITS)
+@each("k", [0, 1, 2, 37, N - 1])
 def test_rows_before_the_refused_one_are_learned(subject, k, culprit):
     X, y = subject.stream(N)
     weights = np.ones(N)
@@ -167,7 +171,7 @@ def test_rows_before_the_refused_one_are_learned(subject, k, culprit):
     assert state(learner) == state(whole)
 
 
-@pytest.mark.parametrize("single", [True, False])
+@each("single", [True, False])
 def test_the_label_of_a_refused_sample_is_not_taken_up(subject, single):
     X, _y = subject.stream(10)
     X[3, 0] = np.nan
@@ -196,7 +200,7 @@ UNFIT = {
 }
 
 
-@pytest.mark.parametrize("case", UNFIT)
+@each("case", UNFIT)
 def test_fit_refuses_before_it_forgets(subject, learner, case):
     y, weights, text = UNFIT[case]
     X, _ = subject.stream(6)
@@ -239,8 +243,8 @@ FIRST_SAMPLES = {
 }
 
 
-@pytest.mark.parametrize("first", FIRST_SAMPLES)
-@pytest.mark.parametrize("single", [True, False])
+@each("first", FIRST_SAMPLES)
+@each("single", [True, False])
 def test_a_refused_first_sample_does_not_fix_the_width(subject, first, single):
     """As if never called: the next sample may have another length and other labels."""
     X, y = subject.stream(N)
@@ -272,7 +276,7 @@ def counts(entry):
     return [name for name in whole if name not in entry.unread]
 
 
-@pytest.mark.parametrize("value", [-1, 2.5, np.nan, np.inf, "3", None, 2**40])
+@each("value", [-1, 2.5, np.nan, np.inf, "3", None, 2**40])
 def test_a_count_out_of_range_or_not_whole_is_named(subject, value):
     names = counts(subject.entry)
     assert subject.entry.capacity in names
@@ -288,8 +292,8 @@ def test_a_parameter_that_is_not_one(subject):
         subject.make(sigma=1)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@each(
+    "name, value",
     [("dtype", "int32"), ("dtype", None), *(("C", C) for C in (0.0, -1.0, np.nan, np.inf, "1"))],
 )
 def test_a_parameter_out_of_range_is_named(subject, name, value):

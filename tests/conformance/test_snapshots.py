@@ -13,11 +13,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from each import each
+from registry import CHECKS, DOORS
 
 import edgesvm
 from edgesvm import CorruptModelError, FormatVersionError
 from edgesvm.persist.format import Wrapped, pack, unpack
 from edgesvm.persist.store import restore
+
+in_the_file = pytest.mark.entries(*DOORS)
+in_the_arena = pytest.mark.entries(*CHECKS)
 
 CRC_BYTES = 4
 
@@ -70,7 +75,8 @@ def some(places):
     return [*places[:HEAD], *places[HEAD :: max(1, len(places[HEAD:]) // SPREAD)], *places[-8:]]
 
 
-@pytest.mark.parametrize("mask", [0x01, 0xFF])
+@in_the_file
+@each("mask", [0x01, 0xFF])
 def test_flipped_bytes(saved, mask):
     for place in some(range(len(saved))):
         damaged = bytearray(saved)
@@ -79,27 +85,29 @@ def test_flipped_bytes(saved, mask):
             restore(bytes(damaged))
 
 
+@in_the_file
 def test_truncations(saved):
     for length in some(range(len(saved))):
         with pytest.raises(CorruptModelError):
             restore(saved[:length])
 
 
+@in_the_file
 def test_truncations_with_a_right_crc(saved):
     for length in some(range(len(saved) - CRC_BYTES)):
         with pytest.raises(CorruptModelError):
             restore(sealed(saved[:length]))
 
 
+@in_the_file
 def test_bytes_behind_the_end(saved, path):
     for data in (saved + b"\0", saved + saved, sealed(saved[:-CRC_BYTES] + b"\0" * 8)):
         with pytest.raises(CorruptModelError):
             load_bytes(path, data)
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\0" * 500, b"PK\x03\x04" * 50, pickle.dumps(list(range(99)))]
-)
+@in_the_file
+@each("data", [b"", b"\0" * 500, b"PK\x03\x04" * 50, pickle.dumps(list(range(99)))])
 def test_foreign_files(path, data):
     with pytest.raises(CorruptModelError):
         load_bytes(path, data)
@@ -111,6 +119,7 @@ def test_a_missing_file_is_an_os_error(tmp_path):
             edgesvm.load(path)
 
 
+@in_the_arena
 def test_changed_bytes_with_a_right_crc(compiled, saved):
     body = saved[:-CRC_BYTES]
     refused = 0
@@ -126,6 +135,7 @@ HOSTILE_INTS = [-1, -(2**63), 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 0, 
 HOSTILE_FLOATS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e300, -1e300, 5e-324]
 
 
+@in_the_arena
 def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path):
     """Entries of each planned array, spread over long ones, with values that no stream makes."""
     learner = load_bytes(path, saved)
@@ -148,7 +158,8 @@ def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path):
     assert non_finite_accepted == []
 
 
-@pytest.mark.parametrize("seed", range(4))
+@in_the_arena
+@each("seed", range(4))
 def test_random_changes_with_a_right_crc(compiled, saved, seed):
     rng = np.random.default_rng(seed)
     body = saved[:-CRC_BYTES]
@@ -194,6 +205,7 @@ def with_each_set(params, value):
                 yield {**params, name: replace(old, params=inner)}
 
 
+@in_the_file
 def test_every_parameter_hostile(compiled, saved):
     """Written by our own writer, so that all but the value is in order."""
     snapshot = unpack(saved)
@@ -206,6 +218,7 @@ def test_every_parameter_hostile(compiled, saved):
         is_refused_or_works(compiled, pack(replace(snapshot, params=params)))
 
 
+@in_the_file
 def test_learner_labels_and_width_hostile(compiled, saved, path):
     snapshot = unpack(saved)
     too_many = tuple(range(compiled.entry.n_classes + 1))
@@ -225,6 +238,7 @@ def test_learner_labels_and_width_hostile(compiled, saved, path):
             load_bytes(path, pack(replace(snapshot, **change)))
 
 
+@pytest.mark.entries("StreamSVM", "BatchSVM", "TwinVectorMachine", "Standardized-OneVsOne")
 def test_no_snapshot_takes_more_memory_than_its_length_allows(compiled, saved, path):
     """Every field of header, parameters and labels claims the largest count it can hold."""
     learner = load_bytes(path, saved)
@@ -249,6 +263,7 @@ def test_no_snapshot_takes_more_memory_than_its_length_allows(compiled, saved, p
         tracemalloc.stop()
 
 
+@in_the_file
 def test_another_version_is_told_apart(saved, path):
     """The version is the u16 behind the eight bytes of magic (FORMATS.md)."""
     assert issubclass(FormatVersionError, CorruptModelError)
@@ -259,6 +274,7 @@ def test_another_version_is_told_apart(saved, path):
             load_bytes(path, sealed(body))
 
 
+@in_the_file
 def test_a_snapshot_runs_no_code(saved):
     with pytest.raises(pickle.UnpicklingError):
         pickle.loads(saved)

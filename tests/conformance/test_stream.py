@@ -5,7 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from registry import settings
+from each import each
+from registry import DOORS, settings
 
 import edgesvm
 from edgesvm import RandSVM
@@ -13,6 +14,8 @@ from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.multiclass import Multiclass
 
 N = 240
+
+at_the_doors = pytest.mark.entries(*DOORS)
 
 
 def state(learner):
@@ -53,8 +56,8 @@ def test_one_at_a_time_equals_batch(subject):
     assert 0 < whole.n_updates_ <= N
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(5))
+@each("weighted", [False, True])
+@each("seed", range(5))
 def test_any_cutting_equals_batch(subject, seed, weighted):
     rng = np.random.default_rng(seed)
     X, y = subject.stream(N, seed)
@@ -97,6 +100,7 @@ def test_batch_with_single_samples_between(subject):
     assert state(mixed) == state(subject.make().partial_fit(X, y))
 
 
+@at_the_doors
 def test_empty_batch_changes_nothing(subject):
     learner = subject.learned()
     before = state(learner)
@@ -104,6 +108,7 @@ def test_empty_batch_changes_nothing(subject):
     assert state(learner) == before
 
 
+@at_the_doors
 def test_learn_one_tells_whether_the_model_moved(subject):
     X, y = subject.stream(N)
     learner = subject.make()
@@ -169,6 +174,7 @@ def test_weight_one_is_no_weight_and_weight_zero_is_not_there(subject):
     assert thinned.n_updates_ == kept.n_updates_ and thinned.n_seen_ == N
 
 
+@at_the_doors
 def test_set_params_forgets_and_is_as_constructed(subject):
     X, y = subject.stream(N)
     learner = subject.learned(50).set_params(**subject.entry.named(C=0.37))
@@ -177,7 +183,7 @@ def test_set_params_forgets_and_is_as_constructed(subject):
     assert state(learner.partial_fit(X, y)) == state(subject.make(C=0.37).partial_fit(X, y))
 
 
-@pytest.mark.parametrize("k", [0, 1, 2, 77, N])
+@each("k", [0, 1, 2, 77, N])
 def test_saved_and_continued_equals_never_stopped(compiled, k, tmp_path):
     X, y = compiled.stream(N)
     learner = compiled.make().allocate(compiled.n_features).partial_fit(X[:k], y[:k])
@@ -196,8 +202,8 @@ def test_saved_and_continued_equals_never_stopped(compiled, k, tmp_path):
     assert loaded.decision_function(X).tolist() == whole.decision_function(X).tolist()
 
 
-@pytest.mark.parametrize("copier", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-@pytest.mark.parametrize("k", [None, 0, 1, 120])
+@each("copier", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@each("k", [None, 0, 1, 120])
 def test_pickled_and_continued_equals_never_stopped(compiled, k, copier):
     X, y = compiled.stream(N)
     learner = compiled.make()
@@ -211,6 +217,7 @@ def test_pickled_and_continued_equals_never_stopped(compiled, k, copier):
         assert bytes(learner.arena) == before, "the copy shares memory with the original"
 
 
+@at_the_doors
 def test_a_refused_sample_does_not_spoil_what_is_saved_next(compiled, tmp_path):
     X, y = compiled.stream(N)
     learner = compiled.make().partial_fit(X[:99], y[:99])
@@ -223,6 +230,7 @@ def test_a_refused_sample_does_not_spoil_what_is_saved_next(compiled, tmp_path):
     assert state(loaded.partial_fit(X[99:], y[99:])) == state(compiled.make().partial_fit(X, y))
 
 
+@at_the_doors
 def test_named_classes_are_saved_and_pickled(compiled, tmp_path):
     names = ["hot", "cold", "mild", "off"][: compiled.entry.n_classes]
     learner = compiled.make().allocate(compiled.n_features, classes=names)
@@ -233,12 +241,14 @@ def test_named_classes_are_saved_and_pickled(compiled, tmp_path):
             copied.learn_one(np.zeros(compiled.n_features, compiled.dtype), "warm")
 
 
+@at_the_doors
 def test_save_before_memory_is_a_clear_error(compiled, tmp_path):
     with pytest.raises((edgesvm.NotFittedError, AttributeError), match=r"allocate|learn"):
         compiled.make().save(tmp_path / "model.esvm")
     assert list(tmp_path.iterdir()) == []
 
 
+@at_the_doors
 def test_a_failed_save_leaves_the_old_file(compiled, tmp_path):
     learner = compiled.learned()
     path = tmp_path / "model.esvm"

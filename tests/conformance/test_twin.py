@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from each import each
 from registry import every_array
+
+pytestmark = pytest.mark.entries(dtype="float64")  # where the twin is held to most digits
 
 N = 200
 
@@ -16,8 +19,8 @@ def whole_numbers(learner, without=()):
     }
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("weighted", [False, True])
+@each("seed", range(3))
+@each("weighted", [False, True])
 def test_twin_agrees(compiled, seed, weighted):
     entry, dtype = compiled.entry, compiled.dtype
     X, y = compiled.stream(N, seed)

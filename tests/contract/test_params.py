@@ -4,33 +4,32 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import RBF, Polynomial
 from edgesvm.contract.params import flag, not_negative, one_of, positive, whole
 
 
-@pytest.mark.parametrize("value", [1, 64, np.int8(7), np.uint64(9)])
+@each("value", [1, 64, np.int8(7), np.uint64(9)])
 def test_whole_numbers(value):
     assert whole("n", value, 1, 64) == value
     assert type(whole("n", value, 1, 64)) is int
 
 
-@pytest.mark.parametrize(
-    "value", [0, 65, -1, 2.0, 2.5, np.float32(2), np.nan, np.inf, "3", None, 2**70, [1], 1j]
-)
+@each("value", [0, 65, -1, 2.0, 2.5, np.float32(2), np.nan, np.inf, "3", None, 2**70, [1], 1j])
 def test_what_is_no_whole_number_in_range(value):
     with pytest.raises(ValueError) as caught:
         whole("n", value, 1, 64)
     assert str(caught.value) == f"n={value!r}: give a whole number from 1 to 64"
 
 
-@pytest.mark.parametrize("value", [1, 1e-300, 1e308, np.float32(0.5), np.int16(3), Fraction(1, 3)])
+@each("value", [1, 1e-300, 1e308, np.float32(0.5), np.int16(3), Fraction(1, 3)])
 def test_numbers(value):
     assert positive("C", value) == not_negative("C", value) == float(value)
     assert type(positive("C", value)) is float
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [-1, -5e-324, np.nan, np.inf, -np.inf, np.float32("inf"), 10**400, "1", None, 1j, [1.0]],
 )
@@ -40,7 +39,7 @@ def test_what_is_no_finite_number(value):
             check("C", value)
 
 
-@pytest.mark.parametrize("value", [5e-324, 1e-310, 9.9e-301])
+@each("value", [5e-324, 1e-310, 9.9e-301])
 def test_one_over_a_positive_number_can_be_worked_with(value):
     assert not_negative("C", value) == value
     with pytest.raises(ValueError, match="at least 1e-300"):
@@ -54,14 +53,14 @@ def test_zero_is_not_positive():
             positive("gamma", zero)
 
 
-@pytest.mark.parametrize("value", ["c", "", None, 1, ["a"], np.array(["a", "b"]), np.dtype("f4")])
+@each("value", ["c", "", None, 1, ["a"], np.array(["a", "b"]), np.dtype("f4")])
 def test_names(value):
     assert one_of("kind", "b", "a", "b") == "b"
     with pytest.raises(ValueError, match=r"kind=.*give 'a' or 'b'"):
         one_of("kind", value, "a", "b")
 
 
-@pytest.mark.parametrize(
+@each(
     "kernel, name",
     [
         (lambda: RBF("1"), "gamma='1'"),

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm.core.arena import Arena
 
 
-@pytest.mark.parametrize("n_bytes", [0, 1, 8, 4097])
+@each("n_bytes", [0, 1, 8, 4097])
 def test_own_block_is_zeroed_and_exact(n_bytes):
     arena = Arena(n_bytes)
     assert arena.nbytes == n_bytes and bytes(arena) == b"\0" * n_bytes
@@ -23,8 +24,8 @@ def test_lent_block_is_used_in_place_and_zeroed():
         lent.clear()  # it is held as long as the arena lives
 
 
-@pytest.mark.parametrize(
-    ("buffer", "why"),
+@each(
+    "buffer, why",
     [
         (bytes(64), "writable"),
         (memoryview(bytearray(128))[::2], "contiguous"),
@@ -58,7 +59,7 @@ def test_a_part_is_the_same_memory():
     assert bytes(part.part(8, 16)) == b"\7" * 16
 
 
-@pytest.mark.parametrize(("offset", "n_bytes"), [(-8, 8), (0, 65), (64, 8), (8, -8), (1 << 62, 8)])
+@each("offset, n_bytes", [(-8, 8), (0, 65), (64, 8), (8, -8), (1 << 62, 8)])
 def test_a_part_beyond_the_arena_is_refused(offset, n_bytes):
     with pytest.raises(IndexError, match="arena of 64"):
         Arena(64).part(offset, n_bytes)

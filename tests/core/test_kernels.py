@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm.core.kernels import KernelKind, exp_view, kernel_values_view, kernel_view
 
@@ -19,9 +20,7 @@ def test_exponential_is_within_two_units_in_the_last_place():
     assert worst <= 2 * ULP
 
 
-@pytest.mark.parametrize(
-    ("x", "value"), [(0.0, 1.0), (-0.0, 1.0), (-708.5, 0.0), (-1e308, 0.0), (-math.inf, 0.0)]
-)
+@each("x, value", [(0.0, 1.0), (-0.0, 1.0), (-708.5, 0.0), (-1e308, 0.0), (-math.inf, 0.0)])
 def test_exponential_at_its_edges(x, value):
     assert exp_view(x) == value
 
@@ -35,7 +34,7 @@ def test_exponential_is_monotone_around_the_seams_of_its_reduction():
         assert values == sorted(values)
 
 
-@pytest.mark.parametrize("n", [1, 5, 8, 33])
+@each("n", [1, 5, 8, 33])
 def test_values(n):
     x, z = np.random.default_rng(n).standard_normal((2, n))
     linear = kernel_view(KernelKind.LINEAR, 0, 0, 1, x, z)
@@ -54,7 +53,7 @@ def test_hand_worked_values():
     assert kernel_view(KernelKind.RBF, 1.0, 0, 1, x, x) == 1.0
 
 
-@pytest.mark.parametrize("kind", list(KernelKind))
+@each("kind", list(KernelKind))
 def test_symmetric_bit_for_bit(kind):
     x, z = np.random.default_rng(0).standard_normal((2, 19))
     assert kernel_view(kind, 0.2, 1.0, 3, x, z) == kernel_view(kind, 0.2, 1.0, 3, z, x)
@@ -71,9 +70,9 @@ def rows_of_values(kind, x, rows):
     return out
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("width", [1, 2, 3, 7, 8, 9, 16, 31, 256])
-@pytest.mark.parametrize("kind", list(KernelKind))
+@each("dtype", ["float32", "float64"])
+@each("width", [1, 2, 3, 7, 8, 9, 16, 31, 256])
+@each("kind", list(KernelKind))
 def test_values_of_many_rows(kind, width, dtype):
     """In float64 whatever the dtype, and a row's value is one to the bit: wherever the row is,
     however many there are, whichever of the two is the sample."""

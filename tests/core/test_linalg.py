@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm.core.linalg import dot_square_view, dot_view, square_distance_view
 
@@ -44,8 +45,8 @@ def bits(value, dtype):
     return dtype(value).tobytes().hex()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", LENGTHS)
+@each("dtype", DTYPES)
+@each("n", LENGTHS)
 def test_stated_order_to_the_last_bit(n, dtype):
     x, z = vectors(n, dtype)
     difference = x - z
@@ -60,7 +61,7 @@ def test_stated_order_to_the_last_bit(n, dtype):
     )
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_the_order_matters_for_these_vectors(dtype):
     """The control: summed left to right, most of the vectors above give other bits."""
     differs = 0
@@ -73,9 +74,9 @@ def test_the_order_matters_for_these_vectors(dtype):
     assert differs > len(LENGTHS) // 2
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [1, 7, 8, 9, 15, 16, 17, 33, 100])
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@each("dtype", DTYPES)
+@each("n", [1, 7, 8, 9, 15, 16, 17, 33, 100])
+@each("bad", [np.nan, np.inf, -np.inf])
 def test_a_value_that_is_not_finite_shows_in_the_square(n, dtype, bad):
     for place in range(n):
         x, z = vectors(n, dtype)
@@ -84,7 +85,7 @@ def test_a_value_that_is_not_finite_shows_in_the_square(n, dtype, bad):
             assert not np.isfinite(dot_square_view(x, z)[1])
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_read_only_vectors_off_the_lane_boundary(dtype):
     x, z = vectors(100, dtype)
     expected = dot_view(x, z)
@@ -95,7 +96,7 @@ def test_read_only_vectors_off_the_lane_boundary(dtype):
     assert dot_view(shifted, z) == expected
 
 
-@pytest.mark.parametrize("view", [dot_view, dot_square_view, square_distance_view])
+@each("view", [dot_view, dot_square_view, square_distance_view])
 def test_lengths_must_agree(view):
     with pytest.raises(ValueError, match="lengths 3 and 4"):
         view(np.zeros(3), np.zeros(4))
@@ -150,14 +151,14 @@ linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ne
 
 
 @linux_only
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_no_read_outside_the_vectors(dtype):
     child = run_guarded(dtype, past=0)
     assert child.stdout == "read nothing outside\n", child.stderr
 
 
 @linux_only
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_one_number_more_would_die(dtype):
     """The control: the pages are where the test above says."""
     assert run_guarded(dtype, past=1).returncode == -signal.SIGSEGV

@@ -1,7 +1,7 @@
 """A cache of rows: whose goes, what stays when slots are cut, and that it agrees with a dict."""
 
 import numpy as np
-import pytest
+from each import each
 
 from edgesvm.core.row_cache import RowCacheView
 
@@ -61,7 +61,7 @@ def test_examples_that_change_places():
     assert cache.rows() == {6: moved, 2: numbers(2, 1)}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_as_a_dict(seed):
     """Any sequence of calls: a row is what was put there, an invariant at a time."""
     rng = np.random.default_rng(seed)

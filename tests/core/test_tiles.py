@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import RBF, Linear, Polynomial
 from edgesvm.core.tiles import TilesView
@@ -27,8 +28,8 @@ def dtype(request):
     return request.param
 
 
-@pytest.mark.parametrize("n", COUNTS)
-@pytest.mark.parametrize("width", [1, 3, 20])
+@each("n", COUNTS)
+@each("width", [1, 3, 20])
 def test_what_is_put_is_got(n, width, dtype):
     X = rows_of(n, width, dtype)
     tiles = TilesView(X)
@@ -55,8 +56,8 @@ def test_swaps_are_those_of_the_array(dtype):
     np.testing.assert_array_equal([tiles.get(t) for t in range(50)], X)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("n", COUNTS)
+@each("kernel", KERNELS, ids=str)
+@each("n", COUNTS)
 def test_kernel_row(kernel, n, dtype):
     X = rows_of(n, 6, dtype)
     found = TilesView(X).kernel_row(kernel.code, X[n // 2], 0, n)[:n]
@@ -67,9 +68,7 @@ def test_kernel_row(kernel, n, dtype):
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "last"), [(0, 1), (5, 9), (16, 32), (15, 17), (33, 100), (99, 100)]
-)
+@each("first, last", [(0, 1), (5, 9), (16, 32), (15, 17), (33, 100), (99, 100)])
 def test_a_part_of_a_row_is_the_whole_rows_part(first, last, dtype):
     X = rows_of(100, 4, dtype)
     tiles, code = TilesView(X), RBF(0.5).code
@@ -86,8 +85,8 @@ def test_rbf_of_equal_and_of_distant_rows(dtype):
     assert found.tolist() == [1.0, pytest.approx(np.exp(-1.0), rel=1e-6), 0.0, 0.0]
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("n", COUNTS)
+@each("kernel", KERNELS, ids=str)
+@each("n", COUNTS)
 def test_weighted_sum(kernel, n, dtype):
     X, weights = rows_of(n, 6, dtype), rows_of(n, 1, seed=2)[:, 0]
     x = rows_of(1, 6, dtype, seed=3)[0]

@@ -4,6 +4,7 @@ import zlib
 
 import numpy as np
 import pytest
+from each import each
 from streams import ENGINES, make
 
 from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, StreamSVM
@@ -38,7 +39,7 @@ def sealed(data):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("case", KINDS)
+@each("case", KINDS)
 def test_a_sample_as_large_as_can_be_is_learned_and_one_beyond_refused(case, engine):
     rng = np.random.default_rng(3)
     made = learner(case, engine)
@@ -61,8 +62,8 @@ def test_a_sample_as_large_as_can_be_is_learned_and_one_beyond_refused(case, eng
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("case", ALL)
-@pytest.mark.parametrize("more", [{}, {"slack": "paper"}], ids=["exact", "paper"])
+@each("case", ALL)
+@each("more", [{}, {"slack": "paper"}], ids=["exact", "paper"])
 def test_a_weight_too_small_to_divide_by_is_refused(case, engine, more):
     if more and ALL[case][0] is KernelStreamSVM:
         more = {}  # it has no such form
@@ -98,7 +99,7 @@ SPOILED = [
 ]
 
 
-@pytest.mark.parametrize(("case", "name", "value", "said"), SPOILED)
+@each("case, name, value, said", SPOILED)
 def test_a_snapshot_that_no_stream_can_have_made_is_refused(case, name, value, said):
     made = learner(case, "compiled")
     restore(snapshot(made))

@@ -8,6 +8,7 @@ included, without a look at what the learner caches.
 
 import numpy as np
 import pytest
+from each import each
 from geometry import MARK, gram_of, smallest_ball
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,9 +19,9 @@ from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, StreamSVM, load
 KERNELS = (Linear(), RBF(0.5), RBF(20.0), Polynomial(2, 0.5, 1.0))
 
 engines = pytest.mark.parametrize("engine", ENGINES)
-kernels = pytest.mark.parametrize("kernel", KERNELS, ids=str)
-bounds = pytest.mark.parametrize("bound", ["upper", "lower"])
-streams = pytest.mark.parametrize("stream", STREAMS)
+kernels = each("kernel", KERNELS, ids=str)
+bounds = each("bound", ["upper", "lower"])
+streams = each("stream", STREAMS)
 
 
 def tagged(X):
@@ -110,7 +111,7 @@ def test_the_tag_is_not_felt():
 @engines
 @kernels
 @streams
-@pytest.mark.parametrize("max_vectors", [1, 2, 5, 60])
+@each("max_vectors", [1, 2, 5, 60])
 def test_ball_encloses_after_giving_up_vectors(max_vectors, stream, kernel, engine):
     X, y = stream(np.random.default_rng(3), 60, 3)
     if stream.__name__ == "spiral_out" and kernel != RBF(0.5):
@@ -128,7 +129,7 @@ def test_ball_encloses_after_giving_up_vectors(max_vectors, stream, kernel, engi
 @engines
 @kernels
 @streams
-@pytest.mark.parametrize("max_vectors", [1, 4, 40])
+@each("max_vectors", [1, 4, 40])
 def test_lower_radius_is_the_dual_value(max_vectors, stream, kernel, engine):
     X, y = stream(np.random.default_rng(3), 40, 3)
     if stream.__name__ == "spiral_out":
@@ -177,7 +178,7 @@ def test_cache_with_weights(bound, engine):
 
 
 @engines
-@pytest.mark.parametrize("max_vectors", [1, 4, 60])
+@each("max_vectors", [1, 4, 60])
 def test_ball_encloses_heavier_samples(max_vectors, engine):
     rng = np.random.default_rng(5)
     for C in (0.1, 10.0):

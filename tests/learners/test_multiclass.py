@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 from streams import ENGINES, make
 
 import edgesvm
@@ -65,8 +66,8 @@ def parts_alone(kind, learner, X, y, n_classes):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each("kind", KINDS)
+@each(
     "learner",
     [
         LOWER,
@@ -126,7 +127,7 @@ def test_one_against_rest_compares_the_parts(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_two_classes_are_decided_as_the_learner_decides_them(kind, engine):
     X, y = clouds(200, 2)
     model = make(kind, engine, learner=LOWER, n_classes=5).partial_fit(X, y)
@@ -137,7 +138,7 @@ def test_two_classes_are_decided_as_the_learner_decides_them(kind, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_of_equal_values_the_class_that_sorts_first(kind, engine):
     """All parts hold a ball around one point, and the origin is on no side."""
     model = make(kind, engine, learner=StreamSVM(fit_intercept=False), n_classes=4)
@@ -156,7 +157,7 @@ def test_of_equal_values_the_class_that_sorts_first(kind, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_classes_without_a_sample_do_not_compete(kind, engine):
     X, y = clouds(240)
     names = ["a", "b", "c", "d", "e"]
@@ -177,7 +178,7 @@ def test_classes_without_a_sample_do_not_compete(kind, engine):
         model.learn_one(X[0], "f")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_columns_come_with_the_labels(kind):
     X, y = clouds(200)
     model = kind(learner=LOWER, n_classes=4)
@@ -215,7 +216,7 @@ def test_fewer_classes_than_there_is_room_for_may_be_named():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_full_part_keeps_the_others_from_learning(kind, engine):
     """The part of classes 0 and 1 is full: class 2 goes on against either, 0 and 1 do not."""
     X, y = clouds(30, 3, dtype=np.float32)
@@ -239,8 +240,8 @@ def test_a_full_part_keeps_the_others_from_learning(kind, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("source", [False, True])
+@each("kind", KINDS)
+@each("source", [False, True])
 def test_fit_refuses_more_than_a_part_can_hold_before_it_forgets(kind, engine, source):
     X, y = clouds(60, 3, dtype=np.float32)
     most = 40 if kind is OneVsOne else 60
@@ -311,9 +312,9 @@ BATCH = BatchSVM(max_samples=400, cache="128KiB", C=5.0, gamma=0.5)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("learner", [RAND, BATCH, LOWER], ids=lambda m: type(m).__name__)
-@pytest.mark.parametrize("kind", KINDS)
+@each("weighted", [False, True])
+@each("learner", [RAND, BATCH, LOWER], ids=lambda m: type(m).__name__)
+@each("kind", KINDS)
 def test_arrays_files_and_sources_give_the_same(kind, learner, weighted, engine, on_disk):
     X, y = clouds(300, 3, dtype=learner.dtype)
     weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], 300) if weighted else None
@@ -337,7 +338,7 @@ def test_arrays_files_and_sources_give_the_same(kind, learner, weighted, engine,
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_several_passes_are_made_part_by_part(kind, engine, tmp_path):
     X, y = clouds(300, 3, dtype=np.float32)
     told = []
@@ -358,7 +359,7 @@ def test_several_passes_are_made_part_by_part(kind, engine, tmp_path):
     )
 
 
-@pytest.mark.parametrize("learner", [RAND, BATCH], ids=lambda m: type(m).__name__)
+@each("learner", [RAND, BATCH], ids=lambda m: type(m).__name__)
 def test_an_interrupted_fit(learner):
     X, y = clouds(300, 3, dtype=np.float32)
     model = OneVsOne(learner=learner, n_classes=3).fit(X, y)
@@ -385,8 +386,8 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("as_source", [False, True])
-@pytest.mark.parametrize("what", BAD)
+@each("as_source", [False, True])
+@each("what", BAD)
 def test_several_passes_refuse_bad_rows_before_they_forget(what, as_source):
     X, y = clouds(300, 3, dtype=np.float32)
     model = OneVsOne(learner=RAND, n_classes=3).fit(X, y)
@@ -411,7 +412,7 @@ def test_several_passes_of_fewer_classes_than_there_is_room_for():
     assert np.isfinite(model.decision_function(X)).all() and model.classes_.tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_several_passes_of_one_class(kind):
     X, _ = clouds(50, 3, dtype=np.float32)
     model = kind(learner=RAND, n_classes=3).fit(X, ["only"] * 50)
@@ -423,8 +424,8 @@ def test_several_passes_of_one_class(kind):
 # -- memory ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 26, 127])
-@pytest.mark.parametrize("kind", KINDS)
+@each("n_classes", [2, 3, 26, 127])
+@each("kind", KINDS)
 def test_the_plan_is_the_sum_of_the_parts(kind, n_classes):
     learner = KernelStreamSVM(max_vectors=5)
     plan = kind(learner=learner, n_classes=n_classes).plan(16)
@@ -442,7 +443,7 @@ def test_the_plan_is_the_sum_of_the_parts(kind, n_classes):
     assert end <= plan.total
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_within_gives_every_part_the_largest_capacity(kind):
     model = kind.within("64KiB", n_features=16, learner=KernelStreamSVM(), n_classes=10)
     larger = kind(learner=KernelStreamSVM(max_vectors=model.learner.max_vectors + 1), n_classes=10)
@@ -480,8 +481,8 @@ def packed(model):
 # -- parameters ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n_classes", [1, 0, -3, 128, 2.0, "3", None, 2**40])
+@each("kind", KINDS)
+@each("n_classes", [1, 0, -3, 128, 2.0, "3", None, 2**40])
 def test_classes_out_of_range_are_named(kind, n_classes):
     model = kind(n_classes=n_classes)
     with pytest.raises(ValueError, match=rf"n_classes={n_classes!r}"):
@@ -490,8 +491,8 @@ def test_classes_out_of_range_are_named(kind, n_classes):
         model.learn_one(np.ones(3), 1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each("kind", KINDS)
+@each(
     "learner", [3, "stream", OneVsOne(), OneVsRest(n_classes=2), Standardized(learner=OneVsOne())]
 )
 def test_what_cannot_be_a_part(kind, learner):
@@ -527,7 +528,7 @@ def test_scikit_learn_is_told():
 # -- snapshots -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "model",
     [
         OneVsOne(learner=Standardized(learner=RAND), n_classes=3),
@@ -558,7 +559,10 @@ def test_scratch_that_a_part_left_behind_is_refused():
 # -- against scikit-learn --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "rows"), [("pendigits", 2500), ("satimage", 2000)])
+PENDIGITS = pytest.param("pendigits", 2500, marks=pytest.mark.long)  # 45 machines
+
+
+@pytest.mark.parametrize(("name", "rows"), [("satimage", 2000), PENDIGITS])
 def test_as_scikit_learn_on_real_data(name, rows):
     """The same predictions as one-vs-one of LIBSVM's machines, but where a pair all but ties."""
     multiclass = pytest.importorskip("sklearn.multiclass")

@@ -6,6 +6,7 @@ holds each intermediate exactly and the hand's result must come out bit for bit.
 
 import numpy as np
 import pytest
+from each import each
 from streams import ENGINES, make
 
 from edgesvm import StreamSVM
@@ -95,9 +96,9 @@ def test_two_balls_join_in_closed_form(engine):
     assert state(here) == ([2.0, 2.5, 0.0], 2.5, 0.5)
 
 
-@pytest.mark.parametrize("kept", [{}, {"n_balls": 3}, {"lookahead": 4}])
-@pytest.mark.parametrize("bound", ["upper", "lower"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("kept", [{}, {"n_balls": 3}, {"lookahead": 4}])
+@each("bound", ["upper", "lower"])
+@each("dtype", ["float32", "float64"])
 def test_at_C_one_the_text_is_the_geometry(engine, dtype, bound, kept):
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((300, 4)).astype(dtype), rng.choice([-1, 1], 300)

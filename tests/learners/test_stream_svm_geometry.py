@@ -4,6 +4,7 @@ is sound).
 
 import numpy as np
 import pytest
+from each import each
 from geometry import gram_of, look, marked, smallest_ball
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,10 +25,10 @@ PLAIN = {"normalize": False, "fit_intercept": False}
 SCALED = {"normalize": True, "fit_intercept": True}
 
 engines = pytest.mark.parametrize("engine", ENGINES)
-kept_ones = pytest.mark.parametrize(
+kept_ones = each(
     "kept", KEPT, ids=lambda kept: "-".join(f"{k}={v}" for k, v in kept.items()) or "one"
 )
-bounds = pytest.mark.parametrize("bound", ["upper", "lower"])
+bounds = each("bound", ["upper", "lower"])
 
 
 def learned(X, y, engine="compiled", **params):
@@ -59,7 +60,7 @@ def check_ball(ball, model, rtol=1e-9):
 
 @bounds
 @kept_ones
-@pytest.mark.parametrize("stream", STREAMS)
+@each("stream", STREAMS)
 def test_markers_change_no_bit(stream, kept, bound):
     X, y = stream(np.random.default_rng(1), 40, WIDTH)
     bare, seen = (
@@ -76,7 +77,7 @@ def test_markers_change_no_bit(stream, kept, bound):
 
 @engines
 @kept_ones
-@pytest.mark.parametrize("stream", STREAMS)
+@each("stream", STREAMS)
 def test_every_sample_seen_lies_in_the_ball(stream, kept, engine):
     for seed, C in enumerate((0.1, 1.0, 50.0)):
         X, y = stream(np.random.default_rng(seed), 60, WIDTH)
@@ -98,7 +99,7 @@ def test_every_sample_lies_in_the_ball_when_scaled(kept, engine):
 
 @engines
 @kept_ones
-@pytest.mark.parametrize("stream", [s for s in STREAMS if not s.__name__.startswith("far_off")])
+@each("stream", [s for s in STREAMS if not s.__name__.startswith("far_off")])
 def test_every_sample_lies_in_the_ball_in_float32(stream, kept, engine):
     X, y = stream(np.random.default_rng(2), 40, WIDTH)
     model = learned_marked(X, y, engine, C=1.0, dtype="float32", **kept)
@@ -120,8 +121,8 @@ def test_the_ball_encloses_at_every_moment(kept):
 
 
 @engines
-@pytest.mark.parametrize("stream", STREAMS)
-@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+@each("stream", STREAMS)
+@each("C", [0.1, 1.0, 30.0])
 def test_one_ball_is_at_most_three_halves_of_the_smallest(stream, C, engine):
     """Zarrabi-Zadeh & Chan 2006, the paper's bound; and it is no smaller than the smallest."""
     for seed in range(3):
@@ -138,7 +139,7 @@ def test_one_ball_is_larger_than_the_smallest():
     assert learned(X, y, C=1e3).radius_ > 1.1 * above
 
 
-@pytest.mark.parametrize("kept", [{"lookahead": 6}, {"lookahead": 16}])
+@each("kept", [{"lookahead": 6}, {"lookahead": 16}])
 def test_all_in_store_is_the_smallest_ball(kept):
     """As many samples as there is room for: the ball is the smallest, to the solver's tolerance."""
     X, y = gaussian(np.random.default_rng(11), kept["lookahead"], 3)
@@ -152,7 +153,7 @@ def test_all_in_store_is_the_smallest_ball(kept):
 
 @engines
 @kept_ones
-@pytest.mark.parametrize("stream", STREAMS)
+@each("stream", STREAMS)
 def test_lower_bound_is_below_and_never_falls(stream, kept, engine):
     for seed, C in enumerate((0.1, 1.0, 30.0)):
         X, y = stream(np.random.default_rng(seed), 25, WIDTH)
@@ -186,8 +187,8 @@ def test_lower_radius_is_the_dual_value_of_the_shares(kept, engine):
 
 @engines
 @bounds
-@pytest.mark.parametrize("kept", [kept for kept in KEPT if kept])
-@pytest.mark.parametrize("stream", STREAMS)
+@each("kept", [kept for kept in KEPT if kept])
+@each("stream", STREAMS)
 def test_store_agrees_with_its_definition_after_every_sample(stream, kept, bound, engine):
     """Shares >= 0 that sum to one; Gram matrix, centre and norms as computed from the balls' own
     centres.

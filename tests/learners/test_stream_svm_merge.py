@@ -4,6 +4,7 @@ whole.
 
 import numpy as np
 import pytest
+from each import each
 from geometry import ExplicitBall, look, marked
 from streams import ENGINES, gaussian, make
 
@@ -13,8 +14,8 @@ PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
 KEPT = ({}, {"n_balls": 2}, {"n_balls": 5}, {"lookahead": 1}, {"lookahead": 6})
 
 engines = pytest.mark.parametrize("engine", ENGINES)
-kept_ones = pytest.mark.parametrize("kept", KEPT, ids=str)
-bounds = pytest.mark.parametrize("bound", ["upper", "lower"])
+kept_ones = each("kept", KEPT, ids=str)
+bounds = each("bound", ["upper", "lower"])
 
 
 def halves(engine="compiled", n=60, **params):
@@ -65,7 +66,7 @@ def test_of_one_ball_is_the_closed_form(engine):
 
 
 @engines
-@pytest.mark.parametrize("other", [None, 1e-3, 1e3], ids=["apart", "smaller", "larger"])
+@each("other", [None, 1e-3, 1e3], ids=["apart", "smaller", "larger"])
 def test_a_ball_inside_the_other_adds_nothing(engine, other):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 3)), rng.choice([-1, 1], 30)
@@ -83,7 +84,7 @@ def test_a_ball_inside_the_other_adds_nothing(engine, other):
 
 @bounds
 @engines
-@pytest.mark.parametrize("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)
+@each("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)
 def test_of_a_single_sample_is_learning_it(kept, engine, bound):
     X, y = gaussian(np.random.default_rng(3), 30, 4)
     outside = 5.0 * X[0]
@@ -102,7 +103,7 @@ def test_of_a_single_sample_is_learning_it(kept, engine, bound):
 
 @bounds
 @kept_ones
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("dtype", ["float32", "float64"])
 def test_twin_merges_alike(kept, bound, dtype):
     X, y = gaussian(np.random.default_rng(3), 80, 4)
     X = X.astype(dtype)
@@ -151,8 +152,8 @@ def test_the_other_is_untouched(engine):
 
 
 @engines
-@pytest.mark.parametrize("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)
-@pytest.mark.parametrize("words", [("cold", "hot"), ("hot", "cold")])
+@each("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)
+@each("words", [("cold", "hot"), ("hot", "cold")])
 def test_labels_met_in_another_order(words, kept, engine):
     """Slots are given as labels come; a learner that met them the other way round holds the
     mirrored ball.
@@ -205,7 +206,7 @@ def test_into_a_learner_that_knows_nothing(engine):
 
 
 @engines
-@pytest.mark.parametrize(
+@each(
     "different", [{"C": 2.0}, {"bound": "lower"}, {"dtype": "float32"}, {"lookahead": 3}], ids=str
 )
 def test_other_parameters_are_refused(different, engine):
@@ -228,7 +229,7 @@ def test_other_width_is_refused(engine):
 
 
 @engines
-@pytest.mark.parametrize(
+@each(
     "mine, theirs",
     [
         (("a", "b"), ("a", "c")),

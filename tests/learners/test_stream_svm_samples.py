@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 from geometry import look, marked
 from streams import ENGINES, STREAMS, gaussian, make, zero_rows
 
@@ -11,16 +12,14 @@ PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
 KEPT = ({}, {"n_balls": 3}, {"lookahead": 5})
 
 engines = pytest.mark.parametrize("engine", ENGINES)
-kept_ones = pytest.mark.parametrize("kept", KEPT, ids=str)
-bounds = pytest.mark.parametrize("bound", ["upper", "lower"])
+kept_ones = each("kept", KEPT, ids=str)
+bounds = each("bound", ["upper", "lower"])
 
 
 # -- parameters ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name, value", [("n_balls", 2.5), ("n_balls", 0), ("lookahead", -1), ("lookahead", 2.5)]
-)
+@each("name, value", [("n_balls", 2.5), ("n_balls", 0), ("lookahead", -1), ("lookahead", 2.5)])
 def test_counts_are_whole_numbers(name, value):
     with pytest.raises(ValueError, match=f"{name}={value}: give a whole number"):
         StreamSVM(**{name: value}).plan(3)
@@ -62,7 +61,7 @@ def test_weight_zero_is_as_if_absent(kept, bound, engine):
 @engines
 @bounds
 @kept_ones
-@pytest.mark.parametrize("slack", ["exact", "paper"])
+@each("slack", ["exact", "paper"])
 def test_weight_one_is_no_weight(slack, kept, bound, engine):
     X, y = gaussian(np.random.default_rng(1), 60, 4)
     a, b = (
@@ -106,8 +105,8 @@ def test_own_axes_of_weighted_samples(kept, bound, engine):
 
 @engines
 @kept_ones
-@pytest.mark.parametrize("stream", STREAMS)
-@pytest.mark.parametrize("C", [0.1, 10.0])
+@each("stream", STREAMS)
+@each("C", [0.1, 10.0])
 def test_ball_encloses_heavier_samples(stream, C, kept, engine):
     """A weight s >= 1 is one more coordinate, sqrt(1/C - 1/(C s)), which the centre has none of."""
     for seed in range(3):
@@ -152,8 +151,8 @@ def test_weight_pulls_the_decision(engine):
 @engines
 @bounds
 @kept_ones
-@pytest.mark.parametrize("scaling", [(True, False), (False, True), (True, True)])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@each("scaling", [(True, False), (False, True), (True, True)])
+@each("dtype", ["float64", "float32"])
 def test_equal_to_doing_it_outside(dtype, scaling, kept, bound, engine):
     rtol = {"float64": 1e-9, "float32": 2e-3}[dtype]
     normalize, fit_intercept = scaling

@@ -3,6 +3,7 @@ say."""
 
 import numpy as np
 import pytest
+from each import each
 
 import edgesvm
 from edgesvm import (
@@ -44,7 +45,7 @@ def scaled_by_hand(X):
     return np.divide(rows, deviations, out=np.zeros_like(X), where=deviations > 0)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("dtype", ["float32", "float64"])
 def test_mean_and_scale_are_numpys(dtype):
     X, y = raw(dtype=dtype)
     learner = Standardized(learner=StreamSVM(dtype=dtype)).partial_fit(X, y)
@@ -53,7 +54,7 @@ def test_mean_and_scale_are_numpys(dtype):
     np.testing.assert_allclose(learner.scale_, exact.std(axis=0), rtol=1e-12)
 
 
-@pytest.mark.parametrize("offset", [1e6, -1e6])
+@each("offset", [1e6, -1e6])
 def test_a_huge_offset_leaves_the_deviation(offset):
     """E[x^2] - E[x]^2 would be left with nothing of it: 1e12 beside 1."""
     rng = np.random.default_rng(0)
@@ -67,7 +68,7 @@ def test_a_huge_offset_leaves_the_deviation(offset):
     assert StreamSVM().partial_fit(X, y).score(X, y) < 0.7  # the control
 
 
-@pytest.mark.parametrize("wrap", [lambda inner: Standardized(learner=inner), on_twin])
+@each("wrap", [lambda inner: Standardized(learner=inner), on_twin])
 def test_the_learner_behind_it_tells_what_it_counted(wrap):
     X, y = raw(200)
     inner = IncrementalSVM(max_vectors=12, batch_size=30, kernel=RBF(0.2), dtype="float64")
@@ -110,7 +111,7 @@ def test_a_constant_feature_is_zero_and_stays_harmless():
     np.testing.assert_allclose(learner.decision_function(X), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("inner", INNER, ids=repr)
+@each("inner", INNER, ids=repr)
 def test_equals_the_learner_on_rows_scaled_by_hand(inner):
     X, y = raw()
     learner = Standardized(learner=inner).partial_fit(X, y)
@@ -122,7 +123,7 @@ def test_equals_the_learner_on_rows_scaled_by_hand(inner):
     assert inner.nbytes == 0, "the learner given is a pattern and stays as it is"
 
 
-@pytest.mark.parametrize("inner", INNER, ids=repr)
+@each("inner", INNER, ids=repr)
 def test_twin_agrees(inner):
     X, y = raw()
     fast, plain = Standardized(learner=inner), on_twin(inner)
@@ -146,7 +147,7 @@ def test_a_weight_of_zero_does_not_move_the_statistics():
     assert learner.scale_.tolist() == halved.scale_.tolist()
 
 
-@pytest.mark.parametrize("make", [lambda inner: Standardized(learner=inner), on_twin])
+@each("make", [lambda inner: Standardized(learner=inner), on_twin])
 def test_what_the_learner_behind_refuses_leaves_the_statistics(make):
     """(1.5e4 x.x + 1)^64 is beyond float64 for some samples and not for others."""
     inner = KernelStreamSVM(max_vectors=4, kernel=Polynomial(64, gamma=1.5e4))
@@ -164,7 +165,7 @@ def test_what_the_learner_behind_refuses_leaves_the_statistics(make):
     assert 0 < refused < 19 and learner.n_seen_ == 20 - refused
 
 
-@pytest.mark.parametrize("make", [lambda inner: Standardized(learner=inner), on_twin])
+@each("make", [lambda inner: Standardized(learner=inner), on_twin])
 def test_a_deviation_beyond_float64_is_refused(make):
     far = np.full(3, 1e153)
     far[1:] = 0.0
@@ -204,7 +205,7 @@ def test_changed_parameters_forget():
         learner.set_params(learner__C=2.0).predict(X)
 
 
-@pytest.mark.parametrize("wrong", [3, "StreamSVM", StreamSVM, Standardized()])
+@each("wrong", [3, "StreamSVM", StreamSVM, Standardized()])
 def test_what_is_no_learner_is_named(wrong):
     with pytest.raises(ValueError, match="learner="):
         Standardized(learner=wrong).plan(3)
@@ -219,7 +220,7 @@ def test_a_learned_learner_gives_its_parameters_and_nothing_else():
     assert bytes(inner.arena) == before
 
 
-@pytest.mark.parametrize("inner", INNER, ids=repr)
+@each("inner", INNER, ids=repr)
 def test_within_takes_the_largest_learner_that_fits_beside_the_statistics(inner):
     own = WIDTH * (8 + 8 + 8)
     for n_bytes in (1000, 4096, 65536):
@@ -232,7 +233,7 @@ def test_within_takes_the_largest_learner_that_fits_beside_the_statistics(inner)
     assert Standardized.within(caught.value.required, n_features=WIDTH, learner=inner)
 
 
-@pytest.mark.parametrize("inner", INNER, ids=repr)
+@each("inner", INNER, ids=repr)
 def test_saved_with_the_learner_behind_it(inner, tmp_path):
     X, y = raw()
     learner = Standardized(learner=inner).partial_fit(X[:200], y[:200])
@@ -241,12 +242,12 @@ def test_saved_with_the_learner_behind_it(inner, tmp_path):
     assert type(loaded) is Standardized and type(loaded.learner) is type(inner)
     assert loaded.learner.get_params() == inner.get_params()
     assert loaded.scale_.tolist() == learner.scale_.tolist()
-    for each in (loaded, learner):
-        each.partial_fit(X[200:], y[200:])
+    for one in (loaded, learner):
+        one.partial_fit(X[200:], y[200:])
     assert bytes(loaded.arena) == bytes(learner.arena)
 
 
-@pytest.mark.parametrize("name, value", [("spread", -1.0), ("mean", np.nan), ("scaled", 1.0)])
+@each("name, value", [("spread", -1.0), ("mean", np.nan), ("scaled", 1.0)])
 def test_a_snapshot_no_stream_can_have_made(name, value, tmp_path):
     X, y = raw()
     learner = Standardized(learner=INNER[0]).partial_fit(X, y)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 from problems import assert_optimal, clouds, duplicates, kernel_matrix, ring, svm
 
 from edgesvm import RBF, Linear, Polynomial
@@ -17,8 +18,8 @@ def problem(request):
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@each("kernel", KERNELS, ids=str)
+@each("C", [0.01, 1.0, 100.0])
 def test_kkt_conditions(problem, kernel, C, engine):
     X, y = problem
     model = svm(len(X), engine, kernel=kernel, C=C, tol=1e-3).fit(X, y)
@@ -27,9 +28,9 @@ def test_kkt_conditions(problem, kernel, C, engine):
     assert_optimal(model, X, y, C, 1e-3, slack=1e-7 * scale)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shrinking", [True, False])
-@pytest.mark.parametrize("C", [0.1, 10.0])
+@each("dtype", ["float32", "float64"])
+@each("shrinking", [True, False])
+@each("C", [0.1, 10.0])
 def test_equals_svc(problem, C, shrinking, dtype):
     svc = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed").SVC
     X, y = problem
@@ -73,8 +74,8 @@ def test_compiled_against_the_twin(problem):
     np.testing.assert_allclose(fast.decision_function(X), plain.decision_function(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("n", [2, 3, 15, 16, 17, 31, 32, 33])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("n", [2, 3, 15, 16, 17, 31, 32, 33])
+@each("dtype", ["float32", "float64"])
 def test_every_count_about_a_tile(n, dtype):
     X, y = clouds(40, seed=3, width=3)
     X, y = X[:n].astype(dtype), np.arange(n) % 2 == 0
@@ -82,7 +83,7 @@ def test_every_count_about_a_tile(n, dtype):
     assert_optimal(model, X, y, 10.0, 1e-5)
 
 
-@pytest.mark.parametrize("width", [1, 2, 7, 16, 33, 123])
+@each("width", [1, 2, 7, 16, 33, 123])
 def test_every_width(width):
     X, y = clouds(60, seed=4, width=width)
     model = svm(60, kernel=RBF(0.5 / width)).fit(X, y)
@@ -109,7 +110,7 @@ def test_weight_two_is_two_rows():
     )
 
 
-@pytest.mark.parametrize("only", [False, True])
+@each("only", [False, True])
 def test_one_class(only):
     X, _ = ring(50)
     model = svm(50).fit(X, [only] * 50)
@@ -124,7 +125,7 @@ def test_one_point_of_both_classes():
     np.testing.assert_allclose(model.decision_function(np.ones((1, 2))), 0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("n", [3, 200])
+@each("n", [3, 200])
 def test_shrinking_changes_nothing_but_the_way(n):
     X, y = ring(max(n, 200))
     X, y = X[:n], y[:n]
@@ -133,7 +134,7 @@ def test_shrinking_changes_nothing_but_the_way(n):
     np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("dtype", ["float32", "float64"])
 def test_a_cache_of_two_rows_finds_the_same(dtype):
     """Every size of cache holds the same numbers, so the way is the same to the last bit."""
     X, y = ring(300)
@@ -147,7 +148,7 @@ def test_a_cache_of_two_rows_finds_the_same(dtype):
     assert models[0].arena.nbytes < models[-1].arena.nbytes
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_shrinking_with_a_small_cache(seed):
     """Columns are swapped, slots recut, rows extended: none of it may mix up a kernel value."""
     X, y = ring(160, seed, noise=0.8)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 from problems import assert_optimal, clouds, ring, svm
 
 import edgesvm
@@ -36,7 +37,7 @@ def test_a_start_out_of_the_box_is_put_into_it(engine):
     assert_optimal(model, X, y, 10.0, 1e-5)
 
 
-@pytest.mark.parametrize("alpha", [np.zeros(99), np.zeros((100, 1)), np.full(100, np.nan)])
+@each("alpha", [np.zeros(99), np.zeros((100, 1)), np.full(100, np.nan)])
 def test_a_start_that_is_none_is_refused(alpha):
     X, y = ring(100)
     model = svm(100).fit(X, y)
@@ -47,7 +48,7 @@ def test_a_start_that_is_none_is_refused(alpha):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("max_iter", [1, 7, 25])
+@each("max_iter", [1, 7, 25])
 def test_max_iter_tells(engine, max_iter):
     X, y = ring(200)
     model = svm(200, engine, max_iter=max_iter).fit(X, y)
@@ -141,8 +142,8 @@ def test_the_oldest_goes():
     np.testing.assert_allclose(model.decision_function(X), fresh.decision_function(X), atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@each(
+    "name, value",
     [
         ("cache", 100),
         ("cache", "much"),
@@ -229,7 +230,7 @@ def test_a_source_of_ones_own():
     assert source.passes == 2 and model.n_held_ == 30 and model.classes_.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("bad", [2, None, float("nan")])
+@each("bad", [2, None, float("nan")])
 def test_a_source_of_bad_labels_is_refused_before_anything_is_forgotten(bad):
     model = svm(30).fit(Chunked())
     before = bytes(model.arena)
@@ -240,7 +241,7 @@ def test_a_source_of_bad_labels_is_refused_before_anything_is_forgotten(bad):
     assert bytes(model.arena) == before
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e19])
+@each("value", [float("nan"), float("inf"), 1e19])
 def test_a_source_of_bad_rows_is_refused_before_anything_is_forgotten(value):
     """By its place in the source, not in a chunk; 1e19 squared is a number, but no kernel row's."""
     model = svm(30, kernel=Linear()).fit(Chunked())

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import RBF, Linear
 from edgesvm.learners.batch._smo import solve_view
@@ -53,9 +54,9 @@ def problem(seed, n=6):
     return rng, X, y
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("shrinking", [False, True])
-@pytest.mark.parametrize("C", [0.3, 20.0])
+@each("seed", range(6))
+@each("shrinking", [False, True])
+@each("C", [0.3, 20.0])
 def test_an_svm(seed, C, shrinking):
     _, X, y = problem(seed)
     kernel = RBF(0.7)
@@ -66,8 +67,8 @@ def test_an_svm(seed, C, shrinking):
     assert found["objective"] == pytest.approx(objective, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(("offset", "ridge"), [(0.0, 0.0), (1.0, 0.5), (2.5, 0.01)])
+@each("seed", range(6))
+@each("offset, ridge", [(0.0, 0.0), (1.0, 0.5), (2.5, 0.01)])
 def test_signs_offset_and_ridge(seed, offset, ridge):
     """As an enclosing ball has it: one side of the box, y y' (k + 1) + 1/C, started from weights
     that sum to one."""
@@ -92,8 +93,8 @@ def test_signs_offset_and_ridge(seed, offset, ridge):
     assert found["objective"] == pytest.approx(objective, abs=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("kernel", [RBF(0.7), Linear()], ids=str)
+@each("seed", range(6))
+@each("kernel", [RBF(0.7), Linear()], ids=str)
 def test_a_linear_part(seed, kernel):
     rng, X, y = problem(seed)
     c, bound = rng.standard_normal(len(y)), y * rng.uniform(0.2, 3.0, len(y))
@@ -105,8 +106,8 @@ def test_a_linear_part(seed, kernel):
     assert found["objective"] == pytest.approx(objective, abs=1e-6)
 
 
-@pytest.mark.parametrize("n_cached", [2, 3, 200])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("n_cached", [2, 3, 200])
+@each("dtype", ["float32", "float64"])
 def test_signs_and_linear_part_where_rows_are_swapped_and_shrunk(n_cached, dtype):
     """Too many for brute force: the conditions of the optimum, by the matrix."""
     rng = np.random.default_rng(4)

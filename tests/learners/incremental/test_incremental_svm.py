@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from each import each
 from streams_of_clouds import SCHEMES, board, clouds, incremental, model
 
 from edgesvm import (
@@ -25,7 +26,7 @@ KEEPS = {  # by the paper's definitions, of y f
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_which_samples_join_the_batch(scheme, engine):
     X, y = clouds(300, noise=0.1)
     learner = incremental(engine, scheme=scheme, batch_size=40, max_vectors=200)
@@ -119,7 +120,7 @@ def test_update_learns_what_waits(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("V", [12, 300])
+@each("V", [12, 300])
 def test_the_gradient_that_stays_is_that_of_the_model(V, engine):
     """c - K beta of the support vectors, after 130 cycles, where some had to go and where not."""
     X, y = clouds(520, noise=0.05)
@@ -135,7 +136,7 @@ def test_the_gradient_that_stays_is_that_of_the_model(V, engine):
     assert not gradient[n:].any()
 
 
-@pytest.mark.parametrize(("place", "value"), [(0, np.nan), (3, np.inf), (-1, 1.0)])
+@each("place, value", [(0, np.nan), (3, np.inf), (-1, 1.0)])
 def test_a_gradient_that_cannot_be_is_refused(place, value):
     X, y = clouds(100, noise=0.05)
     learner = incremental(batch_size=10).partial_fit(X, y)
@@ -152,7 +153,7 @@ def test_update_without_a_sample_is_not_fitted():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_a_stream_that_begins_with_one_class(scheme, engine):
     """Nothing of it is lost that fits; with the second class there is a model."""
     X, y = clouds(120, apart=2.0)
@@ -231,7 +232,7 @@ def test_a_model_in_little_room_is_worth_having():
         assert learner.score(test_X, test_y) > best - 0.06
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_the_batch_solution_is_nearly_reached(scheme):
     X, y = board(3000)
     test_X, test_y = board(2000, seed=1)
@@ -251,8 +252,8 @@ def test_a_limit_on_iterations_is_told():
     assert abs(learner.dual_coef_.sum()) < 1e-9
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("V", "b"), [(2, 1), (3, 1), (2, 30), (15, 1), (16, 16), (17, 15)])
+@each("dtype", ["float32", "float64"])
+@each("V, b", [(2, 1), (3, 1), (2, 30), (15, 1), (16, 16), (17, 15)])
 def test_every_size(V, b, dtype):
     X, y = clouds(200, noise=0.1)
     learners = [
@@ -277,8 +278,8 @@ def test_duplicates_and_a_linear_kernel():
         learner._allocated.check()
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@each(
+    "name, value",
     [
         ("scheme", "all"),
         ("scheme", None),

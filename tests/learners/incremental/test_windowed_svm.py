@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 from streams_of_clouds import SCHEMES, assert_same_model, clouds, incremental, windowed
 
 from edgesvm import NotFittedError
@@ -33,8 +34,8 @@ def written_out(stream, engine, scheme, **params):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("window", [1, 2, 3, 4])
+@each("scheme", SCHEMES)
+@each("window", [1, 2, 3, 4])
 def test_the_oldest_answers_for_the_last_batches(window, scheme, engine):
     stream = batches(7)
     learner = windowed(engine, window=window, scheme=scheme, batch_size=B, max_vectors=40)
@@ -122,7 +123,7 @@ def test_vectors_given_up_are_counted():
     assert roomy.n_given_up_ == 0
 
 
-@pytest.mark.parametrize(("name", "value"), [("window", 0), ("window", 1.5), ("scheme", "new")])
+@each("name, value", [("window", 0), ("window", 1.5), ("scheme", "new")])
 def test_parameters_out_of_range(name, value):
     with pytest.raises(ValueError, match=name):
         windowed(**{name: value}).allocate(2)
@@ -134,8 +135,8 @@ def test_bytes_grow_by_a_model_for_each_batch_of_the_window():
     assert steps == {512 * (20 * 4 + 16) + 16}, "max_vectors=500 rows, in whole tiles of 16"
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("V", "b", "w", "D"), [(100, 50, 3, 20), (8, 6, 2, 4), (500, 500, 1, 128)])
+@each("dtype", ["float32", "float64"])
+@each("V, b, w, D", [(100, 50, 3, 20), (8, 6, 2, 4), (500, 500, 1, 128)])
 def test_bytes_are_those_of_the_formulas(V, b, w, D, dtype):
     s = np.dtype(dtype).itemsize
     A, B = -(-(V + b) // 16) * 16, -(-V // (64 // s)) * (64 // s)

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from each import each
 
 import edgesvm
 from edgesvm import RBF, BatchSVM, Linear, RandSVM, ReservoirSVM, Standardized, StreamSVM, data
@@ -304,7 +305,7 @@ def views(capacity, width=2):
     }
 
 
-@pytest.mark.parametrize("kind", WORKING_SETS)
+@each("kind", WORKING_SETS)
 def test_every_row_is_drawn_as_often(kind):
     """Algorithm R: 4 of 12 rows, 3,000 seeds; each row is in a third of the samples, 5 deviations
     either way."""
@@ -324,7 +325,7 @@ def test_every_row_is_drawn_as_often(kind):
     assert np.abs(times - 1000).max() < 5 * math.sqrt(3000 * (1 / 3) * (2 / 3))
 
 
-@pytest.mark.parametrize("kind", WORKING_SETS)
+@each("kind", WORKING_SETS)
 def test_kept_in_front_and_none_of_the_last_drawn_again(kind):
     X = np.arange(40, dtype=np.float32).reshape(20, 2)
     slots = np.arange(20, dtype=np.int8) % 2
@@ -350,7 +351,7 @@ def test_kept_in_front_and_none_of_the_last_drawn_again(kind):
     assert arrays["drawn_weights"].tolist() == weights[numbers].tolist()
 
 
-@pytest.mark.parametrize("kind", WORKING_SETS)
+@each("kind", WORKING_SETS)
 def test_the_loss_is_that_of_all_rows(kind):
     X, slots = np.zeros((6, 2), np.float32), np.array([1, 1, 0, 0, 1, 0], np.int8)
     working = kind(views(4), 0)
@@ -365,7 +366,7 @@ def test_the_loss_is_that_of_all_rows(kind):
     assert working.loss == 0.75 + 2 * 0.5 + 3.0 + 0.5 * 2.0
 
 
-@pytest.mark.parametrize("kind", WORKING_SETS)
+@each("kind", WORKING_SETS)
 def test_rows_are_had_back_by_their_numbers(kind):
     X = np.arange(40, dtype=np.float32).reshape(20, 2)
     slots, weights = np.arange(20, dtype=np.int8) % 2, 1.0 + np.arange(20)
@@ -457,9 +458,7 @@ class Rows:
             yield data.Rows(X, y)
 
 
-@pytest.mark.parametrize(
-    ("size", "stop", "goes_back"), [(1000, "optimal", False), (100, "sample_full", True)]
-)
+@each("size, stop, goes_back", [(1000, "optimal", False), (100, "sample_full", True)])
 def test_passes_over_a_source(size, stop, goes_back):
     source, primals = Rows(), []
     model = rand_svm(size, kernel=RBF(2.0))
@@ -483,7 +482,7 @@ def not_a_number(X, y):
     X[3, 1] = np.nan
 
 
-@pytest.mark.parametrize("spoil", [third_label, no_label, not_a_number])
+@each("spoil", [third_label, no_label, not_a_number])
 def test_bad_rows_are_refused_before_anything_is_forgotten(spoil):
     model = rand_svm(200, kernel=RBF(2.0)).fit(Rows())
     before = bytes(model.arena)
@@ -493,8 +492,8 @@ def test_bad_rows_are_refused_before_anything_is_forgotten(spoil):
 
 
 # A row that is not a number is noticed when it is decided, or learned: not when it is not drawn.
-@pytest.mark.parametrize(
-    ("spoil", "bad_pass"),
+@each(
+    "spoil, bad_pass",
     [*((third_label, n) for n in (2, 3, 4)), *((not_a_number, n) for n in (3, 4))],
 )
 def test_a_source_that_changes_between_passes(spoil, bad_pass, tmp_path):
@@ -518,8 +517,8 @@ def test_a_source_that_gives_more_than_it_was_asked_for():
     assert bytes(model.arena) == before
 
 
-@pytest.mark.parametrize(
-    ("kernel", "dtype", "value"),
+@each(
+    "kernel, dtype, value",
     [(edgesvm.Polynomial(3), "float32", 1e13), (Linear(), "float64", 1e19)],
 )
 def test_a_row_too_large_for_its_kernel_is_refused_before_anything_is_forgotten(
@@ -536,7 +535,7 @@ def test_a_row_too_large_for_its_kernel_is_refused_before_anything_is_forgotten(
     assert bytes(model.arena) == before
 
 
-@pytest.mark.parametrize(("C", "weight"), [(1e-200, 1e-200), (1e200, 1e200), (1.0, -1.0)])
+@each("C, weight", [(1e-200, 1e-200), (1e200, 1e200), (1.0, -1.0)])
 def test_a_weight_of_which_there_is_no_bound_is_refused_before_anything_is_forgotten(C, weight):
     X, y = clouds(600)
     model = rand_svm(200, C=C).fit(X, y)
@@ -547,15 +546,13 @@ def test_a_weight_of_which_there_is_no_bound_is_refused_before_anything_is_forgo
     assert bytes(model.arena) == before
 
 
-@pytest.mark.parametrize(
-    "kernel", [Linear(), RBF(0.7), edgesvm.Polynomial(3, gamma=0.5, coef0=2.0)]
-)
+@each("kernel", [Linear(), RBF(0.7), edgesvm.Polynomial(3, gamma=0.5, coef0=2.0)])
 def test_the_kernel_of_a_square(kernel):
     X = np.random.default_rng(0).standard_normal((5, 3))
     np.testing.assert_allclose(kernel.of_square((X**2).sum(axis=1)), np.diag(kernel(X, X)))
 
 
-@pytest.mark.parametrize("name", ["support_vectors_", "dual_coef_", "intercept_", "objective_"])
+@each("name", ["support_vectors_", "dual_coef_", "intercept_", "objective_"])
 def test_there_is_no_solution_before_a_sample(name):
     for model in (rand_svm(20), rand_svm(20).allocate(2)):
         with pytest.raises(edgesvm.NotFittedError, match="RandSVM has learned no sample"):
@@ -587,7 +584,7 @@ def test_any_solver_with_the_interface():
     assert drawn.score(X, y) > reservoir.fit(X, y).score(X, y)
 
 
-@pytest.mark.parametrize("solver", [StreamSVM(), "batch", BatchSVM, 3])
+@each("solver", [StreamSVM(), "batch", BatchSVM, 3])
 def test_what_is_no_solver_is_refused(solver):
     with pytest.raises(ValueError, match="solver="):
         RandSVM(solver=solver).plan(3)
@@ -608,8 +605,8 @@ def test_behind_a_standardizer_it_learns_a_stream():
     assert model.partial_fit(X * [1000, 0.001], y).score(X * [1000, 0.001], y) > 0.9
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@each(
+    "name, value",
     [
         ("epsilon", 0.0),
         ("epsilon", 1.0),

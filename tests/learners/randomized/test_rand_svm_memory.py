@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import RBF, BatchSVM, RandSVM
 from edgesvm.data import Rows
@@ -83,9 +84,7 @@ def run(kind, path):
 
 @pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="RLIMIT_DATA is Linux's")
-@pytest.mark.parametrize(
-    ("kind", "write"), [("memmap", write_arrays), ("recording", write_recording)]
-)
+@each("kind, write", [("memmap", write_arrays), ("recording", write_recording)])
 def test_a_file_of_twice_the_memory_that_is_allowed(kind, write, tmp_path):
     path = tmp_path / "rows"
     write(path)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 from twin_problems import stream
 
 from edgesvm import RBF, IncrementalDecrementalSVM, Linear, Polynomial, TwinVectorMachine
@@ -26,8 +27,8 @@ def assert_same_decisions(model, other, X):
     assert difference <= 1e-4 * np.ptp(expected)
 
 
-@pytest.mark.parametrize("kernel", SETTINGS)
-@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+@each("kernel", SETTINGS)
+@each("C", [0.1, 1.0, 10.0])
 def test_incremental_decremental_svm(kernel, C):
     ours, theirs = SETTINGS[kernel]
     X, y, weights = stream("clouds", "at random", 150, 11)
@@ -40,7 +41,7 @@ def test_incremental_decremental_svm(kernel, C):
     assert abs(coefficients.sum()) < 1e-9 and (np.abs(coefficients) <= C * weights + 1e-9).all()
 
 
-@pytest.mark.parametrize("kernel", SETTINGS)
+@each("kernel", SETTINGS)
 def test_twin_vector_machine_below_its_budget(kernel):
     ours, theirs = SETTINGS[kernel]
     X, y, weights = stream("clouds", "at random", 120, 12)

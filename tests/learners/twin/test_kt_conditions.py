@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twin_problems import FEATURES, KERNELS, LABELS, stream, violations
@@ -80,7 +81,7 @@ def test_incremental_decremental_svm(  # noqa: PLR0917
         assert model.kt_residual() <= RESIDUAL
 
 
-@pytest.mark.parametrize("features", ["clouds", "integer grid"])
+@each("features", ["clouds", "integer grid"])
 def test_a_huge_C_is_a_hard_margin(features):
     X, _, _ = stream(features, "at random", 60, 3)
     y = np.where(X.sum(axis=1) > X.sum(axis=1).mean(), 1, -1)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 from twin_problems import stream
 
 import edgesvm
@@ -111,7 +112,7 @@ def test_a_narrow_margin_gives_the_example_up():
     assert narrow.nbytes < wide.nbytes and wide.margin_.sum() > room
 
 
-@pytest.mark.parametrize("max_margin", [9, 12, 20, 64])
+@each("max_margin", [9, 12, 20, 64])
 def test_room_for_rows_changes_time_and_nothing_else(max_margin):
     model, X, _ = learned()
     other, _, _ = learned(max_margin=max_margin)
@@ -155,7 +156,7 @@ def test_when_full_newcomers_are_ignored():
     assert model.n_ignored_ == 70 and model.n_seen_ == 100
 
 
-@pytest.mark.parametrize("index", [-1, 30, 1.0, "0", None])
+@each("index", [-1, 30, 1.0, "0", None])
 def test_an_index_that_is_none(index):
     X, y, _ = stream("clouds", "at random", 30, 27)
     model = IncrementalDecrementalSVM().partial_fit(X, y)

@@ -1,0 +1,45 @@
+"""Values in a loop are all tried, and the one that fails is named."""
+
+import inspect
+
+import pytest
+from each import each
+
+
+def test_every_combination_is_tried():
+    seen = []
+
+    @each("n", range(2))
+    @each("name, other", [("a", 1), ("b", 2)])
+    def check(name, n, other, fixture):
+        seen.append((n, name, other, fixture))
+
+    assert list(inspect.signature(check).parameters) == ["fixture"]
+    check(fixture=7)
+    assert seen == [(0, "a", 1, 7), (0, "b", 2, 7), (1, "a", 1, 7), (1, "b", 2, 7)]
+
+
+def test_the_value_that_fails_is_named():
+    @each("n", [1, 2, 3])
+    @each("kind", [int, float], ids=lambda kind: kind.__name__)
+    def check(n, kind):
+        assert n < 2 or kind is int
+
+    with pytest.raises(AssertionError, match="n = 2") as caught:
+        check()
+    assert str(caught.value.__cause__) == "with kind = float"
+
+
+def test_each_value_has_an_empty_folder(tmp_path):
+    @each("n", range(2))
+    @each("name", "ab")
+    def check(n, name, tmp_path):
+        assert list(tmp_path.iterdir()) == []
+        (tmp_path / "file").touch()
+
+    check(tmp_path=tmp_path)
+
+
+def test_no_value_is_a_mistake():
+    with pytest.raises(ValueError, match="check nothing"):
+        each("n", [])

@@ -1,0 +1,126 @@
+"""Measures what the suite catches: small mistakes, one at a time, each of which a test must find.
+
+    make mutants MUTANTS_ARGS="--only persist --workers 2"
+
+What is killed or survives is printed as it is known and kept in a JSON file; a run that was ended
+goes on where it was. Exit code 1 where a mutant survives that is not marked as equivalent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import sys
+import threading
+from pathlib import Path
+
+from areas import AREAS
+from mutant import Area, DoesNotApply, Mutant
+from workers import ROOT, Result, Worker
+
+WORK = ROOT / "build" / "mutants"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make mutants", description=__doc__.splitlines()[0])
+    names = [area.name for area in AREAS]
+    parser.add_argument("--only", nargs="+", metavar="AREA", choices=names, default=names)
+    parser.add_argument("--match", default="", help="only mutants whose name has this text")
+    parser.add_argument("--workers", type=int, default=1, help="copies of the tree at work")
+    parser.add_argument("--anew", action="store_true", help="forget what earlier runs found")
+    parser.add_argument(
+        "--area-tests", action="store_true", help="run each area's own tests, not the whole suite"
+    )
+    parser.add_argument("--list", action="store_true", help="print the mutants and run none")
+    parser.add_argument("--json", type=Path, default=WORK / "results.json", help="the results file")
+    return parser.parse_args()
+
+
+class Results:
+    """Outcomes by name, in a file that is whole at any moment."""
+
+    def __init__(self, path: Path, anew: bool) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self.found: dict[str, dict[str, object]] = {}
+        if path.exists() and not anew:
+            self.found = json.loads(path.read_text())
+
+    def add(self, mutant: Mutant, result: Result) -> None:
+        with self._lock:
+            self.found[mutant.name] = result.as_json()
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            new = self._path.with_suffix(".new")
+            new.write_text(json.dumps(self.found, indent=1) + "\n")
+            new.replace(self._path)
+            note = f"  [{result.by}]" if result.by else ""
+            if mutant.equivalent:
+                note += f"  (equivalent: {mutant.equivalent})"
+            print(f"{result.outcome:8} {result.seconds:6.1f} s  {mutant.name}{note}", flush=True)
+
+
+def run(chosen: list[tuple[Area, Mutant]], results: Results, args: argparse.Namespace) -> None:
+    waiting: queue.SimpleQueue[tuple[Area, Mutant]] = queue.SimpleQueue()
+    for pair in chosen:
+        waiting.put(pair)
+    failures: list[BaseException] = []
+
+    def work(worker: Worker) -> None:
+        try:
+            while not failures:
+                area, mutant = waiting.get_nowait()
+                result = worker.try_out(mutant, area, whole_suite=not args.area_tests)
+                results.add(mutant, result)
+        except queue.Empty:
+            return
+        except BaseException as error:  # told by the main thread
+            failures.append(error)
+
+    workers = [Worker(WORK / f"worker-{i}") for i in range(args.workers)]
+    for worker in workers:
+        worker.prepare()
+    for area in {area.name: area for area, _ in chosen}.values():
+        if failed := workers[0].first_failure(area.tests):
+            sys.exit(f"without any mutant {failed} fails: mend that first")
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def main() -> int:
+    args = arguments()
+    wanted = [
+        (area, mutant)
+        for area in AREAS
+        if area.name in args.only
+        for mutant in area.mutants
+        if args.match in mutant.name
+    ]
+    try:
+        for _, mutant in wanted:
+            mutant.applied(ROOT)
+    except DoesNotApply as error:
+        sys.exit(f"this entry of tools/mutants/areas does not apply any more:\n{error}")
+    if args.list:
+        print("\n".join(f"{area.name:14} {mutant.name}" for area, mutant in wanted))
+        return 0
+    results = Results(args.json, args.anew)
+    left = [(area, mutant) for area, mutant in wanted if mutant.name not in results.found]
+    if left:
+        run(left, results, args)
+    of = [(mutant, results.found[mutant.name]["outcome"]) for _, mutant in wanted]
+    survived = [m for m, outcome in of if outcome == "survived" and not m.equivalent]
+    unbuilt = [m for m, outcome in of if outcome == "unbuilt"]
+    print(f"\n{len(of)} mutants: {sum(o == 'killed' for _, o in of)} killed", end="")
+    print(f", {len(survived)} survived, {len(unbuilt)} did not build")
+    for mutant in survived:
+        print(f"survived: {mutant.name}")
+    return 1 if survived or unbuilt else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

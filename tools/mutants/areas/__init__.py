@@ -1,0 +1,37 @@
+"""The mutants, one file an area; an entry that does not apply any more is an error."""
+
+from __future__ import annotations
+
+from mutant import Area
+
+from areas import (
+    batch,
+    cli,
+    contract,
+    core,
+    enclosing,
+    incremental,
+    ingest,
+    multiclass,
+    persist,
+    preprocessing,
+    randomized,
+    runner,
+    stream,
+)
+
+AREAS: list[Area] = [
+    core.AREA,
+    contract.AREA,
+    stream.AREA,
+    batch.AREA,
+    incremental.AREA,
+    randomized.AREA,
+    enclosing.AREA,
+    multiclass.AREA,
+    preprocessing.AREA,
+    ingest.AREA,
+    persist.AREA,
+    runner.AREA,
+    cli.AREA,
+]

@@ -1,0 +1,66 @@
+"""The commands."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "cli",
+    ("tests/cli",),
+    (
+        *mutants_of(
+            "edgesvm/cli/arguments.py",
+            ("    if number < 1:\n", "    if number < 0:\n", "a count of nothing is taken"),
+            ("if not 0 < number < 1e9:", "if not number < 1e9:", "a negative time is taken"),
+            ("and ends[0] < ends[1]", "", "an empty range is taken"),
+        ),
+        *mutants_of(
+            "edgesvm/cli/run.py",
+            (
+                "    if learner.n_features_in_ != n_features:\n",
+                "    if False:\n",
+                "a model of another width is gone on with",
+            ),
+            (
+                '    if summary["broken_identities"]:\n',
+                "    if False:\n",
+                "counts that do not add up are no failure",
+            ),
+            (
+                "round(1e6 / options.rate)",
+                "round(1e3 / options.rate)",
+                "the rate asked of a node is in another unit",
+            ),
+            (
+                "                if options.save:\n                    learner.save(options.save)\n",
+                "                pass\n",
+                "nothing is saved at the end",
+            ),
+            (
+                "at_most=None if options.samples is None else options.samples - runner.taken",
+                "at_most=None",
+                "more samples are learned than asked for",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/cli/stopping.py",
+            ("        self.stopping = True\n", "", "SIGTERM does not end a command"),
+            (
+                "            if self.stopping:\n                raise Stop\n",
+                "",
+                "a signal that came before a wait does not end it",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/cli/__init__.py",
+            (
+                "        return code if _flushed() else 1",
+                "        return code",
+                "a reader that is gone is no failure",
+            ),
+            (
+                "    except (ValueError, TypeError) as error:\n        return _fail(str(error), 2)",
+                "    except (ValueError, TypeError) as error:\n        return _fail(str(error), 1)",
+                "wrong use has the code of a failure",
+            ),
+        ),
+    ),
+)

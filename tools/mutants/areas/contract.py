@@ -1,0 +1,150 @@
+"""contract: labels, inputs, parameters, the doors of every core, and the base of every learner."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "contract",
+    (
+        "tests/contract",
+        "tests/conformance/test_refusals.py",
+        "tests/conformance/test_labels.py",
+        "tests/conformance/test_inputs.py",
+        "tests/conformance/test_memory.py",
+    ),
+    (
+        *mutants_of(
+            "edgesvm/contract/core.pyx",
+            (
+                "if not (isfinite(weight) and weight >= 0.0):",
+                "if not isfinite(weight):",
+                "a negative weight is learned",
+            ),
+            (
+                "self.common.n_updates += status == CHANGED",
+                "self.common.n_updates += 1",
+                "each sample is counted as an update",
+            ),
+            (
+                "        if weight == 0.0:\n            self.common.n_seen += 1\n",
+                "        if weight == 0.0:\n",
+                "a sample of weight zero is not counted",
+            ),
+            (
+                "self.n_per_class[slot] += 1",
+                "self.n_per_class[0] += 1",
+                "classes are not told apart",
+            ),
+            (
+                "return (value > 0.0) ^ (self.labels.sign < 0)",
+                "return value > 0.0",
+                "labels that came in falling order are swapped",
+            ),
+            (
+                "            out[0] *= self.labels.sign\n",
+                "",
+                "the sign of a decision is that of the slots",
+            ),
+            (
+                "        memset(self.scores, 0, self.n_classes * sizeof(double))\n",
+                "",
+                "scores of a sample are left behind",
+            ),
+            (
+                "                if status > CHANGED:\n"
+                "                    break\n"
+                "                i += 1\n"
+                "        return i, self.common",
+                "                i += 1\n        return i, self.common",
+                "rows behind a refused one are learned",
+            ),
+            (
+                "and cnp.PyArray_DIM(row, 0) == self.n_features\n",
+                "and cnp.PyArray_DIM(row, 0) >= self.n_features\n",
+                "a row that is too long is taken as it is",
+            ),
+            (
+                "and cnp.PyArray_ISCARRAY_RO(row)):\n                return row",
+                "):\n                return row",
+                "a strided row is read as if it were not",
+            ),
+            ("self.labels.adopt(slot, y)", "pass", "learn_one takes no label up"),
+            (
+                "c.n_updates <= sum(map(int, per_class)) <= c.n_seen",
+                "c.n_updates <= sum(map(int, per_class))",
+                "a snapshot may have learned more than it has seen",
+            ),
+            (
+                'if view.dtype.kind == "f" and not np.isfinite(view).all():',
+                "if False:",
+                "a snapshot may hold NaN",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/contract/labels.pyx",
+            (
+                "self.sign = -1 if self.n == 2 and self.order[0] == 1 else 1",
+                "self.sign = 1",
+                "the order of two labels does not turn the sign",
+            ),
+            (
+                "if self.closed or self.n == self.room or not is_label(y):",
+                "if self.n == self.room or not is_label(y):",
+                "labels named up front are not all there are",
+            ),
+            (
+                "not (isinstance(y, float) and isinf(y))",
+                "True",
+                "infinity is a label",
+            ),
+            ("strange &= ~matches", "strange &= matches", "known labels are strange"),
+            (
+                "if len(values) > room or (closed and len(values) < 2):",
+                "if len(values) > room:",
+                "a snapshot names one label up front",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/contract/inputs.py",
+            (
+                'if array.dtype.kind == "c":',
+                "if False:",
+                "complex numbers are refused by another text",
+            ),
+            (
+                "n_features is not None and array.shape[-1] != n_features",
+                "n_features is not None and array.shape[-1] < n_features",
+                "rows that are too long are read",
+            ),
+            (
+                "    if weights.shape != (n_rows,):",
+                "    if weights.shape[:1] != (n_rows,):",
+                "weights may have two dimensions",
+            ),
+            ("or not out.flags.carray", "", "a read-only out is written"),
+            (
+                "labels = np.array(y, dtype=object)  # [1",
+                "pass  # [1",
+                "numbers among words become words",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/contract/params.py",
+            (
+                "not least <= int(value) <= most",
+                "not least < int(value) <= most",
+                "the least is refused",
+            ),
+            (
+                "if not SMALLEST <= number",
+                "if not 0.0 < number",
+                "one over a parameter is infinite",
+            ),
+            ("not 0.0 <= number < math.inf", "not 0.0 <= number", "infinity is a parameter"),
+            (
+                "    except OverflowError:",
+                "    except ZeroDivisionError:",
+                "10**400 is another error",
+            ),
+        ),
+    ),
+)

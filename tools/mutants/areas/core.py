@@ -1,0 +1,124 @@
+"""core: arithmetic, random numbers, the row cache, the arena, tiles; and the memory plan."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "core",
+    ("tests/core", "tests/test_budget.py"),
+    (
+        *mutants_of(
+            "edgesvm/core/kernels.pxd",
+            ("p = p * r + 0.5\n", "p = p * r + 0.4999999\n", "a term of exp's series is off"),
+            ("if not x > -708.0:", "if not x > -600.0:", "exp is zero too early"),
+            (
+                "return exp_(-kernel.gamma * square_distance(x, z, n))",
+                "return exp_(-kernel.gamma * dot(x, z, n))",
+                "RBF of the product, not of the distance",
+            ),
+            (
+                "kernel.gamma * dot(x, z, n) + kernel.coef0",
+                "kernel.gamma * dot(x, z, n)",
+                "the polynomial kernel without coef0",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/linalg.pxd",
+            ("y[i] = a * x[i] + b * y[i]", "y[i] = a * x[i] + y[i]", "axpby without its b"),
+        ),
+        *mutants_of(
+            "edgesvm/core/lanes_type.h",
+            (
+                "if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, z, n); a += u * v; }",
+                "",
+                "dot leaves the tail out",
+            ),
+            (
+                "if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, z + i); u -= v; a += u * u; }",
+                "if (i + LANES < n) { LOAD(u, x + i); LOAD(v, z + i); u -= v; a += u * u; }",
+                "the distance leaves out a last vector that is whole",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/tiles_type.h",
+            (
+                "a[c_] = a[c_] * (T)gamma + (T)coef0; POWER",
+                "a[c_] = a[c_] * (T)gamma - (T)coef0; POWER",
+                "the sign of coef0 in tiles",
+            ),
+            (
+                "memcpy(&a, v + i, (size_t)(n - i) * sizeof(T)); a *= scale; EXP(a);",
+                "memcpy(&a, v + i, (size_t)(n - i) * sizeof(T)); EXP(a);",
+                "the tail of exp is not scaled",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/tiles.pxd",
+            (
+                "n_tiles = (last + lanes - 1) // lanes - tile",
+                "n_tiles = last // lanes - tile",
+                "a kernel row ends at its last whole tile",
+            ),
+            (
+                "cdef int64_t a = (s // lanes) * lanes * rows.width + s % lanes",
+                "cdef int64_t a = (s // lanes) * lanes * rows.width + t % lanes",
+                "a swap takes the wrong lane",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/rows.pxd",
+            (
+                "tiles_exp_f64(-kernel.gamma, out, n)",
+                "tiles_exp_f64(-kernel.gamma, out, n - 1)",
+                "the last RBF value is left a distance",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/rng.pxd",
+            ("rotate_left(s[3], 45)", "rotate_left(s[3], 44)", "another generator"),
+            ("while draw < limit:", "while False:", "draws below n are biased"),
+            ("(rng_next(s) >> 11)", "(rng_next(s) >> 12)", "uniform draws are below one half"),
+        ),
+        *mutants_of(
+            "edgesvm/core/row_cache.pyx",
+            (
+                "if c.used[k] < c.used[oldest]:",
+                "if c.used[k] > c.used[oldest]:",
+                "the row asked for last is given up",
+            ),
+            ("    c.slot[c.owner[oldest]] = 0\n", "", "a row given up is still thought there"),
+            ("c.n_missed += 1", "c.n_missed += 0", "misses are not counted"),
+            ("if b < c.filled[k]:", "if b <= c.filled[k]:", "a column behind the end is swapped"),
+            (
+                "memset(c.block, 0, c.touched * sizeof(float))",
+                "memset(c.block, 0, c.touched)",
+                "a quarter of the cache is wiped",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/arena.pyx",
+            (
+                "offset > self.nbytes - length",
+                "offset > self.nbytes",
+                "an array may reach beyond the arena",
+            ),
+            ("% 8:\n", "% 4:\n", "a buffer may begin at a multiple of 4"),
+            ("if view.readonly or not", "if not", "a read-only buffer is taken"),
+            ("            self.block[:] = 0\n", "", "a buffer is not zeroed"),
+        ),
+        *mutants_of(
+            "edgesvm/budget.py",
+            (
+                "offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT",
+                "offset += array.nbytes",
+                "arrays are not aligned",
+            ),
+            ("if offset > MAX_PLAN_BYTES:", "if False:", "a plan has no limit"),
+            (
+                "offset=at + leaf.offset",
+                "offset=leaf.offset",
+                "leaves stand where their part does not",
+            ),
+            ('"kib": 2**10', '"kib": 10**3', "a KiB is 1,000 bytes"),
+        ),
+    ),
+)

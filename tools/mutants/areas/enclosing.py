@@ -1,0 +1,124 @@
+"""learners/enclosing: the core set, the ball that is moved, the ball that is solved for."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "enclosing",
+    ("tests/learners/enclosing", "tests/conformance/test_twin.py"),
+    (
+        *mutants_of(
+            "edgesvm/learners/enclosing/_enclosing.pyx",
+            (
+                "cdef double own = 1.0 / (self.C * weight)",
+                "cdef double own = 1.0 / self.C",
+                "the weight of a sample does not count",
+            ),
+            ("block.f[i] = y * self.output()", "block.f[i] = self.output()", "f without the label"),
+            (
+                "if t < 0 or not self.is_core(block.number[t]):",
+                "if t < 0 or True:",
+                "a sample may come into the core set twice",
+            ),
+            (
+                "if block.f[i] < (least if t < 0 else block.f[t]):",
+                "if t < 0 and block.f[i] < least:",
+                "not the farthest of a block is taken",
+            ),
+            (
+                "if fabs(self.beta[p]) < fabs(self.beta[q]):",
+                "if fabs(self.beta[p]) > fabs(self.beta[q]):",
+                "the heaviest core vector is given up",
+            ),
+            (
+                "            self.scale_point(1.0 / sqrt(xx))\n",
+                "            pass\n",
+                "samples are not normalised",
+            ),
+            (
+                "            at[0] += 1\n        return CHANGED",
+                "            at[0] += 2\n        return CHANGED",
+                "every other row is passed over",
+            ),
+            (
+                "return self.is_full or self.budget <= 0",
+                "return self.is_full",
+                "max_iter does not end a fit",
+            ),
+            (
+                "if not abs(beta.sum() - self.intercept[0]) < WITHIN:",
+                "if False:",
+                "a snapshot's intercept may be any",
+            ),
+            (
+                "if not fabs(square - self.square[0]) <= self.rounding():",
+                "if False:",
+                "a snapshot's centre may be any",
+            ),
+            (
+                "if self.near_margin[above] >= margin:",
+                "if self.near_margin[above] <= margin:",
+                "the heap of rows near the surface is upside down",
+                "which rows are looked at first changes the way and not what is enclosed in the end",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/enclosing/_ball_vector_machine.pyx",
+            (
+                "self.square[0] = keep * keep * self.square[0] +",
+                "self.square[0] = keep * self.square[0] +",
+                "|c|^2 after a move",
+            ),
+            ("self.lift[0] *= keep * keep", "self.lift[0] *= keep", "the lift after a move"),
+            (
+                "block.f[i] = keep * block.f[i] + gain * block.sign[i] * (block.row[i] + 1.0)",
+                "block.f[i] = keep * block.f[i] + gain * block.sign[i] * block.row[i]",
+                "f of the block without the offset",
+            ),
+            ("self.n_iter[0] += 1", "self.n_iter[0] += 2", "moves are counted twice"),
+            (
+                "if self.first < 0 or self.f[p] < self.f[self.first]:",
+                "if self.first < 0:",
+                "a vector just moved to is not looked at",
+            ),
+            (
+                "self.intercept[0] = (self.intercept[0] - self.beta[q]) / rest",
+                "self.intercept[0] = self.intercept[0] - self.beta[q]",
+                "the intercept after a vector was given up",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/enclosing/_core_vector_machine.pyx",
+            (
+                "square += self.alpha[p] * (1.0 - self.smo.gradient[p])",
+                "square += self.alpha[p] * self.smo.gradient[p]",
+                "|c|^2 from the gradient",
+            ),
+            (
+                "self.beta[p] = self.sign[p] * self.alpha[p]",
+                "self.beta[p] = self.alpha[p]",
+                "coefficients without their labels",
+            ),
+            (
+                "return self.square[0] - 0.5 * fmax(slack, 0.0)",
+                "return self.square[0]",
+                "epsilon does not count",
+            ),
+            (
+                "            if self.alpha[p] == 0.0:\n",
+                "            if self.alpha[p] >= 0.0:\n",
+                "core vectors with a coefficient are given up",
+            ),
+            (
+                "block.f[i] = fmax(block.f[i], least)",
+                "pass",
+                "a row that was inside is outside now",
+                "a row of an old f is at most taken again or late, and met again in any case",
+            ),
+            (
+                'if not (alpha == np.abs(self.views["beta"])).all():',
+                "if False:",
+                "a snapshot's coefficients contradict one another",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,59 @@
+"""learners of two classes put together to one of many."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "multiclass",
+    ("tests/learners/test_multiclass.py", "tests/conformance/test_twin.py"),
+    (
+        *mutants_of(
+            "edgesvm/learners/_multiclass.pyx",
+            (
+                "return slot > other if self.pairs else slot == other",
+                "return slot < other if self.pairs else slot == other",
+                "the sides of a pair are swapped",
+            ),
+            (
+                "score[high if f > 0.0 else low] += 1.0",
+                "score[high] += 1.0",
+                "one side has all votes",
+            ),
+            ("                self.sums[low] -= f\n", "", "sums forget the losing side"),
+            (
+                "                if high < low:\n                    f = -f\n",
+                "",
+                "a pair whose labels came in falling order votes wrong",
+            ),
+            (
+                "self.sums[b] / (1.0 + fabs(self.sums[b])) / 3.0",
+                "self.sums[b]",
+                "a sum outweighs a vote",
+            ),
+            (
+                "                self.n_left_out[0] += 1\n",
+                "                pass\n",
+                "what a part left out is not counted",
+            ),
+            (
+                "        if self.is_full(slot):\n            return FULL\n",
+                "",
+                "a full part is found after others learned",
+            ),
+            (
+                "score[slot] = least - max(1.0, fabs(least))",
+                "score[slot] = least",
+                "a class without a sample may win",
+            ),
+            (
+                "score[last[1]] = (score[last[1]] - score[last[0]]) / 4.0",
+                "score[last[1]] = (score[last[1]] - score[last[0]]) / 2.0",
+                "the decision of two among many is doubled",
+            ),
+            (
+                'if self.n_left_out[0] < 0 or self.views["sums"].any():',
+                "if self.n_left_out[0] < 0:",
+                "a snapshot's sums are left behind",
+            ),
+        ),
+    ),
+)

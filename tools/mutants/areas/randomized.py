@@ -1,0 +1,40 @@
+"""learners/randomized: the working set of RandSVM, drawn pass by pass."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "randomized",
+    ("tests/learners/randomized",),
+    (
+        *mutants_of(
+            "edgesvm/learners/randomized/_rand_svm.pyx",
+            (
+                "self.loss += w * max(0.0, 1.0 - yf)",
+                "self.loss += max(0.0, 1.0 - yf)",
+                "the loss without weights",
+            ),
+            ("if yf >= margin:", "if yf > margin:", "a row on the margin violates"),
+            (
+                "yf = f[i] if slot[i] else -f[i]",
+                "yf = f[i]",
+                "margins without labels",
+            ),
+            (
+                "place = rng_below(self.draws, self.n_offered)",
+                "place = rng_below(self.draws, self.room)",
+                "later rows are drawn for certain",
+            ),
+            (
+                "if self.was_held(first + i) == self.recalling:",
+                "if True:",
+                "rows held before are drawn once more",
+            ),
+            ("        self.numbers[place] = number\n", "", "rows lose their numbers"),
+            (
+                "self.n_kept, self.n_drawn, self.room = n_kept, 0, size - n_kept",
+                "self.n_kept, self.n_drawn, self.room = n_kept, 0, size",
+                "more rows are drawn than there is room for",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,145 @@
+"""learners/stream: one ball, a few balls, the ball in a kernel's space."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "stream",
+    (
+        "tests/learners/test_stream_svm_formulas.py",
+        "tests/learners/test_stream_svm_geometry.py",
+        "tests/learners/test_stream_svm_merge.py",
+        "tests/learners/test_stream_svm_samples.py",
+        "tests/learners/test_kernel_stream_svm.py",
+        "tests/learners/test_extremes.py",
+        "tests/conformance/test_twin.py",
+    ),
+    (
+        *mutants_of(
+            "edgesvm/learners/stream/_ball.pxd",
+            (
+                "gamma = 0.5 * (1.0 - (ball.R - z.R) / d)",
+                "gamma = 0.5 * (1.0 + (ball.R - z.R) / d)",
+                "the centre goes too far",
+            ),
+            (
+                "ball.R = 0.5 * (ball.R + z.R + d)",
+                "ball.R = 0.5 * (ball.R + d)",
+                "another ball's radius",
+            ),
+            (
+                "+ gamma * gamma * z.xi2\n",
+                "+ gamma * z.xi2\n",
+                "the newcomer's own axis is too long",
+            ),
+            (
+                "gain = 0.5 * (d2 - ball.R * ball.R)",
+                "gain = d2 - ball.R * ball.R",
+                "the dual's step is twice as long",
+            ),
+            ("ball.q += gamma * (z.square - ball.q)", "ball.q += gamma * z.square", "q is no mean"),
+            (
+                "sqrt(fmax(ball.q - ball.ww - ball.xi2, 0.0))",
+                "sqrt(fmax(ball.q - ball.ww, 0.0))",
+                "the dual radius without own axes",
+            ),
+            (
+                "return not square <= LARGEST_SQUARE",
+                "return square > LARGEST_SQUARE",
+                "NaN is not large",
+            ),
+            (
+                "return BAD_WEIGHT if too_large(z.xi2) else UNCHANGED",
+                "return UNCHANGED",
+                "a weight too small to divide by is taken",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/stream/_stream_svm.pyx",
+            (
+                "z.xi2 = 1.0 / weight if self.paper_slack else 1.0 / (self.C * weight)",
+                "z.xi2 = 1.0 / weight if self.paper_slack else 1.0 / self.C",
+                "the weight of a sample does not count",
+            ),
+            (
+                "z.off = 0.0 if self.paper_slack else z.square - z.zz",
+                "z.off = 0.0",
+                "a heavy sample is not enclosed",
+            ),
+            ("            norm_square += 1.0\n", "", "the constant feature is not in the norm"),
+            (
+                "            if self.balls.share[i] > 0.0:\n",
+                "            if self.balls.share[i] > 1e-3:\n",
+                "small shares are not in the centre",
+            ),
+            ("self.balls.m[0] = 1\n", "self.balls.m[0] = 2\n", "one ball is counted as two"),
+            (
+                "if j != last:\n            memcpy(centres + j",
+                "if j == last:\n            memcpy(centres + j",
+                "the last centre does not move into the gap",
+            ),
+            (
+                "self.n_per_class[1] += other.n_per_class[0 if flipped else 1]",
+                "self.n_per_class[1] += other.n_per_class[1]",
+                "classes of a flipped ball are counted the wrong way",
+            ),
+            (
+                "if held and not abs(share.sum() - 1.0) < SHARES_WITHIN:",
+                "if False:",
+                "a snapshot's shares need not sum to one",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/stream/_balls.pyx",
+            (
+                "balls.pull[k] += value * (gram(balls, k, i) - gram(balls, k, j))",
+                "balls.pull[k] += value * gram(balls, k, i)",
+                "pulls forget where the share came from",
+            ),
+            (
+                "d2 if lower else sqrt(d2) + balls.radius[i]",
+                "d2 if lower else sqrt(d2)",
+                "a ball's radius is not reached",
+            ),
+            (
+                "        slope = 2.0 * apart\n",
+                "        slope = apart\n",
+                "the dual's step is too long",
+            ),
+            ("    balls.share[i] = share\n", "", "a share is lost in joining"),
+            (
+                "    balls.share[j] = balls.share[last]\n",
+                "",
+                "the last ball's share does not move with it",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/stream/_kernel_stream_svm.pyx",
+            (
+                "            self.share[i] *= 1.0 - gamma\n",
+                "            pass\n",
+                "old shares do not shrink",
+            ),
+            (
+                "2 * gamma * (1 - gamma) * z.wz",
+                "gamma * (1 - gamma) * z.wz",
+                "|w|^2 with half a cross term",
+            ),
+            (
+                "            ball.R += a * sqrt(apart)\n",
+                "            pass\n",
+                "R does not grow with a loss",
+            ),
+            ("        self.share[j] += a\n", "", "the loser's share has no heir"),
+            (
+                "if self.n_held[0] == self.slots:",
+                "if self.n_held[0] == self.slots - 1:",
+                "one vector fewer is held",
+            ),
+            (
+                "+ 2.0 * a * self.share[j] * self.own[j], 0.0)",
+                ", 0.0)",
+                "own axes of the heir are forgotten",
+            ),
+        ),
+    ),
+)
