@@ -56,7 +56,8 @@ class Wrapper(Learner):
 
     @property
     def dtype(self) -> str:  # type: ignore[override]
-        return str(self._inner.dtype)
+        dtype: str = self._inner.dtype
+        return dtype
 
     def _of_capacity(self: Self, capacity: int) -> Self:
         params = self.get_params(deep=False)
