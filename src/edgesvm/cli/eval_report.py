@@ -8,8 +8,8 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli.status import percent
 from edgesvm.evaluation import PredictThenLearn
 from edgesvm.learner import Learner
-from edgesvm.learners import Standardized
 from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
+from edgesvm.preprocessing.standardized import Standardized
 
 
 def progress(loop: PredictThenLearn, seconds: float) -> str:
