@@ -143,7 +143,7 @@ def test_commands_survive_the_wire(body):
 
 
 def test_a_command_refuses_what_does_not_fit():
-    with pytest.raises(ValueError, match="argument of 17"):
+    with pytest.raises(ValueError, match="argument has 17"):
         wire.Command(1, wire.PING, 0, bytes(17))
     with pytest.raises(ValueError, match="Command"):
         wire.Command(65536, wire.PING).pack()

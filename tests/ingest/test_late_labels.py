@@ -21,7 +21,7 @@ def waiting(capacity=4, numbers=(), **options):
 def label(late, *numbers, row=0):
     """Labels for `numbers`; what was matched."""
     for n in numbers:
-        late.tell_label(row, n % TOP, 3, 0.5)
+        late.add_label(row, n % TOP, 3, 0.5)
     found = []
     while (sample := late.take(row)) is not None:
         found.append(sample.sequence)
@@ -36,7 +36,7 @@ def counts(late):
 
 def test_a_label_finds_its_sample_as_it_was():
     late = waiting(numbers=range(4))
-    late.tell_label(0, 2, -5, 0.25)
+    late.add_label(0, 2, -5, 0.25)
     sample = late.take(0)
     assert (sample.label, sample.weight, sample.predicted, sample.sequence) == (-5, 0.25, 2, 2)
     assert sample.x.tolist() == [2, -1]
@@ -79,7 +79,7 @@ def test_a_sample_that_came_with_its_label_needs_no_other():
 
 def test_labels_wait_for_the_rows_before_them():
     late = waiting()
-    late.tell_label(2, 1, 0)
+    late.add_label(2, 1, 0)
     assert late.rows_before(0) == 2
     assert late.take(1) is None
     for n in range(2):
@@ -92,8 +92,8 @@ def test_labels_wait_for_the_rows_before_them():
 def test_an_epoch_forgets_even_where_the_queue_is_full():
     late = waiting(numbers=range(4), queue=2)
     for n in (0, 1, 2):
-        late.tell_label(0, n, 1)
-    late.tell_epoch(0)  # takes the place of the label of 1
+        late.add_label(0, n, 1)
+    late.add_epoch(0)  # takes the place of the label of 1
     assert late.take(0).sequence == 0
     assert late.take(0) is None
     assert late.counters()["label_dropped"] == 2
@@ -113,13 +113,13 @@ def test_parameters_out_of_range(arguments):
     [np.zeros(3, np.float32), np.zeros(2), np.zeros((1, 2), np.float32), np.zeros(4, "f4")[::2]],
 )
 def test_only_rows_of_its_own_kind_wait(x):
-    with pytest.raises(ValueError, match="2 contiguous float32"):
+    with pytest.raises(ValueError, match="contiguous float32 array of 2"):
         waiting().wait(x, 0)
 
 
 def test_memory_is_said_in_bytes():
     assert dict(LateLabels(100, 8, 10).memory()) == {
-        "late labels": 100 * (4 * 8 + 4), "late sample": 4 * 8, "late label memory": 1024,
+        "late labels": 100 * (4 * 8 + 4), "late sample": 4 * 8, "late label history": 1024,
         "late label queue": 210,
     }  # fmt: skip
 
@@ -189,12 +189,12 @@ X = list(np.random.default_rng(0).standard_normal((100, 8)).astype(np.float32))
 
 def step(x, number):
     if number == 0:
-        late.tell_epoch(0)
+        late.add_epoch(0)
         late.take(0)
     late.wait(x, number, 1)
     if number >= 5:
-        late.tell_label(0, number - 5, 0, 0.5)
-        late.tell_label(0, number - 5, 1)  # once more
+        late.add_label(0, number - 5, 0, 0.5)
+        late.add_label(0, number - 5, 1)  # once more
         taken = late.take(0)
         assert taken.sequence == number - 5 and taken.weight == 0.5 and taken.predicted == 1
         assert taken.label == 0 and taken.x is not None and late.take(0) is None
@@ -214,7 +214,7 @@ def test_no_allocator_call_for_a_late_label(alloc_preload):
 
 def test_a_sample_taken_stays_while_others_wait():
     late = waiting(capacity=2, numbers=range(2))
-    late.tell_label(0, 1, 3)
+    late.add_label(0, 1, 3)
     sample = late.take(0)
     for n in range(2, 6):  # its place is taken by others
         late.wait(np.float32([n, -1]), n)

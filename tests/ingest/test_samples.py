@@ -51,7 +51,7 @@ NAMES = {"n": "new", "r": "reordered", "d": "duplicate", "o": "too_old"}
 @pytest.mark.parametrize(("numbers", "verdicts", "account"), WINDOWS)
 def test_sequence_window_by_hand(numbers, verdicts, account):
     window = SequenceWindow()
-    assert [window.judge(n) for n in numbers] == [NAMES[v] for v in verdicts]
+    assert [window.classify(n) for n in numbers] == [NAMES[v] for v in verdicts]
     assert (window.span, window.unique, window.missing) == account
     assert window.broken_identities() == []
     assert (window.epochs, window.seq_jump) == (1, 0)
@@ -60,16 +60,16 @@ def test_sequence_window_by_hand(numbers, verdicts, account):
 @pytest.mark.parametrize("there", [2**20 + 1, 2**31, 2**32 - 2**20 - 2])
 def test_a_jump_opens_an_epoch_once(there):
     window = SequenceWindow()
-    assert [window.judge(n) for n in (0, there, there + 1)] == ["new"] * 3
+    assert [window.classify(n) for n in (0, there, there + 1)] == ["new"] * 3
     assert (window.seq_jump, window.epochs, window.missing, window.unique) == (1, 2, 0, 3)
 
 
 def test_a_new_epoch_leaves_no_gap():
     window = SequenceWindow()
     for n in (0, 3):
-        window.judge(n)
+        window.classify(n)
     window.new_epoch()
-    assert window.judge(0) == "new"
+    assert window.classify(0) == "new"
     assert (window.epochs, window.span, window.unique, window.missing) == (2, 5, 3, 2)
 
 
@@ -91,7 +91,7 @@ def test_sequence_window_equals_plain_bookkeeping(numbers):
             expected = "duplicate" if here in seen else "reordered"
         if expected in ("new", "reordered"):
             seen.add(here)
-        assert window.judge(n) == expected
+        assert window.classify(n) == expected
         assert window.broken_identities() == []
 
 
