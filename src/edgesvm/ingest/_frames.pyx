@@ -40,8 +40,8 @@ cdef class FrameDecoder:
     Attributes
     ----------
     bytes_in, bytes_ok, bytes_rejected, delimiters, pending : int
-        Bytes: all, in valid frames, in rejected ones, delimiters (0x00), and those after the last
-        delimiter.
+        Bytes: all, in valid frames, in rejected runs, delimiters (0x00), and those held of an
+        unfinished run.
     discarded_bytes : int
         Those of `bytes_rejected` that came before the first 0x00 after `resync`.
     frames, ok, bad_cobs, bad_crc, bad_len, oversize : int

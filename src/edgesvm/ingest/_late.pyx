@@ -129,7 +129,7 @@ cdef class LateLabels:
 
     @property
     def queued(self):
-        """Labels in the queue."""
+        """How many labels the queue holds."""
         return self.labels - self.matched - self.duplicate - self.expired - self.unknown \
             - self.dropped - self.handed_on
 

@@ -307,7 +307,7 @@ class BinaryLink(Link):
             self._queue_control(wire.COMMAND, command, flags=wire.WANTS_ACK)
 
     def command(self, opcode: int, argument: bytes = b"") -> int:
-        """Send a command to the node: later calls of `poll` send it until it is acknowledged.
+        """Send a command to the node: the next `poll` sends it, later ones repeat it if needed.
 
         ``link.commands`` holds the outcome: `pending`, `last_ack`, and counts.
 

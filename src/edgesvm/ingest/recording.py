@@ -336,7 +336,7 @@ class Recording:
         return b"".join(parts)
 
     def batches(self, rows: int = READ_ROWS) -> Iterator[Batch]:
-        """One pass from the beginning over all samples, labelled or not, at most `rows` per batch."""
+        """One pass over all samples, labelled or not, from the first; `rows` per batch at most."""
         if rows < 1:
             raise ValueError(f"rows={rows} must be at least 1")
         for at in range(0, self.n_records, rows):
@@ -345,7 +345,7 @@ class Recording:
                 yield batch
 
     def chunks(self, rows: int = READ_ROWS) -> Iterator[Rows]:
-        """One pass, at most `rows` per chunk: X float32; y int32, or None in an unlabelled recording.
+        """One pass, at most `rows` per chunk: X float32, y int32 (None in an unlabelled recording).
 
         In a labelled recording, samples without a label are skipped and counted. With late labels,
         a sample comes where its label arrived.

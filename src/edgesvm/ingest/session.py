@@ -142,7 +142,7 @@ class Link(ABC):
 
     def command(self, opcode: int, argument: bytes = b"") -> int:
         """Send a command to the node; see `BinaryLink.command`. A text link cannot."""
-        raise ValueError(f"{self.name}: a text link cannot send commands; use mode='binary'")
+        raise ValueError(f"{self.name}: a text link cannot send commands; they need mode='binary'")
 
     # Opening and closing the port.
 
