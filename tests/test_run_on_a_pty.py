@@ -113,7 +113,7 @@ def test_int16_samples_late_labels_a_command_a_log_and_then_other_features(
     argv += ["--learner", "stream", "--save", saved]
     assert main(["run", *argv]) == 1
     said = capsys.readouterr()
-    assert said.err.splitlines()[-1].endswith("the device now sends 5 features, 2 were learned")
+    assert said.err.splitlines()[-1].endswith("now sends 5 features per sample instead of 2")
     assert "Traceback" not in said.err
     assert "node: boot?[2J ok" in said.err
     assert "the node now makes 100 samples a second" in said.err

@@ -1,7 +1,7 @@
 """What can go wrong, and the one table from a step's status to the exception a caller sees.
 
 Wrong use is a ``ValueError`` or ``TypeError``; these classes are for the rest. Bad frames and bad
-samples on a link are counted, never raised, never learned.
+samples on a link are counted; they are never raised and never learned.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class MemoryBudgetError(ValueError):
 
 
 class LinkDown(ConnectionError):
-    """The port went away: unplugged, closed, or never there."""
+    """The port is gone (unplugged or closed) or could not be opened."""
 
 
 class NoSchema(TimeoutError):
-    """The device did not say what its samples look like in the time allowed."""
+    """The node did not describe its samples in the time allowed."""
 
 
 class SchemaChanged(RuntimeError):
-    """The device now sends samples of another number of features than those that were learned."""
+    """The node has changed the number of features of its samples."""
 
 
 class VersionMismatch(RuntimeError):
-    """The device and this host share no protocol version."""
+    """The node and this host have no protocol version in common."""
 
 
 class CorruptModelError(ValueError):
@@ -63,7 +63,7 @@ class FormatVersionError(CorruptModelError):
 
 
 class RecordingError(ValueError):
-    """The file is no recording, cannot be read as one, or holds samples of another kind."""
+    """The file is not a recording, is damaged, or holds samples of another kind."""
 
 
 REFUSALS: dict[Status, str] = {

@@ -37,14 +37,14 @@ def ended(*words, faults=None, **settings):
 def test_another_baud_rate_is_told_from_silence():
     said, node = ended("--wait", "3", "--baud", "9600", faults=OtherBaud({}, seed=1))
     assert len(said) == 1 and said[0].startswith("edgesvm: ")
-    assert " bytes came and no frame was sound" in said[0] and "is 9600 baud" in said[0]
+    assert " bytes arrived but no valid frame" in said[0] and "uses 9600 baud" in said[0]
     assert int(said[0].split(" within 3 s: ")[1].split(" bytes")[0]) > 0
     assert node.hellos > 1  # it asked again and again; only this way the wire was sound
 
 
 def test_another_baud_rate_that_leaves_no_byte_says_so():
     said, _ = ended("--wait", "0.5", faults=Mute({}, seed=1))
-    assert len(said) == 1 and "not one byte came" in said[0]
+    assert len(said) == 1 and "no byte arrived" in said[0]
 
 
 class Mute(FaultInjector):
@@ -56,5 +56,5 @@ class Mute(FaultInjector):
 def test_another_version_names_both(version):
     said, node = ended(version=version)
     assert len(said) == 1 and said[0].startswith("edgesvm: ")
-    assert f"speaks protocol version {version}, this host version 1" in said[0]
+    assert f"uses protocol version {version}, this host uses version 1" in said[0]
     assert node.hellos == node.hellos_refused >= 1 and node.samples_sent == 0

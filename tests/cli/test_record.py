@@ -163,8 +163,8 @@ def test_once_ends_with_the_port(tmp_path, capsys):
         (["record", "/dev/null", "x.rec", "--sync", "0"], 2, "> 0"),
         (["record", "/nonexistent/tty", "x.rec"], 1, "/nonexistent/tty"),
         (["replay", "/nonexistent/x.rec"], 1, "/nonexistent/x.rec"),
-        (["eval", "no.rec"], 1, "no recording"),
-        (["replay", "no.rec"], 1, "no recording"),
+        (["eval", "no.rec"], 1, "not a recording"),
+        (["replay", "no.rec"], 1, "not a recording"),
     ],
 )
 def test_wrong_use_and_failure(argv, code, said, tmp_path, capsys, monkeypatch):  # noqa: PLR0917

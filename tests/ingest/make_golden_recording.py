@@ -18,9 +18,7 @@ NUMBER = 0x01020304
 
 
 def rows() -> Batch:
-    """Whole quarters, a gap in the numbers, a negative label, a weight, and two samples without a
-    label.
-    """
+    """Features in quarters, a gap in the numbers, negative labels, weights, and missing labels."""
     n = 8
     labels = np.arange(n, dtype=np.int32) % 3 - 1
     has_label = np.arange(n) % 4 != 3
@@ -34,7 +32,7 @@ def rows() -> Batch:
 
 
 def late_labels() -> list[LateLabel]:
-    """For rows 3 and 7; one for no row; a new epoch; and one for row 3 that comes too late."""
+    """Labels of rows 3 and 7, one of no row, a new epoch, and one of row 3 that is too late."""
     return [
         LateLabel(3, 1, 1.0),
         LateLabel(8, -1, 0.5),

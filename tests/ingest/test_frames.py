@@ -1,4 +1,4 @@
-"""Bytes to frames: hand-worked encodings, then properties over any input and any cutting."""
+"""Bytes to frames: worked examples, then properties for any input divided in any way."""
 
 import binascii
 import itertools
@@ -78,7 +78,7 @@ def test_crc32_equals_binascii(data):
 
 
 def test_frame_by_hand():
-    """HELLO is the one frame every node must parse first: its bytes are written out here."""
+    """HELLO is the first frame every node must parse, so its bytes are written out here."""
     body = bytes.fromhex("0403020101 01fe00 10270000")
     assert wire.Hello(0x01020304, host_ms=10000).pack() == body
     raw = bytes.fromhex("01 10 0000 05000000") + body
@@ -107,7 +107,7 @@ def test_sizes_of_the_protocol():
     assert len(wire.encode_frame(wire.LABEL, wire.Label(1, 2).pack())) == 22
 
 
-def test_scale_table_comes_in_pages_whose_pairs_are_the_crc():
+def test_scale_table_is_sent_in_pages_and_its_crc_covers_all_pairs():
     scales, offsets = np.linspace(1, 2, 30), np.linspace(-1, 1, 30)
     crc, bodies = wire.scale_table(scales, offsets)
     pages = [wire.ScalePage.unpack(body) for body in bodies]
@@ -119,7 +119,7 @@ def test_scale_table_comes_in_pages_whose_pairs_are_the_crc():
 
 
 @pytest.mark.parametrize("body", [b"", b"\0" * 4, b"\0" * 11, b"\1\0\1\0" + b"\0" * 8, b"\0" * 12])
-def test_scale_page_refuses_what_is_none(body):
+def test_scale_page_refuses_an_invalid_body(body):
     with pytest.raises(wire.BadBody):
         wire.ScalePage.unpack(body)
 
@@ -128,7 +128,7 @@ def test_scale_page_refuses_what_is_none(body):
     ("scales", "offsets", "options"),
     [([], [], {}), ([1], [1, 2], {}), ([1e39], [0], {}), ([1], [1], {"max_raw": 23})],
 )
-def test_scale_table_refuses_what_does_not_fit(scales, offsets, options):
+def test_scale_table_refuses_invalid_arguments(scales, offsets, options):
     with pytest.raises(ValueError):
         wire.scale_table(scales, offsets, **options)
 
@@ -142,8 +142,8 @@ def test_commands_survive_the_wire(body):
             type(body).unpack(wrong)
 
 
-def test_a_command_refuses_what_does_not_fit():
-    with pytest.raises(ValueError, match="argument of 17"):
+def test_values_out_of_range_cannot_be_packed():
+    with pytest.raises(ValueError, match="argument has 17"):
         wire.Command(1, wire.PING, 0, bytes(17))
     with pytest.raises(ValueError, match="Command"):
         wire.Command(65536, wire.PING).pack()
@@ -175,7 +175,7 @@ def test_bodies_survive_the_wire_and_refuse_other_lengths(body):
     ("at", "value"),
     [(8, b"\0\0"), (10, b"\3"), (11, b"\3"), (12, b"\xff\xff"), (14, b"\x0b\0"), (16, b"\1\0")],
 )
-def test_schema_refuses_values_that_mean_nothing(at, value):
+def test_schema_refuses_undefined_values(at, value):
     body = bytearray(wire.Schema(1, 2, 3).pack())
     body[at : at + len(value)] = value
     with pytest.raises(ValueError, match="Schema"):
@@ -198,12 +198,12 @@ def test_schema_id_depends_on_the_boot_and_not_on_the_handshake():
         ((-1, b""), {}),
     ],
 )
-def test_encode_frame_refuses_what_does_not_fit(arguments, options):
+def test_encode_frame_refuses_fields_out_of_range(arguments, options):
     with pytest.raises(ValueError, match="must be"):
         wire.encode_frame(*arguments, **options)
 
 
-def test_encode_sample_refuses_what_does_not_fit():
+def test_encode_sample_refuses_values_out_of_range():
     for options in ({"label": 40000}, {"label": 1, "weight": 300.0}, {"label": 1, "weight": -1.0}):
         with pytest.raises(ValueError, match="label"):
             wire.encode_sample(1, 1, [1.0], **options)
@@ -215,7 +215,7 @@ def frame_of_raw(n_raw):
     return wire.encode_frame(0x7E, b"\xaa" * (n_raw - wire.MIN_RAW))
 
 
-def test_longest_frame_passes_and_one_byte_more_does_not():
+def test_longest_frame_is_accepted_and_one_byte_more_is_not():
     decoder = FrameDecoder(254)
     assert len(decoder.feed(frame_of_raw(254))) == 1
     assert decoder.feed(frame_of_raw(255)) == []
@@ -230,7 +230,7 @@ def test_run_too_short_for_a_frame_is_bad_len(n):
     assert decoder.bad_len == 1
 
 
-def test_over_long_run_is_counted_once_and_costs_no_memory():
+def test_run_that_is_too_long_is_counted_once_and_takes_no_memory():
     decoder = FrameDecoder()
     held = decoder.nbytes
     for _ in range(1000):
@@ -269,7 +269,7 @@ def test_no_single_bit_flip_is_accepted(label):
         assert decoder.feed(hurt) == [], f"bit {bit}"
         assert 1 <= decoder.bad_cobs + decoder.bad_crc + decoder.bad_len <= 2
         assert decoder.broken_identities() == []
-    # The delimiter itself: the frame runs into the next one, both are lost, the third passes.
+    # Without the delimiter, two frames merge and are lost; the third is accepted.
     for bit in range(8):
         decoder = FrameDecoder()
         hurt = frame[:-1] + bytes([1 << bit])
@@ -303,7 +303,7 @@ def cut_at(stream, cuts):
 
 
 @given(PIECES, st.lists(st.integers(0, 10**6), max_size=12), st.booleans())
-def test_any_cutting_gives_the_same_and_identities_hold(pieces, cuts, resync):
+def test_any_division_gives_the_same_frames_and_identities_hold(pieces, cuts, resync):
     stream = b"".join(pieces)
     whole, parts = FrameDecoder(), FrameDecoder()
     if resync:
@@ -322,7 +322,7 @@ def test_any_cutting_gives_the_same_and_identities_hold(pieces, cuts, resync):
 
 @given(st.binary(max_size=2000))
 @settings(max_examples=200)
-def test_any_bytes_keep_identities(noise):
+def test_identities_hold_for_any_bytes(noise):
     decoder = FrameDecoder(40)
     decoder.feed(noise)
     assert decoder.broken_identities() == []
@@ -331,7 +331,7 @@ def test_any_bytes_keep_identities(noise):
 
 
 @pytest.mark.parametrize("max_raw", [11, 0, -5, 262145])
-def test_decoder_refuses_a_silly_limit(max_raw):
+def test_decoder_refuses_a_limit_out_of_range(max_raw):
     with pytest.raises(ValueError, match="max_raw"):
         FrameDecoder(max_raw)
 
@@ -343,7 +343,7 @@ def test_compiled_prediction_equals_the_plain_one():
     assert outbox.pending() == wire.encode_frame(wire.PREDICTION, body, schema_id=513, sequence=6)
 
 
-def test_outbox_refuses_whole_frames_and_keeps_order():
+def test_outbox_drops_whole_frames_and_keeps_order():
     outbox = Outbox(64)
     assert outbox.prediction(0, 0, 0, 0, 0, 0.0)
     assert outbox.prediction(0, 1, 1, 0, 0, 0.0)

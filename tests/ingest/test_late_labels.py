@@ -1,4 +1,4 @@
-"""Labels that come after their samples: by hand, then against a model that forgets nothing."""
+"""Labels that arrive after their samples: worked examples, then against a plain model."""
 
 import numpy as np
 import pytest
@@ -19,9 +19,9 @@ def waiting(capacity=4, numbers=(), **options):
 
 
 def label(late, *numbers, row=0):
-    """Labels for `numbers`; what was matched."""
+    """Add labels for `numbers`; return what was matched."""
     for n in numbers:
-        late.tell_label(row, n % TOP, 3, 0.5)
+        late.add_label(row, n % TOP, 3, 0.5)
     found = []
     while (sample := late.take(row)) is not None:
         found.append(sample.sequence)
@@ -34,9 +34,9 @@ def counts(late):
     return tuple(c[f"label_{name}"] for name in names)
 
 
-def test_a_label_finds_its_sample_as_it_was():
+def test_a_label_is_matched_with_its_unchanged_sample():
     late = waiting(numbers=range(4))
-    late.tell_label(0, 2, -5, 0.25)
+    late.add_label(0, 2, -5, 0.25)
     sample = late.take(0)
     assert (sample.label, sample.weight, sample.predicted, sample.sequence) == (-5, 0.25, 2, 2)
     assert sample.x.tolist() == [2, -1]
@@ -52,8 +52,8 @@ def test_a_label_finds_its_sample_as_it_was():
         (range(10), [5], (0, 0, 1, 0)),  # late by W
         (range(10), [5, 5], (0, 1, 1, 0)),  # expired once only
         (range(10), [9, 9, 9], (1, 2, 0, 0)),
-        (range(10), [10], (0, 0, 0, 1)),  # ahead: never seen
-        ([0, 1, 3], [2], (0, 0, 0, 1)),  # lost on its way
+        (range(10), [10], (0, 0, 0, 1)),  # ahead of all samples
+        ([0, 1, 3], [2], (0, 0, 0, 1)),  # sample lost on the way
         ([0, 1, 9], [8, 1], (0, 0, 1, 1)),
         ([TOP - 2, TOP - 1, 0, 1], [TOP - 2, 1], (2, 0, 0, 0)),  # numbers wrap
         ([5, 7, 6], [6, 5], (2, 0, 0, 0)),  # reordered
@@ -62,14 +62,14 @@ def test_a_label_finds_its_sample_as_it_was():
         ([], [0], (0, 0, 0, 1)),
     ],
 )
-def test_what_a_label_finds(numbers, labels, expected):
+def test_labels_are_counted_by_what_they_match(numbers, labels, expected):
     late = waiting(numbers=numbers)
     label(late, *labels)
     assert counts(late) == expected
     assert len(list(numbers)) == late.matched + late.expired + late.unlabelled + late.waiting
 
 
-def test_a_sample_that_came_with_its_label_needs_no_other():
+def test_a_second_label_of_an_inline_labelled_sample_is_a_duplicate():
     late = waiting()
     late.labelled(0)
     assert label(late, 0) == []
@@ -79,7 +79,7 @@ def test_a_sample_that_came_with_its_label_needs_no_other():
 
 def test_labels_wait_for_the_rows_before_them():
     late = waiting()
-    late.tell_label(2, 1, 0)
+    late.add_label(2, 1, 0)
     assert late.rows_before(0) == 2
     assert late.take(1) is None
     for n in range(2):
@@ -89,11 +89,11 @@ def test_labels_wait_for_the_rows_before_them():
     assert late.rows_before(2) is None
 
 
-def test_an_epoch_forgets_even_where_the_queue_is_full():
+def test_an_epoch_is_never_dropped_from_a_full_queue():
     late = waiting(numbers=range(4), queue=2)
     for n in (0, 1, 2):
-        late.tell_label(0, n, 1)
-    late.tell_epoch(0)  # takes the place of the label of 1
+        late.add_label(0, n, 1)
+    late.add_epoch(0)  # replaces the label of 1
     assert late.take(0).sequence == 0
     assert late.take(0) is None
     assert late.counters()["label_dropped"] == 2
@@ -112,20 +112,20 @@ def test_parameters_out_of_range(arguments):
     "x",
     [np.zeros(3, np.float32), np.zeros(2), np.zeros((1, 2), np.float32), np.zeros(4, "f4")[::2]],
 )
-def test_only_rows_of_its_own_kind_wait(x):
-    with pytest.raises(ValueError, match="2 contiguous float32"):
+def test_rows_of_another_shape_or_dtype_are_refused(x):
+    with pytest.raises(ValueError, match="contiguous float32 array of 2"):
         waiting().wait(x, 0)
 
 
-def test_memory_is_said_in_bytes():
+def test_memory_is_reported_in_bytes():
     assert dict(LateLabels(100, 8, 10).memory()) == {
-        "late labels": 100 * (4 * 8 + 4), "late sample": 4 * 8, "late label memory": 1024,
+        "late labels": 100 * (4 * 8 + 4), "late sample": 4 * 8, "late label history": 1024,
         "late label queue": 210,
     }  # fmt: skip
 
 
 class Model:
-    """The rule in its plainest form: a dict that forgets only what is 1,024 numbers old."""
+    """The rules in their plainest form: a dict that forgets only numbers 1,024 behind."""
 
     def __init__(self, capacity):
         self.capacity = capacity
@@ -161,7 +161,7 @@ STEPS = st.lists(
 
 @settings(max_examples=200, deadline=None)
 @given(STEPS, st.integers(1, 40), st.sampled_from([0, TOP - 30]))
-def test_it_counts_as_the_model_does(steps, capacity, start):
+def test_counts_equal_those_of_the_model(steps, capacity, start):
     late, model = LateLabels(capacity, 2), Model(capacity)
     at = start
     for kind, step in steps:
@@ -178,8 +178,8 @@ def test_it_counts_as_the_model_does(steps, capacity, start):
         assert (late.unlabelled, late.waiting) == model.unlabelled_and_waiting()
 
 
-# A hundred samples and the label of each, some steps later, at the rate of one a call. The numbers
-# begin anew as often as the list of rows does: at a new boot of the node.
+# A hundred samples, one per call, and the label of each some steps later. The numbers start over
+# whenever the list of rows does, as at a new boot of the node.
 ALLOCATIONS = """
 import numpy as np
 from edgesvm.ingest import LateLabels
@@ -189,12 +189,12 @@ X = list(np.random.default_rng(0).standard_normal((100, 8)).astype(np.float32))
 
 def step(x, number):
     if number == 0:
-        late.tell_epoch(0)
+        late.add_epoch(0)
         late.take(0)
     late.wait(x, number, 1)
     if number >= 5:
-        late.tell_label(0, number - 5, 0, 0.5)
-        late.tell_label(0, number - 5, 1)  # once more
+        late.add_label(0, number - 5, 0, 0.5)
+        late.add_label(0, number - 5, 1)  # once more
         taken = late.take(0)
         assert taken.sequence == number - 5 and taken.weight == 0.5 and taken.predicted == 1
         assert taken.label == 0 and taken.x is not None and late.take(0) is None
@@ -207,15 +207,15 @@ cases = {"late": (step, (X, list(range(100)))),
 def test_no_allocator_call_for_a_late_label(alloc_preload):
     counted = hook_calls(ALLOCATIONS)
     assert counted["late"].excess == (0, 0)
-    assert counted["an array a sample"].excess[0] >= SAMPLES  # so they are seen
+    assert counted["an array a sample"].excess[0] >= SAMPLES  # so the hook sees them
     libc = preload_calls(ALLOCATIONS, alloc_preload, through_malloc=True)["late"]
     assert max(libc.excess) <= libc.control < 100
 
 
-def test_a_sample_taken_stays_while_others_wait():
+def test_a_taken_sample_keeps_its_values_while_others_wait():
     late = waiting(capacity=2, numbers=range(2))
-    late.tell_label(0, 1, 3)
+    late.add_label(0, 1, 3)
     sample = late.take(0)
-    for n in range(2, 6):  # its place is taken by others
+    for n in range(2, 6):  # these reuse its slot
         late.wait(np.float32([n, -1]), n)
     assert (sample.x.tolist(), sample.sequence, sample.predicted) == ([1, -1], 1, 1)

@@ -1,4 +1,4 @@
-"""Text lines to rows: decimals, separators, checksums, and each way a line can be bad."""
+"""Text lines to rows: decimals, separators, checksums, and each way a line can be invalid."""
 
 import binascii
 import itertools
@@ -58,24 +58,24 @@ def test_decimals_by_hand(text):
         "nano",
     ],
 )
-def test_what_is_no_decimal(text):
+def test_text_that_is_not_a_decimal(text):
     assert parse_float32_view(text.encode()) == "bad_char"
 
 
 @pytest.mark.parametrize(
     "text", ["nan", "NaN", "-nan", "inf", "-INF", "+Infinity", "ovf", "1e39", "-9e999999", "3.5e38"]
 )
-def test_what_is_no_finite_float32(text):
+def test_text_that_is_not_a_finite_float32(text):
     assert parse_float32_view(text.encode()) == "bad_value"
 
 
 @pytest.mark.parametrize("text", ["1e-60", "0e999", "-0.000e5", "0." + "0" * 400 + "1", "1e-9999"])
-def test_what_is_too_small_is_zero(text):
+def test_decimals_that_are_too_small_become_zero(text):
     assert parse_float32_view(text.encode()) == 0.0
 
 
 def nearest_float32(text):
-    """By exact arithmetic: of the float32 around the decimal the nearer, on a tie the even one."""
+    """By exact arithmetic: the float32 nearest to the decimal; on a tie, the even one."""
     exact = abs(Fraction(Decimal(text)))
     near = np.float32(float(exact))
     around = [np.nextafter(near, np.float32(0)), near, np.nextafter(near, np.float32(np.inf))]
@@ -86,7 +86,7 @@ def nearest_float32(text):
 @given(st.integers(0, 10**15 - 1), st.integers(-22, 22), st.sampled_from(["", "-"]))
 @example(16777217, 0, "")  # a true tie, to even
 @example(16777219, 0, "")
-@example(100000017881393, -14, "")  # 1 + 1.5 * 2**-23, a tie but for its last digits
+@example(100000017881393, -14, "")  # 1 + 1.5 * 2**-23, a tie except for its last digits
 @example(100000017881394, -14, "")
 @example(100000005960464, -14, "")  # just below 1 + 2**-24
 @example(100000005960465, -14, "-")
@@ -99,7 +99,7 @@ def test_ordinary_decimals_are_rounded_to_the_nearest_float32(mantissa, power, s
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(9, 17))
-def test_float32_printed_with_nine_digits_comes_back(x, digits):
+def test_float32_printed_with_nine_digits_is_restored(x, digits):
     text = f"{x:.{digits}g}"
     assert np.float32(parse_float32_view(text.encode())).tobytes() == np.float32(x).tobytes()
 
@@ -149,7 +149,7 @@ def checked(text):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("end", ["\n", "\r\n", " \n"])
-def test_the_same_sample_in_every_dress(line, end):
+def test_the_same_sample_in_every_notation(line, end):
     into = parser()
     feed(into, line + end)
     batch = into.ring.take()
@@ -181,7 +181,7 @@ def test_one_feature_needs_no_separator():
     assert into.separator is None
 
 
-def test_the_separator_is_found_once():
+def test_the_separator_is_determined_once():
     into = parser()
     feed(into, "1;2;0\n1,2,0\n3;4;1\n")
     assert into.separator == ";"
@@ -213,7 +213,7 @@ BAD = {
 @pytest.mark.parametrize(
     ("name", "line"), [(name, line) for name, lines in BAD.items() for line in lines]
 )
-def test_each_other_line_is_counted_by_its_name_and_costs_no_other(name, line):
+def test_each_kind_of_line_is_counted_and_affects_no_other_line(name, line):
     into = parser()
     feed(into, "3,4,1\n" + line + "\n5,6,0\n")
     assert into.counters()[name] == 1
@@ -221,7 +221,7 @@ def test_each_other_line_is_counted_by_its_name_and_costs_no_other(name, line):
     assert into.lines == 3
 
 
-def test_a_header_row_of_names_settles_nothing():
+def test_a_header_row_of_names_does_not_fix_the_columns():
     into = parser()
     feed(into, "temperature,humidity,class\n1,2,0\n")
     assert into.counters()["bad_char"] == 1
@@ -247,11 +247,11 @@ def crc_checked(line):
     return f"{line}*{binascii.crc_hqx(line.encode(), 0xFFFF):04X}\n"
 
 
-def test_the_longer_checksum_is_a_crc_and_settles_the_kind_too():
+def test_the_longer_checksum_is_a_crc_and_becomes_required_too():
     assert crc_checked("123456789") == "123456789*29B1\n"
     into = parser()
     feed(into, crc_checked("1,2,0") + checked("1,2,1"))
-    assert not into.checksummed  # one of each kind settles nothing
+    assert not into.checksummed  # one of each kind is not enough
     feed(into, crc_checked("3,4,0") + crc_checked("5,6,0").lower())
     assert into.checksummed
     assert len(into.ring) == 4
@@ -278,19 +278,19 @@ def test_every_single_bit_flip_of_a_checked_line_is_caught():
         hurt = bytearray(line)
         hurt[bit >> 3] ^= 1 << (bit & 7)
         feed(into, bytes(hurt))
-        # A hexadecimal digit that only changes its case is the same digit.
+        # A hexadecimal digit in the other case is the same digit.
         same = hurt.upper() == line.upper()
         assert len(into.ring) == same, bytes(hurt)
 
 
-def test_numbered_lines_are_deduplicated_and_gaps_seen():
+def test_numbered_lines_are_deduplicated_and_gaps_counted():
     into = parser()
     feed(into, "@0 1,2,0\n@1 1,2,0\n@1 1,2,0\n@5 1,2,0\n@4 1,2,0\n")
     assert into.ring.take().sequence.tolist() == [0, 1, 5, 4]
     assert (into.sequence.missing, into.sequence.duplicate, into.sequence.reordered) == (2, 1, 1)
 
 
-def test_a_sketch_that_restarts_counts_anew():
+def test_a_restarted_sketch_opens_an_epoch():
     into = parser(capacity=300)
     feed(into, "".join(f"@{i} 1,2,0\n" for i in range(100)))
     feed(into, "@0 1,2,0\n@1 1,2,0\n")
@@ -298,7 +298,7 @@ def test_a_sketch_that_restarts_counts_anew():
     assert len(into.ring) == 102
 
 
-def test_columns_are_settled_by_two_lines_that_agree():
+def test_columns_are_determined_by_two_lines_that_agree():
     into = LineParser()
     events = []
     for event in into.feed(b"rtial,1\n1,2,3,0\n1,2,0\n3,4,0\n5,6,1\n"):
@@ -321,7 +321,7 @@ def test_resync_discards_the_partial_line():
     assert into.lines == 1
 
 
-def test_over_long_line_is_counted_once_and_held_nowhere():
+def test_line_that_is_too_long_is_counted_once_and_not_stored():
     into = parser()
     for _ in range(100):
         feed(into, "7" * 1000)
@@ -354,7 +354,9 @@ LINES = st.one_of(
 
 @given(st.lists(LINES, max_size=12), st.lists(st.integers(0, 10**6), max_size=10), st.booleans())
 @settings(max_examples=300)
-def test_any_cutting_of_anything_gives_the_same_and_identities_hold(lines, cuts, label_column):
+def test_any_division_of_any_bytes_gives_the_same_rows_and_identities_hold(
+    lines, cuts, label_column
+):
     stream = b"\n".join(lines)
     edges = [0, *sorted(c % (len(stream) + 1) for c in cuts), len(stream)]
     whole, parts = parser(label_column=label_column), parser(label_column=label_column)

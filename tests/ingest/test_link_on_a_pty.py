@@ -1,4 +1,4 @@
-"""The whole way over a real pseudo-terminal and a real socket, the node in a thread."""
+"""Links end to end over a real pseudo-terminal and a real socket, with the node in a thread."""
 
 import os
 import select
@@ -20,7 +20,7 @@ SCHEMA = wire.Schema(0, 77, 5, n_classes=2)
 
 
 class Node(threading.Thread):
-    """Answers HELLO, then sends all samples as fast as they are taken, hearing predictions."""
+    """Answers HELLO, sends all samples as fast as the port accepts them, reads predictions."""
 
     def __init__(self, fd):
         super().__init__()
@@ -55,7 +55,7 @@ class Node(threading.Thread):
 
 
 def answer_all(link):
-    """Read every sample, answer each; the rows."""
+    """Read every sample and answer it; return the rows."""
     rows = []
     while len(rows) < N:
         link.poll(1.0)
@@ -63,7 +63,7 @@ def answer_all(link):
         for x, y, sequence in zip(batch.X, batch.y, batch.sequence, strict=True):
             rows.append((x.copy(), int(y), int(sequence)))
             link.send_prediction(int(sequence), int(y), float(x[0]))
-            # The node reads: wait for it rather than lose an answer.
+            # The node is reading: wait rather than drop a prediction.
             while link._outbox.capacity - len(link._outbox) < 64:
                 link.flush()
         link.release(len(batch.y))
@@ -120,8 +120,8 @@ def test_every_sample_arrives_and_is_answered(node_and_url):
     assert node.decoder.broken_identities() == []
 
 
-def test_unplugged_pty_is_link_down_and_the_next_one_goes_on():
-    """As a USB converter pulled out and put in: another device file, the same boot of the node."""
+def test_unplugged_pty_is_link_down_and_the_next_one_continues():
+    """Like replugging a USB converter: another device file, the same boot of the node."""
     masters = []
 
     def plug_in():
@@ -135,7 +135,7 @@ def test_unplugged_pty_is_link_down_and_the_next_one_goes_on():
     def opener():
         master, name = plug_in()
         port = open_port(name)
-        # Opening flushes what was there; an unasked SCHEMA then spares the node an answer.
+        # Opening the port discards its input; after an unsolicited SCHEMA the node need not answer.
         os.write(master, b"\0" + wire.encode_frame(wire.SCHEMA, SCHEMA.pack()))
         return port
 

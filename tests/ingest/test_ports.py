@@ -1,4 +1,4 @@
-"""Real pseudo-terminals and sockets: each way a port can die is one LinkDown."""
+"""Real pseudo-terminals and sockets: each way a port can fail raises LinkDown."""
 
 import errno
 import os
@@ -62,7 +62,7 @@ def test_read_returns_at_most_the_limit_and_keeps_the_rest(wire_and_port):
     assert b"".join(got) == b"abcdef"
 
 
-def test_silence_is_no_death(wire_and_port):
+def test_silence_is_not_a_failure(wire_and_port):
     _, port = wire_and_port
     assert port.read(0.0) == b""
     assert port.read(0.01) == b""
@@ -100,8 +100,8 @@ def test_unplugged_write_is_link_down(wire_and_port):
         port.write(b"x")
 
 
-def test_a_dead_pty_raises_each_of_the_kinds_we_catch(wire_and_port):
-    """What pyserial raises by itself: should a release change that, it shows here."""
+def test_a_dead_pty_raises_each_exception_we_catch(wire_and_port):
+    """What pyserial itself raises; this test fails if a release changes that."""
     fds, port = wire_and_port
     unplug(fds)
     device = port._device
@@ -115,7 +115,7 @@ def test_a_dead_pty_raises_each_of_the_kinds_we_catch(wire_and_port):
         port._or_down(device.reset_input_buffer)
 
 
-def test_closed_under_our_feet_is_link_down(wire_and_port):
+def test_closed_elsewhere_is_link_down(wire_and_port):
     _, port = wire_and_port
     port._device.close()
     for call in (lambda: port.read(0.0), lambda: port.write(b"x")):
@@ -149,7 +149,7 @@ def test_reopening_a_name_that_is_gone(master_and_name):
         open_port(name)
 
 
-def test_what_is_no_port(tmp_path):
+def test_open_refuses_what_is_not_a_port(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"x")
     for url in (str(file), str(tmp_path), str(tmp_path / "nothing")):
@@ -160,18 +160,18 @@ def test_what_is_no_port(tmp_path):
 
 
 @pytest.mark.parametrize("baud", [-1, "fast"])
-def test_silly_baud_rate(master_and_name, baud):
+def test_baud_rate_out_of_range(master_and_name, baud):
     with pytest.raises(ValueError, match="baud"):
         open_port(master_and_name[1], baud)
 
 
-def test_exclusive_keeps_a_second_one_out(wire_and_port):
+def test_exclusive_refuses_a_second_program(wire_and_port):
     _, port = wire_and_port
     with pytest.raises(LinkDown, match="cannot open"):
         open_port(port.url)
 
 
-def test_low_latency_is_asked_for_and_not_needed(master_and_name):
+def test_low_latency_is_optional(master_and_name):
     port = open_port(master_and_name[1], low_latency=True)
     assert try_low_latency(port._device) is False
     port.close()
@@ -199,7 +199,7 @@ def peer_and_port():
     port.close()
 
 
-def test_socket_gives_what_came_in_one_read(peer_and_port):
+def test_socket_returns_all_received_bytes_in_one_read(peer_and_port):
     peer, port = peer_and_port
     peer.sendall(b"x" * 1000)
     got = b""
@@ -210,7 +210,7 @@ def test_socket_gives_what_came_in_one_read(peer_and_port):
     assert peer.recv(10) == b"back"
 
 
-def test_socket_delivers_what_was_sent_before_it_died(peer_and_port):
+def test_socket_delivers_what_was_sent_before_it_closed(peer_and_port):
     peer, port = peer_and_port
     peer.sendall(b"last words")
     peer.close()
@@ -221,7 +221,7 @@ def test_socket_delivers_what_was_sent_before_it_died(peer_and_port):
     assert got == b"last words"
 
 
-def test_socket_write_to_a_peer_gone(peer_and_port):
+def test_socket_write_to_a_closed_peer(peer_and_port):
     peer, port = peer_and_port
     peer.close()
     with pytest.raises(LinkDown):
@@ -230,7 +230,7 @@ def test_socket_write_to_a_peer_gone(peer_and_port):
             port.read(0.01)
 
 
-def test_socket_to_nobody():
+def test_socket_without_a_listener():
     with socket.create_server(("127.0.0.1", 0)) as server:
         number = server.getsockname()[1]
     with pytest.raises(LinkDown, match="cannot open"):

@@ -1,6 +1,4 @@
-"""Recordings: what was written is read, as often as wanted, whatever happened to the rest of the
-file.
-"""
+"""Recordings: what was written can be read again, despite damage elsewhere in the file."""
 
 import errno
 import os
@@ -44,7 +42,7 @@ def record(path, *batches, number=7, schema=SCHEMA):
 
 
 def read_all(path, chunk=5):
-    """Everything in the file, and what was left out."""
+    """All valid samples of the file, and its account."""
     with Recording(path) as recording:
         batches = list(recording.batches(chunk))
         return joined(batches), recording.account()
@@ -65,7 +63,7 @@ def path(tmp_path):
     return tmp_path / "samples.rec"
 
 
-def test_rows_come_back_bit_for_bit_in_any_chunks(path):
+def test_rows_are_read_back_bit_for_bit_in_any_chunks(path):
     batches = [rows(7, labelled=0.6), rows(0, 7), rows(1, 7), rows(20, 8, labelled=0.6)]
     record(path, *batches)
     assert path.stat().st_size == HEADER_BYTES + 28 * SIZE
@@ -75,7 +73,7 @@ def test_rows_come_back_bit_for_bit_in_any_chunks(path):
         assert (account["records"], account["damaged"], account["torn_bytes"]) == (28, 0, 0)
 
 
-def test_golden_file_is_what_we_write_and_what_we_read(path):
+def test_golden_file_is_written_and_read_exactly(path):
     record(path, golden.rows(), number=golden.NUMBER, schema=golden.SCHEMA)
     assert path.read_bytes() == golden.GOLDEN.read_bytes()
     with Recording(golden.GOLDEN) as recording:
@@ -92,7 +90,7 @@ def test_the_example_of_the_format_document():
     assert int.from_bytes(data[56:60], "little") == zlib.crc32(data[32:56], zlib.crc32(data[:28]))
 
 
-def test_appending_goes_on_and_keeps_the_first_number(path):
+def test_appending_keeps_the_recordings_number(path):
     record(path, rows(3), number=1)
     header = path.read_bytes()[:HEADER_BYTES]
     record(path, rows(4, 3), number=2)
@@ -100,7 +98,7 @@ def test_appending_goes_on_and_keeps_the_first_number(path):
     assert same(read_all(path)[0], joined([rows(3), rows(4, 3)]))
 
 
-def test_every_torn_end_leaves_what_was_whole_and_is_appended_to(path, tmp_path):
+def test_a_torn_end_leaves_whole_records_and_can_be_appended_to(path, tmp_path):
     whole = record(path, rows(4)).read_bytes()
     for n_bytes in range(len(whole) + 1):
         torn = tmp_path / "torn.rec"
@@ -121,7 +119,7 @@ def test_every_torn_end_leaves_what_was_whole_and_is_appended_to(path, tmp_path)
         assert same(read_all(torn)[0], joined([kept, rows(2, 100)]))
 
 
-def test_every_damaged_byte_costs_its_record_and_no_other(path, tmp_path):
+def test_every_damaged_byte_loses_only_its_record(path, tmp_path):
     whole = record(path, rows(3, labelled=0.5)).read_bytes()
     for at in range(HEADER_BYTES, len(whole)):
         hurt = bytearray(whole)
@@ -133,7 +131,7 @@ def test_every_damaged_byte_costs_its_record_and_no_other(path, tmp_path):
         assert got.sequence.tolist() == [i for i in range(3) if i != lost]
 
 
-def test_every_damaged_byte_of_the_header_is_told(path):
+def test_every_damaged_byte_of_the_header_is_reported(path):
     whole = record(path, rows(2)).read_bytes()
     for at in range(HEADER_BYTES):
         hurt = bytearray(whole)
@@ -145,8 +143,8 @@ def test_every_damaged_byte_of_the_header_is_told(path):
         assert path.read_bytes() == bytes(hurt)
 
 
-def test_zeros_and_blocks_of_another_recording_are_no_samples(path, tmp_path):
-    """What a power cut leaves behind the end: a file made longer, with holes or with stale blocks
+def test_zeros_and_blocks_of_another_recording_are_not_samples(path, tmp_path):
+    """What a power cut can leave at the end: a file made longer, with holes or with stale blocks
     in it.
     """
     other = record(tmp_path / "other.rec", rows(5), number=8).read_bytes()[HEADER_BYTES:]
@@ -160,7 +158,7 @@ def test_zeros_and_blocks_of_another_recording_are_no_samples(path, tmp_path):
     assert path.read_bytes() == whole
 
 
-def test_damage_before_a_sound_record_is_not_cut_away(path):
+def test_damage_before_a_valid_record_is_not_cut_off(path):
     whole = bytearray(record(path, rows(6)).read_bytes())
     whole[HEADER_BYTES + 4 * SIZE] ^= 1
     path.write_bytes(whole)
@@ -170,7 +168,7 @@ def test_damage_before_a_sound_record_is_not_cut_away(path):
     assert account["damaged"] == 1
 
 
-def test_the_last_sound_record_is_found_over_many_blocks_of_damage(path):
+def test_the_last_valid_record_is_found_before_many_damaged_blocks(path):
     whole = record(path, rows(2)).read_bytes()
     path.write_bytes(whole + bytes(SIZE * 20_000))
     with RecordingWriter(path, SCHEMA) as writer:
@@ -195,7 +193,7 @@ def sealed(record_bytes, header):
     ],
     ids=["flag", "high flag", "reserved", "nan", "inf"],
 )
-def test_a_right_crc_does_not_make_nonsense_a_sample(path, at, value):
+def test_a_correct_crc_does_not_make_invalid_values_a_sample(path, at, value):
     whole = record(path, rows(2)).read_bytes()
     header, first, second = whole[:HEADER_BYTES], whole[HEADER_BYTES:-SIZE], whole[-SIZE:]
     assert sealed(first, header) == first
@@ -209,7 +207,11 @@ def test_a_right_crc_does_not_make_nonsense_a_sample(path, at, value):
 
 def test_a_header_of_a_later_version_or_with_unknown_values_is_refused(path):
     header = bytearray(SCHEMA.pack(1))
-    for at, value, said in ((8, 2, "version 2"), (10, 33, "mean nothing"), (22, 3, "mean nothing")):
+    for at, value, said in (
+        (8, 2, "version 2"),
+        (10, 33, "undefined values"),
+        (22, 3, "undefined values"),
+    ):
         other = bytearray(header)
         other[at] = value
         path.write_bytes(bytes(other[:-4]) + zlib.crc32(other[:-4]).to_bytes(4, "little"))
@@ -224,12 +226,12 @@ def test_a_header_of_a_later_version_or_with_unknown_values_is_refused(path):
 
 
 @pytest.mark.parametrize("content", [b"", b"ESVM", b"ESVMSNAP" + bytes(60), b"1,2,3\n" * 20])
-def test_other_files_are_no_recordings_and_are_left_alone(path, content):
+def test_other_files_are_not_recordings_and_are_not_changed(path, content):
     path.write_bytes(content)
     with pytest.raises(RecordingError):
         Recording(path)
     if len(content) > 8:
-        with pytest.raises(RecordingError, match="no recording"):
+        with pytest.raises(RecordingError, match="not a recording"):
             RecordingWriter(path, SCHEMA)
         assert path.read_bytes() == content
 
@@ -237,12 +239,12 @@ def test_other_files_are_no_recordings_and_are_left_alone(path, content):
 def test_samples_of_another_kind_are_not_appended(path):
     before = record(path, rows(2)).read_bytes()
     for schema in (RecordingSchema(D + 1), RecordingSchema(D, labelled=False)):
-        with pytest.raises(RecordingError, match="these are"):
+        with pytest.raises(RecordingError, match="cannot append samples of"):
             RecordingWriter(path, schema)
     assert path.read_bytes() == before
 
 
-def test_bad_rows_are_refused_and_nothing_of_their_batch_is_kept(path):
+def test_bad_rows_are_refused_with_their_whole_batch(path):
     good = rows(3)
     nan = good.X.copy()
     nan[2, 1] = np.nan
@@ -266,7 +268,7 @@ def test_bad_rows_are_refused_and_nothing_of_their_batch_is_kept(path):
 
 
 @pytest.mark.parametrize("n_fields", [{"n_features": 0}, {"n_features": 65536}])
-def test_schema_refuses_what_does_not_fit(n_fields):
+def test_schema_refuses_values_out_of_range(n_fields):
     with pytest.raises(ValueError, match="n_features"):
         RecordingSchema(**n_fields)
 
@@ -281,7 +283,7 @@ def test_a_second_writer_is_refused(path):
 
 
 class Medium:
-    """`os.pwrite` on a medium of `room` bytes: what fits is written, the rest refused."""
+    """`os.pwrite` on a medium with `room` bytes left: what fits is written, the rest fails."""
 
     def __init__(self, monkeypatch, room):
         self.room = room
@@ -307,7 +309,7 @@ def test_a_medium_full_at_any_byte_keeps_what_was_written_before(path, monkeypat
                 with pytest.raises(OSError, match="No space"):
                     writer.append(second)
                 assert path.stat().st_size == writer.n_bytes == HEADER_BYTES + 2 * SIZE
-                medium.room = 1 << 20  # room was made: nothing stands in the way of going on
+                medium.room = 1 << 20  # with room again, writing can continue
                 writer.append(second)
         assert same(read_all(path)[0], joined([first, second]))
 
@@ -323,7 +325,7 @@ def test_a_medium_full_from_the_start_leaves_no_half_header(path, monkeypatch):
     assert read_all(path)[1]["records"] == 1
 
 
-def test_a_failing_sync_is_told_and_the_file_is_closed(path, monkeypatch):
+def test_a_failing_sync_raises_and_the_file_is_closed(path, monkeypatch):
     def fails(fd):
         raise OSError(errno.EIO, "Input/output error")
 
@@ -350,7 +352,7 @@ def test_it_is_a_row_source_that_can_be_read_again(path):
             X, y = (np.concatenate(part) for part in zip(*source.chunks(4), strict=True))
             assert X.tobytes() == batch.X[labelled].tobytes()
             assert y.tolist() == batch.y[labelled].tolist()
-        # However often it is read, each sample left out is counted once.
+        # However often the file is read, each skipped sample is counted once.
         assert source.account()["unlabelled"] == int((~labelled).sum()) > 0
         again = [np.concatenate(part) for part in zip(*source.chunks(9), strict=True)]
         assert again[0].tobytes() == X.tobytes()
@@ -376,13 +378,13 @@ def test_a_recording_without_labels_has_none(path):
         assert source.account()["unlabelled"] == 0
 
 
-def test_a_column_name_does_not_go_with_a_recording(path):
+def test_a_recording_has_no_label_column_to_name(path):
     record(path, rows(1))
     with pytest.raises(RowsError, match="CSV"):
         open_rows(path, label_column="y")
 
 
-def test_a_file_that_shrinks_while_it_is_read_is_told(path):
+def test_a_file_that_shrinks_while_it_is_read_raises(path):
     record(path, rows(9))
     with Recording(path) as recording:
         batches = recording.batches(2)
@@ -434,7 +436,7 @@ def test_any_damage_is_survived_and_yields_only_samples_that_were_written(
 
 
 @given(st.binary(max_size=400))
-def test_any_bytes_behind_a_sound_header_are_read_or_counted(tmp_path_factory, noise):
+def test_any_bytes_after_a_valid_header_are_read_or_counted(tmp_path_factory, noise):
     path = tmp_path_factory.mktemp("fuzz") / "noise.rec"
     path.write_bytes(SCHEMA.pack(3) + noise)
     got, account = read_all(path)
@@ -442,7 +444,7 @@ def test_any_bytes_behind_a_sound_header_are_read_or_counted(tmp_path_factory, n
     assert account["damaged"] * SIZE + account["torn_bytes"] == len(noise)
 
 
-# Labels that come late.
+# Late labels.
 
 LATE = RecordingSchema(D, late=True)
 EPOCH = LateLabel(0, 0, 0.0, is_epoch=True)
@@ -456,7 +458,7 @@ def record_late(path, *parts):
 
 
 def bare(*numbers):
-    """Samples without a label: number n is all n."""
+    """Samples without a label; all features of number n are n."""
     n = len(numbers)
     return Batch(
         np.repeat(np.float32(numbers), D).reshape(n, D),
@@ -486,7 +488,7 @@ def test_golden_file_of_late_labels(path):
         ]  # fmt: skip
 
 
-def test_a_sample_is_shown_where_it_came_and_given_where_its_label_came(path):
+def test_a_sample_is_predicted_on_arrival_and_learned_when_its_label_arrives(path):
     record_late(path, bare(0, 1, 2), label(1, weight=0.5), bare(3), label(0, 1, 9, 3))
     with Recording(path) as recording:
         happened = []
@@ -507,7 +509,7 @@ def test_a_sample_is_shown_where_it_came_and_given_where_its_label_came(path):
     assert (account["records"], account["labels"], account["unlabelled"]) == (9, 5, 1)
 
 
-def test_a_label_that_is_late_by_the_window_has_expired(path):
+def test_a_label_beyond_the_window_has_expired(path):
     record_late(path, bare(*range(10)), label(6, 5))
     with Recording(path, late_labels=4) as recording:
         assert [s.sequence for s in recording.trials(lambda x: None)] == [6]
@@ -515,14 +517,14 @@ def test_a_label_that_is_late_by_the_window_has_expired(path):
         assert recording.unlabelled == 9
 
 
-def test_a_new_epoch_forgets_the_samples_before_it(path):
+def test_a_new_epoch_drops_the_samples_before_it(path):
     record_late(path, bare(0, 1), [EPOCH], label(0), bare(0), label(0))
     with Recording(path) as recording:
         assert len(list(recording.trials(lambda x: None))) == 1
         assert recording.account()["label_unknown"] == 1
 
 
-def test_a_sample_that_cannot_be_predicted_is_not_given(path):
+def test_a_sample_that_cannot_be_predicted_is_skipped(path):
     def predict(x):
         if x[0] == 1:
             raise SampleRefused("too large", None)
@@ -532,7 +534,7 @@ def test_a_sample_that_cannot_be_predicted_is_not_given(path):
         assert [s.sequence for s in recording.trials(predict)] == [0]
 
 
-def test_late_labels_are_read_again_and_in_any_blocks(path):
+def test_late_labels_can_be_reread_in_blocks_of_any_size(path):
     record_late(path, bare(*range(20)), label(*range(0, 20, 2)), bare(20), label(20, 3))
     numbers = [*range(0, 20, 2), 20, 3]
     for n in (1, 3, 100):
@@ -543,10 +545,10 @@ def test_late_labels_are_read_again_and_in_any_blocks(path):
                 assert y.tolist() == [i % 3 - 1 for i in numbers]
 
 
-def test_where_labels_are_not_late_none_can_be_written_or_read(path):
+def test_late_labels_need_a_schema_with_late_labels(path):
     with RecordingWriter(path, SCHEMA, number=7) as writer:
         writer.append(rows(1))
-        with pytest.raises(ValueError, match="do not come late"):
+        with pytest.raises(ValueError, match="cannot hold late labels"):
             writer.append_labels(label(0))
     with pytest.raises(RecordingError, match="with late labels"):
         RecordingWriter(path, LATE)
@@ -555,12 +557,12 @@ def test_where_labels_are_not_late_none_can_be_written_or_read(path):
     records = [late[at : at + SIZE] for at in (HEADER_BYTES, HEADER_BYTES + SIZE)]
     path.write_bytes(header + b"".join(sealed(record, header) for record in records))
     assert read_all(path)[1]["damaged"] == 1
-    with pytest.raises(ValueError, match="no sample has a label"):
+    with pytest.raises(ValueError, match="needs labelled=True"):
         RecordingSchema(D, labelled=False, late=True)
 
 
 @pytest.mark.parametrize("at", [0, 6, 8, 10, 12, 4 + 12])
-def test_a_mark_with_more_in_it_is_damaged(path, at):
+def test_an_epoch_with_nonzero_fields_is_damaged(path, at):
     whole = record_late(path, bare(0), [EPOCH]).read_bytes()
     header, mark = whole[:HEADER_BYTES], bytearray(whole[-SIZE:])
     mark[at] = 1
@@ -569,7 +571,10 @@ def test_a_mark_with_more_in_it_is_damaged(path, at):
 
 
 @pytest.mark.parametrize("bad", [LateLabel(0, 40000, 1.0), LateLabel(0, 1, 256.0)])
-def test_a_label_that_does_not_fit_is_refused(path, bad):
-    with RecordingWriter(path, LATE) as writer, pytest.raises(ValueError, match=r"fit|within"):
+def test_a_label_out_of_range_is_refused(path, bad):
+    with (
+        RecordingWriter(path, LATE) as writer,
+        pytest.raises(ValueError, match=r"(label|weight) is out"),
+    ):
         writer.append_labels([*label(0), bad])
     assert read_all(path)[1]["records"] == 0

@@ -29,7 +29,7 @@ def sample(sequence, x=(1.0, 2.0), **options):
     return wire.encode_sample(ID, sequence, x, **options)
 
 
-# Numbers arriving, what each is, and (span, unique, missing) after them.
+# Numbers in order of arrival, the verdict on each, and (span, unique, missing) after them.
 WINDOWS = [
     ([0, 1, 2], "nnn", (3, 3, 0)),
     ([7], "n", (1, 1, 0)),
@@ -51,7 +51,7 @@ NAMES = {"n": "new", "r": "reordered", "d": "duplicate", "o": "too_old"}
 @pytest.mark.parametrize(("numbers", "verdicts", "account"), WINDOWS)
 def test_sequence_window_by_hand(numbers, verdicts, account):
     window = SequenceWindow()
-    assert [window.judge(n) for n in numbers] == [NAMES[v] for v in verdicts]
+    assert [window.classify(n) for n in numbers] == [NAMES[v] for v in verdicts]
     assert (window.span, window.unique, window.missing) == account
     assert window.broken_identities() == []
     assert (window.epochs, window.seq_jump) == (1, 0)
@@ -60,26 +60,26 @@ def test_sequence_window_by_hand(numbers, verdicts, account):
 @pytest.mark.parametrize("there", [2**20 + 1, 2**31, 2**32 - 2**20 - 2])
 def test_a_jump_opens_an_epoch_once(there):
     window = SequenceWindow()
-    assert [window.judge(n) for n in (0, there, there + 1)] == ["new"] * 3
+    assert [window.classify(n) for n in (0, there, there + 1)] == ["new"] * 3
     assert (window.seq_jump, window.epochs, window.missing, window.unique) == (1, 2, 0, 3)
 
 
 def test_a_new_epoch_leaves_no_gap():
     window = SequenceWindow()
     for n in (0, 3):
-        window.judge(n)
+        window.classify(n)
     window.new_epoch()
-    assert window.judge(0) == "new"
+    assert window.classify(0) == "new"
     assert (window.epochs, window.span, window.unique, window.missing) == (2, 5, 3, 2)
 
 
 @given(st.lists(st.one_of(st.integers(0, 200), st.integers(0, 2**32 - 1)), max_size=200))
 def test_sequence_window_equals_plain_bookkeeping(numbers):
-    """The same rules with a set and no wrap arithmetic, one epoch at a time."""
+    """The same rules with a set and without modular arithmetic, one epoch at a time."""
     window = SequenceWindow()
     seen, top = set(), None
     for n in numbers:
-        # n as the unwrapped number nearest to the highest
+        # n unwrapped to the number nearest to the highest
         here = n if top is None else top + (n - top + 2**31) % 2**32 - 2**31
         if top is not None and abs(here - top) > 2**20:
             seen, top, here = set(), None, n
@@ -91,7 +91,7 @@ def test_sequence_window_equals_plain_bookkeeping(numbers):
             expected = "duplicate" if here in seen else "reordered"
         if expected in ("new", "reordered"):
             seen.add(here)
-        assert window.judge(n) == expected
+        assert window.classify(n) == expected
         assert window.broken_identities() == []
 
 
@@ -113,7 +113,7 @@ def test_rows_arrive_as_sent():
     assert (batch.X.dtype, batch.y.dtype, batch.has_label.dtype) == (np.float32, np.int32, np.bool_)
 
 
-def test_labels_can_be_passed_over():
+def test_labels_can_be_ignored():
     into = receiver(use_labels=False)
     feed(into, sample(0, label=1))
     assert not into.ring.take().has_label[0]
@@ -137,7 +137,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_each_refusal_is_counted_by_its_name_and_no_row_made(name):
+def test_each_refusal_is_counted_by_its_name_and_adds_no_row(name):
     into = receiver()
     feed(into, REFUSED[name])
     assert into.counters()[name] == 1
@@ -165,7 +165,7 @@ def test_duplicates_and_late_samples():
     assert into.sequence.missing == 76
 
 
-def test_control_frames_come_out_in_their_place():
+def test_control_frames_are_yielded_in_order():
     into = receiver()
     heartbeat = wire.encode_frame(wire.HEARTBEAT, wire.Heartbeat(1, 2).pack(), sequence=9)
     seen = []
@@ -190,7 +190,7 @@ def test_a_full_ring_drops_by_its_policy(policy, kept):
     assert (into.ring.dropped, into.ring.high_water, into.ring.pushed) == (6, 4, 10)
 
 
-def test_rows_in_use_are_not_written_over():
+def test_rows_in_use_are_not_overwritten():
     ring = SampleRing(4, 1, "drop_oldest")
     for i in range(4):
         ring.push_row(np.array([i], np.float32), i)
@@ -204,7 +204,7 @@ def test_rows_in_use_are_not_written_over():
 
 
 @pytest.mark.parametrize("arguments", [(0, 1), (1, 0), (-1, 1), (1, 1, "drop_some")])
-def test_ring_refuses_silly_parameters(arguments):
+def test_ring_refuses_parameters_out_of_range(arguments):
     with pytest.raises(ValueError, match="must be"):
         SampleRing(*arguments)
 
@@ -224,7 +224,7 @@ def test_release_only_what_was_taken():
 
 @given(st.lists(st.integers(0, 30), max_size=60), st.sampled_from(["drop_oldest", "drop_newest"]))
 def test_ring_equals_a_deque(steps, policy):
-    """Even steps push so many, odd ones take and release so many."""
+    """Even steps push that many rows, odd steps take and release that many."""
     ring, model, n = SampleRing(7, 1, policy), [], 0
     for turn, amount in enumerate(steps):
         if turn % 2 == 0:
@@ -247,7 +247,7 @@ def test_ring_equals_a_deque(steps, policy):
 
 @settings(max_examples=60)
 @given(st.data())
-def test_sound_frames_of_hostile_content_are_counted_and_never_raise(data):
+def test_valid_frames_with_hostile_content_are_counted_and_never_raise(data):
     into = receiver()
     for _ in range(data.draw(st.integers(1, 20))):
         kind = data.draw(
@@ -265,7 +265,7 @@ def test_sound_frames_of_hostile_content_are_counted_and_never_raise(data):
     assert np.isfinite(into.ring.take().X).all()
 
 
-def test_any_cutting_gives_the_same_rows():
+def test_any_division_gives_the_same_rows():
     rng = np.random.default_rng(3)
     frames = [sample(i, rng.standard_normal(2), label=i % 3) for i in range(50)]
     stream = b"".join(frames)
@@ -280,8 +280,8 @@ def test_any_cutting_gives_the_same_rows():
             assert a.tobytes() == b.tobytes()
 
 
-def test_a_stream_with_damage_lets_nothing_false_through():
-    """One frame in a hundred flipped, cut, stretched or shortened (see benchmarks.link.decoder)."""
+def test_no_false_sample_passes_in_a_damaged_stream():
+    """One frame in a hundred is damaged (`benchmarks.link.decoder` does this on a long stream)."""
     rng = np.random.default_rng(11)
     n = 20000
     X = rng.standard_normal((n, 2)).astype(np.float32)

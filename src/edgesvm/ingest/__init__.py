@@ -1,9 +1,9 @@
-"""From a port's bytes to samples, and predictions back. It knows no learner.
+"""From a port's bytes to samples, and predictions back. Nothing here knows about learners.
 
-`open_link` gives a `Link`: `poll`, `take` rows, `release` them, `send_prediction`. Beneath it, for
-a node or a test: `wire` (what the bytes mean), `FrameDecoder` and `LineParser` (bytes to frames
+`open_link` returns a `Link`: `poll`, `take` rows, `release` them, `send_prediction`. Its parts, for
+nodes and tests: `wire` (the meaning of the bytes), `FrameDecoder` and `LineParser` (bytes to frames
 and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`. `Recording` and
-`RecordingWriter` keep samples in a file.
+`RecordingWriter` store samples in a file.
 """
 
 from edgesvm.ingest._frames import FrameDecoder

@@ -1,5 +1,5 @@
-# Consistent Overhead Byte Stuffing (Cheshire & Baker 1999): bytes without 0x00, which then ends a
-# frame.
+# Consistent Overhead Byte Stuffing (Cheshire & Baker 1999): encodes bytes without using 0x00, which
+# is left free to end a frame.
 
 from libc.stdint cimport uint8_t
 from libc.string cimport memmove
@@ -11,9 +11,10 @@ cdef inline Py_ssize_t max_encoded_length(Py_ssize_t n) noexcept nogil:
 
 
 cdef inline Py_ssize_t cobs_decode(const uint8_t *run, Py_ssize_t n, uint8_t *raw) noexcept nogil:
-    """Decode the n bytes of `run`, none 0x00, into `raw`; its length (below n), or -1: cut short.
+    """Decode the n bytes of `run`, which holds no 0x00, into `raw`.
 
-    `raw` may be `run` itself: the write never overtakes the read.
+    Returns the decoded length (less than n), or -1 if the run is cut short. `raw` may be `run`
+    itself: writing never overtakes reading.
     """
     cdef Py_ssize_t i = 0, out = 0
     cdef int code
@@ -31,7 +32,7 @@ cdef inline Py_ssize_t cobs_decode(const uint8_t *run, Py_ssize_t n, uint8_t *ra
 
 
 cdef inline Py_ssize_t cobs_encode(const uint8_t *raw, Py_ssize_t n, uint8_t *run) noexcept nogil:
-    """Encode the n bytes of `raw` into `run`, of max_encoded_length(n) bytes; the length taken."""
+    """Encode the n bytes of `raw` into `run`, of max_encoded_length(n) bytes; return the length."""
     cdef Py_ssize_t code_at = 0, out = 1, i
     cdef int code = 1
     for i in range(n):
@@ -39,7 +40,7 @@ cdef inline Py_ssize_t cobs_encode(const uint8_t *raw, Py_ssize_t n, uint8_t *ru
             run[out] = raw[i]
             out += 1
             code += 1
-        # A block that is full only as the data ends needs no successor.
+        # A block that fills up exactly where the data end is not followed by another.
         if raw[i] == 0 or (code == 255 and i + 1 < n):
             run[code_at] = code
             code_at = out

@@ -1,4 +1,4 @@
-# CRC-32/ISO-HDLC (that of zlib and Ethernet) for callers without the GIL.
+# CRC-32/ISO-HDLC (as in zlib and Ethernet) for callers that do not hold the GIL.
 
 from libc.stdint cimport uint8_t, uint32_t
 

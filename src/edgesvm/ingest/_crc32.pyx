@@ -1,9 +1,9 @@
-"""CRC-32/ISO-HDLC: reflected, polynomial 0x04C11DB7, start and final xor all ones.
+"""CRC-32/ISO-HDLC: reflected, polynomial 0x04C11DB7, initial value and final XOR all ones.
 
-The check value, that of "123456789", is 0xCBF43926.
+The check value, the CRC of "123456789", is 0xCBF43926.
 
-Eight bytes a step from eight tables of 256 (Kounavis & Berry 2008, "slicing-by-8"). zlib's own is
-as fast, but its Python door makes an object of each answer.
+Processes eight bytes a step with eight tables of 256 (Kounavis & Berry 2008, "slicing-by-8").
+zlib's function is as fast, but calling it through Python creates an object for each result.
 """
 
 from libc.stdint cimport uint8_t, uint32_t
@@ -53,7 +53,7 @@ cdef uint32_t crc32(const uint8_t *data, Py_ssize_t n) noexcept nogil:
 
 
 def crc32_view(const uint8_t[::1] data):
-    """binascii.crc32(data)"""
+    """The same as binascii.crc32(data)."""
     if data.shape[0] == 0:
         return 0
     return crc32(&data[0], data.shape[0])

@@ -1,4 +1,4 @@
-# Decimal text to float32, without locale, hexadecimal or special values.
+# Decimal text to float32: no locale, no hexadecimal, no special values.
 
 from libc.stdint cimport uint8_t
 

@@ -1,12 +1,13 @@
-"""Decimal text to float32: ``[+-] digits [. digits] [e [+-] digits]``, a digit beside the point.
+"""Decimal text to float32: ``[+-] digits [. digits] [e [+-] digits]``.
 
-Up to 15 significant digits with a power of ten of at most 22 either way the result is the float32
-nearest to the decimal (ties to even). Then mantissa and power are exact in float64 and one
-multiplication or division rounds once (Clinger 1990, the fast path); rounding that again to
-float32 could only go wrong on a tie, where the first rounding's residual, exact by fma, tells
-which side the decimal is on. Beyond, 19 digits are used and each factor of at most 1e22 rounds in
-float64, so the result is the nearest float32 or, where the decimal lies within about 1e-14 of the
-middle between two, perhaps the other.
+There must be a digit before or after the point. With up to 15 significant digits and a power of ten
+from -22 to 22, the result is the float32 nearest to the decimal (ties to even): mantissa and power
+are exact in float64, and one multiplication or division rounds once (Clinger 1990, the fast path).
+Rounding again to float32 can only go wrong on a tie, where the residual of the first rounding,
+computed exactly with fma, tells which side the decimal is on. Beyond these limits, 19 digits are
+used and each factor of at most 1e22 rounds in float64. The result is then the nearest float32
+unless the decimal lies within about 1e-14 of the midpoint between two float32 values; there it may
+be the other one.
 """
 
 from libc.math cimport INFINITY, fma
@@ -16,10 +17,10 @@ cdef double[23] POWER_OF_TEN
 POWER_OF_TEN[:] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22]
-cdef int LARGEST_POWER = 22  # 1e22 is the last that float64 holds exactly
-cdef int MANTISSA_DIGITS = 19  # the most that fit 64 bits
+cdef int LARGEST_POWER = 22  # float64 holds powers of ten up to 1e22 exactly
+cdef int MANTISSA_DIGITS = 19  # the most that fit in 64 bits
 cdef uint64_t EXACT = <uint64_t> 1 << 53
-cdef int FAR = 400  # a power of ten that takes any 19 digits to infinity, or its negative to zero
+cdef int FAR = 400  # 10**400 takes any 19 digits to infinity, 10**-400 to zero
 
 
 cdef inline bint is_digit(uint8_t c) noexcept nogil:
@@ -31,7 +32,7 @@ cdef inline uint8_t lower(uint8_t c) noexcept nogil:
 
 
 cdef bint is_special(const uint8_t *text, Py_ssize_t n) noexcept nogil:
-    """nan, inf, infinity, ovf, in any case"""
+    """Is this nan, inf, infinity or ovf, in upper or lower case?"""
     if n == 8:
         return (is_special(text, 3) and lower(text[0]) == b"i"[0] and lower(text[3]) == b"i"[0]
                 and lower(text[4]) == b"n"[0] and lower(text[5]) == b"i"[0]
@@ -45,7 +46,7 @@ cdef bint is_special(const uint8_t *text, Py_ssize_t n) noexcept nogil:
 
 
 cdef float nearest(uint64_t mantissa, int power) noexcept nogil:
-    """float32(mantissa * 10**power), by the rule in the module's docstring"""
+    """float32(mantissa * 10**power), rounded as the module's docstring says."""
     cdef double exact = <double> mantissa
     cdef double value, residual
     cdef float one, other
@@ -70,7 +71,7 @@ cdef float nearest(uint64_t mantissa, int power) noexcept nogil:
     other = nextafterf(one, INFINITY if value > one else 0)
     if <double> one + <double> other != 2 * value:
         return one
-    # residual has the sign of (the decimal - value), and value is the very middle
+    # value is exactly the midpoint, and residual has the sign of (decimal - value)
     return max(one, other) if residual > 0 else min(one, other)
 
 
@@ -122,7 +123,7 @@ cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexc
 
 
 def parse_float32_view(const uint8_t[::1] text):
-    """The float32 of `text` as a float; "bad_char" or "bad_value" when it is none."""
+    """The float32 value of `text` as a float, or "bad_char" or "bad_value" if it has none."""
     cdef float value = 0
     cdef Number number
     if text.shape[0] == 0:

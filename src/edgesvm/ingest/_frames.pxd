@@ -1,4 +1,4 @@
-# Frames out of a byte stream: FrameDecoder.next() leaves each sound one in `raw`.
+# Frames out of a byte stream: FrameDecoder.next() leaves each valid frame in `raw`.
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 
@@ -33,13 +33,13 @@ cdef class FrameDecoder:
     cdef readonly int64_t frames, ok, bad_cobs, bad_crc, bad_len, oversize, empty
     cdef uint8_t[::1] _buffer    # the unfinished run, then the decoded frame in its place
     cdef Py_ssize_t _held        # bytes of the unfinished run
-    cdef bint _skipping          # in an over-long run, or before the first delimiter after opening
-    cdef bint _discarding        # the second of these
-    cdef uint8_t *raw            # the last sound frame: header, body, CRC
+    cdef bint _skipping          # in a run that is too long, or discarding
+    cdef bint _discarding        # before the first delimiter after `resync`
+    cdef uint8_t *raw            # the last valid frame: header, body, CRC
     cdef Py_ssize_t raw_length
 
     cdef bint next(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil
     cdef bint _close_run(self, const uint8_t *tail, Py_ssize_t n) noexcept nogil
-    cdef bint _judge(self, const uint8_t *run, Py_ssize_t n) noexcept nogil
+    cdef bint _decode_run(self, const uint8_t *run, Py_ssize_t n) noexcept nogil
     cdef void _hold(self, const uint8_t *part, Py_ssize_t n) noexcept nogil
     cdef object frame(self)

@@ -1,12 +1,12 @@
-"""Frames from bytes, fed in any cutting: split at 0x00, undo COBS, check the CRC-32.
+"""Frames from bytes, fed in pieces of any size: split at 0x00, undo COBS, check the CRC-32.
 
-Every byte that came in is accounted for, whatever came in and however it was cut:
+Every byte fed is accounted for, whatever its value and however the stream is divided:
 
     bytes_in = bytes_ok + bytes_rejected + delimiters + pending
     frames   = ok + bad_cobs + bad_crc + bad_len + oversize
 
-One buffer of ``max_encoded_length(max_raw)`` bytes, taken in construction: it holds the unfinished
-run, which is decoded in its own place. A run that is whole within a chunk is decoded from there.
+One buffer of ``max_encoded_length(max_raw)`` bytes, allocated by the constructor, holds the
+unfinished run, which is decoded in place. A run that lies whole in a chunk is decoded from there.
 """
 
 cimport cython
@@ -20,7 +20,7 @@ from edgesvm.ingest._crc32 cimport crc32
 
 from edgesvm.ingest.wire import MAX_RAW, Frame
 
-# No sample is longer than this: d is an uint16 in SCHEMA.
+# No sample is longer than this: d is a uint16 in SCHEMA.
 LARGEST_RAW = 1 << 18
 
 COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
@@ -29,26 +29,27 @@ COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "
 
 @cython.final
 cdef class FrameDecoder:
-    """Sound frames out of a byte stream.
+    """Valid frames out of a byte stream.
 
     Parameters
     ----------
     max_raw : int
-        Longest frame taken, in bytes before COBS, 12 to 262144. A longer run is dropped and
+        Longest frame accepted, in bytes before COBS, 12 to 262144. A longer run is dropped and
         counted once.
 
     Attributes
     ----------
     bytes_in, bytes_ok, bytes_rejected, delimiters, pending : int
-        Bytes: all, in sound frames, in others, the 0x00 themselves, not yet ended by one.
+        Bytes: all, in valid frames, in rejected runs, delimiters (0x00), and those held of an
+        unfinished run.
     discarded_bytes : int
         Those of `bytes_rejected` that came before the first 0x00 after `resync`.
     frames, ok, bad_cobs, bad_crc, bad_len, oversize : int
-        Runs between delimiters: all, sound, and by what was wrong.
+        Runs between delimiters: all, valid, and rejected, by what was wrong.
     empty : int
-        Delimiters that ended nothing.
+        Delimiters with nothing before them.
     nbytes : int
-        Bytes of the one buffer.
+        Size of the buffer in bytes.
 
     Raises
     ------
@@ -72,25 +73,25 @@ cdef class FrameDecoder:
         return self._buffer.shape[0]
 
     def resync(self):
-        """Begin anew in the middle of a stream: what comes before the first 0x00 is discarded."""
+        """Restart in the middle of a stream: bytes before the next 0x00 are discarded."""
         self.bytes_rejected += self._held
         self.discarded_bytes += self._held
         self._held = 0
         self._skipping = self._discarding = True
 
     def feed(self, const uint8_t[::1] chunk):
-        """The sound frames that `chunk` completes.
+        """The valid frames that `chunk` completes.
 
         Parameters
         ----------
         chunk : bytes-like
-            The next bytes of the stream, any number.
+            The next bytes of the stream, of any length.
 
         Returns
         -------
         list of Frame
-            (kind, flags, schema_id, sequence, body, version), in order. Frames of another protocol
-            version are among them; what they mean is not known.
+            (kind, flags, schema_id, sequence, body, version), in order. Frames of other protocol
+            versions are included, though their meaning is unknown.
         """
         cdef Py_ssize_t at = 0
         frames = []
@@ -104,7 +105,7 @@ cdef class FrameDecoder:
         return {name: getattr(self, name) for name in COUNTERS}
 
     def broken_identities(self):
-        """The closing identities that do not hold, as text; empty when all do."""
+        """The counter identities that do not hold, as text; empty if all hold."""
         c = self.counters()
         broken = []
         if c["bytes_in"] != c["bytes_ok"] + c["bytes_rejected"] + c["delimiters"] + c["pending"]:
@@ -114,7 +115,7 @@ cdef class FrameDecoder:
         return broken
 
     cdef bint next(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
-        """Read on from chunk[at] until a sound frame is in raw; False: no more in the chunk."""
+        """Read on from chunk[at] until `raw` holds a valid frame; False at the chunk's end."""
         cdef const uint8_t *start
         cdef const uint8_t *end
         cdef Py_ssize_t length
@@ -135,7 +136,7 @@ cdef class FrameDecoder:
         return False
 
     cdef bint _close_run(self, const uint8_t *tail, Py_ssize_t n) noexcept nogil:
-        """A delimiter came after the n bytes of `tail`, which end the run held so far."""
+        """A delimiter follows the n bytes of `tail`, which complete the run held so far."""
         cdef Py_ssize_t held = self._held
         if self._skipping or held + n > self._buffer.shape[0]:
             self._hold(tail, n)
@@ -146,12 +147,12 @@ cdef class FrameDecoder:
             self.empty += 1
             return False
         if held == 0:
-            return self._judge(tail, n)
+            return self._decode_run(tail, n)
         memcpy(self.raw + held, tail, n)
-        return self._judge(self.raw, held + n)
+        return self._decode_run(self.raw, held + n)
 
     cdef void _hold(self, const uint8_t *part, Py_ssize_t n) noexcept nogil:
-        """Keep a part of a run whose end has not come; give the run up once it is over-long."""
+        """Keep part of an unfinished run; drop the run once it is too long."""
         if not self._skipping and self._held + n <= self._buffer.shape[0]:
             memcpy(self.raw + self._held, part, n)
             self._held += n
@@ -165,8 +166,8 @@ cdef class FrameDecoder:
         if self._discarding:
             self.discarded_bytes += n
 
-    cdef bint _judge(self, const uint8_t *run, Py_ssize_t n) noexcept nogil:
-        """Decode a whole run into `raw`; is it sound?"""
+    cdef bint _decode_run(self, const uint8_t *run, Py_ssize_t n) noexcept nogil:
+        """Decode a whole run into `raw` and count it; is it valid?"""
         cdef Py_ssize_t length = cobs_decode(run, n, self.raw)
         self.frames += 1
         if length < 0:
@@ -184,14 +185,14 @@ cdef class FrameDecoder:
         return False
 
     cdef object frame(self):
-        """The sound frame in `raw`, as Python sees it."""
+        """The valid frame in `raw`, as a Python object."""
         cdef const uint8_t *raw = self.raw
         body = (<const char *> raw)[HEADER_BYTES:self.raw_length - CRC_BYTES]
         return Frame(raw[0], raw[1] & 0xF, load_u16(raw + 2), load_u32(raw + 4), body, raw[1] >> 4)
 
 
 def cobs_encode_view(const uint8_t[::1] raw):
-    """The compiled encoder."""
+    """The compiled COBS encoder, for tests."""
     cdef uint8_t[::1] run = bytearray(max_encoded_length(raw.shape[0]))
     cdef uint8_t nothing = 0
     cdef Py_ssize_t n = cobs_encode(&raw[0] if raw.shape[0] else &nothing, raw.shape[0], &run[0])
@@ -199,7 +200,7 @@ def cobs_encode_view(const uint8_t[::1] raw):
 
 
 def cobs_decode_view(const uint8_t[::1] run):
-    """The compiled decoder; None for a run that is cut short."""
+    """The compiled COBS decoder, for tests; None for a run that is cut short."""
     cdef uint8_t[::1] raw = bytearray(max(1, run.shape[0]))
     if run.shape[0] == 0:
         return b""

@@ -1,4 +1,4 @@
-# Labels that come after their samples, and the samples that wait for them.
+# Labels that arrive after their samples, and the samples that wait for them.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
@@ -16,16 +16,16 @@ cdef class LateLabels:
     cdef readonly Py_ssize_t capacity, n_features
     cdef readonly int64_t labels, matched, duplicate, unknown, dropped, handed_on
     cdef readonly int64_t waiting, unlabelled, expired
-    # The samples, by their distance behind the highest number.
+    # The samples, indexed by their distance behind the highest number.
     cdef bint _started
     cdef uint32_t _highest
-    cdef Py_ssize_t _head          # slot of the highest
+    cdef Py_ssize_t _head          # slot of the highest number
     cdef LateSample _taken
     cdef float[:, ::1] _X          # (capacity, d)
     cdef int32_t[::1] _predicted   # (capacity,)
-    cdef uint8_t[::1] _state       # (power of two,) what is known of a number, by its low bits
+    cdef uint8_t[::1] _state       # (power of two,) State of each number, indexed by its low bits
     cdef Py_ssize_t _mask
-    # The labels, each to be dealt with before a certain row of the ring.
+    # The queued labels; each comes before a certain row of the ring.
     cdef Py_ssize_t _queue_rows, _first, _count
     cdef int64_t[::1] _row
     cdef uint8_t[::1] _is_epoch
@@ -33,8 +33,9 @@ cdef class LateLabels:
     cdef int32_t[::1] _label
     cdef float[::1] _weight
 
-    cdef void tell(self, int64_t row, uint32_t sequence, int32_t label, float weight) noexcept nogil
-    cdef void begin_epoch(self, int64_t row) noexcept nogil
+    cdef void queue_label(self, int64_t row, uint32_t sequence, int32_t label,
+                          float weight) noexcept nogil
+    cdef void queue_epoch(self, int64_t row) noexcept nogil
     cdef bint _is_due(self, int64_t row) noexcept nogil
     cdef Py_ssize_t _next(self) noexcept nogil
     cdef Py_ssize_t _at(self, Py_ssize_t i) noexcept nogil

@@ -1,16 +1,16 @@
-"""Late labels: a window of samples that wait, and the labels on their way to them.
+"""Late labels: a window of samples that wait for labels, and a queue of labels.
 
-A sample n waits while no number from n + capacity on was seen; a label that comes later finds it
-expired. For 8 times as long (at least 1,024 numbers) it is remembered which samples there were, so
-that a label is told from a second one and from one for a sample that never came. Labels stand in
-a queue of their own, each with the row of the sample ring it came before: a reader of the ring
-deals with samples and labels in the order of the wire, however the bytes were cut.
+Sample n waits until a number of n + capacity or more is seen; a label that arrives after that
+has expired. Which samples arrived is remembered for 8 times as many numbers (at least 1,024), so
+that duplicate labels and labels of samples that never arrived are recognized. Each label in the
+queue has the row of the sample ring that it came before, so a reader of the ring processes samples
+and labels in the order of the wire, however the byte stream was divided.
 
     labels  = matched + duplicate + expired + unknown + dropped + handed_on + queued
-    samples = matched + expired + unlabelled + waiting   (those that came without a label)
+    samples = matched + expired + unlabelled + waiting   (those that arrived without a label)
 
-Bytes: capacity * (4 d + 4) for the samples, 4 d for the one taken, the memory of numbers, and 21
-for each queued label. Nothing is allocated after construction.
+Bytes: capacity * (4 d + 4) for the samples, 4 d for the one taken, the history of numbers, and 21
+for each label the queue can hold. Nothing is allocated after construction.
 """
 
 cimport cython
@@ -31,12 +31,12 @@ cdef enum State:
 
 cdef int32_t NO_PREDICTION = INT32_MIN
 cdef Py_ssize_t LABEL_BYTES = 8 + 1 + 4 + 4 + 4
-cdef Py_ssize_t LONGEST = 1 << 20  # a larger step is another epoch
+cdef Py_ssize_t LONGEST = 1 << 20  # a larger step begins a new epoch
 
 
 @cython.final
 cdef class LateSample:
-    """A sample whose label has come; there is one, and the next takes its place.
+    """A sample whose label has arrived. The object is reused for the next one.
 
     Attributes
     ----------
@@ -45,8 +45,9 @@ cdef class LateSample:
         Class index.
     weight : float
     predicted : int or None
-        What was said at its arrival.
+        What was predicted when it arrived.
     sequence : int
+        Its sample number.
     """
 
     def __cinit__(self, Py_ssize_t n_features):
@@ -59,10 +60,10 @@ cdef class LateSample:
 
 
 class LateLabel(NamedTuple):
-    """A label as it came, or the mark of a new epoch: samples before it have no label any more.
+    """A label as received, or the start of a new epoch, after which older samples get no label.
 
-    sequence : number of the sample; label : class index; weight : float; is_epoch : the three
-    others mean nothing.
+    sequence : number of the sample; label : class index; weight : float; is_epoch : True for the
+    start of an epoch, whose other three fields mean nothing.
     """
 
     sequence: int
@@ -78,20 +79,20 @@ cdef class LateLabels:
     Parameters
     ----------
     capacity : int
-        Numbers that a label may lag behind, 1 to 2**20.
+        How many sample numbers a label may lag behind, 1 to 2**20.
     n_features : int
     queue : int
-        Labels held for the reader; one more is dropped.
+        Labels held for the reader; when the queue is full, further labels are dropped.
 
     Attributes
     ----------
     labels, matched, duplicate, unknown, dropped, handed_on : int
-        Labels: all, those that found their sample waiting, a sample labelled before, no such
-        sample, and a full queue; and those given to the reader as they came.
+        Labels: all; whose sample was waiting; whose sample had a label already; whose sample is
+        unknown; lost to a full queue; given to the reader unmatched.
     expired : int
-        Labels that came too late for a sample there was.
+        Labels whose sample arrived but no longer waits.
     waiting, unlabelled : int
-        Samples: still waiting; given up, and no label has come since.
+        Samples that still wait; that no longer wait and have had no label.
 
     Raises
     ------
@@ -123,27 +124,27 @@ cdef class LateLabels:
 
     @property
     def room(self):
-        """Labels that can be queued without one being dropped."""
+        """How many more labels the queue can hold."""
         return self._queue_rows - self._count
 
     @property
     def queued(self):
-        """Labels that wait to be dealt with."""
+        """How many labels the queue holds."""
         return self.labels - self.matched - self.duplicate - self.expired - self.unknown \
             - self.dropped - self.handed_on
 
     # For the reader of the ring.
 
     def rows_before(self, int64_t row):
-        """How many rows from `row` on come before the next label; None when none is queued."""
+        """How many rows from `row` on come before the next label; None if no label is queued."""
         if self._count == 0:
             return None
         return max(0, self._row[self._first] - row)
 
     def take(self, int64_t row):
-        """The next sample that is matched by a label which came before `row`; None: no more.
+        """The next sample matched by a label that came before `row`; None if there are no more.
 
-        It is the same object each time.
+        The same object is returned each time.
         """
         cdef Py_ssize_t at, slot
         cdef LateSample taken = self._taken
@@ -162,9 +163,10 @@ cdef class LateLabels:
                 return taken
         return None
 
-    def take_as_it_came(self, int64_t row):
-        """The next label that came before `row`, matched with nothing; None: no more. For whoever
-        keeps labels, in place of `take`.
+    def take_label(self, int64_t row):
+        """The next label that came before `row`, unmatched; None if there are no more.
+
+        Use it instead of `take` to store labels.
         """
         cdef Py_ssize_t at
         if not self._is_due(row):
@@ -179,26 +181,26 @@ cdef class LateLabels:
         return self._count > 0 and self._row[self._first] <= row
 
     cdef Py_ssize_t _next(self) noexcept nogil:
-        """Take the first out of the queue: its place, which keeps until the next is queued."""
+        """Remove the first entry of the queue; its index, valid until the next is queued."""
         cdef Py_ssize_t at = self._first
         self._first = self._at(1)
         self._count -= 1
         return at
 
     def wait(self, cnp.ndarray x not None, uint32_t sequence, predicted=None):
-        """Keep a sample until its label comes.
+        """Keep a sample until its label arrives.
 
         Parameters
         ----------
         x : ndarray of shape (d,), float32, contiguous
         sequence : int
         predicted : int, optional
-            What was said of it; 32 bits.
+            What was predicted for it; 32 bits.
         """
         cdef Py_ssize_t slot
         if x.ndim != 1 or cnp.PyArray_TYPE(x) != cnp.NPY_FLOAT32 or \
                 not cnp.PyArray_IS_C_CONTIGUOUS(x) or cnp.PyArray_DIM(x, 0) != self.n_features:
-            raise ValueError(f"x must be {self.n_features} contiguous float32")
+            raise ValueError(f"x must be a contiguous float32 array of {self.n_features} features")
         if not self._enter(sequence, OPEN):
             return
         slot = self._slot(<int32_t> (self._highest - sequence))
@@ -206,7 +208,7 @@ cdef class LateLabels:
         self._predicted[slot] = NO_PREDICTION if predicted is None else predicted
 
     def labelled(self, uint32_t sequence):
-        """This sample needs no label: it came with one."""
+        """Record a sample that arrived with its label."""
         self._enter(sequence, CLOSED)
 
     def counters(self):
@@ -224,26 +226,26 @@ cdef class LateLabels:
         }
 
     def memory(self):
-        """What is held for good: a list of (name, bytes)."""
+        """The buffers allocated: a list of (name, bytes)."""
         return [
             ("late labels", self.capacity * (4 * self.n_features + 4)),
             ("late sample", 4 * self.n_features),
-            ("late label memory", self._mask + 1),
+            ("late label history", self._mask + 1),
             ("late label queue", LABEL_BYTES * self._queue_rows),
         ]
 
     # For the parser.
 
-    def tell_label(self, int64_t row, uint32_t sequence, int32_t label, float weight=1.0):
-        """A label came before `row` of the ring."""
-        self.tell(row, sequence, label, weight)
+    def add_label(self, int64_t row, uint32_t sequence, int32_t label, float weight=1.0):
+        """Queue a label that came before `row` of the ring."""
+        self.queue_label(row, sequence, label, weight)
 
-    def tell_epoch(self, int64_t row):
-        """Before `row` of the ring the device began to count anew."""
-        self.begin_epoch(row)
+    def add_epoch(self, int64_t row):
+        """Queue the start of a new epoch, before `row` of the ring."""
+        self.queue_epoch(row)
 
-    cdef void tell(self, int64_t row, uint32_t sequence, int32_t label,
-                   float weight) noexcept nogil:
+    cdef void queue_label(self, int64_t row, uint32_t sequence, int32_t label,
+                          float weight) noexcept nogil:
         cdef Py_ssize_t at = self._at(self._count)
         self.labels += 1
         if self._count == self._queue_rows:
@@ -254,10 +256,10 @@ cdef class LateLabels:
         self._weight[at] = weight
         self._append(row, False)
 
-    cdef void begin_epoch(self, int64_t row) noexcept nogil:
+    cdef void queue_epoch(self, int64_t row) noexcept nogil:
         cdef Py_ssize_t last
         if self._count == self._queue_rows:
-            # This one must get in: a label of the old epoch would otherwise find a new sample.
+            # An epoch must not be dropped: a label of the old epoch could match a new sample.
             self._count -= 1
             last = self._at(self._count)
             self.dropped += not self._is_epoch[last]
@@ -270,7 +272,7 @@ cdef class LateLabels:
         self._count += 1
 
     cdef Py_ssize_t _at(self, Py_ssize_t i) noexcept nogil:
-        """Place of the i-th in the queue."""
+        """Index of the i-th entry of the queue."""
         i += self._first
         return i - self._queue_rows if i >= self._queue_rows else i
 
@@ -283,7 +285,7 @@ cdef class LateLabels:
         self._started = False
 
     cdef bint _enter(self, uint32_t sequence, uint8_t state) noexcept nogil:
-        """Note a sample; does it wait?"""
+        """Record a sample; does it wait for a label?"""
         cdef int64_t behind
         if not self._started:
             self._started = True
@@ -304,7 +306,7 @@ cdef class LateLabels:
         return True
 
     cdef void _advance(self, uint32_t step) noexcept nogil:
-        """The highest number grows: give up those who now are too far behind, forget the oldest."""
+        """Advance the highest number: samples now too far behind stop waiting."""
         cdef uint32_t oldest = self._highest - <uint32_t> self.capacity + 1
         cdef uint32_t i
         for i in range(<uint32_t> min(<Py_ssize_t> step, self.capacity)):
@@ -323,7 +325,7 @@ cdef class LateLabels:
         return slot + self.capacity if slot < 0 else slot
 
     cdef Py_ssize_t _match(self, uint32_t sequence) noexcept nogil:
-        """Count a label by what it finds; the slot of its sample, or -1."""
+        """Match a label and count the outcome; the slot of its sample, or -1."""
         cdef int64_t behind = <int32_t> (self._highest - sequence)
         cdef uint8_t *state = &self._state[sequence & self._mask]
         if not self._started or behind < 0 or behind > self._mask or state[0] == UNSEEN:

@@ -1,4 +1,4 @@
-"""Samples from text lines, as any sketch prints them: ``0.12,3.4,-5,,1``.
+"""Samples from text lines, such as a sketch prints them: ``0.12,3.4,-5,,1``.
 
 Every byte, line and sample is accounted for:
 
@@ -25,7 +25,7 @@ cdef enum:
     MAX_COLUMNS = 257   # one-character values and their separators fill a line
     REFUSALS = 16       # as in _samples.pyx
 
-# What a line turned out to be; the order is that of LINE_NAMES.
+# The kinds of lines, in the order of LINE_NAMES.
 cdef enum Line:
     SAMPLE
     COMMENT
@@ -47,7 +47,7 @@ LINE_NAMES = ("samples", "comments", "blank", "discovery", "labels", "ignored", 
 COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
             "lines", "bad_value")
 
-# What the caller has to see to before the next line is read.
+# What the caller must handle before the next line is read.
 cdef enum Event:
     NOTHING
     FOUND_COLUMNS
@@ -71,7 +71,7 @@ cdef int hex_value(uint8_t c) noexcept nogil:
 
 
 cdef int xor_of(const uint8_t *line, Py_ssize_t n) noexcept nogil:
-    """Exclusive or of all bytes."""
+    """XOR of all bytes."""
     cdef Py_ssize_t i
     cdef int xor = 0
     for i in range(n):
@@ -80,7 +80,7 @@ cdef int xor_of(const uint8_t *line, Py_ssize_t n) noexcept nogil:
 
 
 cdef int crc16(const uint8_t *line, Py_ssize_t n) noexcept nogil:
-    """CRC-16/CCITT-FALSE: polynomial 0x1021, from 0xFFFF; of "123456789" it is 0x29B1."""
+    """CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xFFFF; "123456789" gives 0x29B1."""
     cdef Py_ssize_t i
     cdef int _bit
     cdef int crc = 0xFFFF
@@ -93,53 +93,54 @@ cdef int crc16(const uint8_t *line, Py_ssize_t n) noexcept nogil:
 
 @cython.final
 cdef class LineParser:
-    """Text in, rows of a ring out.
+    """Parses text lines into rows of a ring.
 
     Parameters
     ----------
     n_features : int, optional
-        Features a line. Not given: the first two lines in a row that agree in separator and
-        columns settle it; they are counted as `discovery` and are no samples.
+        Features a line. By default it is taken from the first two consecutive lines that have the
+        same separator and number of columns; these are counted as `discovery`, not as samples.
     label_column : bool
-        The last column is the label: an integer, or empty or ``?`` where there is none.
+        The last column is the label: an integer, or empty or ``?`` for no label.
     use_labels : bool
-        False: the label column is passed over.
+        False: the label column is ignored.
     gate : ValueGate, optional
-        Which values a feature may have; any finite one by default.
+        The values a feature may have; by default any finite value.
 
     Attributes
     ----------
     sequence : SequenceWindow
-        Of ``@number`` prefixes; lines without one are numbered on from the last.
+        Of ``@number`` prefixes; a line without one gets the number after the last.
     ring : SampleRing or None
     late : LateLabels or None
-        Takes in ``=number label`` lines; None: they are ignored.
+        Receives ``=number label`` lines; None: they are ignored.
     checksummed : bool
-        Two lines in a row had a right checksum of the same kind, ``*HH`` or ``*HHHH``: from then on
-        a line without one of this kind is rejected. (One could be chance: a single wrong bit makes
-        ``.`` a ``*``.)
+        True once two consecutive lines had a correct checksum of the same kind, ``*HH`` or
+        ``*HHHH``. From then on, lines without a checksum of that kind are rejected. (A single one
+        could be chance: one wrong bit turns ``.`` into ``*``.)
     separator : str or None
-        Comma, tab, semicolon or space, once a line has settled it.
+        Comma, tab, semicolon or space, once a line has determined it.
     """
 
     cdef readonly SequenceWindow sequence
     cdef readonly SampleRing ring
     cdef readonly LateLabels late
     cdef readonly ValueGate gate
-    cdef int _digits                  # of the checksum that is required; 0: none
+    cdef int _digits                  # of the checksum required; 0: none required
     cdef readonly int64_t bytes_in, bytes_ok, bytes_rejected, delimiters, discarded_bytes
     cdef readonly int64_t lines
     cdef int64_t _not_finite
     cdef int64_t[N_LINES] _counts
-    cdef Py_ssize_t _n_features       # 0: not known
+    cdef Py_ssize_t _n_features       # 0: unknown
     cdef bint _label_column, _use_labels
-    cdef uint8_t _separator           # 0: not known
-    cdef uint8_t _candidate           # of the last line, while the columns are not known
+    cdef uint8_t _separator           # 0: unknown
+    cdef uint8_t _candidate           # separator of the last line, while the columns are unknown
     cdef Py_ssize_t _candidate_features
-    cdef int _last_digits             # of the last line's checksum; 0: had none, or a wrong one
+    cdef int _last_digits             # of the last line's checksum; 0: none, or a wrong one
     cdef uint8_t[::1] _buffer         # (MAX_LINE,) the unfinished line
     cdef Py_ssize_t _held
-    cdef bint _skipping, _discarding  # in an over-long line; before the first newline after opening
+    cdef bint _skipping               # in a line that is too long, or discarding
+    cdef bint _discarding             # before the first newline after `resync`
     cdef float[::1] _x                # (MAX_COLUMNS,) features of the line
     cdef bint _has_label
     cdef int32_t _label
@@ -182,8 +183,7 @@ cdef class LineParser:
         return self._not_finite + self.gate.bad_nan + self.gate.bad_inf + self.gate.bad_range
 
     def expect(self, SampleRing ring not None, label_column=None, LateLabels late=None):
-        """Take samples into this ring, whose `n_features` is that of the lines; labels into `late`.
-        """
+        """Expect lines of `ring.n_features` features; put samples in `ring`, labels in `late`."""
         self._check_features(ring.n_features)
         if label_column is not None:
             self._label_column = label_column
@@ -192,25 +192,25 @@ cdef class LineParser:
         self.late = late
 
     def new_epoch(self):
-        """The sketch counts from its start again."""
+        """The sketch has restarted its sample numbers."""
         self._begin_epoch()
 
     def resync(self):
-        """Begin anew within a stream: what comes before the first newline is discarded."""
+        """Restart in the middle of a stream: bytes before the next newline are discarded."""
         self.bytes_rejected += self._held
         self.discarded_bytes += self._held
         self._held = 0
         self._skipping = self._discarding = True
 
     def feed(self, const uint8_t[::1] chunk):
-        """Take in the next bytes, any number.
+        """Parse the next bytes of the stream, of any length.
 
         Yields
         ------
         int or bytes
-            At its place, what has to be dealt with before the next line: the number of features,
-            once settled by two lines, or an ``#esvm`` line. What is not drawn out of this
-            generator is not read.
+            What must be handled before the next line is read: the number of features, once two
+            lines have determined it, or an ``#esvm`` line. Exhaust the generator: the bytes after
+            the last item drawn from it are not read.
         """
         cdef Py_ssize_t at = 0
         cdef Event event
@@ -227,7 +227,7 @@ cdef class LineParser:
                 yield (<const char *> self._event_text)[:self._event_length]
 
     def take_refused(self):
-        """Numbers of samples refused for their values since the last call, at most 16."""
+        """Numbers of the samples refused for their values since the last call, at most 16."""
         refused = [self._refused[i] for i in range(self._n_refused)]
         self._n_refused = 0
         return refused
@@ -247,7 +247,7 @@ cdef class LineParser:
         return counts
 
     def broken_identities(self):
-        """The closing identities that do not hold, as text; empty when all do."""
+        """The counter identities that do not hold, as text; empty if all hold."""
         broken = self.sequence.broken_identities()
         c = self.counters()
         if c["bytes_in"] != c["bytes_ok"] + c["bytes_rejected"] + c["delimiters"] + c["pending"]:
@@ -261,7 +261,7 @@ cdef class LineParser:
         return broken
 
     def memory(self):
-        """What is held for good: a list of (name, bytes)."""
+        """The buffers allocated: a list of (name, bytes)."""
         held = [("line buffer", MAX_LINE), ("sample", 4 * MAX_COLUMNS)]
         if self.ring is not None:
             held.append(("ring", self.ring.nbytes))
@@ -271,13 +271,14 @@ cdef class LineParser:
 
     cdef int _check_features(self, Py_ssize_t n_features) except -1:
         if not 1 <= n_features < MAX_COLUMNS:
-            raise ValueError(f"n_features={n_features} must be 1 to {MAX_COLUMNS - 1} in text")
+            raise ValueError(
+                f"n_features={n_features} must be 1 to {MAX_COLUMNS - 1} for text lines")
         return 0
 
     # From bytes to lines.
 
     cdef Event _to_event(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
-        """Read lines up to one that has to be dealt with by the caller."""
+        """Read lines up to the next one that the caller must handle."""
         cdef const uint8_t *start
         cdef const uint8_t *end
         cdef Py_ssize_t length
@@ -313,7 +314,7 @@ cdef class LineParser:
         return self._enter(&self._buffer[0], held + n)
 
     cdef void _hold(self, const uint8_t *part, Py_ssize_t n) noexcept nogil:
-        """Keep a part of a line whose end has not come; give the line up once it is over-long."""
+        """Keep part of an unfinished line; drop the line once it is too long."""
         if not self._skipping and self._held + n <= MAX_LINE:
             if n:
                 memcpy(&self._buffer[0] + self._held, part, n)
@@ -329,7 +330,7 @@ cdef class LineParser:
             self.discarded_bytes += n
 
     cdef Event _enter(self, const uint8_t *line, Py_ssize_t n) noexcept nogil:
-        """Judge a whole line and count it."""
+        """Read a whole line and count it by its kind."""
         cdef Event event = NOTHING
         cdef Line kind = self._read_line(line, n, &event)
         self.lines += 1
@@ -348,7 +349,7 @@ cdef class LineParser:
         cdef Line kind
         if n and line[n - 1] == b"\r"[0]:
             n -= 1
-        # A tab at the end may stand before an empty label.
+        # Tabs stay: one at the end may precede an empty label.
         while n and line[n - 1] == b" "[0]:
             n -= 1
         if self._all_blank(line, n):
@@ -381,10 +382,10 @@ cdef class LineParser:
         return True
 
     cdef Line _strip_checksum(self, const uint8_t *line, Py_ssize_t *n) noexcept nogil:
-        """Check and take off ``*HH`` or ``*HHHH``; SAMPLE when the line may be read on."""
+        """Check and remove ``*HH`` or ``*HHHH``; SAMPLE if the line is good so far."""
         cdef const uint8_t *star = <const uint8_t *> memchr(line, b"*"[0], n[0])
         cdef Py_ssize_t end
-        cdef int i, digits, digit, told = 0
+        cdef int i, digits, digit, given = 0
         cdef int last = self._last_digits
         self._last_digits = 0
         if star == NULL:
@@ -397,8 +398,8 @@ cdef class LineParser:
             digit = hex_value(star[1 + i])
             if digit < 0:
                 return BAD_CHECKSUM
-            told = told << 4 | digit
-        if told != (xor_of(line, end) if digits == 2 else crc16(line, end)):
+            given = given << 4 | digit
+        if given != (xor_of(line, end) if digits == 2 else crc16(line, end)):
             return BAD_CHECKSUM
         if last == digits:
             self._digits = digits
@@ -408,18 +409,18 @@ cdef class LineParser:
 
     cdef Line _take_label(self, const uint8_t *field, Py_ssize_t n,
                           uint32_t number) noexcept nogil:
-        """Queue a late label behind the rows it came after."""
+        """Queue a late label after the rows that preceded it."""
         if self.late is None or not self._use_labels:
             return IGNORED
         self._has_label = False
         if self._read_label(field, n) != SAMPLE or not self._has_label:
             return BAD_LABEL
-        self.late.tell(self.ring.entered, number, self._label, 1.0)
+        self.late.queue_label(self.ring.entered, number, self._label, 1.0)
         return LATE_LABEL
 
     cdef Py_ssize_t _read_number(self, const uint8_t *line, Py_ssize_t n,
                                  uint32_t *number) noexcept nogil:
-        """Read ``@number`` or ``=number`` and the blanks behind it; bytes read, or -1."""
+        """Read ``@number`` or ``=number`` and the blanks after it; the bytes read, or -1."""
         cdef int64_t value = 0
         cdef Py_ssize_t i = 1
         while i < n and b"0"[0] <= line[i] <= b"9"[0] and i <= 10:
@@ -447,7 +448,7 @@ cdef class LineParser:
                 kind = self._split(line, n, separator, &finite)
                 if kind == SAMPLE:
                     break
-                # What is wrong is told by the first separator that occurs at all.
+                # Report the error for the first separator that occurs in the line.
                 if first == BAD_COLUMNS and memchr(line, separator, n) != NULL:
                     first = kind
             if kind != SAMPLE:
@@ -463,7 +464,7 @@ cdef class LineParser:
         return SAMPLE
 
     cdef Line _discover(self, uint8_t separator, Event *event) noexcept nogil:
-        """This line would have `_found` features; do two in a row agree?"""
+        """Compare this line, of `_found` features, with the one before."""
         if self._candidate == separator and self._candidate_features == self._found:
             self._separator = separator
             event[0] = FOUND_COLUMNS
@@ -474,12 +475,12 @@ cdef class LineParser:
     cdef void _offer(self, uint32_t number, bint numbered, bint finite) noexcept nogil:
         cdef Verdict verdict
         cdef int64_t jumps = self.sequence.seq_jump
-        # A sketch that has restarted counts from 0, and has no boot id to say so.
+        # A sketch has no boot id: a restart shows as a count from 0 again.
         if numbered and number == 0 and self.sequence.is_behind_window(0):
             self._begin_epoch()
         verdict = self.sequence.accept(number)
         if self.late is not None and self.sequence.seq_jump != jumps:
-            self.late.begin_epoch(self.ring.entered)
+            self.late.queue_epoch(self.ring.entered)
         if verdict == NEW:
             self._next_number = number + 1
         if verdict != NEW and verdict != REORDERED:
@@ -495,11 +496,11 @@ cdef class LineParser:
     cdef void _begin_epoch(self) noexcept nogil:
         self.sequence.begin_epoch()
         if self.late is not None:
-            self.late.begin_epoch(self.ring.entered)
+            self.late.queue_epoch(self.ring.entered)
 
     cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator,
                      bint *finite) noexcept nogil:
-        """Read the columns into `_x`, `_label`, `_found`; SAMPLE when they are as they should."""
+        """Read the columns into `_x`, `_label` and `_found`; SAMPLE if they are all good."""
         cdef Py_ssize_t columns = self._count_columns(line, &n, separator)
         cdef Py_ssize_t features = columns - self._label_column
         cdef Py_ssize_t column, start = 0, end
@@ -530,7 +531,7 @@ cdef class LineParser:
 
     cdef Py_ssize_t _count_columns(self, const uint8_t *line, Py_ssize_t *n,
                                    uint8_t separator) noexcept nogil:
-        """How many there are; a last separator is passed over, unless the label follows it."""
+        """The number of columns; a separator at the end counts only before an empty label."""
         cdef Py_ssize_t i, columns = 1
         if separator == b" "[0]:
             while n[0] and line[n[0] - 1] == separator:
@@ -547,7 +548,7 @@ cdef class LineParser:
         return columns + (n[0] > 0 and line[0] == separator)
 
     cdef void _trim(self, const uint8_t **field, Py_ssize_t *n) noexcept nogil:
-        """Take off blanks, and the name of ``name:value``."""
+        """Remove blanks, and the name in ``name:value``."""
         cdef Py_ssize_t i
         while n[0] and is_blank(field[0][0]):
             field[0] += 1
@@ -574,7 +575,7 @@ cdef class LineParser:
         return SAMPLE
 
     cdef Line _read_label(self, const uint8_t *field, Py_ssize_t n) noexcept nogil:
-        """An integer of 16 bits, also written 1.0; empty or ``?`` for none."""
+        """Read a 16-bit integer, which may be written 1.0; empty or ``?`` means no label."""
         cdef float value = 0
         self._trim(&field, &n)
         if n == 0 or (n == 1 and field[0] == b"?"[0]):

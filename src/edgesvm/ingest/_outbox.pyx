@@ -1,6 +1,6 @@
-"""Bytes on their way out: a fixed buffer before a port that may not take them yet.
+"""A fixed buffer of bytes to be written to a port that may not accept them yet.
 
-A frame that does not fit is refused whole, so a device that does not read costs predictions and
+A frame that does not fit is dropped whole, so a node that does not read costs predictions and
 nothing else.
 """
 
@@ -16,7 +16,7 @@ from edgesvm.ingest._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION, s
 
 cdef enum:
     PREDICTION = 0x20  # as in wire.py
-    PREDICTION_RAW = 24  # header, u32 sequence, i16 class, u16 flags, f32 score, CRC
+    PREDICTION_RAW = 24  # header, u32 sequence, i16 label, u16 flags, f32 score, CRC
 
 
 @cython.final
@@ -43,7 +43,7 @@ cdef class Outbox:
         return self._count
 
     def append(self, const uint8_t[::1] data):
-        """Queue all of `data`, or nothing (False) where it does not fit."""
+        """Queue `data`; False, with nothing queued, if it does not fit."""
         cdef Py_ssize_t n = data.shape[0]
         if n > self.capacity - self._count:
             return False
@@ -54,7 +54,7 @@ cdef class Outbox:
 
     def prediction(self, uint16_t schema_id, uint32_t frame_sequence,
                    uint32_t sequence, int16_t label, uint16_t flags, float score):
-        """Queue a PREDICTION frame, or nothing (False) where it does not fit."""
+        """Queue a PREDICTION frame; False, with nothing queued, if it does not fit."""
         cdef uint8_t[PREDICTION_RAW] raw
         cdef Py_ssize_t body_end = PREDICTION_RAW - CRC_BYTES
         if max_encoded_length(PREDICTION_RAW) + 1 > self.capacity - self._count:
@@ -74,13 +74,13 @@ cdef class Outbox:
         return True
 
     def pending(self):
-        """A copy of what waits to be written."""
+        """A copy of the queued bytes."""
         return bytes(self._bytes[:self._count])
 
     def consume(self, Py_ssize_t n):
-        """The first `n` bytes have been written."""
+        """Remove the first `n` bytes, which have been written."""
         if not 0 <= n <= self._count:
-            raise ValueError(f"consume({n}): {self._count} bytes wait")
+            raise ValueError(f"consume({n}): n must be 0 to {self._count}, the bytes queued")
         if n == 0:
             return
         self._count -= n

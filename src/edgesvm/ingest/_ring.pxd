@@ -1,4 +1,4 @@
-# Samples between the link and the learner, in arrays taken once.
+# Samples between the link and the learner, in arrays allocated once.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
@@ -9,7 +9,7 @@ cdef class SampleRing:
     cdef readonly str policy
     cdef bint _drop_oldest
     cdef Py_ssize_t _head, _count, _taken
-    cdef object _arrays             # X, y, has_label, weight, sequence, as take() cuts them
+    cdef object _arrays             # X, y, has_label, weight, sequence: take() returns slices
     cdef float[:, ::1] _X           # (capacity, d)
     cdef int32_t[::1] _y            # (capacity,) class index
     cdef uint8_t[::1] _has_label    # (capacity,)

@@ -1,6 +1,6 @@
-"""A ring of samples: fixed arrays, filled in C, taken by the learner as views.
+"""A ring buffer of samples: fixed arrays, filled in C, read by the learner as views.
 
-Bytes: capacity * (4 d + 13), taken in construction. Every sample offered is accounted for:
+Bytes: capacity * (4 d + 13), allocated by the constructor. Every sample pushed is accounted for:
 
     pushed = released + waiting + dropped
 """
@@ -17,9 +17,9 @@ POLICIES = ("drop_oldest", "drop_newest")
 
 
 class Batch(NamedTuple):
-    """Rows of a ring, as views: valid until they are released.
+    """Rows of a ring, as views that are valid until the rows are released.
 
-    X : (n, d) float32; y : (n,) int32 class index, meaningless where has_label is False; has_label
+    X : (n, d) float32; y : (n,) int32 class index, undefined where has_label is False; has_label
     : (n,) bool; weight : (n,) float32; sequence : (n,) uint32.
     """
 
@@ -41,19 +41,18 @@ cdef class SampleRing:
     n_features : int
         d, at least 1.
     policy : {"drop_oldest", "drop_newest"}
-        What a sample does to a full ring: it takes the place of the oldest, or it is dropped
-        itself. Rows that were taken and not released yet are in use and stay; while there are any,
-        the newest is dropped.
+        Which sample is dropped when the ring is full. Rows taken but not released are in use and
+        stay; while there are any, the newest sample is dropped.
 
     Attributes
     ----------
     pushed, released, dropped : int
-        Samples offered, given back by the reader, and lost to a full ring.
+        Samples pushed, released by the reader, and lost to a full ring.
     entered, first : int
-        Rows that got in; and the number, counted from 0, of the oldest that waits (of the next to
-        get in, when none does).
+        Rows stored so far; index, from 0, of the oldest row waiting (of the next row stored, if
+        none waits).
     high_water : int
-        The most rows that ever waited.
+        The largest number of rows that ever waited.
 
     Raises
     ------
@@ -91,19 +90,19 @@ cdef class SampleRing:
         return self.entered - self._count
 
     def take(self, max_rows=None):
-        """The next rows that lie side by side in memory.
+        """The next rows that are contiguous in memory.
 
         Parameters
         ----------
         max_rows : int, optional
-            At most so many; all by default. Fewer come where the ring wraps round: take again
-            after `release`.
+            The most rows to take; by default all. Fewer are returned where the ring wraps around:
+            call again after `release`.
 
         Returns
         -------
         Batch
-            Views into the ring, valid until released. Taking again without releasing gives the
-            same rows.
+            Views into the ring, valid until released. Until then, a second call returns the same
+            rows.
         """
         cdef Py_ssize_t n = min(self._count, self.capacity - self._head)
         if max_rows is not None:
@@ -115,18 +114,18 @@ cdef class SampleRing:
         return Batch(*[array[rows] for array in self._arrays])
 
     def release(self, Py_ssize_t n):
-        """Give back the `n` oldest rows taken; ValueError when so many are not out."""
+        """Release the `n` oldest rows taken; ValueError if fewer than `n` are taken."""
         if not 0 <= n <= self._taken:
-            raise ValueError(f"release({n}): {self._taken} rows are taken")
+            raise ValueError(f"release({n}): n must be 0 to {self._taken}, the rows taken")
         self._head = (self._head + n) % self.capacity
         self._count -= n
         self._taken -= n
         self.released += n
 
     def push_row(self, const float[::1] x, uint32_t sequence=0, label=None, float weight=1.0):
-        """Offer one sample from Python; False when it was dropped."""
+        """Push one sample from Python; False if it was dropped."""
         if x.shape[0] != self.n_features:
-            raise ValueError(f"x has {x.shape[0]} features, the ring {self.n_features}")
+            raise ValueError(f"x has {x.shape[0]} features, but the ring has {self.n_features}")
         return self.push(&x[0], sequence, 0 if label is None else label, label is not None, weight)
 
     def counters(self):
@@ -141,14 +140,14 @@ cdef class SampleRing:
         }
 
     def broken_identities(self):
-        """The closing identities that do not hold, as text; empty when all do."""
+        """The counter identities that do not hold, as text; empty if all hold."""
         if self.pushed != self.released + self._count + self.dropped:
             return [f"ring_in = ring_out + ring_waiting + ring_dropped: {self.counters()}"]
         return []
 
     cdef bint push(self, const float *x, uint32_t sequence, int32_t label, bint has_label,
                    float weight) noexcept nogil:
-        """Copy a sample in, by the policy; False when it was dropped itself."""
+        """Copy a sample into the ring, or drop one by the policy; False if it was this one."""
         cdef Py_ssize_t at
         self.pushed += 1
         if self._count == self.capacity:

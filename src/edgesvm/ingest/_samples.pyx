@@ -1,6 +1,6 @@
-"""Samples from frames: each sound sample frame is judged in C and copied into the ring.
+"""Samples from frames: each valid sample frame is checked in C and copied into the ring.
 
-Late labels, where they are wanted, are queued in C too. Every sample frame is accounted for:
+Late labels, if they are used, are queued in C too. Every sample frame is accounted for:
 
     samples = ring_in + duplicate + too_old + bad_value + bad_dimension + bad_flags
               + schema_mismatch
@@ -27,12 +27,11 @@ cdef enum:
     LABEL_RAW = 20
     HAS_LABEL = 1
     HAS_TIME = 2
-    # How many refused samples are remembered, so that the node can be told; more in one go are
-    # only counted.
+    # How many refused samples are remembered for answers to the node; others are only counted.
     REFUSALS = 16
 
 
-cdef int64_t CLOCK_SLACK = 1_000_000  # microseconds beyond what the sample's number says
+cdef int64_t CLOCK_SLACK = 1_000_000  # microseconds beyond what the sample number implies
 
 COUNTERS = ("samples", "bad_value", "bad_dimension", "bad_flags", "schema_mismatch",
             "bad_label", "label_mismatch", "clock_jumps")
@@ -40,17 +39,17 @@ COUNTERS = ("samples", "bad_value", "bad_dimension", "bad_flags", "schema_mismat
 
 @cython.final
 cdef class SampleReceiver:
-    """Bytes in, rows of a ring out; control frames are handed to Python.
+    """Decodes bytes into rows of a ring; control frames are passed to Python.
 
-    Before `expect` says what a sample looks like, every sample is a `schema_mismatch`.
+    Until `expect` is called, every sample is a `schema_mismatch`.
 
     Parameters
     ----------
     decoder : FrameDecoder
     use_labels : bool
-        False: labels on the wire are passed over.
+        False: labels on the wire are ignored.
     gate : ValueGate, optional
-        Which values a feature may have; any finite one by default.
+        The values a feature may have; by default any finite value.
 
     Attributes
     ----------
@@ -58,22 +57,23 @@ cdef class SampleReceiver:
     sequence : SequenceWindow
     ring : SampleRing or None
     late : LateLabels or None
-        Takes in LABEL frames; None: they are handed to Python.
+        Receives LABEL frames; None: they are passed to Python.
     samples : int
-        Sound sample frames in this protocol version.
+        Valid sample frames of this protocol version.
     bad_value : int
-        Those the gate refused: its `bad_nan` + `bad_inf` + `bad_range`.
+        Samples refused by the gate: its `bad_nan` + `bad_inf` + `bad_range`.
     bad_dimension, bad_flags, schema_mismatch : int
-        Those of another length, with a flag that means nothing for a sample, and of another schema
-        or type.
+        Samples of the wrong length, with flags not defined for samples, and of another schema or
+        type.
     bad_label, label_mismatch : int
-        LABEL frames of a wrong length, and of another schema.
+        LABEL frames of the wrong length or with flags, and of another schema.
     clock_jumps : int
-        Samples whose device clock went back, or on by a second more than their number says.
+        Samples whose device clock went back, or forward by over a second more than their number
+        implies.
     clock_elapsed : int
-        Microseconds on the device's clock since `clock_segments` was last counted up.
+        Microseconds on the device's clock since `clock_segments` last grew.
     clock_segments : int
-        Stretches without an epoch or a jump.
+        Segments between epochs and clock jumps.
     """
 
     cdef readonly FrameDecoder decoder
@@ -111,18 +111,18 @@ cdef class SampleReceiver:
 
     def expect(self, uint32_t schema_id, SampleRing ring not None, *, LateLabels late=None,
                scales=None, uint32_t nominal_us=0):
-        """Take samples of this schema, into this ring.
+        """Accept samples of this schema and put them in this ring.
 
         Parameters
         ----------
         schema_id : int
         ring : SampleRing
         late : LateLabels, optional
-            Take LABEL frames too, into this.
+            Where to put LABEL frames.
         scales : array-like of shape (d, 2), optional
-            Samples are int16: scale and offset of each feature.
+            Scale and offset of each feature of int16 samples; by default samples are float32.
         nominal_us : int
-            Microseconds from one sample to the next; 0: irregular.
+            Microseconds from one sample to the next; 0 if irregular.
         """
         if scales is not None:
             self._scales = np.array(scales, np.float32).reshape(ring.n_features, 2)
@@ -134,28 +134,24 @@ cdef class SampleReceiver:
             self._x = np.zeros(ring.n_features, np.float32)
             self.ring = ring
 
-    def expect_nothing(self):
-        """Refuse samples and labels until the next `expect`."""
-        self._schema_id = 0
-
     def new_epoch(self):
-        """The device counts from its start again."""
+        """The node has restarted its sample numbers."""
         self.sequence.begin_epoch()
         if self.late is not None:
-            self.late.begin_epoch(self.ring.entered)
+            self.late.queue_epoch(self.ring.entered)
 
     def resync(self):
-        """The stream begins anew, in its middle."""
+        """Restart in the middle of a stream: bytes before the next 0x00 are discarded."""
         self.decoder.resync()
 
     def feed(self, const uint8_t[::1] chunk):
-        """Take in the next bytes of the stream, any number.
+        """Decode the next bytes of the stream, of any length.
 
         Yields
         ------
         Frame
-            Each sound frame that is no sample, at its place: samples behind it are read when it
-            has been dealt with. What is not drawn out of this generator is not read.
+            Each valid frame that is not a sample, before the samples after it are read. Exhaust
+            the generator: the bytes after the last item drawn from it are not read.
         """
         cdef Py_ssize_t at = 0
         if chunk.shape[0] == 0:
@@ -168,13 +164,13 @@ cdef class SampleReceiver:
             yield self.decoder.frame()
 
     def take_refused(self):
-        """Numbers of samples refused for their values since the last call, at most 16."""
+        """Numbers of the samples refused for their values since the last call, at most 16."""
         refused = [self._refused[i] for i in range(self._n_refused)]
         self._n_refused = 0
         return refused
 
     def counters(self):
-        """All counts of the receiver, its decoder, its ring, by name."""
+        """All counts of the receiver, its decoder and its ring, by name."""
         counts = self.decoder.counters()
         counts.update(self.sequence.counters())
         counts.update({name: getattr(self, name) for name in COUNTERS})
@@ -186,7 +182,7 @@ cdef class SampleReceiver:
         return counts
 
     def broken_identities(self):
-        """The closing identities that do not hold, as text; empty when all do."""
+        """The counter identities that do not hold, as text; empty if all hold."""
         broken = self.decoder.broken_identities() + self.sequence.broken_identities()
         if self.ring is not None:
             broken += self.ring.broken_identities()
@@ -194,11 +190,11 @@ cdef class SampleReceiver:
         lost = self.sequence.duplicate + self.sequence.too_old + self.bad_value
         lost += self.bad_dimension + self.bad_flags + self.schema_mismatch
         if self.samples != kept + lost:
-            broken.append(f"samples = ring_in + each reason to refuse one: {self.counters()}")
+            broken.append(f"samples = ring_in + refused, by each reason: {self.counters()}")
         return broken
 
     def memory(self):
-        """What is held for good: a list of (name, bytes)."""
+        """The buffers allocated: a list of (name, bytes)."""
         held = [("frame buffer", self.decoder.nbytes)]
         if self.ring is not None:
             held += [("sample", 4 * self.ring.n_features), ("ring", self.ring.nbytes)]
@@ -210,7 +206,7 @@ cdef class SampleReceiver:
 
     cdef bint _to_control_frame(self, const uint8_t *chunk, Py_ssize_t n,
                                 Py_ssize_t *at) noexcept nogil:
-        """Deal with samples up to the next frame that is none; False: the chunk is used up."""
+        """Read samples up to the next frame that is not one; False at the chunk's end."""
         cdef const uint8_t *raw = self.decoder.raw
         while self.decoder.next(chunk, n, at):
             if raw[1] >> 4 != PROTOCOL_VERSION:
@@ -225,18 +221,18 @@ cdef class SampleReceiver:
         return False
 
     cdef void _label(self, const uint8_t *raw, Py_ssize_t raw_length) noexcept nogil:
-        """Queue a late label behind the rows it came after."""
+        """Queue a late label after the rows that preceded it."""
         if self._schema_id == 0 or load_u16(raw + 2) != self._schema_id:
             self.label_mismatch += 1
         elif raw_length != LABEL_RAW or raw[1] & 0xF:
             self.bad_label += 1
         else:
             raw += HEADER_BYTES
-            self.late.tell(self.ring.entered, load_u32(raw), <int16_t> load_u16(raw + 4),
-                           load_u16(raw + 6) / <float> 256.0)
+            self.late.queue_label(self.ring.entered, load_u32(raw), <int16_t> load_u16(raw + 4),
+                                  load_u16(raw + 6) / <float> 256.0)
 
     cdef void _sample(self, const uint8_t *raw, Py_ssize_t end) noexcept nogil:
-        """Judge the sample in raw[:end]; copy it into the ring if it is good."""
+        """Check the sample in raw[:end]; copy it into the ring if it is good."""
         cdef int flags = raw[1] & 0xF
         cdef uint32_t sequence = load_u32(raw + 4)
         cdef Py_ssize_t at = HEADER_BYTES
@@ -259,7 +255,7 @@ cdef class SampleReceiver:
             return
         verdict = self.sequence.accept(sequence)
         if self.late is not None and self.sequence.seq_jump != jumps:
-            self.late.begin_epoch(self.ring.entered)
+            self.late.queue_epoch(self.ring.entered)
         if verdict != NEW and verdict != REORDERED:
             return
         if flags & HAS_TIME:
@@ -284,14 +280,14 @@ cdef class SampleReceiver:
             self._n_refused += 1
 
     cdef void _scale(self, const uint8_t *raw) noexcept nogil:
-        """int16 features to float32: a product, rounded, then a sum."""
+        """Convert int16 features to float32: round the product, then add the offset."""
         cdef Py_ssize_t i
         for i in range(self._x.shape[0]):
             self._x[i] = self._scales[i, 0] * <int16_t> load_u16(raw + 2 * i)
             self._x[i] += self._scales[i, 1]
 
     cdef void _read_clock(self, uint32_t time, uint32_t sequence) noexcept nogil:
-        """Judge the device's clock against the sample numbers; nothing is ordered by it."""
+        """Check the device's clock against the sample numbers; it never orders samples."""
         cdef int64_t step = <int32_t> (time - self._clock)
         cdef int64_t expected = <int64_t> (sequence - self._clock_sequence) * self._nominal_us
         cdef bint known = self._clock_epoch == self.sequence.epochs

@@ -1,21 +1,21 @@
-# Which sample numbers have been seen: SequenceWindow.accept() judges each.
+# Which sample numbers have been seen: SequenceWindow.accept() classifies each.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef enum Verdict:
     NEW        # the highest so far
     REORDERED  # late, within the window, not seen before
-    DUPLICATE  # seen
-    TOO_OLD    # behind the window: cannot be told from a duplicate
+    DUPLICATE  # seen before
+    TOO_OLD    # behind the window: indistinguishable from a duplicate
 
 
 cdef class SequenceWindow:
     cdef readonly int64_t epochs, reordered, duplicate, too_old, seq_jump
-    cdef bint _open              # has this epoch a number yet
+    cdef bint _open              # this epoch has a number
     cdef uint32_t _highest
     cdef uint64_t _seen          # bit k: highest - k was seen
     cdef int64_t _span, _unique, _missing              # of this epoch
-    cdef int64_t _past_span, _past_unique, _past_missing  # of those before
+    cdef int64_t _past_span, _past_unique, _past_missing  # of earlier epochs
 
     cdef Verdict accept(self, uint32_t sequence) noexcept nogil
     cdef bint is_behind_window(self, uint32_t sequence) noexcept nogil

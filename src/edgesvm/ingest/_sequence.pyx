@@ -1,7 +1,7 @@
 """Sample numbers: a window of 64 behind the highest seen, as in anti-replay windows (RFC 6479).
 
-Numbers are 32 bits and wrap; of two, the one at most 2**31 ahead is the later. An epoch runs from
-one boot of the device to the next; in each, counted from its first number to its highest,
+Numbers have 32 bits and wrap; of two numbers, the one up to 2**31 ahead is the later. An epoch
+runs from one boot of the node to the next. In each epoch, from its first to its highest number,
 
     span = unique + missing
 """
@@ -10,23 +10,24 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 cdef int64_t WINDOW = 64
-cdef int64_t JUMP = 1 << 20  # farther than any outage worth counting: another counter
+cdef int64_t JUMP = 1 << 20  # longer than any outage: the counter was restarted
 
 COUNTERS = ("epochs", "span", "unique", "missing", "reordered", "duplicate", "too_old", "seq_jump")
 
 
 @cython.final
 cdef class SequenceWindow:
-    """Tells a new sample number from a late, a repeated and a too old one.
+    """Classifies sample numbers as new, reordered, duplicate or too old.
 
     Attributes
     ----------
     epochs : int
-        Epochs that had a number.
+        Epochs with at least one number.
     span, unique, missing : int
-        Sums over all epochs: numbers from first to highest, those seen, those not.
+        Sums over all epochs: numbers from first to highest; those seen; those not seen.
     reordered, duplicate, too_old : int
-        Late within the window (used once), seen before, and behind the window (both not used).
+        Numbers that came late but within the window (used), were seen before (not used), or are
+        behind the window (not used).
     seq_jump : int
         Epochs begun because the number moved by more than 2**20.
     """
@@ -43,12 +44,12 @@ cdef class SequenceWindow:
     def missing(self):
         return self._past_missing + self._missing
 
-    def judge(self, uint32_t sequence):
+    def classify(self, uint32_t sequence):
         """`accept` for Python: "new", "reordered", "duplicate" or "too_old"."""
         return ("new", "reordered", "duplicate", "too_old")[self.accept(sequence)]
 
     def new_epoch(self):
-        """The device counts from its start again: the next number opens an epoch."""
+        """The node has restarted its sample numbers: the next number opens an epoch."""
         self.begin_epoch()
 
     def counters(self):
@@ -56,7 +57,7 @@ cdef class SequenceWindow:
         return {name: getattr(self, name) for name in COUNTERS}
 
     def broken_identities(self):
-        """The closing identities that do not hold, as text; empty when all do."""
+        """The counter identities that do not hold, as text; empty if all hold."""
         epochs = {
             "this epoch": (self._span, self._unique, self._missing),
             "past epochs": (self._past_span, self._past_unique, self._past_missing),
@@ -74,12 +75,12 @@ cdef class SequenceWindow:
         self._open = False
 
     cdef bint is_behind_window(self, uint32_t sequence) noexcept nogil:
-        """Would this number be too old (without entering it)?"""
+        """Would this number be too old? It is not recorded."""
         return self._open and <int32_t> (self._highest - sequence) >= WINDOW
 
     cdef Verdict accept(self, uint32_t sequence) noexcept nogil:
-        """Enter a number; NEW and REORDERED are to be used."""
-        # The difference modulo 2**32, read as signed: positive is ahead.
+        """Record a number; a sample is used if its number is NEW or REORDERED."""
+        # The difference modulo 2**32, as a signed number: positive is ahead.
         cdef int64_t step = <int32_t> (sequence - self._highest)
         if self._open and (step > JUMP or step < -JUMP):
             self.seq_jump += 1
@@ -116,7 +117,7 @@ cdef class SequenceWindow:
         self._unique += 1
         before_first = behind - self._span + 1
         if before_first > 0:
-            # The epoch began earlier than it seemed; what lies between is missing until it comes.
+            # The epoch began earlier than thought; the numbers in between are missing so far.
             self._span += before_first
             self._missing += before_first - 1
         else:

@@ -1,4 +1,4 @@
-# Which values a sample may have: ValueGate.admit() judges, or clips, the features of one.
+# Which values a sample may have: ValueGate.admit() checks, or clips, its features.
 
 from libc.stdint cimport int64_t
 

@@ -1,4 +1,4 @@
-"""Values a sample may have: finite, and within a range if one was declared."""
+"""The values a sample may have: finite, and within the range if one is given."""
 
 cimport cython
 from libc.math cimport INFINITY, isfinite, isnan
@@ -6,27 +6,27 @@ from libc.math cimport INFINITY, isfinite, isnan
 
 @cython.final
 cdef class ValueGate:
-    """Judges the features of a sample.
+    """Checks the features of samples.
 
     Parameters
     ----------
     value_range : (float, float), optional
-        Lowest and highest value of a feature. Not given: any finite one.
+        Lowest and highest value of a feature. By default any finite value is allowed.
     clip : bool
-        Bring values beyond the range, infinite ones too, to its end instead of refusing the
-        sample.
+        Clip values outside the range, infinite ones included, instead of refusing the sample. NaN
+        is always refused.
 
     Attributes
     ----------
     bad_nan, bad_inf, bad_range : int
-        Samples refused, by the first feature that was wrong.
+        Samples refused, by the first bad feature.
     clipped : int
-        Samples admitted with a feature brought into the range.
+        Samples admitted with at least one clipped feature.
 
     Raises
     ------
     ValueError
-        The range is empty or not finite, or there is none to clip to.
+        The range is empty or not finite, or `clip` is set without a range.
     """
 
     def __cinit__(self, value_range=None, clip=False):
@@ -38,7 +38,7 @@ cdef class ValueGate:
                 raise ValueError(f"value_range={value_range!r} must be two finite numbers, "
                                  "the lower first")
         elif clip:
-            raise ValueError("clip=True: a value_range to clip to must be given")
+            raise ValueError("value_range must be given with clip=True")
 
     def counters(self):
         """All counts, by name."""
@@ -46,7 +46,7 @@ cdef class ValueGate:
                 "clipped": self.clipped}
 
     cdef bint admit(self, float *x, Py_ssize_t n) noexcept nogil:
-        """Are all `n` features as they may be? Counts the first that is not."""
+        """Are all `n` features allowed? Counts the first that is not."""
         cdef Py_ssize_t i
         cdef bint clipped = False
         for i in range(n):

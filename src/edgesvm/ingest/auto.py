@@ -1,4 +1,4 @@
-"""Frames or lines? What a node says first decides."""
+"""Detects whether a node sends frames or text lines, by its first byte."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from edgesvm.errors import NoSchema
 from edgesvm.ingest import wire
 from edgesvm.ingest.ports import READ_BYTES, Port
 
-HELLO_EVERY = 0.5  # seconds: a node that speaks frames may wait to be asked
+HELLO_EVERY = 0.5  # seconds
 TEXT = frozenset(b"\t\n\r") | frozenset(range(32, 127))
 
 
-class HeardPort:
-    """A port some of whose bytes were read already: they come first."""
+class PushbackPort:
+    """A port that returns bytes already read from it before any new ones."""
 
-    def __init__(self, port: Port, heard: bytes) -> None:
+    def __init__(self, port: Port, pushed_back: bytes) -> None:
         self._port = port
-        self._heard = heard
+        self._pushed_back = pushed_back
 
     def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
-        """As the port's own."""
-        if not self._heard:
+        """See `Port.read`."""
+        if not self._pushed_back:
             return self._port.read(timeout, limit)
-        chunk, self._heard = self._heard[:limit], self._heard[limit:]
+        chunk, self._pushed_back = self._pushed_back[:limit], self._pushed_back[limit:]
         return chunk
 
     def write(self, data: bytes) -> int:
-        """As the port's own."""
+        """See `Port.write`."""
         return self._port.write(data)
 
     def close(self) -> None:
-        """As the port's own."""
+        """See `Port.close`."""
         self._port.close()
 
 
-def listen(
+def detect_mode(
     port: Port, name: str, timeout: float, clock: Callable[[], float] = time.monotonic
-) -> tuple[str, HeardPort]:
-    """Wait for the first byte; "text" where it belongs into a line of text, else "binary".
+) -> tuple[str, PushbackPort]:
+    """Wait for the first byte: "text" if it can occur in a line of text, else "binary".
 
-    Every 500 ms a HELLO is sent, since a node that speaks frames may be waiting for it.
+    A HELLO is sent every 500 ms, since a node that sends frames may be waiting for one.
 
     Raises
     ------
     NoSchema
-        Not one byte came within `timeout` seconds.
+        No byte arrived within `timeout` seconds.
     LinkDown
-        The port died.
+        The port failed.
     """
     deadline = clock() + timeout
     hello = b"\0" + wire.encode_frame(wire.HELLO, wire.Hello(1).pack())
@@ -57,9 +57,10 @@ def listen(
         if now >= next_hello:
             port.write(hello)
             next_hello = now + HELLO_EVERY
-        heard = port.read(max(0.0, min(deadline, next_hello) - now), 1)
-        if heard:
-            return "text" if heard[0] in TEXT else "binary", HeardPort(port, heard)
+        first = port.read(max(0.0, min(deadline, next_hello) - now), 1)
+        if first:
+            return "text" if first[0] in TEXT else "binary", PushbackPort(port, first)
     raise NoSchema(
-        f"{name}: not one byte came within {timeout:g} s; is the device powered and on this port?"
+        f"{name}: no byte arrived within {timeout:g} s; "
+        "check that the node is powered and connected to this port"
     )

@@ -1,4 +1,4 @@
-"""The binary link: handshake, samples, heartbeats, predictions, in CRC-checked frames."""
+"""The binary link: handshake, samples, heartbeats and predictions in CRC-checked frames."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from edgesvm.ingest.session import Link, SampleSchema
 
 HELLO_EVERY = 0.5  # seconds
 HEARTBEAT_EVERY = 1.0
-# After so long in silence a 0x00 goes first: what noise left behind must not spoil the next frame.
+# After a silence this long, send a 0x00 first, so that noise cannot corrupt the next frame.
 IDLE = 0.1
-# Small bites until the schema is known: rows that follow it at once must fit the ring.
-HANDSHAKE_BITE = 64
-# Longest raw frame taken when the dimension is not known beforehand: 1,020 float32 features.
+# Read little at a time until the schema is known: the rows right after it must fit in the ring.
+HANDSHAKE_BYTES = 64
+# Longest raw frame accepted while n_features is unknown: 1,020 float32 features.
 OPEN_MAX_RAW = 4100
-# The device's clock is not compared with ours over less.
+# The shortest time over which the clocks are compared.
 SKEW_SECONDS = 10.0
 
 LABEL_MODES = {wire.LABEL_NONE: "none", wire.LABEL_INLINE: "inline", wire.LABEL_LATE: "late"}
 
 
 class BinaryLink(Link):
-    """A link in frames of protocol version 1."""
+    """A link that uses frames of protocol version 1."""
 
     def __init__(
         self,
@@ -57,13 +57,13 @@ class BinaryLink(Link):
         self._nonce = 0
         self._wire_schema: wire.Schema | None = None
         self._schema_id = 0
-        self._shaken = False
+        self._handshake_done = False
         self._rebooted = False
-        self._mismatches_heard = 0
+        self._mismatches_seen = 0
         self._next_hello = 0.0
         self._next_heartbeat = 0.0
         self._last_write = 0.0
-        self._at_rest = True  # all that was begun has been written
+        self._at_frame_end = True  # no frame is half written
         self._host_id = nonce()
         self._born = self._clock()
         self._control_sequence = 0
@@ -81,14 +81,14 @@ class BinaryLink(Link):
 
     # Handshake.
 
-    def _begin(self) -> None:
-        self._shaken = False
+    def _handshake(self) -> None:
+        self._handshake_done = False
         self._nonce = self._new_nonce()
         now = self._clock()
         deadline = now + self._handshake_timeout
         self._next_hello = now
         self._last_write = now - IDLE
-        self._at_rest = True
+        self._at_frame_end = True
         decoder = self._receiver.decoder
         bytes_before, ok_before, bad_version_before = (
             decoder.bytes_in,
@@ -96,25 +96,25 @@ class BinaryLink(Link):
             self._bad_version,
         )
         port = self._live_port()
-        while not self._shaken:
+        while not self._handshake_done:
             now = self._clock()
             if now >= deadline:
                 if self._bad_version > bad_version_before:
                     raise self._version_mismatch("another version")
                 raise self._no_schema(decoder.bytes_in - bytes_before, decoder.ok - ok_before)
             if now >= self._next_hello:
-                self._say_hello(now)
+                self._send_hello(now)
             self._write_out(port)
-            chunk = port.read(max(0.0, min(deadline, self._next_hello) - now), HANDSHAKE_BITE)
+            chunk = port.read(max(0.0, min(deadline, self._next_hello) - now), HANDSHAKE_BYTES)
             if chunk:
-                self._take_in(chunk)
+                self._feed(chunk)
         self._next_heartbeat = self._clock() + HEARTBEAT_EVERY
 
-    def _say_hello(self, now: float) -> None:
+    def _send_hello(self, now: float) -> None:
         hello = wire.Hello(
             self._nonce,
             max_raw=min(self._receiver.decoder.max_raw, 0xFFFF),
-            host_ms=self._up_ms(now),
+            host_ms=self._uptime_ms(now),
         )
         self._queue_control(wire.HELLO, hello.pack())
         self._next_hello = now + HELLO_EVERY
@@ -122,34 +122,41 @@ class BinaryLink(Link):
     def _no_schema(self, n_bytes: int, n_frames: int) -> NoSchema:
         waited = f"{self.name}: no SCHEMA within {self._handshake_timeout:g} s"
         if n_bytes == 0:
-            return NoSchema(f"{waited}: not one byte came; is the device powered and on this port?")
-        if n_frames == 0:
-            at = "the baud rate" if self._baud is None else f"{self._baud} baud"
             return NoSchema(
-                f"{waited}: {n_bytes} bytes came and no frame was sound; is {at} the device's own, "
-                "or does it send text lines (mode='text')?"
+                f"{waited}: no byte arrived; "
+                "check that the node is powered and connected to this port"
+            )
+        if n_frames == 0:
+            rate = "the baud rate"
+            if self._baud is not None:
+                rate = f"that the node uses {self._baud} baud"
+            return NoSchema(
+                f"{waited}: {n_bytes} bytes arrived but no valid frame; check {rate}, "
+                "or give mode='text' if it sends text lines"
             )
         if self._table is not None and self._table.rows is None:
-            return NoSchema(f"{waited}: it came, but the scale table of its int16 samples did not")
-        return NoSchema(f"{waited}, though {n_frames} sound frames came")
+            return NoSchema(
+                f"{waited}: a SCHEMA arrived, but not the scale table of its int16 samples"
+            )
+        return NoSchema(f"{waited}, though {n_frames} valid frames arrived")
 
     def _version_mismatch(self, theirs: str) -> VersionMismatch:
         return VersionMismatch(
-            f"{self.name}: the device speaks protocol {theirs}, "
-            f"this host version {wire.PROTOCOL_VERSION}"
+            f"{self.name}: the node uses protocol {theirs}, "
+            f"this host uses version {wire.PROTOCOL_VERSION}"
         )
 
     # Frames in.
 
-    def _take_in(self, chunk: bytes) -> None:
+    def _feed(self, chunk: bytes) -> None:
         for frame in self._receiver.feed(chunk):
             self._on_control(frame)
-        # Samples of a schema not known, or a heartbeat of another boot: ask again.
-        lost_touch = self._rebooted or self._receiver.schema_mismatch > self._mismatches_heard
-        self._mismatches_heard = self._receiver.schema_mismatch
+        # Samples of an unknown schema or a heartbeat of another boot: ask again.
+        outdated = self._rebooted or self._receiver.schema_mismatch > self._mismatches_seen
+        self._mismatches_seen = self._receiver.schema_mismatch
         now = self._clock()
-        if self._shaken and lost_touch and now >= self._next_hello:
-            self._say_hello(now)
+        if self._handshake_done and outdated and now >= self._next_hello:
+            self._send_hello(now)
         self._compare_clocks(now)
 
     def _compare_clocks(self, now: float) -> None:
@@ -161,20 +168,20 @@ class BinaryLink(Link):
 
     @property
     def clock_skew_ppm(self) -> float | None:
-        """How much faster than ours the device's clock runs, in parts per million: an estimate.
+        """Estimate of how much faster the node's clock runs than the host's, in parts per million.
 
-        Since its last jump; None before 10 s of samples that carry a time. What the bytes waited
-        on their way is in it.
+        Measured since the last clock jump; None until samples with a time span 10 s. Delays of
+        the bytes on the way are included.
         """
-        ours = self._skew_to[0] - self._skew_from[0]
-        theirs = (self._skew_to[1] - self._skew_from[1]) / 1e6
-        return None if ours < SKEW_SECONDS else 1e6 * (theirs - ours) / ours
+        host = self._skew_to[0] - self._skew_from[0]
+        node = (self._skew_to[1] - self._skew_from[1]) / 1e6
+        return None if host < SKEW_SECONDS else 1e6 * (node - host) / host
 
     def _on_control(self, frame: wire.Frame) -> None:
         if frame.version != wire.PROTOCOL_VERSION:
             self._bad_version += 1
-            # In every version the SCHEMA's first field is the nonce: this is an answer, and no
-            # version is shared.
+            # The nonce is the SCHEMA's first field in every version: this answers our HELLO, and
+            # there is no version in common.
             if frame.kind == wire.SCHEMA and frame.body[:4] == self._nonce.to_bytes(4, "little"):
                 raise self._version_mismatch(f"version {frame.version}")
             return
@@ -206,37 +213,36 @@ class BinaryLink(Link):
         if schema.nonce not in (0, self._nonce):
             self._schema_stale += 1
             return
-        unfit = self._unfit(schema)
-        if unfit is not None:
-            # At the handshake the caller is told; later the link lives on in the hope of the old
-            # schema.
+        mismatch = self._mismatch(schema)
+        if mismatch is not None:
+            # After the handshake, keep going: the old schema may come back.
             self._schema_refused += 1
-            if not self._shaken or isinstance(unfit, SchemaChanged):
-                raise unfit
+            if not self._handshake_done or isinstance(mismatch, SchemaChanged):
+                raise mismatch
             return
         if schema.dtype == wire.DTYPE_F32:
             self._table = None
         elif self._table is None or self._table.schema.schema_id != schema.schema_id:
             self._table = ScaleTable(schema)
         if self._table is None or self._table.rows is not None:
-            self._agree(schema)
+            self._adopt(schema)
 
     def _on_scales(self, schema_id: int, page: wire.ScalePage) -> None:
         table = self._table
         if table is not None and table.schema.schema_id == schema_id and table.take(page):
-            self._agree(table.schema)
+            self._adopt(table.schema)
         self._scale_pages += 1
 
-    def _agree(self, schema: wire.Schema) -> None:
-        """Samples are of this schema from here on."""
+    def _adopt(self, schema: wire.Schema) -> None:
+        """Expect samples of this schema from here on."""
         known = self._wire_schema
         if known is not None and known.boot_id != schema.boot_id:
             self._receiver.new_epoch()
         self._wire_schema = schema
         self._rebooted = False
-        self._shaken = True
+        self._handshake_done = True
         self._schema_id = schema.schema_id
-        self._next_hello = self._clock()  # the next change is asked about at once
+        self._next_hello = self._clock()  # so that the next change is asked about at once
         ring = self._make_ring(schema.n_features)
         if schema.label_mode == wire.LABEL_LATE:
             self._make_late(schema.n_features)
@@ -255,8 +261,8 @@ class BinaryLink(Link):
             schema.boot_id,
         )
 
-    def _unfit(self, schema: wire.Schema) -> Exception | None:
-        """Why samples of this schema cannot be taken, as the exception that says so."""
+    def _mismatch(self, schema: wire.Schema) -> Exception | None:
+        """The exception to raise if samples of this schema cannot be accepted, else None."""
         wanted = self._n_features if self._ring is None else self._ring.n_features
         max_raw = self._receiver.decoder.max_raw
         needed = wire.sample_raw_length(
@@ -266,18 +272,18 @@ class BinaryLink(Link):
         )
         if self._ring is not None and schema.n_features != wanted:
             return SchemaChanged(
-                f"{self.name}: the device now sends {schema.n_features} features, "
-                f"{wanted} were learned"
+                f"{self.name}: the node now sends {schema.n_features} features per sample "
+                f"instead of {wanted}"
             )
         if wanted is not None and schema.n_features != wanted:
             return ValueError(
-                f"{self.name}: the device sends {schema.n_features} features, "
-                f"n_features={wanted} was asked for"
+                f"{self.name}: the node sends {schema.n_features} features per sample, "
+                f"but n_features={wanted} was given"
             )
         if needed > max_raw:
             return ValueError(
-                f"{self.name}: {schema.n_features} features take frames of {needed} bytes, "
-                f"over max_raw={max_raw}; give n_features={schema.n_features} or max_raw={needed}"
+                f"{self.name}: {schema.n_features} features need frames of {needed} bytes, more "
+                f"than max_raw={max_raw}; give n_features={schema.n_features} or max_raw={needed}"
             )
         return None
 
@@ -291,42 +297,42 @@ class BinaryLink(Link):
 
     def _tick(self, now: float) -> None:
         if now >= self._next_heartbeat:
-            # On the second, not a second after the last; but no volley after a long sleep.
+            # Keep to a fixed schedule, but do not send a burst after a long pause.
             self._next_heartbeat = (
                 max(self._next_heartbeat, now - HEARTBEAT_EVERY) + HEARTBEAT_EVERY
             )
             self._queue_control(wire.HEARTBEAT, self._own_heartbeat(now).pack())
-        asked = self.commands.due(now)
-        if asked is not None:
-            self._queue_control(wire.COMMAND, asked, flags=wire.WANTS_ACK)
+        command = self.commands.due(now)
+        if command is not None:
+            self._queue_control(wire.COMMAND, command, flags=wire.WANTS_ACK)
 
     def command(self, opcode: int, argument: bytes = b"") -> int:
-        """Ask something of the node: the next `poll` sends it, and again until it is answered.
+        """Send a command to the node: the next `poll` sends it, later ones repeat it if needed.
 
-        ``link.commands`` has what became of it: `pending`, `last_ack`, and counts.
+        ``link.commands`` holds the outcome: `pending`, `last_ack`, and counts.
 
         Parameters
         ----------
         opcode : int
-            ``wire.PING`` (the argument comes back), ``SET_RATE`` (u32: microseconds between
+            ``wire.PING`` (the node returns the argument), ``SET_RATE`` (u32: microseconds between
             samples), ``START``, ``STOP`` or ``RESET_COUNTERS``.
         argument : bytes
-            At most 16.
+            At most 16 bytes.
 
         Returns
         -------
         int
-            The command's id; its ACK has the same.
+            The command's id, which its ACK repeats.
 
         Raises
         ------
         ValueError
-            Commands were not allowed when the link was opened, one is not answered yet, or this is
-            no command.
+            The link was opened without `allow_commands`, a command is still pending, or `opcode` or
+            `argument` is invalid.
         """
         if not self._allow_commands:
             raise ValueError(
-                f"{self.name}: commands to the node are off; open the link with allow_commands=True"
+                f"{self.name}: commands are not allowed; open the link with allow_commands=True"
             )
         return self.commands.ask(opcode, argument, self._clock())
 
@@ -338,10 +344,12 @@ class BinaryLink(Link):
             decoder.ok,
             decoder.frames - decoder.ok,
         )
-        return wire.Heartbeat(self._host_id, self._up_ms(now), *(n & 0xFFFFFFFF for n in counts))
+        return wire.Heartbeat(
+            self._host_id, self._uptime_ms(now), *(n & 0xFFFFFFFF for n in counts)
+        )
 
     def _queue_control(self, kind: int, body: bytes, flags: int = 0) -> None:
-        # One that does not fit is not missed: all of these come again.
+        # A frame that does not fit may be lost: all of these are sent again.
         frame = wire.encode_frame(kind, body, sequence=self._control_sequence, flags=flags)
         if self._outbox.append(frame):
             self._control_sequence += 1
@@ -357,14 +365,14 @@ class BinaryLink(Link):
         if not len(self._outbox):
             return
         now = self._clock()
-        if self._at_rest and now - self._last_write >= IDLE and port.write(b"\0") == 0:
+        if self._at_frame_end and now - self._last_write >= IDLE and port.write(b"\0") == 0:
             return
         self._last_write = now
         super()._write_out(port)
-        # A frame cut in two by a port that is full must not get a delimiter into its middle.
-        self._at_rest = len(self._outbox) == 0
+        # A delimiter must not split a frame that a full port accepted only in part.
+        self._at_frame_end = len(self._outbox) == 0
 
-    def _up_ms(self, now: float) -> int:
+    def _uptime_ms(self, now: float) -> int:
         return int(1000 * (now - self._born)) & 0xFFFFFFFF
 
     def _least_row_bytes(self) -> int:
@@ -375,7 +383,7 @@ class BinaryLink(Link):
     def _least_label_bytes(self) -> int:
         return 22
 
-    # Accounts.
+    # Counters.
 
     @property
     def counters(self) -> dict[str, int]:

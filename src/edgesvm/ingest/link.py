@@ -1,4 +1,4 @@
-"""Open a link to a node by the URL of its port."""
+"""Opens a link to a node by the URL of its port."""
 
 from __future__ import annotations
 
@@ -44,67 +44,68 @@ def open_link(
     sleep: Callable[[float], None] = time.sleep,
     opener: Callable[[], Port] | None = None,
 ) -> Link:
-    """Open a port and come to terms with the node behind it.
+    """Open a port and complete the handshake with the node.
 
     Parameters
     ----------
     url : str
-        ``/dev/ttyUSB0``, a pseudo-terminal's name, ``socket://host:port`` or another pyserial URL.
+        ``/dev/ttyUSB0``, the name of a pseudo-terminal, ``socket://host:port`` or another pyserial
+        URL.
     baud : int
-        Bits a second.
+        Bits per second.
     mode : {"binary", "text", "auto"}
-        CRC-checked frames, or lines of decimal numbers from any sketch. "auto": lines where the
-        first byte belongs into text, else frames.
+        CRC-checked frames, or lines of decimal numbers. "auto" chooses lines if the first byte
+        can occur in text, else frames.
     n_features : int, optional
-        Features a sample. Not given: the node's schema tells; on a text link without one, the
-        first two lines that agree (these two are not samples then).
+        Features per sample. By default they are taken from the node's schema; on a text link
+        without a schema, from the first two lines that agree (these two are not samples).
     label : {"last", "none"}
-        Whether samples may carry a label: inline in a frame, the last column of a line. "none":
-        labels in frames are passed over, and lines have no such column.
+        Whether samples may have a label: inline in a frame, or the last column of a line. "none":
+        labels in frames are ignored, and lines have no label column.
     ring : int
         Samples held for the reader.
     policy : {"drop_oldest", "drop_newest"}
-        What a sample does to a full ring.
+        Which sample is dropped when the ring is full.
     max_raw : int, optional
-        Longest binary frame taken, bytes before COBS. By default what `n_features` needs, and not
-        below 254; 4100 (1,020 features) when that is not given.
+        Longest binary frame accepted, in bytes before COBS. By default what `n_features` needs, at
+        least 254; 4100 (1,020 features) if `n_features` is not given.
     handshake_timeout : float
         Seconds to wait for the node's schema.
     outbox_bytes : int
-        Buffer for predictions; those that do not fit are dropped and counted.
+        Buffer for predictions in bytes; predictions that do not fit are dropped and counted.
     late_labels : int or None
-        Samples that wait for a label which comes on its own; 0: such labels are ignored; None: 256
-        on a binary link, 0 on a text link. On a
-        binary link for nodes whose schema says so; on a text link lines have no label column then.
-        See `Link.take_labelled`.
+        Late-label window: the number of samples that wait for labels sent after them. 0: late
+        labels are ignored. None: 256 on a binary link, 0 on a text link. On a binary link it
+        applies if the node's schema announces late labels; on a text link, lines then have no
+        label column. See `Link.take_labelled`.
     allow_commands : bool
-        Whether `Link.command` may ask something of the node.
+        Whether `Link.command` may send commands to the node.
     value_range : (float, float), optional
-        Lowest and highest value of a feature. A sample beyond is refused (`bad_range`).
+        Lowest and highest value of a feature. Samples outside are refused (`bad_range`).
     clip : bool
-        Bring values beyond `value_range` to its end instead, and count the sample as `clipped`.
+        Clip values outside `value_range` instead, and count the sample as `clipped`.
     exclusive, low_latency : bool
         See `edgesvm.ingest.ports.open_port`.
     clock, sleep : callable
-        Seconds that only grow; and waiting between attempts to reconnect.
+        A monotonic clock in seconds, and the wait between attempts to reconnect.
     opener : callable, optional
-        Gives the port in place of `open_port(url, ...)`.
+        Opens the port instead of `open_port(url, ...)`.
 
     Returns
     -------
     Link
-        Open; use it in a ``with`` block or `close` it.
+        An open link; use it in a ``with`` block or `close` it.
 
     Raises
     ------
     LinkDown
-        The port cannot be opened, or died.
+        The port cannot be opened, or failed.
     NoSchema
-        The node did not say within `handshake_timeout` what its samples look like.
+        The node did not describe its samples within `handshake_timeout`.
     VersionMismatch
-        The node shares no protocol version with this host.
+        The node and this host have no protocol version in common.
     ValueError
-        A parameter is out of range, or the node's samples are not those asked for.
+        A parameter is out of range, or the node's samples do not match the parameters.
 
     Examples
     --------
@@ -128,8 +129,8 @@ def open_link(
         if mode == "auto":
             port = opener()
             on_failure.callback(port.close)
-            mode, heard = auto.listen(port, url, handshake_timeout, clock)
-            opener = _first(heard, opener)
+            mode, port = auto.detect_mode(port, url, handshake_timeout, clock)
+            opener = _opener_starting_with(port, opener)
         if late_labels is None:
             late_labels = LATE_LABELS if mode == "binary" else 0
         options: dict[str, Any] = {}
@@ -155,7 +156,7 @@ def open_link(
     return link
 
 
-def _first(port: Port, opener: Callable[[], Port]) -> Callable[[], Port]:
-    """An opener that gives the port that is open already, and then opens anew."""
+def _opener_starting_with(port: Port, opener: Callable[[], Port]) -> Callable[[], Port]:
+    """An opener that returns this open port first, and calls `opener` after that."""
     waiting = [port]
     return lambda: waiting.pop() if waiting else opener()

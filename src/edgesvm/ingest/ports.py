@@ -1,8 +1,8 @@
-"""Ports by URL, through pyserial: bytes in and out, and one way to die.
+"""Ports by URL, through pyserial: bytes in and out, and one exception for every failure.
 
-pyserial has several (SerialException, a bare OSError, ``termios.error`` which is no OSError,
-TypeError after a close from another thread): here they all become `LinkDown`. Reads never wait for
-a buffer to fill, writes never wait at all.
+pyserial raises several (SerialException, a bare OSError, ``termios.error``, which is not an
+OSError, TypeError after a close from another thread); here each becomes `LinkDown`. Reads never
+wait for a buffer to fill, and writes never wait at all.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from edgesvm.errors import LinkDown
 DEATHS: tuple[type[Exception], ...] = (OSError, TypeError, ValueError)
 try:
     import termios
-except ImportError:  # no POSIX
+except ImportError:  # not POSIX
     pass
 else:
     DEATHS = (*DEATHS, termios.error)
 
 READ_BYTES = 65536
-# Where only pyserial can write (no file descriptor), it may wait so long, in seconds.
+# How long pyserial may wait for a write to a port without a file descriptor, in seconds.
 WRITE_TIMEOUT = 0.5
 
 Answer = TypeVar("Answer")
 
 
 class Port(Protocol):
-    """What a link needs of a port. Each call may raise `LinkDown`."""
+    """What a link needs from a port. Each method but `close` may raise `LinkDown`."""
 
     def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
-        """Wait at most `timeout` seconds for a byte; then what is there, at most `limit` bytes."""
+        """Wait up to `timeout` seconds for a byte; return what has arrived, up to `limit` bytes."""
 
     def write(self, data: bytes) -> int:
-        """Hand over what the port takes at once; how many bytes that was."""
+        """Write what the port accepts without waiting; return the number of bytes."""
 
     def close(self) -> None:
-        """Let the port go; may be called again."""
+        """Close the port; may be called again."""
 
 
 class SerialPort:
@@ -51,7 +51,7 @@ class SerialPort:
         self._device: Any = device
 
     def fileno(self) -> int | None:
-        """The file descriptor, for `select`; None where there is none."""
+        """The file descriptor, for `select`; None if there is none."""
         try:
             return self._device.fileno()
         except (OSError, AttributeError):  # io.UnsupportedOperation is an OSError
@@ -66,14 +66,14 @@ class SerialPort:
         first = self._device.read(min(self._waiting() or 1, limit))
         if len(first) != 1 or limit == 1:
             return first
-        # That was perhaps the one byte waited for, and its followers are here by now.
+        # This may be the byte just waited for; more may have arrived since.
         try:
             return first + self._device.read(min(self._waiting(), limit - 1))
         except DEATHS:
-            return first  # the next read will find the port dead
+            return first  # the next read reports the failure
 
     def _waiting(self) -> int:
-        # A dead port is found by read: over a socket, in_waiting never tells.
+        # `read` detects a dead port: over a socket, in_waiting never shows it.
         try:
             return self._device.in_waiting
         except DEATHS:
@@ -85,8 +85,8 @@ class SerialPort:
     def _write(self, data: bytes) -> int:
         fd = self.fileno() if os.name == "posix" else None
         try:
-            # pyserial's own write spins on a full buffer where it must not wait; its descriptor
-            # does not block.
+            # With a full buffer, pyserial's write spins if it must not wait; writing to its
+            # non-blocking descriptor does not.
             return self._device.write(data) or 0 if fd is None else os.write(fd, data)
         except (BlockingIOError, serial.SerialTimeoutException):
             return 0
@@ -95,7 +95,7 @@ class SerialPort:
         try:
             self._device.close()
         except DEATHS:
-            return  # dead already, and its descriptor with it
+            return  # already dead, and its descriptor closed
 
     def _or_down(self, call: Callable[[], Answer]) -> Answer:
         if not self._device.is_open:
@@ -121,7 +121,7 @@ class SocketPort(SerialPort):
             return first
 
     def close(self) -> None:
-        # pyserial forgets to close a socket that its peer has left already.
+        # pyserial does not close a socket whose peer has already left.
         connection = getattr(self._device, "_socket", None)
         super().close()
         if connection is not None:
@@ -136,26 +136,26 @@ def open_port(
     Parameters
     ----------
     url : str
-        Device path or pyserial URL, ``socket://host:port`` among them.
+        Device path or pyserial URL, such as ``socket://host:port``.
     baud : int
-        Bits a second; a pseudo-terminal or a socket ignores it.
+        Bits per second; ignored by a pseudo-terminal or a socket.
     exclusive : bool
-        Refuse a tty that another program holds this way (an advisory lock).
+        Lock the tty (an advisory lock), and fail if another program holds the lock.
     low_latency : bool
-        Ask the driver to pass on bytes at once (USB converters gather them for up to 16 ms); where
-        the port does not know of that, nothing happens.
+        Ask the driver to deliver bytes at once (USB converters collect them for up to 16 ms).
+        Ignored by ports that do not support it.
 
     Raises
     ------
     LinkDown
-        The port is not there, is held, or is no serial port.
+        The port does not exist, is locked, or is not a serial port.
     ValueError
-        The URL or the baud rate makes no sense.
+        The URL or the baud rate is invalid.
     """
     if not isinstance(baud, int) or baud < 1:
         raise ValueError(f"baud={baud!r} must be a positive integer")
     is_socket = url.startswith("socket://")
-    # Where there are no locks, pyserial refuses to be told of them.
+    # pyserial rejects `exclusive` where locks do not exist.
     options: dict[str, Any] = (
         {"exclusive": True} if exclusive and os.name == "posix" and not is_socket else {}
     )
@@ -172,7 +172,7 @@ def open_port(
 
 
 def try_low_latency(device: Any) -> bool:
-    """Ask for low latency; False where there is no such thing (a pty, a socket)."""
+    """Ask for low latency; False if the port does not support it (a pty, a socket)."""
     try:
         device.set_low_latency_mode(True)
     except (AttributeError, NotImplementedError, ValueError, OSError):

@@ -1,12 +1,11 @@
-"""Recordings: samples as they came from a link, in a file that survives a torn end and is read many
-times.
+"""Recordings: samples as received from a link, in a file that tolerates a torn end.
 
-Fixed-size records, each with its own CRC-32, behind one header; every byte is in FORMATS.md. The
-CRC runs on from the header's, which holds a random number, so that no block of zeros and no stale
-block of another recording passes.
+One header, then records of fixed size, each with its own CRC-32; FORMATS.md describes every byte.
+Each record's CRC continues from the header's, and the header holds a random number, so neither a
+block of zeros nor an old block of another recording passes as a record.
 
-Labels that came late stand in records of their own, where they came; whoever reads matches them
-with their samples as a link does.
+A late label has a record of its own, in the order received; the reader matches labels with their
+samples as a link does.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from edgesvm.persist.folders import sync_folder
 
 try:
     import fcntl
-except ImportError:  # no POSIX: nothing keeps two writers apart
+except ImportError:  # not POSIX: nothing prevents two writers of one file
     fcntl = None  # type: ignore[assignment]
 
 MAGIC = b"ESVMRECS"
 FORMAT_VERSION = 1
 SUFFIX = ".rec"
-MAX_FEATURES = 65535  # what a SCHEMA can say
-# Flags of a record; without the last two it is a sample.
+MAX_FEATURES = 65535  # the largest in a SCHEMA
+# Flags of a record; a sample has neither of the last two.
 HAS_LABEL = 1
 LATE_LABEL = 2
 NEW_EPOCH = 4
@@ -53,11 +52,11 @@ LATE_LABELS = 256
 
 @dataclass(frozen=True)
 class RecordingSchema:
-    """What the samples of a recording look like.
+    """Describes the samples of a recording.
 
-    n_features : features a sample, 1 to 65535; labelled : samples may have a label; n_classes : 0
-    when open; period_us : nominal microseconds between samples, 0 when irregular; late : labels may
-    come after their samples.
+    n_features : features per sample, 1 to 65535; labelled : samples may have a label; n_classes : 0
+    if open; period_us : nominal microseconds between samples, 0 if irregular; late : labels may
+    arrive after their samples.
     """
 
     n_features: int
@@ -71,18 +70,19 @@ class RecordingSchema:
             raise ValueError(f"n_features={self.n_features} must be 1 to {MAX_FEATURES}")
         if not 0 <= self.n_classes <= 0x7FFF or not 0 <= self.period_us <= 0xFFFFFFFF:
             raise ValueError(
-                f"n_classes={self.n_classes} or period_us={self.period_us} is out of range"
+                f"n_classes={self.n_classes} must be 0 to {0x7FFF}, "
+                f"period_us={self.period_us} 0 to {0xFFFFFFFF}"
             )
         if self.late and not self.labelled:
-            raise ValueError("late=True, and no sample has a label")
+            raise ValueError("late=True needs labelled=True")
 
     @property
     def record_bytes(self) -> int:
-        """Bytes of one sample in the file: 16 + 4 d."""
+        """Size of one record in bytes: 16 + 4 d."""
         return 16 + 4 * self.n_features
 
     def pack(self, number: int) -> bytes:
-        """The file's header; `number` tells this recording from any other."""
+        """The file's header; `number` identifies this recording."""
         header = _HEADER.pack(
             MAGIC,
             FORMAT_VERSION,
@@ -98,29 +98,30 @@ class RecordingSchema:
 
     @classmethod
     def unpack(cls, header: bytes, name: object) -> RecordingSchema:
-        """The schema in a file's first bytes; `RecordingError` when they are no sound header."""
+        """The schema in a file's first bytes; RecordingError if they are not a valid header."""
         if header[:8] != MAGIC[: len(header)] or not header:
-            raise RecordingError(f"{name} is no recording")
+            raise RecordingError(f"{name} is not a recording")
         if len(header) < HEADER_BYTES:
-            raise RecordingError(f"{name} ends within its header: nothing was recorded yet")
+            raise RecordingError(f"{name} ends within its header; it holds no samples")
         (_, version, n_bytes, d, period, classes, labelled, reserved, _) = _HEADER.unpack_from(
             header
         )
         if zlib.crc32(header[:-4]) != int.from_bytes(header[-4:], "little"):
-            raise RecordingError(f"{name} has a damaged header: its records cannot be told apart")
+            raise RecordingError(f"{name} has a damaged header; its records cannot be read")
         if version != FORMAT_VERSION:
             raise RecordingError(
-                f"{name} is a recording of version {version}, this release reads {FORMAT_VERSION}"
+                f"{name} is a recording of version {version}; "
+                f"this release reads version {FORMAT_VERSION}"
             )
         if n_bytes != HEADER_BYTES or labelled > 2 or reserved:
-            raise RecordingError(f"{name} has a header with values that mean nothing")
+            raise RecordingError(f"{name} has a header with undefined values")
         try:
             return cls(d, labelled > 0, classes, period, labelled == 2)
         except ValueError as error:
             raise RecordingError(f"{name}: {error}") from error
 
     def record_dtype(self) -> np.dtype[Any]:
-        """One record, as NumPy reads a block of them."""
+        """NumPy's dtype of one record."""
         return np.dtype(
             [
                 ("sequence", "<u4"),
@@ -135,14 +136,13 @@ class RecordingSchema:
 
 
 class _Records:
-    """Blocks of records: from rows to bytes, and from bytes to the rows that are sound."""
+    """Blocks of records: rows to bytes, and bytes to valid rows."""
 
     def __init__(self, schema: RecordingSchema, header: bytes) -> None:
         self.schema = schema
         self.n_bytes = schema.record_bytes
         self._dtype = schema.record_dtype()
-        # Not the CRC of the whole header: that of any bytes with their own CRC behind them is one
-        # constant.
+        # Not the CRC of the whole header: bytes followed by their own CRC always have the same CRC.
         self._seed = zlib.crc32(header[:-4])
 
     def _crcs(self, block: memoryview) -> list[int]:
@@ -157,7 +157,7 @@ class _Records:
         rows["label"] = np.where(batch.has_label, batch.y, 0)
         rows["weight"] = np.where(batch.has_label, _weights(batch.weight), 0)
         rows["x"] = batch.X
-        return self._sealed(rows)
+        return self._with_crcs(rows)
 
     def pack_labels(self, labels: Sequence[LateLabel]) -> bytes:
         rows = np.zeros(len(labels), self._dtype)
@@ -166,26 +166,26 @@ class _Records:
             if not label.is_epoch:
                 row["sequence"], row["label"] = label.sequence, label.label
                 row["weight"] = _weights(np.float64(label.weight))
-        return self._sealed(rows)
+        return self._with_crcs(rows)
 
-    def _sealed(self, rows: NDArray[Any]) -> bytes:
+    def _with_crcs(self, rows: NDArray[Any]) -> bytes:
         rows["crc"] = self._crcs(memoryview(rows.tobytes()))
         return rows.tobytes()
 
-    def sound(self, block: bytes) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """The records of a block of whole ones, and which of them are what was written."""
+    def unpack(self, block: bytes) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """The records of a block of whole records, and which of them are valid."""
         rows = np.frombuffer(block, self._dtype)
-        sound = rows["crc"] == np.array(self._crcs(memoryview(block)), np.uint32)
-        # What follows is never written by us: a sound CRC alone does not make it a sample.
+        valid = rows["crc"] == np.array(self._crcs(memoryview(block)), np.uint32)
+        # A correct CRC is not enough: a record must also hold values that a writer writes.
         flags = rows["flags"]
-        sound &= (flags <= int(self.schema.labelled)) | self._is_label(rows)
-        sound &= rows["reserved"] == 0
+        valid &= (flags <= int(self.schema.labelled)) | self._is_label(rows)
+        valid &= rows["reserved"] == 0
         with np.errstate(invalid="ignore"):
-            sound &= np.isfinite(rows["x"]).all(axis=1)
-        return rows, sound
+            valid &= np.isfinite(rows["x"]).all(axis=1)
+        return rows, valid
 
     def _is_label(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
-        """A late label, or an epoch's mark; all else in it is zero."""
+        """Late labels and starts of epochs; their other fields must be zero."""
         epoch = rows["flags"] == NEW_EPOCH
         for name in ("sequence", "label", "weight"):
             epoch &= rows[name] == 0
@@ -193,7 +193,7 @@ class _Records:
         return found & (rows["x"].view("<u4") == 0).all(axis=1) & self.schema.late
 
     def parts(self, rows: NDArray[Any]) -> Iterator[Batch | LateLabel]:
-        """Sound records in their order: samples together up to the next that is none."""
+        """Valid records in order; consecutive samples come as one batch."""
         begin = 0
         for at in [*np.flatnonzero(rows["flags"] > HAS_LABEL).tolist(), len(rows)]:
             if at > begin:
@@ -218,43 +218,43 @@ class _Records:
 
 
 def _weights(weight: Any) -> Any:
-    """In 1/256"""
+    """Weights in units of 1/256."""
     return np.minimum(np.round(256 * weight), 0xFFFF)
 
 
 class Recording:
-    """Samples of a recording, a `RowSource` that is read as often as wanted.
+    """Samples of a recording, as a `RowSource` that can be read any number of times.
 
-    What was whole when the file was opened is read; records that were damaged are passed over and
-    counted. At most a chunk of rows is in memory, and the samples that wait for a late label. Use
+    Reads the records that were whole when the file was opened; damaged ones are skipped and
+    counted. Memory holds at most one chunk of rows, and the samples that wait for a late label. Use
     it in a ``with`` block, or `close` it.
 
     Parameters
     ----------
     path : path
     late_labels : int
-        Samples that wait for a label which comes on its own, as on a link.
+        Late-label window: the number of samples that wait for labels sent after them, as on a link.
 
     Attributes
     ----------
     schema : RecordingSchema
     n_records : int
-        Whole records in the file, damaged ones and late labels among them.
+        Whole records in the file, including damaged ones and late labels.
     torn_bytes : int
-        Bytes behind the last whole record: the beginning of one whose writing was cut short.
+        Bytes after the last whole record: the start of one whose writing was interrupted.
     damaged : int
-        Records read so far, each counted once, whose bytes are not what was written.
+        Damaged records among those read so far, each counted once.
     late : LateLabels or None
-        Where labels come late: what became of them, and of the samples, in the last pass begun.
+        With late labels, the counts of labels and samples in the latest pass.
     class_names : list of str
-        Empty: labels of a link are numbers.
+        Empty: labels on a link are numbers.
 
     Raises
     ------
     RecordingError
-        No recording, or a damaged header.
+        The file is not a recording, or its header is damaged.
     OSError
-        It cannot be read.
+        The file cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, late_labels: int = LATE_LABELS) -> None:
@@ -274,7 +274,7 @@ class Recording:
         self.damaged = 0
         self.late: LateLabels | None = None
         self._unlabelled = 0
-        self._judged = 0  # records before this one are in the counts already
+        self._checked = 0  # records before this one have been counted
 
     @property
     def n_features(self) -> int:
@@ -295,50 +295,48 @@ class Recording:
 
     @property
     def unlabelled(self) -> int:
-        """Samples read so far, each counted once, that were left out for want of a label; where
-        labels come late, those of the last pass.
+        """Samples without a label among those read so far, each counted once; with late labels,
+        those of the latest pass.
         """
         if self.late is None:
             return self._unlabelled
         return self.late.unlabelled + self.late.expired + self.late.waiting
 
     def read(self, at: int, n: int) -> Batch:
-        """The sound samples among records `at` to `at + n`, fewer at the end of the file.
+        """The valid samples among records `at` to `at + n`, fewer at the end of the file.
 
         Returns
         -------
         Batch
-            Copies. Weight is 1 where there is no label.
+            Copies. The weight of a sample without a label is 1.
         """
-        rows = self._sound(at, n)
+        rows = self._valid(at, n)
         return self._records.batch(rows[rows["flags"] <= HAS_LABEL])
 
-    def _sound(self, at: int, n: int) -> NDArray[Any]:
+    def _valid(self, at: int, n: int) -> NDArray[Any]:
         n = max(0, min(n, self.n_records - at))
         self._file.seek(HEADER_BYTES + at * self.schema.record_bytes)
         block = self._read_exactly(n * self.schema.record_bytes)
-        rows, sound = self._records.sound(block)
-        new = slice(max(0, self._judged - at), None)
-        self._judged = max(self._judged, at + n)
-        self.damaged += int((~sound[new]).sum())
+        rows, valid = self._records.unpack(block)
+        new = slice(max(0, self._checked - at), None)
+        self._checked = max(self._checked, at + n)
+        self.damaged += int((~valid[new]).sum())
         if self.schema.labelled:
-            self._unlabelled += int((sound[new] & (rows["flags"][new] == 0)).sum())
-        return rows[sound]
+            self._unlabelled += int((valid[new] & (rows["flags"][new] == 0)).sum())
+        return rows[valid]
 
     def _read_exactly(self, n_bytes: int) -> bytes:
         parts = []
         while n_bytes:
             part = self._file.read(min(n_bytes, CHUNK_BYTES))
             if not part:
-                raise RecordingError(f"{self.path} became shorter while it was read")
+                raise RecordingError(f"{self.path} became shorter while it was being read")
             parts.append(part)
             n_bytes -= len(part)
         return b"".join(parts)
 
     def batches(self, rows: int = READ_ROWS) -> Iterator[Batch]:
-        """One pass over all samples, labelled or not, at most `rows` a batch; each call begins at
-        the first record anew.
-        """
+        """One pass over all samples, labelled or not, from the first; `rows` per batch at most."""
         if rows < 1:
             raise ValueError(f"rows={rows} must be at least 1")
         for at in range(0, self.n_records, rows):
@@ -347,10 +345,10 @@ class Recording:
                 yield batch
 
     def chunks(self, rows: int = READ_ROWS) -> Iterator[Rows]:
-        """A pass, at most `rows` a chunk: X float32, y int32, or None where no sample has a label.
+        """One pass, at most `rows` per chunk: X float32, y int32 (None in an unlabelled recording).
 
-        Samples that have none where others do are left out, and counted. Where labels come late, a
-        sample stands where its label came.
+        In a labelled recording, samples without a label are skipped and counted. With late labels,
+        a sample comes where its label arrived.
         """
         if not self.labelled:
             yield from (Rows(batch.X) for batch in self.batches(rows))
@@ -361,34 +359,36 @@ class Recording:
             yield Rows(np.array(X), np.array(y, np.int32))
 
     def arrivals(self, rows: int = READ_ROWS) -> Iterator[Batch | LateLabel]:
-        """One pass over all that came, in its order: samples, at most `rows` a batch, and late
-        labels.
+        """One pass over everything in the order received: samples, at most `rows` per batch, and
+        late labels.
         """
         for at in range(0, self.n_records, rows):
-            yield from self._records.parts(self._sound(at, rows))
+            yield from self._records.parts(self._valid(at, rows))
 
     def trials(self, predict: Predict) -> Iterator[Trial]:
-        """One pass in the order of test-then-train: `predict` is asked when a sample comes; the
-        trial is given when its label does, at once or late.
+        """One pass in test-then-train order: `predict` is called where a sample arrived, and the
+        trial is yielded where its label arrived, with the sample or later.
 
         Parameters
         ----------
         predict : callable
-            Given x, a (d,) float32 view; a sample for which it raises `SampleRefused` is passed
-            over.
+            Takes x, a (d,) float32 view. A sample for which it raises `SampleRefused` is skipped.
 
         Yields
         ------
         Trial
-            Its x is a view, valid until the next is drawn.
+            Its x is a view, valid until the next trial is drawn.
         """
         self.late = None
         if self.schema.late:
             self.late = LateLabels(self._late_labels, self.n_features)
         for part in self.arrivals():
-            yield from self._shown(part, predict) if isinstance(part, Batch) else self._told(part)
+            if isinstance(part, Batch):
+                yield from self._predicted(part, predict)
+            else:
+                yield from self._matched(part)
 
-    def _shown(self, batch: Batch, predict: Predict) -> Iterator[Trial]:
+    def _predicted(self, batch: Batch, predict: Predict) -> Iterator[Trial]:
         columns = batch.y, batch.has_label, batch.weight, batch.sequence
         for x, row in zip(batch.X, zip(*(c.tolist() for c in columns), strict=True), strict=True):
             label, has_label, weight, sequence = row
@@ -403,18 +403,18 @@ class Recording:
             elif self.late is not None:
                 self.late.wait(x, sequence, predicted)
 
-    def _told(self, label: LateLabel) -> Iterator[Trial]:
+    def _matched(self, label: LateLabel) -> Iterator[Trial]:
         late = self.late
-        assert late is not None  # no other recording holds late labels
+        assert late is not None  # only such recordings hold late labels
         if label.is_epoch:
-            late.tell_epoch(0)
+            late.add_epoch(0)
         else:
-            late.tell_label(0, label.sequence, label.label, label.weight)
+            late.add_label(0, label.sequence, label.label, label.weight)
         if (sample := late.take(0)) is not None:
             yield Trial(sample.x, sample.label, sample.weight, sample.predicted, sample.sequence)
 
     def account(self) -> dict[str, int]:
-        """What the file holds and what of it could not be used so far, by name."""
+        """What the file holds, and what could not be used so far, by name."""
         return {
             "records": self.n_records,
             "damaged": self.damaged,
@@ -435,34 +435,34 @@ class Recording:
 
 
 class RecordingWriter:
-    """Appends samples to a recording, a new one or one that is there.
+    """Appends samples to a new or an existing recording.
 
-    What is written is always whole records: a write that fails, on a full disk say, is taken back
-    to the last of them and raised, and may be tried again. What a crash tore off is cut away when
-    the file is next opened here.
+    The file always holds whole records: when a write fails, on a full disk for instance, what it
+    wrote is removed, the error is raised, and the write can be repeated. A record torn by a crash
+    is removed when the file is next opened for writing.
 
     Parameters
     ----------
     path : path
         Its folder must exist.
     schema : RecordingSchema
-        Of the samples; one that is there must be of the same features, and labelled alike.
+        Of the samples; an existing recording must have the same features and kind of labels.
     number : int, optional
-        Tells a new recording from any other; random by default.
+        Identifies a new recording; random by default.
 
     Attributes
     ----------
     n_records : int
-        In the file, those found there among them.
+        Records in the file, including those it held when opened.
     cut_bytes : int
-        Cut away behind the last sound record when it was opened.
+        Bytes removed after the last valid record when the file was opened.
 
     Raises
     ------
     RecordingError
-        What is there is no recording, is of other samples, or is being written by someone else.
+        The file is not a recording, holds other samples, or is being written by another process.
     OSError
-        It cannot be written.
+        The file cannot be written.
     """
 
     def __init__(
@@ -493,7 +493,7 @@ class RecordingWriter:
             raise RecordingError(f"{self.path} is being written by another process") from None
 
     def _is_new(self) -> bool:
-        """Empty, or cut off within the header of a recording that holds nothing yet."""
+        """Is the file empty, or truncated within its header?"""
         size = os.fstat(self._fd).st_size
         return size < HEADER_BYTES and MAGIC.startswith(os.pread(self._fd, 8, 0))
 
@@ -512,27 +512,25 @@ class RecordingWriter:
         self.schema = RecordingSchema.unpack(header, self.path)
         if _described(self.schema) != _described(schema):
             raise RecordingError(
-                f"{self.path} holds {_described(self.schema)}, these are {_described(schema)}"
+                f"{self.path} holds {_described(self.schema)}; cannot append {_described(schema)}"
             )
         self._records = _Records(self.schema, header)
         size = os.fstat(self._fd).st_size
-        self.n_records = self._last_sound((size - HEADER_BYTES) // self.schema.record_bytes)
+        self.n_records = self._valid_end((size - HEADER_BYTES) // self.schema.record_bytes)
         self.cut_bytes = size - self._end
         if self.cut_bytes:
             os.ftruncate(self._fd, self._end)
 
-    def _last_sound(self, n: int) -> int:
-        """Records up to the last sound one: behind it is what a power cut left, and no reader could
-        use.
-        """
+    def _valid_end(self, n: int) -> int:
+        """Number of records up to the last valid one; a power cut left what follows it."""
         rows = max(1, CHUNK_BYTES // self.schema.record_bytes)
         while n:
             first = max(0, n - rows)
             at = HEADER_BYTES + first * self.schema.record_bytes
             block = os.pread(self._fd, (n - first) * self.schema.record_bytes, at)
-            _, sound = self._records.sound(block)
-            if sound.any():
-                return first + int(np.flatnonzero(sound)[-1]) + 1
+            _, valid = self._records.unpack(block)
+            if valid.any():
+                return first + int(np.flatnonzero(valid)[-1]) + 1
             n = first
         return 0
 
@@ -542,50 +540,49 @@ class RecordingWriter:
 
     @property
     def n_bytes(self) -> int:
-        """Of the file."""
+        """Size of the file in bytes."""
         return self._end
 
     def append(self, batch: Batch) -> None:
-        """Write samples behind those that are there, whole or not at all.
+        """Append samples, all of them or none.
 
         Parameters
         ----------
         batch : Batch
-            (X, y, has_label, weight, sequence), as `Link.take` gives it.
+            (X, y, has_label, weight, sequence), as returned by `Link.take`.
 
         Raises
         ------
         OSError
-            Nothing of `batch` was kept; what was written before is.
+            The write failed; the file is as before.
         ValueError
-            Features that are not finite or of another number; a label where none may be.
+            A feature is not finite, the number of features differs, or a sample has a label that
+            does not fit the recording.
         """
         if batch.X.shape != (len(batch.y), self.schema.n_features):
             raise ValueError(
-                f"X has shape {batch.X.shape}, the recording {self.schema.n_features} features"
+                f"X has shape {batch.X.shape}; "
+                f"it must be ({len(batch.y)}, {self.schema.n_features})"
             )
         if not np.isfinite(batch.X).all():
-            raise ValueError(
-                "a feature is NaN or infinite: a recording holds samples that were taken"
-            )
+            raise ValueError("a feature is NaN or infinite; a recording holds finite features only")
         if batch.has_label.any() and not self.schema.labelled:
-            raise ValueError("a sample has a label, and the recording is of samples without")
+            raise ValueError("a sample has a label, but the recording has labelled=False")
         _check_labels(batch.y[batch.has_label], batch.weight[batch.has_label])
         self._append(self._records.pack(batch))
 
     def append_labels(self, labels: Sequence[LateLabel]) -> None:
-        """Write labels that came late, or marks of a new epoch, behind what is there, whole or not
-        at all.
+        """Append late labels and starts of epochs, all of them or none.
 
         Raises
         ------
         OSError
-            As `append`.
+            The write failed; the file is as before.
         ValueError
-            Labels of samples here do not come late; or one does not fit.
+            The recording has no late labels, or a label or weight does not fit.
         """
         if not self.schema.late:
-            raise ValueError("the recording is of samples whose labels do not come late")
+            raise ValueError("the recording cannot hold late labels: its schema has late=False")
         _check_labels(np.array([x.label for x in labels]), np.array([x.weight for x in labels]))
         self._append(self._records.pack_labels(labels))
 
@@ -604,13 +601,11 @@ class RecordingWriter:
             left, at = left[n:], at + n
 
     def sync(self) -> None:
-        """Wait until the medium has what was written: a power cut then takes nothing of it. Raises
-        OSError.
-        """
+        """Wait until everything written is on the medium, safe from a power cut; raises OSError."""
         getattr(os, "fdatasync", os.fsync)(self._fd)
 
     def close(self) -> None:
-        """Sync and close; may be called again. Closed even where it raises OSError."""
+        """Sync and close; may be called again. The file is closed even if OSError is raised."""
         if self._fd >= 0:
             fd, sync = self._fd, self.sync
             try:
@@ -628,9 +623,9 @@ class RecordingWriter:
 
 def _check_labels(labels: NDArray[Any], weights: NDArray[Any]) -> None:
     if not ((weights >= 0) & (weights < 256)).all():
-        raise ValueError("a weight is not within 0 to 255.996")
+        raise ValueError("a weight is out of range; weights must be 0 to 255.996")
     if not ((labels >= -0x8000) & (labels <= 0x7FFF)).all():
-        raise ValueError("a label does not fit 16 bits")
+        raise ValueError("a label is out of range; labels must be -32768 to 32767")
 
 
 def _described(schema: RecordingSchema) -> str:

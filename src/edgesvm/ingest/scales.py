@@ -1,4 +1,4 @@
-"""The scale table of int16 samples, put together from its pages."""
+"""The scale table of int16 samples, assembled from its pages."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from edgesvm.ingest import wire
 
 
 class ScaleTable:
-    """Pages of one schema's table; 8 bytes a feature, whatever comes.
+    """The table of one schema; at most 8 bytes per feature, whatever is received.
 
-    Pages are taken in their order, page 0 always: a lost one is made good when the node is asked
-    again and sends them all.
+    Pages are accepted in order, and page 0 starts over: after a lost page the node is asked again
+    and sends them all.
 
     Attributes
     ----------
     rows : ndarray of shape (d, 2), float32, or None
-        Scale and offset of each feature, once the table is whole.
+        Scale and offset of each feature, once the table is complete.
     """
 
     def __init__(self, schema: wire.Schema) -> None:
@@ -30,7 +30,7 @@ class ScaleTable:
             self.rows = np.tile(np.array([1, 0], np.float32), (schema.n_features, 1))
 
     def take(self, page: wire.ScalePage) -> bool:
-        """Add a page; is the table whole now? BadBody where it cannot be this table's."""
+        """Add a page; is the table complete now? BadBody if the page cannot belong to it."""
         if self.rows is not None:
             return False
         if page.page == 0:
@@ -41,20 +41,20 @@ class ScaleTable:
         self._next += 1
         if len(self._pairs) > 8 * self.schema.n_features:
             self._restart()
-            raise wire.BadBody("the scale table is longer than the features")
+            raise wire.BadBody(f"the scale table has more than {self.schema.n_features} features")
         if self._next < page.pages:
             return False
-        self.rows = self._whole()
+        self.rows = self._assemble()
         return True
 
-    def _whole(self) -> np.ndarray:
+    def _assemble(self) -> np.ndarray:
         pairs = bytes(self._pairs)
         self._restart()
         if len(pairs) != 8 * self.schema.n_features or zlib.crc32(pairs) != self.schema.scale_crc:
-            raise wire.BadBody("the scale table is not the one that the schema names")
+            raise wire.BadBody("the scale table does not match the schema's length and CRC")
         rows = np.frombuffer(pairs, "<f4").reshape(-1, 2).astype(np.float32)
         if not np.isfinite(rows).all():
-            raise wire.BadBody("the scale table has a number that is not finite")
+            raise wire.BadBody("the scale table has a value that is not finite")
         return rows
 
     def _restart(self) -> None:

@@ -1,7 +1,7 @@
-"""A link to one node: a port, what reads its bytes, a ring of samples, and an outbox.
+"""A link to one node: a port, a parser of its bytes, a ring of samples, and an outbox.
 
-This is the part both kinds share: polling, writing without waiting, dying and coming back,
-counting.
+This is what both kinds of links share: polling, writing without waiting, disconnecting and
+reconnecting, counting.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ LABELS = ("last", "none")
 POLICIES = ("drop_oldest", "drop_newest")
 BACK_OFF_FIRST = 0.1  # seconds
 BACK_OFF_LAST = 5.0
-# A full ring is read past in bites of this many bytes; what they hold is dropped by the policy.
-BITE = 4096
-# Log lines of the node that are kept for the reader; older ones make way.
+# Bytes read at a time while the ring is full; the policy decides which samples are dropped.
+FULL_RING_BYTES = 4096
+# Log lines of the node kept for the reader; the oldest are dropped.
 LOGS = 16
 
 
 @dataclass(frozen=True)
 class SampleSchema:
-    """What a sample of this link looks like.
+    """Describes the samples of a link.
 
-    n_features : features a sample; label : "inline", "late" or "none"; n_classes : 0 when open;
-    nominal_us : microseconds between samples, 0 when irregular or not told; boot_id : None on a
-    text link.
+    n_features : features per sample; label : "inline", "late" or "none"; n_classes : 0 if open;
+    nominal_us : microseconds between samples, 0 if irregular or unknown; boot_id : None on a text
+    link.
     """
 
     n_features: int
@@ -48,18 +48,19 @@ class SampleSchema:
 
 
 class Link(ABC):
-    """A link to one node. Made by `open_link`, which documents the parameters; a context manager.
+    """A link to one node; a context manager. Create it with `open_link`, which has the parameters.
 
     Attributes
     ----------
     schema : SampleSchema or None
-        None until the node has told.
+        None until the schema is known.
     late : LateLabels or None
-        The samples that wait for a label, where labels come late and were asked for.
+        The samples that wait for a label, if late labels are in use.
     disconnects : int
-        Times an open port died, a handshake under way or not.
+        Failures of an open port, during a handshake or later.
     predictions_sent, predictions_dropped : int
-        Put into the outbox, and refused because the node did not read or the port was gone.
+        Predictions put into the outbox; dropped, because the node did not read or the port was
+        closed.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Link(ABC):
         if n_features is not None and n_features < 1:
             raise ValueError(f"n_features={n_features} must be at least 1")
         if ring < 1:
-            raise ValueError(f"ring={ring} must be at least 1 row")
+            raise ValueError(f"ring={ring} must be at least 1 sample")
         if late_labels < 0:
             raise ValueError(f"late_labels={late_labels} must be at least 0")
         self.name = name
@@ -113,48 +114,48 @@ class Link(ABC):
         self._clock = clock
         self._sleep = sleep
 
-    # What a kind of link does in its own way.
+    # What each kind of link implements.
 
     @abstractmethod
-    def _begin(self) -> None:
-        """The port has just been opened: come to terms with the node, or raise."""
+    def _handshake(self) -> None:
+        """Learn from the node what its samples look like, or raise; the port has just opened."""
 
     @abstractmethod
-    def _take_in(self, chunk: bytes) -> None:
-        """Read the next bytes of the stream."""
+    def _feed(self, chunk: bytes) -> None:
+        """Parse the next bytes of the stream."""
 
     @abstractmethod
     def _tick(self, now: float) -> None:
-        """Say what is due at this time."""
+        """Queue what is due to be sent at this time."""
 
     @abstractmethod
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
-        """Put an answer into the outbox; False where it does not fit."""
+        """Put a prediction into the outbox; False if it does not fit."""
 
     @abstractmethod
     def _least_row_bytes(self) -> int:
-        """The fewest bytes on the wire that can make a row of the ring."""
+        """The fewest bytes on the wire that can produce a row of the ring."""
 
     @abstractmethod
     def _least_label_bytes(self) -> int:
-        """The fewest bytes on the wire that can make a late label."""
+        """The fewest bytes on the wire that can produce a late label."""
 
     def command(self, opcode: int, argument: bytes = b"") -> int:
-        """Ask something of the node; see `BinaryLink.command`. A text link cannot."""
-        raise ValueError(f"{self.name}: a link in lines of text has no commands")
+        """Send a command to the node; see `BinaryLink.command`. A text link cannot."""
+        raise ValueError(f"{self.name}: a text link cannot send commands; they need mode='binary'")
 
-    # Life of the port.
+    # Opening and closing the port.
 
     def open(self) -> None:
-        """Open the port and come to terms with the node. Nothing happens when it is open already.
+        """Open the port and complete the handshake. Does nothing if the port is open.
 
         Raises
         ------
         LinkDown
-            The port cannot be opened, or died.
+            The port cannot be opened, or failed.
         NoSchema, VersionMismatch, ValueError
-            It was closed again: the node did not say what its samples look like, speaks another
-            version, or its samples are not those asked for.
+            The node did not describe its samples, uses another protocol version, or its samples do
+            not match the parameters. The port has been closed again.
         """
         if self._port is not None:
             return
@@ -163,9 +164,9 @@ class Link(ABC):
         try:
             self._parser.resync()
             self._outbox.consume(len(self._outbox))
-            self._begin()
+            self._handshake()
         except LinkDown:
-            self._died()
+            self._port_lost()
             raise
         except BaseException:
             self.close()
@@ -175,26 +176,29 @@ class Link(ABC):
             self._down_since = None
 
     def close(self) -> None:
-        """Let the port go; samples in the ring stay."""
+        """Close the port; samples in the ring stay."""
         if self._port is not None:
             self._port.close()
             self._port = None
 
     def reconnect(self, give_up: float | None = None) -> None:
-        """Open the port again, as often as it takes, waiting 0.1 s, 0.2 s, ... 5 s in between.
+        """Reopen the port, retrying after 0.1 s, 0.2 s, ... up to 5 s.
 
-        The ring, the counters and the sequence window go on: what was sent meanwhile counts as
-        missing, what is sent twice is used once. A node that has restarted opens a new epoch.
+        The ring, the counters and the sequence window carry on: samples sent in the meantime count
+        as missing, and samples sent twice are used once. A node that has restarted opens a new
+        epoch.
 
         Parameters
         ----------
         give_up : float, optional
-            Seconds after which the last failure is raised as `LinkDown`; never by default.
+            Seconds after which the last failure is raised as `LinkDown`; by default never.
 
         Raises
         ------
-        LinkDown, VersionMismatch, ValueError
-            Gave up; or what answers is another kind of node.
+        LinkDown
+            `give_up` seconds have passed.
+        VersionMismatch, ValueError
+            The node now uses another protocol version or sends other samples.
         """
         self.close()
         started = self._clock()
@@ -211,12 +215,12 @@ class Link(ABC):
             self._sleep(delay)
             delay = min(2 * delay, BACK_OFF_LAST)
 
-    def _died(self) -> None:
+    def _port_lost(self) -> None:
         if self._port is None:
-            return  # already entered, by a write inside this poll
+            return  # already counted, by a write inside this poll
         self.close()
         self.disconnects += 1
-        if self._down_since is None:  # else it died before it was back
+        if self._down_since is None:  # else the port failed again while reconnecting
             self._down_since = self._clock()
 
     def __enter__(self) -> Link:
@@ -233,15 +237,15 @@ class Link(ABC):
     # Samples.
 
     def poll(self, timeout: float = 0.1) -> int:
-        """Write what waits, read once, and decode.
+        """Write queued bytes, read once, and decode.
 
-        While the ring has room, no more is read than fits, so that a reader who takes all rows
-        after each poll loses none. When it is full already, the policy decides.
+        While the ring has room, no more is read than fits, so a reader that takes all rows after
+        each poll loses none. If the ring is full, the policy decides what is dropped.
 
         Parameters
         ----------
         timeout : float
-            Seconds to wait for a byte when there is none.
+            Seconds to wait for a byte if none has arrived.
 
         Returns
         -------
@@ -251,29 +255,29 @@ class Link(ABC):
         Raises
         ------
         LinkDown
-            The port is gone; `reconnect`. Rows in the ring can still be taken.
+            The port failed; call `reconnect`. Rows in the ring can still be taken.
         """
         port = self._live_port()
         try:
             self._tick(self._clock())
-            unwritable = self._write_or_reason(port)
-            # A peer that is gone may have left samples behind: only read decides.
-            chunk = port.read(timeout if unwritable is None else 0.0, self._room())
+            write_error = self._try_write(port)
+            # A peer that has gone may have left samples to read: the port is lost when read fails.
+            chunk = port.read(timeout if write_error is None else 0.0, self._room())
             if chunk:
-                self._take_in(chunk)
-                self._tell_refused()
-            elif unwritable is not None:
-                raise unwritable
+                self._feed(chunk)
+                self._answer_refused()
+            elif write_error is not None:
+                raise write_error
         except LinkDown:
-            self._died()
+            self._port_lost()
             raise
         return 0 if self._ring is None else len(self._ring)
 
     def take(self, max_rows: int | None = None) -> Batch:
         """The next rows, as views: (X, y, has_label, weight, sequence). See `SampleRing.take`.
 
-        Where labels come late, the rows up to the next label: call `take_labelled` until it gives
-        None, then `take`, by turns.
+        With late labels, these are the rows before the next label: call `take_labelled` until it
+        returns None, then `take`, and so on.
         """
         ring = self._rows()
         if self.late is not None:
@@ -283,52 +287,52 @@ class Link(ABC):
         return ring.take(max_rows)
 
     def take_labelled(self) -> LateSample | None:
-        """The next sample whose label has come since it was given to ``late.wait``.
+        """The next sample passed to ``late.wait`` whose label has arrived since.
 
-        None: no more, before the rows that `take` gives. It is the same object each time, valid
-        until the next call.
+        None if no more labels precede the rows that `take` returns. The same object is returned
+        each time, valid until the next call.
         """
         return None if self.late is None else self.late.take(self._rows().first)
 
     def take_labels(self) -> Iterator[LateLabel]:
-        """The labels that came before the rows that `take` gives, as they came; in place of
-        `take_labelled`, for whoever keeps them rather than learns.
+        """The labels that precede the rows that `take` returns, unmatched. Use it instead of
+        `take_labelled` to store labels.
         """
         while self.late is not None:
-            label = self.late.take_as_it_came(self._rows().first)
+            label = self.late.take_label(self._rows().first)
             if label is None:
                 return
             yield label
 
     def take_logs(self) -> list[str]:
-        """What the node has logged since the last call, printable; the last 16 lines of it."""
+        """Lines the node has logged since the last call, printable; at most the last 16."""
         logs = list(self._logs)
         self._logs.clear()
         return logs
 
     def release(self, n: int) -> None:
-        """Give back the `n` oldest rows taken."""
+        """Release the `n` oldest rows taken."""
         self._rows().release(n)
 
     def _rows(self) -> SampleRing:
         if self._ring is None:
-            raise LinkDown(f"{self.name} has not been opened: there are no samples")
+            raise LinkDown(f"{self.name} has not been opened; call open() first")
         return self._ring
 
     def _live_port(self) -> Port:
         if self._port is None:
-            raise LinkDown(f"{self.name} is not open")
+            raise LinkDown(f"{self.name} is not open; call open() or reconnect()")
         return self._port
 
     def _room(self) -> int:
-        """Bytes that can be read without a row being dropped; a bite when the ring is full."""
+        """Bytes that can be read without dropping a row; FULL_RING_BYTES if the ring is full."""
         free = self._ring_rows if self._ring is None else self._ring_rows - len(self._ring)
         if free == 0:
-            return BITE
+            return FULL_RING_BYTES
         room = free * self._least_row_bytes()
         if self.late is not None:
             if self.late.room == 0:
-                return BITE
+                return FULL_RING_BYTES
             room = min(room, self.late.room * self._least_label_bytes())
         return max(1, min(READ_BYTES, room - self._parser.pending))
 
@@ -342,12 +346,12 @@ class Link(ABC):
             self.late = LateLabels(self._late_rows, n_features, self._ring_rows)
         return self.late
 
-    # Answers.
+    # Predictions.
 
     def send_prediction(
         self, sequence: int, label: int, score: float = 0.0, flags: int = 0
     ) -> bool:
-        """Queue the answer to one sample; it is written by `flush` or the next `poll`.
+        """Queue the prediction for one sample; `flush` or the next `poll` writes it.
 
         Parameters
         ----------
@@ -362,15 +366,15 @@ class Link(ABC):
         Returns
         -------
         bool
-            False when it was dropped (and counted), because the node does not read or the port is
-            gone.
+            False if it was dropped (and counted), because the node does not read or the port is
+            closed.
 
         Raises
         ------
         LinkDown
-            Room had to be made in the outbox, and the port died of it.
+            The outbox was full and the port failed while it was being written.
         ValueError
-            The label or the flags do not fit.
+            The label or the flags are out of range.
         """
         if not -0x8000 <= label <= 0x7FFF or label != int(label):
             raise ValueError(f"label={label} must be an integer, -32768 to 32767")
@@ -389,34 +393,34 @@ class Link(ABC):
         return queued
 
     def flush(self) -> None:
-        """Write what the port takes at once; the rest stays queued. Raises LinkDown."""
+        """Write what the port accepts at once; the rest stays queued. Raises LinkDown."""
         port = self._live_port()
         try:
             self._write_out(port)
         except LinkDown:
-            self._died()
+            self._port_lost()
             raise
 
     def _write_out(self, port: Port) -> None:
         if len(self._outbox):
             self._outbox.consume(port.write(self._outbox.pending()))
 
-    def _write_or_reason(self, port: Port) -> LinkDown | None:
+    def _try_write(self, port: Port) -> LinkDown | None:
         try:
             self._write_out(port)
-        except LinkDown as reason:
-            return reason
+        except LinkDown as error:
+            return error
         return None
 
-    def _tell_refused(self) -> None:
+    def _answer_refused(self) -> None:
         for sequence in self._parser.take_refused():
             self.send_prediction(sequence, 0, 0.0, REJECTED)
 
-    # Accounts.
+    # Counters.
 
     @property
     def counters(self) -> dict[str, int]:
-        """All counts of the link, flat; FORMATS.md says what each means."""
+        """All counts of the link in one flat dict; FORMATS.md explains each."""
         return {
             **self._parser.counters(),
             "disconnects": self.disconnects,
@@ -428,11 +432,11 @@ class Link(ABC):
         }
 
     def check_identities(self) -> list[str]:
-        """The closing identities that do not hold, as text; empty when all do."""
+        """The counter identities that do not hold, as text; empty if all hold."""
         return self._parser.broken_identities()
 
     def memory(self) -> list[tuple[str, int]]:
-        """What the link holds for good: (name, bytes)."""
+        """The buffers of the link: a list of (name, bytes)."""
         return [*self._parser.memory(), ("outbox", self._outbox.capacity)]
 
     @property

@@ -1,4 +1,4 @@
-"""The text link: lines of decimal numbers, as any sketch prints them; predictions as lines."""
+"""The text link: lines of decimal numbers in, predictions as lines out."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.ports import Port
 from edgesvm.ingest.session import Link, SampleSchema
 
-HANDSHAKE_BITE = (
-    64  # small bites until the columns are known: lines that follow at once must fit the ring
-)
-WAIT = 0.1  # seconds between looks at the clock
+# Read little at a time until the columns are known: the lines right after must fit in the ring.
+HANDSHAKE_BYTES = 64
+WAIT = 0.1  # longest wait for a byte before the clock is checked, seconds
 SCHEMA_LINE = re.compile(rb"#esvm 1 d=([0-9]{1,5})(?: label=(last|none|late))?")
 
 
 class TextLink(Link):
-    """A link in lines of text.
+    """A link that uses lines of text.
 
-    There is no handshake: with `n_features` the link is open at once, without it when an ``#esvm``
-    line or two lines that agree have told. Without checksums (the counter `unprotected` is 1) a
-    wrong digit passes for a right one.
+    There is no handshake: with `n_features` the link is open at once; otherwise when an ``#esvm``
+    line or two lines that agree have shown the columns. Without checksums (the counter
+    `unprotected` is 1) corrupted digits are not detected.
     """
 
     def __init__(
@@ -37,7 +36,7 @@ class TextLink(Link):
         gate: ValueGate | None = None,
         **options: Any,
     ) -> None:
-        # Where labels come late, in lines of their own, samples have no such column.
+        # Late labels have lines of their own, so samples have no label column.
         column = label != "none" and not late_labels
         parser = LineParser(n_features, label_column=column, use_labels=label != "none", gate=gate)
         super().__init__(
@@ -46,7 +45,7 @@ class TextLink(Link):
         self._has_label_column = column
         self._schemas = self._schema_refused = 0
 
-    def _begin(self) -> None:
+    def _handshake(self) -> None:
         if self._n_features is not None:
             self._settle(self._n_features)
         deadline = self._clock() + self._handshake_timeout
@@ -56,24 +55,30 @@ class TextLink(Link):
             left = deadline - self._clock()
             if left <= 0:
                 raise self._no_schema(self._parser.bytes_in - bytes_before)
-            chunk = port.read(min(WAIT, left), HANDSHAKE_BITE)
+            chunk = port.read(min(WAIT, left), HANDSHAKE_BYTES)
             if chunk:
-                self._take_in(chunk)
+                self._feed(chunk)
 
     def _no_schema(self, n_bytes: int) -> NoSchema:
-        waited = f"{self.name}: no two lines of samples within {self._handshake_timeout:g} s"
+        waited = (
+            f"{self.name}: no two consecutive samples with the same columns "
+            f"within {self._handshake_timeout:g} s"
+        )
         if n_bytes == 0:
-            return NoSchema(f"{waited}: not one byte came; is the device powered and on this port?")
+            return NoSchema(
+                f"{waited}: no byte arrived; "
+                "check that the node is powered and connected to this port"
+            )
         if self._parser.lines == 0:
             return NoSchema(
-                f"{waited}: {n_bytes} bytes came and no line; is the baud rate the device's own, "
-                "or does it send frames (mode='binary')?"
+                f"{waited}: {n_bytes} bytes arrived but no line; check the baud rate, "
+                "or give mode='binary' if the node sends frames"
             )
         return NoSchema(
-            f"{waited}, though {self._parser.lines} lines came; give n_features and label"
+            f"{waited}, though {self._parser.lines} lines arrived; give n_features and label"
         )
 
-    def _take_in(self, chunk: bytes) -> None:
+    def _feed(self, chunk: bytes) -> None:
         for found in self._parser.feed(chunk):
             if isinstance(found, bytes):
                 self._on_schema_line(found)
@@ -86,12 +91,12 @@ class TextLink(Link):
         n_features = int(match[1]) if match else 0
         wanted = self._n_features if self._ring is None else self._ring.n_features
         if match is None or not 1 <= n_features <= 256 or wanted not in (None, n_features):
-            # Comments are free text: one that is no schema of ours changes nothing.
+            # Comments are free text: one that is not a usable schema changes nothing.
             self._schema_refused += 1
             return
         if match[2] is not None:
             self._has_label_column = match[2] == b"last"
-        # The sketch prints it as it starts, and counts from its start again.
+        # The sketch prints this line when it starts, so its sample numbers start over.
         self._parser.new_epoch()
         self._settle(n_features)
 
@@ -100,11 +105,11 @@ class TextLink(Link):
         late = self._make_late(n_features)
         self._parser.expect(ring, self._has_label_column, late)
         used = self._has_label_column and self._label == "last"
-        told = "inline" if used else "none" if late is None else "late"
-        self.schema = SampleSchema(n_features, told)
+        labels = "inline" if used else "none" if late is None else "late"
+        self.schema = SampleSchema(n_features, labels)
 
     def _tick(self, now: float) -> None:
-        """A sketch is told nothing it has not asked for."""
+        """Nothing is due on a text link: it sends predictions only."""
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         return self._outbox.append(b"!%d %d %d %.6g\n" % (sequence, label, flags, score))
@@ -114,7 +119,7 @@ class TextLink(Link):
         return 2 * d
 
     def _least_label_bytes(self) -> int:
-        return 5  # "=0 1" and its LF
+        return 5  # "=0 1" and the LF
 
     @property
     def counters(self) -> dict[str, int]:

@@ -1,9 +1,8 @@
-"""What the bytes of a binary link mean: frame types, flags, bodies; how a frame is built.
+"""The bytes of a binary link: frame types, flags and bodies, and how frames are encoded.
 
-A frame is ``COBS(header 8 B | body | CRC-32 of both) 0x00``, little-endian throughout; every byte
-is in FORMATS.md. This is the readable side, in plain Python, for a node, a control frame or a
-test. Frames are taken apart, and predictions built, by the compiled ``_frames``, which keeps in
-step with the numbers here.
+A frame is ``COBS(header 8 B | body | CRC-32 of both) 0x00``, little-endian throughout; FORMATS.md
+describes every byte. This plain Python is for nodes, control frames and tests. The compiled
+``_frames`` decodes frames and ``_outbox`` encodes predictions; their constants must match these.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ LABEL_NONE = 0
 LABEL_INLINE = 1
 LABEL_LATE = 2
 
-# Commands. SET_RATE takes a u32, microseconds between samples; PING's argument comes back.
+# Commands. SET_RATE takes a u32, microseconds between samples; PING's argument is returned.
 PING = 1
 SET_RATE = 2
 START = 3
@@ -76,11 +75,11 @@ CommandBody = TypeVar("CommandBody", bound="Command")
 
 
 class BadBody(ValueError):
-    """The bytes are no body of this type."""
+    """The bytes are not a body of this type."""
 
 
 class Frame(NamedTuple):
-    """A sound frame, its header taken apart."""
+    """A valid frame, with its header decoded."""
 
     kind: int
     flags: int
@@ -91,31 +90,33 @@ class Frame(NamedTuple):
 
 
 def max_encoded_length(n: int) -> int:
-    """The most bytes COBS makes of `n`, without the delimiter: n + ceil(n / 254), at least 1."""
+    """The most bytes that COBS turns `n` bytes into, without the delimiter: n + ceil(n / 254), and
+    at least n + 1.
+    """
     return n + max(1, -(-n // 254))
 
 
 def sample_raw_length(
     n_features: int, *, has_label: bool = True, has_time: bool = False, dtype: int = DTYPE_F32
 ) -> int:
-    """Bytes before COBS of a sample: 12 + 4 d (int16: 2 d), 4 each for label and device time."""
+    """Bytes of a sample before COBS: 12 + 4 d (int16: 2 d), 4 each for label and time."""
     n_bytes = 2 if dtype == DTYPE_I16 else 4
     return MIN_RAW + n_bytes * n_features + 4 * (has_label + has_time)
 
 
 def cobs_encode(raw: bytes) -> bytes:
-    """`raw` without its zeros (Cheshire & Baker 1999), the delimiter not added."""
+    """COBS encoding of `raw` (Cheshire & Baker 1999), without the delimiter."""
     out = bytearray()
     blocks = raw.split(b"\0")
     for last, block in enumerate(blocks, start=1 - len(blocks)):
         full, rest = divmod(len(block), 254)
-        # A final block of whole 254s needs no code byte after it; elsewhere that code stands for
-        # the zero.
-        tail_is_silent = last == 0 and rest == 0 and full > 0
+        # A final block of whole 254s needs no code byte after it; elsewhere that code byte stands
+        # for the zero.
+        tail_is_empty = last == 0 and rest == 0 and full > 0
         for i in range(full):
             out.append(255)
             out += block[254 * i : 254 * (i + 1)]
-        if not tail_is_silent:
+        if not tail_is_empty:
             out.append(rest + 1)
             out += block[254 * full :]
     return bytes(out)
@@ -124,7 +125,7 @@ def cobs_encode(raw: bytes) -> bytes:
 def encode_frame(
     kind: int, body: bytes, *, schema_id: int = 0, sequence: int = 0, flags: int = 0
 ) -> bytes:
-    """One frame as it goes on the wire, its closing 0x00 included.
+    """Encode one frame for the wire, including the final 0x00.
 
     Parameters
     ----------
@@ -134,14 +135,14 @@ def encode_frame(
     schema_id : int
         0 to 65535; 0 before the handshake.
     sequence : int
-        Taken modulo 2**32, so that a counter may simply run on.
+        Taken modulo 2**32, so a counter need not wrap.
     flags : int
         0 to 15: the low nibble of the second header byte.
 
     Raises
     ------
     ValueError
-        A field does not fit.
+        A field is out of range.
     """
     if not (0 <= kind <= 0xFF and 0 <= flags <= 0xF and 0 <= schema_id <= 0xFFFF):
         raise ValueError(
@@ -162,24 +163,24 @@ def encode_sample(
     weight: float = 1.0,
     time_us: int | None = None,
 ) -> bytes:
-    """One float32 sample as it goes on the wire.
+    """Encode one float32 sample for the wire.
 
     Parameters
     ----------
     schema_id, sequence : int
     x : iterable of float
-        The d features; a float32 ndarray is taken as it is.
+        The d features, sent as float32.
     label : int or None
         Class index, -32768 to 32767; None sends no label.
     weight : float
-        0 to 255.996, sent in steps of 1/256; only sent with a label.
+        0 to 255.996, sent in steps of 1/256, and only with a label.
     time_us : int or None
-        Device clock in microseconds, modulo 2**32; None sends none.
+        Device clock in microseconds, modulo 2**32; None sends no time.
 
     Raises
     ------
     ValueError
-        Label or weight does not fit, or a feature is too large for float32.
+        Label or weight is out of range, or a feature is too large for float32.
     """
     head, flags = _sample_head(label, weight, time_us)
     values = tuple(x)
@@ -199,9 +200,9 @@ def encode_sample_i16(
     weight: float = 1.0,
     time_us: int | None = None,
 ) -> bytes:
-    """One int16 sample as it goes on the wire; the host reads ``scale * x + offset``.
+    """Encode one int16 sample for the wire; the host computes ``scale * x + offset``.
 
-    Parameters are those of `encode_sample`, but for
+    The parameters are those of `encode_sample`, except
 
     x : iterable of int
         The d raw values, -32768 to 32767.
@@ -209,7 +210,7 @@ def encode_sample_i16(
     Raises
     ------
     ValueError
-        Label, weight or a value does not fit.
+        Label, weight or a value is out of range.
     """
     head, flags = _sample_head(label, weight, time_us)
     values = tuple(int(value) for value in x)
@@ -218,7 +219,7 @@ def encode_sample_i16(
 
 
 def _sample_head(label: int | None, weight: float, time_us: int | None) -> tuple[bytes, int]:
-    """What stands before the features, and the flags that say so."""
+    """The bytes before the features, and the flags that announce them."""
     flags = 0
     head = b""
     if time_us is not None:
@@ -235,36 +236,39 @@ def _sample_head(label: int | None, weight: float, time_us: int | None) -> tuple
 def scale_table(
     scales: Sequence[float], offsets: Sequence[float], *, max_raw: int = MAX_RAW
 ) -> tuple[int, list[bytes]]:
-    """The scale table of int16 samples, as it goes on the wire.
+    """Encode the scale table of int16 samples for the wire.
 
     Parameters
     ----------
     scales, offsets : sequence of float
-        One of each for a feature, sent as float32; finite.
+        Scale and offset of each feature, sent as float32; must be finite.
     max_raw : int
-        Longest raw frame, bytes: what divides the table into pages.
+        Longest raw frame in bytes, which limits the size of a page.
 
     Returns
     -------
     crc : int
-        For `Schema.scale_crc`: CRC-32 over (scale, offset) of every feature.
+        CRC-32 of (scale, offset) of every feature, for `Schema.scale_crc`.
     pages : list of bytes
-        Bodies of the SCALES frames that follow the SCHEMA, with its id in their headers.
+        Bodies of the SCALES frames that follow the SCHEMA and have its id in their headers.
 
     Raises
     ------
     ValueError
-        The lengths differ, or a number does not fit float32.
+        The lengths differ, or a value is too large for float32.
     """
     if len(scales) != len(offsets) or not len(scales):
-        raise ValueError(f"{len(scales)} scales and {len(offsets)} offsets: one of each a feature")
+        raise ValueError(
+            f"{len(scales)} scales and {len(offsets)} offsets were given; "
+            "give one of each per feature"
+        )
     try:
         pairs = [_SCALE.pack(*pair) for pair in zip(scales, offsets, strict=True)]
     except OverflowError as error:
         raise ValueError("a scale or an offset is too large for float32") from error
     n = (max_raw - MIN_RAW - _PAGE.size) // _SCALE.size
     if n < 1:
-        raise ValueError(f"max_raw={max_raw} has no room for a page of the scale table")
+        raise ValueError(f"max_raw={max_raw} is too small for a page of the scale table")
     chunks = [b"".join(pairs[i : i + n]) for i in range(0, len(pairs), n)]
     pages = [_PAGE.pack(k, len(chunks)) + chunk for k, chunk in enumerate(chunks)]
     return zlib.crc32(b"".join(pairs)), pages
@@ -274,28 +278,28 @@ def _pack(layout: struct.Struct, values: tuple[Any, ...], what: str) -> bytes:
     try:
         return layout.pack(*values)
     except struct.error as error:
-        raise ValueError(f"{what} out of range, {values}: {error}") from error
+        raise ValueError(f"{what} {values} is out of range: {error}") from error
 
 
 class _Body:
-    """A body of fixed length whose fields are the dataclass's, in order."""
+    """A body of fixed length; its fields are those of the dataclass, in order."""
 
     _layout: ClassVar[struct.Struct]
 
     def pack(self) -> bytes:
-        """The body's bytes; ValueError names a field that does not fit."""
+        """The body's bytes; ValueError if a field is out of range."""
         values = astuple(self)  # type: ignore[call-overload]
         return _pack(self._layout, values, type(self).__name__)
 
     @classmethod
     def unpack(cls: type[Body], body: bytes) -> Body:
-        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
         return cls._built(cls._fields(body))
 
     @classmethod
     def _fields(cls, body: bytes) -> tuple[Any, ...]:
         if len(body) != cls._layout.size:
-            raise BadBody(f"{cls.__name__} body of {len(body)} bytes, {cls._layout.size} expected")
+            raise BadBody(f"{cls.__name__} body has {len(body)} bytes; {cls._layout.size} expected")
         return cls._layout.unpack(body)
 
     @classmethod
@@ -308,34 +312,37 @@ class _Body:
 
 @dataclass(frozen=True)
 class Hello(_Body):
-    """Host to device: who are you? 12 bytes."""
+    """Host to device: asks for the SCHEMA. 12 bytes."""
 
-    nonce: int  # u32, not 0: an answer to 0 would look unasked
+    nonce: int  # u32, not 0, which marks an unsolicited SCHEMA
     version_min: int = PROTOCOL_VERSION
     version_max: int = PROTOCOL_VERSION
-    max_raw: int = MAX_RAW  # largest raw frame the host takes, bytes
+    max_raw: int = MAX_RAW  # longest raw frame the host accepts, bytes
     host_ms: int = 0
 
     _layout: ClassVar[struct.Struct] = struct.Struct("<IBBHI")
 
     def __post_init__(self) -> None:
         if self.version_min > self.version_max:
-            raise ValueError(f"Hello versions {self.version_min} to {self.version_max}")
+            raise ValueError(
+                f"Hello version_min={self.version_min} must not exceed "
+                f"version_max={self.version_max}"
+            )
         if self.max_raw < MIN_RAW:
             raise ValueError(f"Hello max_raw={self.max_raw} must be at least {MIN_RAW}")
 
 
 @dataclass(frozen=True)
 class Schema(_Body):
-    """Device to host: what a sample looks like. 26 bytes."""
+    """Device to host: describes the samples. 26 bytes."""
 
-    nonce: int  # that of the HELLO answered, 0 unasked
-    boot_id: int  # another number at each boot
+    nonce: int  # that of the HELLO answered; 0 if unsolicited
+    boot_id: int  # a different number at each boot
     n_features: int
     dtype: int = DTYPE_F32
     label_mode: int = LABEL_INLINE
     n_classes: int = 0  # 0: open
-    max_raw: int = MAX_RAW  # largest raw frame the device sends or takes, bytes
+    max_raw: int = MAX_RAW  # longest raw frame the device sends or accepts, bytes
     nominal_us: int = 0  # between samples, microseconds; 0: irregular
     scale_crc: int = 0  # CRC-32 of the scale table, int16 only
 
@@ -345,41 +352,43 @@ class Schema(_Body):
         if self.n_features < 1:
             raise ValueError(f"Schema n_features={self.n_features} must be at least 1")
         if self.dtype not in (DTYPE_F32, DTYPE_I16):
-            raise ValueError(f"Schema dtype={self.dtype} is neither 1 (float32) nor 2 (int16)")
+            raise ValueError(f"Schema dtype={self.dtype} must be 1 (float32) or 2 (int16)")
         if self.label_mode not in (LABEL_NONE, LABEL_INLINE, LABEL_LATE):
-            raise ValueError(f"Schema label_mode={self.label_mode} is none of 0, 1, 2")
+            raise ValueError(
+                f"Schema label_mode={self.label_mode} must be 0 (none), 1 (inline) or 2 (late)"
+            )
         if self.n_classes < 0:
-            raise ValueError(f"Schema n_classes={self.n_classes} is negative")
+            raise ValueError(f"Schema n_classes={self.n_classes} must be at least 0")
         if self.max_raw < MIN_RAW:
             raise ValueError(f"Schema max_raw={self.max_raw} must be at least {MIN_RAW}")
 
     def pack(self) -> bytes:
-        """The body's bytes; ValueError names a field that does not fit."""
+        """The body's bytes; ValueError if a field is out of range."""
         values = astuple(self)
         return _pack(self._layout, (*values[:7], 0, *values[7:]), "Schema")
 
     @classmethod
     def unpack(cls, body: bytes) -> Schema:
-        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
         *first, reserved, nominal_us, scale_crc = cls._fields(body)
         if reserved:
-            raise BadBody(f"Schema reserved bytes are {reserved:#06x}, not 0")
+            raise BadBody(f"Schema reserved bytes are {reserved:#06x}; they must be 0")
         return cls._built((*first, nominal_us, scale_crc))
 
     @property
     def schema_id(self) -> int:
-        """Id of its samples: low half of the CRC-32 of the body with nonce 0; 1 in place of 0.
+        """Id of its samples: low half of the CRC-32 of the body with nonce 0, or 1 if that is 0.
 
-        The nonce is left out so that another handshake does not disown the samples on their way.
-        The boot id stays in: samples of a device that has restarted are then refused until its new
-        SCHEMA has opened a new epoch.
+        The nonce is left out so that samples in flight stay valid across another handshake. The
+        boot id is included so that samples of a restarted device are refused until its new SCHEMA
+        opens a new epoch.
         """
         return zlib.crc32(replace(self, nonce=0).pack()) & 0xFFFF or 1
 
 
 @dataclass(frozen=True)
 class Prediction(_Body):
-    """Host to device: the answer to one sample. 12 bytes."""
+    """Host to device: the prediction for one sample. 12 bytes."""
 
     sequence: int  # of the sample
     label: int  # class index, int16
@@ -390,17 +399,17 @@ class Prediction(_Body):
 
     def __post_init__(self) -> None:
         if self.flags & ~(ABSTAIN | TRAINED | REJECTED):
-            raise ValueError(f"Prediction flags={self.flags:#x} has bits that mean nothing")
+            raise ValueError(f"Prediction flags={self.flags:#x} must be 0 to 7")
 
 
 @dataclass(frozen=True)
 class Heartbeat(_Body):
-    """Either way, every second. 32 bytes."""
+    """In both directions, every second. 32 bytes."""
 
     boot_id: int
     up_ms: int
-    samples_made: int = 0  # host: predictions made
-    samples_dropped: int = 0  # before sending; host: predictions
+    samples_made: int = 0  # from the host: predictions made
+    samples_dropped: int = 0  # before sending; from the host: predictions dropped
     frames_ok: int = 0  # received
     frames_bad: int = 0
     free_bytes: int = 0
@@ -411,7 +420,7 @@ class Heartbeat(_Body):
 
 @dataclass(frozen=True)
 class Label(_Body):
-    """The label of a sample sent before. 8 bytes."""
+    """The label of an earlier sample. 8 bytes."""
 
     sequence: int  # of the sample
     label: int  # class index, int16
@@ -420,26 +429,26 @@ class Label(_Body):
     _layout: ClassVar[struct.Struct] = struct.Struct("<IhH")
 
     def pack(self) -> bytes:
-        """The body's bytes; ValueError names a field that does not fit."""
+        """The body's bytes; ValueError if a field is out of range."""
         values = (self.sequence, self.label, round(self.weight * 256))
         return _pack(self._layout, values, "Label")
 
     @classmethod
     def unpack(cls, body: bytes) -> Label:
-        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
         sequence, label, weight = cls._fields(body)
         return cls(sequence, label, weight / 256)
 
 
 @dataclass(frozen=True)
 class Command:
-    """Host to device, answered by an `Ack` of the same id. 4 to 20 bytes.
+    """Host to device, answered by an `Ack` with the same id. 4 to 20 bytes.
 
-    A device carries a command of the same id as the last out once only, and answers it again.
+    A device that receives the id of the last command again repeats the answer, not the command.
     """
 
     command_id: int  # u16
-    opcode: int  # one of OPCODES; another is answered with UNKNOWN_OPCODE
+    opcode: int  # one of OPCODES; any other is answered with UNKNOWN_OPCODE
     status: int = 0  # 0 in a command
     argument: bytes = b""  # at most 16 bytes
 
@@ -448,22 +457,22 @@ class Command:
     def __post_init__(self) -> None:
         if len(self.argument) > MAX_ARGUMENT:
             raise ValueError(
-                f"{type(self).__name__} argument of {len(self.argument)} bytes, "
-                f"at most {MAX_ARGUMENT}"
+                f"{type(self).__name__} argument has {len(self.argument)} bytes; "
+                f"it must have at most {MAX_ARGUMENT}"
             )
 
     def pack(self) -> bytes:
-        """The body's bytes; ValueError names a field that does not fit."""
+        """The body's bytes; ValueError if a field is out of range."""
         values = (self.command_id, self.opcode, self.status)
         return _pack(self._layout, values, type(self).__name__) + self.argument
 
     @classmethod
     def unpack(cls: type[CommandBody], body: bytes) -> CommandBody:
-        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
         n = cls._layout.size
         if not n <= len(body) <= n + MAX_ARGUMENT:
             raise BadBody(
-                f"{cls.__name__} body of {len(body)} bytes, {n} to {n + MAX_ARGUMENT} expected"
+                f"{cls.__name__} body has {len(body)} bytes; {n} to {n + MAX_ARGUMENT} expected"
             )
         command_id, opcode, status = cls._layout.unpack(body[:n])
         return cls(command_id, opcode, status, bytes(body[n:]))
@@ -471,24 +480,24 @@ class Command:
 
 @dataclass(frozen=True)
 class Ack(Command):
-    """Device to host: the command of this id was carried out, or why not (`status`)."""
+    """Device to host: whether the command with this id was carried out, or why not (`status`)."""
 
 
 @dataclass(frozen=True)
 class ScalePage:
-    """Device to host: a part of the scale table, for int16 samples. 12 bytes and more."""
+    """Device to host: part of the scale table of int16 samples. 12 bytes or more."""
 
     page: int  # from 0
     pages: int
-    pairs: bytes  # float32 (scale, offset) for each feature of the page
+    pairs: bytes  # float32 (scale, offset) of each feature of the page
 
     @classmethod
     def unpack(cls, body: bytes) -> ScalePage:
-        """The fields of `body`; BadBody, a ValueError, when it is of no such kind."""
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
         pairs = bytes(body[_PAGE.size :])
         if len(body) <= _PAGE.size or len(pairs) % _SCALE.size:
-            raise BadBody(f"ScalePage body of {len(body)} bytes is not 4 + 8 n")
+            raise BadBody(f"ScalePage body has {len(body)} bytes; 4 + 8 n expected")
         page, pages = _PAGE.unpack(body[: _PAGE.size])
         if page >= pages:
-            raise BadBody(f"ScalePage {page} of {pages}")
+            raise BadBody(f"ScalePage page={page} must be less than pages={pages}")
         return cls(page, pages, pairs)

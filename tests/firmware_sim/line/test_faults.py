@@ -73,7 +73,7 @@ def test_a_receiver_counts_what_the_ledger_says(kind):
     on_time = list(injector.arrived)
     assert len(on_time) == len(set(on_time)) and set(on_time) <= set(sequences)
     window = SequenceWindow()
-    verdicts = Counter(window.judge(n) for n in sequences)
+    verdicts = Counter(window.classify(n) for n in sequences)
     assert verdicts["reordered"] == ledger.counts().get("reorder", 0)
     assert verdicts["too_old"] == ledger.counts().get("overdue", 0)
     assert verdicts["duplicate"] == ledger.total("copies")
@@ -114,7 +114,7 @@ def test_a_late_frame_is_late_only_behind_a_number_that_was_seen():
         injector.ledger.spare(ordinal, "schema", numbered=False)
     _, sequences = received([*injector.feed(b"".join(STREAM)), *injector.finish()])
     window = SequenceWindow()
-    verdicts = Counter(window.judge(n) for n in sequences if n not in unnumbered)
+    verdicts = Counter(window.classify(n) for n in sequences if n not in unnumbered)
     counts = injector.ledger.counts()
     assert verdicts["reordered"] == counts["reorder"] > 20
     assert verdicts["too_old"] == counts.get("overdue", 0)
