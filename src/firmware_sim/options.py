@@ -11,7 +11,8 @@ import sys
 import tempfile
 import time
 
-from edgesvm.data import SampleSource, open_rows
+from edgesvm.data import SampleSource
+from edgesvm.ingest import open_rows
 from firmware_sim.harness import Report
 from firmware_sim.limits.profiles import PROFILES, profile
 from firmware_sim.line import MIXES, FaultInjector, Line, Link, PtyLink, TcpLink, fault_rates

@@ -11,7 +11,7 @@ import pytest
 from edgesvm import KernelStreamSVM, RandSVM, Standardized, StreamSVM, load
 from edgesvm.cli import COMMANDS, _parse, learner_options, main
 from edgesvm.cli.simulate import edge_command
-from edgesvm.data import open_rows
+from edgesvm.ingest import open_rows
 from edgesvm.learners import LEARNERS
 from edgesvm.persist import Checkpoint
 

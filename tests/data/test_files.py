@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from edgesvm.data import CsvRows, NpzRows, RowsError, open_rows
+from edgesvm.data import CsvRows, NpzRows, RowsError
+from edgesvm.ingest import open_rows
 
 
 def csv_file(tmp_path, text):

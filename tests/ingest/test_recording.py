@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgesvm.data import RowsError, open_rows
+from edgesvm.data import RowsError
 from edgesvm.errors import RecordingError, SampleRefused
-from edgesvm.ingest import Batch, LateLabel, Recording, RecordingSchema, RecordingWriter
+from edgesvm.ingest import Batch, LateLabel, Recording, RecordingSchema, RecordingWriter, open_rows
 from edgesvm.ingest.recording import HEADER_BYTES
 
 HERE = Path(__file__).parent

@@ -7,19 +7,16 @@ import json
 import time
 from contextlib import closing
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from edgesvm.cli import arguments, eval_report, learner_options
 from edgesvm.cli.status import StatusLine
-from edgesvm.data import CsvRows, NpzRows, Source, open_rows
+from edgesvm.data import CsvRows, NpzRows, Source
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import CHUNK_ROWS, PredictThenLearn
+from edgesvm.ingest import Recording, open_rows
 from edgesvm.learner import Learner
-
-if TYPE_CHECKING:
-    from edgesvm.ingest.recording import Recording
 
 HELP = """\
 Test-then-train over the rows of a CSV, npz or recorded file: each is predicted, then learned.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from edgesvm.cli import arguments
 from edgesvm.cli.held import Held, held_by
 from edgesvm.cli.snapshots import read_model
-from edgesvm.data import open_rows
+from edgesvm.ingest import open_rows
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.standardized import Standardized
 

@@ -3,7 +3,7 @@
 >>> from edgesvm.data import Checkerboard
 >>> X, y = Checkerboard(seed=1).read(1000)
 
-A `RowSource` has ``n_features`` and ``chunks(rows)``. Files (`open_rows`), recordings and arrays
+A `RowSource` has ``n_features`` and ``chunks(rows)``. Npz files, recordings and arrays
 (`Source`) begin anew with each pass; a `Stream` (`Checkerboard` and the other synthetic sets, a CSV
 file) is read once.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         TwoNorm,
         Waveform,
     )
-    from edgesvm.data.files import CsvRows, NpzRows, RowsError, open_rows
+    from edgesvm.data.files import CsvRows, NpzRows, RowsError
     from edgesvm.data.rows import Rows, RowSource, SampleSource, Stream
     from edgesvm.data.sources import Source
 
@@ -36,7 +36,7 @@ _MODULES = {
         "TwoNorm",
         "Waveform",
     ),
-    "files": ("CsvRows", "NpzRows", "RowsError", "open_rows"),
+    "files": ("CsvRows", "NpzRows", "RowsError"),
     "rows": ("RowSource", "Rows", "SampleSource", "Stream"),
     "sources": ("Source",),
 }
@@ -58,7 +58,6 @@ __all__ = [
     "Stream",
     "TwoNorm",
     "Waveform",
-    "open_rows",
 ]
 
 

@@ -8,15 +8,12 @@ import zlib
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.data.rows import Rows, Stream
-
-if TYPE_CHECKING:
-    from edgesvm.ingest.recording import Recording
 
 _LABEL_NAMES = ("label", "class", "target", "y")
 _INT16 = np.iinfo(np.int16)
@@ -292,28 +289,3 @@ class NpzRows:
 
     def close(self) -> None:
         """Nothing is open: the arrays were read."""
-
-
-def open_rows(
-    path: str | os.PathLike[str],
-    *,
-    label_column: str | int | None = None,
-    drop_columns: tuple[str | int, ...] = (),
-    header: bool | None = None,
-    late_labels: int = 256,
-) -> CsvRows | NpzRows | Recording:
-    """The rows at `path`, by its ending: ``.npz``, ``.rec``, or anything else as CSV; `late_labels`
-    is of a recording.
-    """
-    suffix = Path(path).suffix.lower()
-    if suffix not in (".npz", ".rec"):
-        return CsvRows(path, label_column=label_column, drop_columns=drop_columns, header=header)
-    if label_column is not None or drop_columns or header is not None:
-        raise RowsError(
-            "label, dropped columns and header are for CSV files; other files know their own"
-        )
-    if suffix == ".npz":
-        return NpzRows(path)
-    from edgesvm.ingest.recording import Recording  # and with it the serial ports, else not needed
-
-    return Recording(path, late_labels=late_labels)

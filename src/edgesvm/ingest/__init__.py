@@ -3,7 +3,7 @@
 `open_link` returns a `Link`: `poll`, `take` rows, `release` them, `send_prediction`. Its parts, for
 nodes and tests: `wire` (the meaning of the bytes), `FrameDecoder` and `LineParser` (bytes to frames
 and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`. `Recording` and
-`RecordingWriter` store samples in a file.
+`RecordingWriter` store samples in a file; `open_rows` reads any file of rows.
 """
 
 from edgesvm.ingest._frames import FrameDecoder
@@ -11,6 +11,7 @@ from edgesvm.ingest._late import LateLabel, LateLabels, LateSample
 from edgesvm.ingest._lines import LineParser
 from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest._samples import SampleReceiver
+from edgesvm.ingest.files import open_rows
 from edgesvm.ingest.link import open_link
 from edgesvm.ingest.ports import Port, SerialPort, SocketPort, open_port
 from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
@@ -35,4 +36,5 @@ __all__ = [
     "SocketPort",
     "open_link",
     "open_port",
+    "open_rows",
 ]

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from edgesvm.data import SampleSource, open_rows
+from edgesvm.data import SampleSource
+from edgesvm.ingest import open_rows
 from firmware_sim.conformance.edge_run import run_edge
 from firmware_sim.conformance.section import Section
 from firmware_sim.line import MIXES
