@@ -85,6 +85,11 @@ def run(chosen: list[tuple[Area, Mutant]], results: Results, args: argparse.Name
     threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
     for thread in threads:
         thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt as error:
+        failures.append(error)  # each worker ends with the mutant it has
     for thread in threads:
         thread.join()
     if failures:
@@ -123,4 +128,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("ended; the next run goes on from here")

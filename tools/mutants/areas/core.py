@@ -76,7 +76,6 @@ AREA = Area(
             "edgesvm/core/rng.pxd",
             ("rotate_left(s[3], 45)", "rotate_left(s[3], 44)", "another generator"),
             ("while draw < limit:", "while False:", "draws below n are biased"),
-            ("(rng_next(s) >> 11)", "(rng_next(s) >> 12)", "uniform draws are below one half"),
         ),
         *mutants_of(
             "edgesvm/core/row_cache.pyx",

@@ -79,7 +79,7 @@ AREA = Area(
                 "it is begun anew right after",
             ),
             (
-                "        memset(self.batch, 0, self.batch_size * self.row_bytes())\n",
+                "        memset(self.batch, 0, self.batch_size * self.row_bytes)\n",
                 "",
                 "the batch is left behind",
             ),

@@ -112,7 +112,7 @@ AREA = Area(
         *mutants_of(
             "edgesvm/ingest/_lines.pyx",
             (
-                "if told != (xor_of(line, end) if digits == 2 else crc16(line, end)):",
+                "if given != (xor_of(line, end) if digits == 2 else crc16(line, end)):",
                 "if False:",
                 "a line's checksum is not looked at",
             ),
@@ -180,8 +180,8 @@ AREA = Area(
         *mutants_of(
             "edgesvm/ingest/recording.py",
             (
-                'sound = rows["crc"] == np.array(self._crcs(memoryview(block)), np.uint32)',
-                "sound = np.ones(len(rows), bool)",
+                'valid = rows["crc"] == np.array(self._crcs(memoryview(block)), np.uint32)',
+                "valid = np.ones(len(rows), bool)",
                 "the CRC of a record is not looked at",
             ),
             (
@@ -201,13 +201,13 @@ AREA = Area(
                 "half a record stays behind a failed write",
             ),
             (
-                "            os.ftruncate(self._fd, self._end)\n\n    def _last_sound",
-                "            pass\n\n    def _last_sound",
+                "            os.ftruncate(self._fd, self._end)\n\n    def _valid_end",
+                "            pass\n\n    def _valid_end",
                 "what a crash tore off is not cut away",
             ),
             (
-                "self.damaged += int((~sound[new]).sum())",
-                "self.damaged += int((~sound).sum())",
+                "self.damaged += int((~valid[new]).sum())",
+                "self.damaged += int((~valid).sum())",
                 "damaged records are counted each time they are read",
             ),
         ),
