@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.report import ROOT
-from edgesvm.data import Dataset, Waveform
+from edgesvm.data import Waveform
+from edgesvm.data.datasets import Dataset
 
 Split = tuple[
     np.ndarray, np.ndarray, np.ndarray, np.ndarray

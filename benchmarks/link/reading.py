@@ -31,7 +31,7 @@ from benchmarks.link.node import BLOCK, D, node, stream
 from edgesvm import Standardized, StreamSVM
 from edgesvm.ingest import Link, open_link, open_port, wire
 from edgesvm.runner import Runner
-from firmware_sim import _alloc_hooks
+from firmware_sim.limits import _alloc_hooks
 
 COUNTED = 2000, 12_000  # allocator calls of a sample: of the second, without those of the first
 
