@@ -140,7 +140,7 @@ def test_inspect_tells_both_slots(tmp_path, capsys):
     data[len(data) // 2] ^= 1  # the magic of the newest
     path.write_bytes(data)
     assert main(["inspect", str(path), "--json"]) == 0
-    assert '"n_seen": 2' in (said := capsys.readouterr().out) and "none of ours" in said
+    assert '"n_seen": 2' in (said := capsys.readouterr().out) and "is not a checkpoint slot" in said
     data[60] ^= 1
     path.write_bytes(data)
     assert main(["inspect", str(path)]) == 1
