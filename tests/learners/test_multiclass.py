@@ -384,7 +384,7 @@ def test_an_interrupted_fit(learner):
 
 BAD = {
     "NaN": (lambda X, y: X.__setitem__((250, 1), np.nan), "row 250 .*NaN"),
-    "a label too many": (lambda X, y: y.__setitem__(250, 9), "row 250 has 9 beside"),
+    "a label too many": (lambda X, y: y.__setitem__(250, 9), "row 250 has 9 in addition to"),
 }
 
 
