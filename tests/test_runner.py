@@ -218,7 +218,7 @@ def test_a_value_too_large_to_square_is_refused_and_changes_nothing(node, known)
     assert bytes(runner.learner.arena) == before
     learner_refused = [REJECTED, REJECTED] if known else [REJECTED, ABSTAIN]
     assert node.flags()[known:] == learner_refused
-    assert runner.bad_value + runner.unlabelled == 2 and runner.learned == known
+    assert runner.refused_value + runner.unlabelled == 2 and runner.learned == known
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -350,7 +350,12 @@ def test_each_fate_of_a_late_label(late_node):
     c = runner.counters()
     assert (c["label_matched"], c["label_expired"]) == (3, 1)
     assert (c["label_duplicate"], c["label_unknown"]) == (3, 2)
-    assert (runner.taken, runner.learned, runner.unknown_label, runner.bad_value) == (12, 3, 1, 1)
+    assert (runner.taken, runner.learned, runner.unknown_label, runner.refused_value) == (
+        12,
+        3,
+        1,
+        1,
+    )
     assert (runner.expired, runner.waiting, runner.unlabelled) == (1, 1, 5)
     assert runner.learner.n_seen_ == 3
 
@@ -385,7 +390,7 @@ def test_no_more_labels_are_learned_than_may_be(late_node):
     run_out(late_node, runner)
     assert (runner.learned, runner.over_rate) == (7, 28)
     assert late_node.flags()[:7] == [TRAINED | ABSTAIN, *[TRAINED] * 4, 0, 0]
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(ValueError, match="give a number > 0"):
         late_runner(FakeNode(), max_labels_per_second=0)
 
 

@@ -1,4 +1,4 @@
-"""Memory as arithmetic: what a learner will hold, in bytes, before anything is held."""
+"""Sizes in bytes, and the plan of a learner's memory before anything is allocated."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from edgesvm.errors import MemoryBudgetError
 
 __all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "parse_bytes"]
 
-ALIGNMENT = 8  # of every array: the widest scalar; vector loads are unaligned ones
+ALIGNMENT = 8  # of every array: the widest scalar; vector loads need no alignment
 PARTS = "parts"  # the array that holds a learner's parts
-MAX_PLAN_BYTES = 1 << 46  # beyond any machine: a corrupt count must not reach the allocator
+MAX_PLAN_BYTES = 1 << 46  # more than any machine has: a corrupt count must not reach the allocator
 
 _UNITS = {
     "": 1,
@@ -30,8 +30,15 @@ _UNITS = {
 
 
 def parse_bytes(size: int | str) -> int:
-    """Bytes from ``65536``, ``"64KiB"``, ``"1.5 MB"``; ``ValueError`` names what was allowed.
+    """Convert ``65536``, ``"64KiB"`` or ``"1.5 MB"`` to bytes.
 
+    Raises
+    ------
+    ValueError
+        `size` is not a size in bytes, or is negative.
+
+    Examples
+    --------
     >>> parse_bytes("64KiB")
     65536
     """
@@ -43,12 +50,12 @@ def parse_bytes(size: int | str) -> int:
             raise ValueError(f"size {size!r}: give bytes as 65536, '64KiB', '1MiB', '500kB'")
         n_bytes = math.floor(float(match[1]) * _UNITS[match[2]])
     if n_bytes < 0:
-        raise ValueError(f"size {size!r}: a number of bytes is not negative")
+        raise ValueError(f"size {size!r}: must not be negative")
     return n_bytes
 
 
 def format_bytes(n_bytes: int) -> str:
-    """``"1.5 KiB (1,536 B)"``: for people, the exact number beside the round one."""
+    """``"1.5 KiB (1,536 B)"``: a rounded size and the exact number of bytes."""
     size, unit = float(n_bytes), "B"
     for larger in ("KiB", "MiB", "GiB"):
         if size < 1024:
@@ -58,7 +65,7 @@ def format_bytes(n_bytes: int) -> str:
 
 
 class BeyondAnyMachine(ValueError):
-    """A plan of more bytes than any budget."""
+    """A plan of more bytes than any machine has."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +84,10 @@ class PlannedArray:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """The list of arrays a learner lives in, and their ``total`` in bytes, padding included.
+    """The arrays of a learner and their ``total`` in bytes, padding included.
 
-    A learner of many parts has them in one array, ``parts`` of shape (n_parts, bytes of one);
-    ``part`` is the plan of each.
+    A learner of several parts has one array ``parts`` of shape (n_parts, bytes per part); ``part``
+    is the plan of a part.
     """
 
     arrays: tuple[PlannedArray, ...]
@@ -91,7 +98,7 @@ class MemoryPlan:
     def of(
         cls, arrays: Iterable[tuple[str, str, tuple[int, ...]]], part: MemoryPlan | None = None
     ) -> MemoryPlan:
-        """Lay out ``(name, dtype, shape)`` one behind the other, each on an 8-byte boundary."""
+        """Lay out ``(name, dtype, shape)`` one after the other, each on an 8-byte boundary."""
         placed: list[PlannedArray] = []
         offset = 0
         for name, dtype, shape in arrays:
@@ -99,11 +106,11 @@ class MemoryPlan:
             placed.append(array)
             offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
         if offset > MAX_PLAN_BYTES:
-            raise BeyondAnyMachine(f"a plan of {offset:,} bytes is more than any machine has")
+            raise BeyondAnyMachine(f"the plan needs {offset:,} bytes, more than any machine has")
         return cls(tuple(placed), offset, part)
 
     def leaves(self) -> Iterator[PlannedArray]:
-        """Every array, those of the parts one after the other as ``part0/w``."""
+        """Every array; those of part 0 are named ``part0/w``, and so on."""
         for array in self.arrays:
             if self.part is None or array.name != PARTS:
                 yield array
@@ -119,7 +126,7 @@ class MemoryPlan:
         return {array.name: array.offset for array in self.arrays}
 
     def cut(self, block: np.ndarray) -> dict[str, np.ndarray]:
-        """The named arrays as views of ``block``, an ndarray of shape (total,), uint8."""
+        """The arrays by name, as views of ``block``, an ndarray of shape (total,), uint8."""
         return {
             a.name: block[a.offset : a.offset + a.nbytes].view(a.dtype).reshape(a.shape)
             for a in self.arrays

@@ -1,7 +1,7 @@
-"""What can go wrong, and the one table from a step's status to the exception a caller sees.
+"""The exceptions, and the one table from a core's status to its message.
 
-Wrong use is a ``ValueError`` or ``TypeError``; these classes are for the rest. Bad frames and bad
-samples on a link are counted; they are never raised and never learned.
+Wrong arguments raise ``ValueError`` or ``TypeError``; these classes are for everything else. Bad
+frames and bad samples on a link are counted: they are never learned and raise nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from edgesvm.core.status import Status
 
 
 class SampleRefused(ValueError):
-    """A sample that was not learned and left the model as it was; ``status`` says why."""
+    """A sample was refused and the model has not changed; ``status`` gives the reason."""
 
     def __init__(self, message: str, status: Status) -> None:
         super().__init__(message)
@@ -23,11 +23,11 @@ class SampleRefused(ValueError):
 
 
 class NotFittedError(ValueError, AttributeError):
-    """A prediction was asked of a learner that has seen no sample (bases as scikit-learn's own)."""
+    """A prediction was requested before any sample was learned (bases as in scikit-learn)."""
 
 
 class MemoryBudgetError(ValueError):
-    """The plan does not fit: ``required`` bytes would do, ``available`` were given."""
+    """``required`` bytes are needed, but only ``available`` were given."""
 
     def __init__(self, message: str, required: int, available: int) -> None:
         super().__init__(message)
@@ -39,31 +39,31 @@ class MemoryBudgetError(ValueError):
 
 
 class LinkDown(ConnectionError):
-    """The port is gone (unplugged or closed) or could not be opened."""
+    """The port was unplugged or closed, or could not be opened."""
 
 
 class NoSchema(TimeoutError):
-    """The node did not describe its samples in the time allowed."""
+    """The node did not announce its schema in time."""
 
 
 class SchemaChanged(RuntimeError):
-    """The node has changed the number of features of its samples."""
+    """The node has changed its number of features."""
 
 
 class VersionMismatch(RuntimeError):
-    """The node and this host have no protocol version in common."""
+    """Node and host have no protocol version in common."""
 
 
 class CorruptModelError(ValueError):
-    """The bytes are no snapshot of ours, or were damaged."""
+    """The bytes are not an edgesvm snapshot or checkpoint, or are damaged."""
 
 
 class FormatVersionError(CorruptModelError):
-    """A sound snapshot, in a format version this release does not read."""
+    """The snapshot or checkpoint has a format version that this release does not read."""
 
 
 class RecordingError(ValueError):
-    """The file is not a recording, is damaged, or holds samples of another kind."""
+    """The file is not a recording, is damaged, or holds samples of another schema."""
 
 
 REFUSALS: dict[Status, str] = {
@@ -71,14 +71,14 @@ REFUSALS: dict[Status, str] = {
         "has a feature that is NaN or infinite, or too large to be squared in {dtype}"
     ),
     Status.BAD_WEIGHT: (
-        "has a weight that is negative, NaN or infinite, or too small to divide by; "
-        "give a finite weight >= 0"
+        "has a weight that is negative, NaN or infinite, or so small that its reciprocal "
+        "overflows; give a finite weight >= 0"
     ),
     Status.FULL: (
-        "has a full store before it, of max_samples samples; give a larger max_samples, or"
+        "does not fit: the store already holds max_samples samples; give a larger max_samples, or"
         " when_full='oldest'"
     ),
-    Status.UNKNOWN_LABEL: "has a label that is none of the classes {classes}",
+    Status.UNKNOWN_LABEL: "has a label that is not one of the classes {classes}",
 }
 
 
@@ -86,5 +86,5 @@ def refusal(status: Status, sample: str, dtype: object, classes: Sized) -> Sampl
     """The exception for a refused sample."""
     why = REFUSALS[status].format(dtype=dtype, classes=classes)
     if status == Status.UNKNOWN_LABEL and len(classes) == 2:
-        why += "; OneVsOne(learner=..., n_classes=...) learns more than two"
+        why += "; use OneVsOne(learner=..., n_classes=...) for more than two"
     return SampleRefused(f"{sample} {why}", status)

@@ -1,4 +1,5 @@
-"""Test-then-train, in fixed memory: each sample is predicted before it is learned, and scored."""
+"""Prequential (test-then-train) evaluation in fixed memory: predict each sample, score the
+prediction, then learn the sample."""
 
 from __future__ import annotations
 
@@ -16,24 +17,24 @@ CHUNK_ROWS = 256
 
 
 class Prequential:
-    """Accuracy over all samples, over the last ``window``, and balanced over the classes.
+    """Accuracy over all samples, over the last ``window`` samples, and balanced over the classes.
 
     Parameters
     ----------
     window : int
-        Samples of the rolling accuracy; ``window`` bytes are held.
+        Number of samples in the rolling accuracy; takes ``window`` bytes.
 
     Attributes
     ----------
     n : int
-        Samples entered.
+        Number of predictions scored.
     first : float or None
-        Accuracy of the first ``window`` of them, None until they are complete.
+        Accuracy of the first ``window`` predictions; None until there are that many.
     """
 
     def __init__(self, window: int = 1000) -> None:
         if window < 1:
-            raise ValueError(f"window={window}: give a whole number >= 1")
+            raise ValueError(f"window={window}: give an integer >= 1")
         self.window = window
         self.n = 0
         self.first: float | None = None
@@ -43,7 +44,7 @@ class Prequential:
         self._by_class: dict[Any, list[int]] = {}  # label -> [samples, hits]
 
     def add(self, truth: Any, predicted: Any) -> None:
-        """Enter one prediction and the label that came after it."""
+        """Score one prediction against the true label."""
         hit = bool(truth == predicted)
         at = self.n % self.window
         self._recent += hit - self._hits[at]
@@ -58,17 +59,17 @@ class Prequential:
 
     @property
     def accuracy(self) -> float | None:
-        """Share of hits over all; None before the first."""
+        """Accuracy over all predictions; None before the first."""
         return self._total / self.n if self.n else None
 
     @property
     def rolling(self) -> float | None:
-        """Share of hits among the last `window`."""
+        """Accuracy over the last `window` predictions; None before the first."""
         return self._recent / min(self.n, self.window) if self.n else None
 
     @property
     def balanced(self) -> float | None:
-        """Mean over the classes of the share of hits in each."""
+        """Mean of the accuracies within each class; None before the first prediction."""
         if not self._by_class:
             return None
         shares = [hits / samples for samples, hits in self._by_class.values()]
@@ -76,11 +77,11 @@ class Prequential:
 
     @property
     def majority(self) -> float | None:
-        """Share of the larger class: what always saying it would have scored."""
+        """Share of the majority class: the accuracy of always predicting it."""
         return max(samples for samples, _ in self._by_class.values()) / self.n if self.n else None
 
     def summary(self) -> dict[str, float | int | None]:
-        """All of it, for a JSON line."""
+        """All results, for a JSON line."""
         return {
             "predicted": self.n,
             "accuracy": self.accuracy,
@@ -93,23 +94,23 @@ class Prequential:
 
 
 class PredictThenLearn:
-    """The test-then-train loop: predicts each sample, then learns it, and keeps the score.
+    """The test-then-train loop: predict each sample, score the prediction, then learn the sample.
 
     Parameters
     ----------
     learner : Learner
-        Allocated or not. Samples that come while nothing has been learned are not predicted.
+        Allocated or not. Nothing is predicted until it has learned a sample.
     window : int
-        Samples of the rolling accuracy.
+        Number of samples in the rolling accuracy.
 
     Attributes
     ----------
     score : Prequential
-        Of the samples that were predicted and then learned.
+        Score of the samples that were predicted and then learned.
     refused : int
-        Samples that the learner refused for a value or a weight. They are passed over.
+        Samples that the learner refused for a value or a weight. They are skipped.
     unlabelled : int
-        Samples without a label. They are predicted only.
+        Samples without a label. They are only predicted.
 
     Examples
     --------
@@ -133,26 +134,27 @@ class PredictThenLearn:
     def run(
         self, source: RowSource, label_of: Callable[[Any], Any] | None = None
     ) -> Iterator[Trial]:
-        """One pass over `source`. Stop drawing from it to stop the loop.
+        """One pass over `source`. The loop stops when you stop iterating.
 
         Parameters
         ----------
         source : RowSource
-            For example ``Source(X, y)``, `open_rows` of a file, a recording or a `Stream`. Where
-            labels come late, a sample is predicted when it comes and learned when its label does.
+            For example ``Source(X, y)``, `open_rows` of a file, a recording or a `Stream`. If
+            labels come late, a sample is predicted when it arrives and learned when its label
+            arrives.
         label_of : callable, optional
-            The label to learn, given the source's own.
+            Maps the source's label to the label to learn.
 
         Yields
         ------
         Trial
             Each sample that was not refused, after it was learned; x is a view, valid until the
-            next is drawn.
+            next iteration.
 
         Raises
         ------
         SampleRefused
-            A label is one more than the learner has room for.
+            A label is new and the learner has no room for another class.
         """
         if isinstance(source, TrialSource):
             trials = source.trials(self.predict)
@@ -168,12 +170,12 @@ class PredictThenLearn:
             yield trial
 
     def predict(self, x: np.ndarray) -> Any:
-        """The label of one sample, None while nothing has been learned.
+        """Predict the label of one sample; None if nothing has been learned yet.
 
         Raises
         ------
         SampleRefused
-            The sample was counted in `refused`.
+            The learner refused the sample; it is counted in `refused`.
         """
         if not self._fitted:
             return None
@@ -184,12 +186,12 @@ class PredictThenLearn:
             raise
 
     def learn(self, x: np.ndarray, label: Any, weight: float = 1.0, predicted: Any = None) -> bool:
-        """Learn one sample, and score what was predicted for it; False where it was refused.
+        """Learn one sample and score its prediction. Returns False if the sample was refused.
 
         Raises
         ------
         SampleRefused
-            The label is one more than the learner has room for.
+            The label is new and the learner has no room for another class.
         """
         try:
             self.learner.learn_one(x.astype(self._dtype, copy=False), label, weight)
@@ -198,7 +200,7 @@ class PredictThenLearn:
                 raise
             self.refused += 1
             return False
-        self._fitted = self._fitted or self.learner.is_fitted  # a weight of zero teaches nothing
+        self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
         return True

@@ -1,4 +1,4 @@
-"""Kernels as small values: ``Linear()``, ``RBF(gamma)``, ``Polynomial(degree, gamma, coef0)``."""
+"""Kernels, as values: ``Linear()``, ``RBF(gamma)``, ``Polynomial(degree, gamma, coef0)``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from edgesvm.contract.params import not_negative, positive, whole
 from edgesvm.core.kernels import KernelKind
 
-LARGEST_KERNEL = 1e37  # k(x, x) of what a solver takes: its kernel rows are float32
-MAX_DEGREE = 64  # a larger power overflows for any product that is not close to one
+LARGEST_KERNEL = 1e37  # largest k(x, x) that a solver accepts: its kernel rows are float32
+MAX_DEGREE = 64  # a larger power overflows for any base that is not close to 1
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""The contract every learner keeps: planned memory, one sample or many, labels of any kind, save
-and load.
+"""Base class of all learners: planned memory, one sample or many, labels of any kind, save and
+load.
 
-A learner is its arena. The public class holds parameters and checks; the core (compiled, or its
-NumPy twin) holds state and step. What a subclass adds is short: its parameters, `_check_params`,
-`_arrays`, the class of its core and `_core_params`.
+The whole state of a learner is in its arena. The public class holds parameters and checks; the core
+(compiled, or its reference in NumPy) holds state and step. A subclass adds its parameters,
+`_check_params`, `_arrays`, the class of its core and `_core_params`.
 """
 
 from __future__ import annotations
@@ -44,44 +44,45 @@ MAX_CAPACITY = 1 << 24
 
 
 class Place(NamedTuple):
-    """Where a core lives and whose it is: what every core is given, beside its parameters."""
+    """What every core is built with, besides its parameters."""
 
     plan: MemoryPlan
     arena: Arena
     labels: Labels
     n_features: int
     dtype: str
-    owner: str  # the public class's name, for messages
+    owner: str  # name of the public class, for messages
 
 
 class State(NamedTuple):
-    """What a learner has once it has memory."""
+    """The core of a learner that has memory."""
 
     core: Any
-    params: dict[str, Any]  # those the core was built with, whatever was set since
+    params: dict[str, Any]  # the parameters the core was built with; others may be set later
 
 
 class Learner:
-    """Base of all learners; see a concrete one, such as `StreamSVM`, for use.
+    """Base of all learners; see a concrete one, such as `StreamSVM`, for how to use it.
 
-    Guarantees, each held by a test:
+    Guarantees, each checked by a test:
 
-    * ``allocate`` takes exactly ``plan(n_features).total`` bytes, and nothing is taken after it.
-    * One sample at a time equals a batch, bit for bit, however the stream is cut.
-    * A refused sample leaves the arena's bytes as they were.
-    * Saved and continued equals never stopped, bit for bit.
+    * ``allocate`` allocates exactly ``plan(n_features).total`` bytes; nothing is allocated later.
+    * Learning one sample at a time equals learning in batches, bit for bit, however the stream is
+      split.
+    * A refused sample does not change the arena's bytes.
+    * Saving, loading and continuing equals never stopping, bit for bit.
 
-    One learner is for one thread at a time.
+    A learner may be used by one thread at a time.
     """
 
     dtype: str
     _capacity: ClassVar[str]  # the parameter that `within` makes as large as fits
-    _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its twin
-    _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots; the signature's where not given
-    _engine: str = "compiled"  # "reference": the NumPy twin, for tests and readers
+    _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
+    _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
+    _engine: str = "compiled"  # or "reference", in NumPy, for tests and readers
     _state: State | None = None  # None: no memory yet
 
-    # -- what a learner adds -----------------------------------------------------------------------
+    # -- what a subclass adds ----------------------------------------------------------------------
 
     def _check_params(self) -> None:
         """Raise ValueError for a parameter out of range."""
@@ -92,28 +93,28 @@ class Learner:
         raise NotImplementedError
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        """What the core is told, beside its `Place`."""
+        """The core's own parameters, besides its `Place`."""
         return {}
 
     def _build(self, engine: str, place: Place) -> Any:
-        """The core of an engine. A learner around another builds that one's core with it."""
+        """Build the core for an engine. A wrapper builds the inner learner's core with it."""
         return of_engine(self._compiled, engine)(*place, **self._core_params(place.n_features))
 
     @property
     def _n_classes(self) -> int:
-        """Labels there can be."""
+        """Largest number of labels."""
         return 2
 
     def _part(self, n_features: int) -> MemoryPlan | None:
-        """Of a learner made of parts: the plan of each; the array `parts` holds them."""
+        """The plan of one part, for a learner whose array `parts` holds several; else None."""
         return None
 
     @property
     def _most_samples(self) -> int | None:
-        """Samples after which the next one is refused; None: there is no such number."""
+        """Number of samples after which the next one is refused; None if there is no limit."""
         return None
 
-    # -- parameters, as scikit-learn has them ------------------------------------------------------
+    # -- parameters, as in scikit-learn ------------------------------------------------------------
 
     @classmethod
     def _param_names(cls) -> list[str]:
@@ -122,17 +123,16 @@ class Learner:
         return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor arguments by name, as they were given."""
+        """The constructor arguments by name, as given."""
         return {name: getattr(self, name) for name in self._param_names()}
 
     def set_params(self: Self, **params: Any) -> Self:
-        """Change constructor arguments. What was learned belonged to the old ones and is
-        dropped.
+        """Change constructor arguments. The learned model is dropped.
 
         Raises
         ------
         ValueError
-            There is no such parameter: nothing is changed and nothing dropped.
+            There is no such parameter. Nothing is changed and the model is kept.
         """
         self._check_names(params)
         for name, value in params.items():
@@ -141,7 +141,7 @@ class Learner:
         return self
 
     def _check_names(self, params: Mapping[str, Any]) -> None:
-        """Refuse what `set_params` cannot set."""
+        """Raise ValueError for a name that `set_params` cannot set."""
         names = self._param_names()
         for name in params:
             if name not in names:
@@ -161,8 +161,7 @@ class Learner:
     # -- memory ------------------------------------------------------------------------------------
 
     def plan(self, n_features: int) -> MemoryPlan:
-        """The arrays this learner will live in and their total bytes; arithmetic, nothing is
-        allocated.
+        """The arrays this learner needs and their total size in bytes. Nothing is allocated.
 
         Raises
         ------
@@ -178,22 +177,22 @@ class Learner:
     def allocate(
         self: Self, n_features: int, classes: Sequence[Any] | None = None, buffer: Any = None
     ) -> Self:
-        """Take the planned bytes: the only place where a learner takes memory. Forgets what was
-        learned.
+        """Allocate the planned bytes and forget what was learned. A learner allocates memory
+        nowhere else.
 
         Parameters
         ----------
         n_features : int
         classes : sequence of two labels, optional
-            Named up front, any other label is refused; else the first two labels to come are the
-            two. A learner of more classes takes two to as many as these.
+            If given, any other label is refused. Otherwise the first two labels seen become the
+            classes. A learner of n_classes classes accepts 2 to n_classes labels here.
         buffer : writable contiguous buffer, optional
-            At least ``plan(n_features).total`` bytes, aligned to 8, used in place of an own block.
+            At least ``plan(n_features).total`` bytes, aligned to 8; used instead of new memory.
 
         Raises
         ------
         MemoryBudgetError
-            The buffer is too small; ``.required`` says how many bytes would do.
+            The buffer is too small; ``.required`` is the number of bytes needed.
         """
         plan = self.plan(n_features)
         available = plan.total if buffer is None else memoryview(buffer).nbytes
@@ -213,18 +212,18 @@ class Learner:
         self._hold(self._build(self._engine, place))
 
     def _hold(self, core: Any) -> None:
-        """Have this core, which was built with the parameters as they are now."""
+        """Make `core`, which was built with the current parameters, this learner's core."""
         self._state = State(core, self._like_new().get_params(deep=False))
 
     def _at_work(self: Self, core: Any, engine: str) -> Self:
-        """A learner of the same parameters on a core whose memory is another learner's."""
+        """A learner with the same parameters, on a core in another learner's memory."""
         learner = self._like_new()
         learner._engine = engine
         learner._hold(core)
         return learner
 
     def _like_new(self: Self) -> Self:
-        """A learner of the same parameters, a wrapped learner's too, that has learned nothing."""
+        """An unfitted learner with the same parameters, including those of a wrapped learner."""
         params = self.get_params(deep=False)
         return type(self)(
             **{k: v._like_new() if isinstance(v, Learner) else v for k, v in params.items()}
@@ -232,7 +231,7 @@ class Learner:
 
     @classmethod
     def within(cls: type[Self], budget: int | str, n_features: int, **params: Any) -> Self:
-        """The learner of the largest capacity whose plan fits ``budget`` bytes.
+        """The learner with the largest capacity whose plan fits ``budget`` bytes.
 
         Parameters
         ----------
@@ -245,17 +244,15 @@ class Learner:
         Raises
         ------
         MemoryBudgetError
-            Even the smallest capacity does not fit; ``.required`` says what it needs.
+            Not even the smallest capacity fits; ``.required`` is the number of bytes it needs.
         """
         learner = cls(**params)
         return learner.fitted_into(budget, n_features, fixed=cls._capacity in params)
 
     def fitted_into(self: Self, budget: int | str, n_features: int, *, fixed: bool = False) -> Self:
-        """This learner with the largest capacity whose plan fits; with ``fixed``, its own capacity
-        or none.
+        """This learner with the largest capacity that fits; with ``fixed``, with its own capacity.
 
-        What `within` does, for a learner that is there already. Raises `MemoryBudgetError` as it
-        does.
+        It is `within` for an existing learner, and raises `MemoryBudgetError` in the same cases.
         """
         n_bytes = parse_bytes(budget)
         least, most = self._capacity_range()
@@ -289,40 +286,40 @@ class Learner:
         return type(self)(**{**self.get_params(deep=False), self._capacity: capacity})
 
     def _capacity_range(self) -> tuple[int, int]:
-        """Least and largest capacity worth having."""
+        """Smallest and largest capacity to consider."""
         return 1, MAX_CAPACITY
 
     @property
     def nbytes(self) -> int:
-        """Bytes held: the arena's, 0 before ``allocate``."""
+        """Size of the arena in bytes; 0 before ``allocate``."""
         return 0 if self._state is None else self._state.core.arena.nbytes
 
     @property
     def arena(self) -> Arena:
-        """The block the learner lives in; ``bytes(learner.arena)`` is its whole state."""
+        """The learner's memory; ``bytes(learner.arena)`` is its whole state."""
         return self._allocated.arena
 
     @property
     def _allocated(self) -> Any:
-        """The core; AttributeError where there is no memory yet."""
+        """The core; AttributeError if there is no memory yet."""
         return self._held_state.core
 
     @property
     def _held_state(self) -> State:
         if self._state is None:
             raise AttributeError(
-                f"this {type(self).__name__} has no memory yet: allocate, or learn a sample"
+                f"this {type(self).__name__} has no memory yet: call allocate, or learn a sample"
             )
         return self._state
 
     def reset(self: Self) -> Self:
-        """Forget what was learned; the memory stays."""
+        """Forget what was learned, and keep the memory and the labels given in advance."""
         if self._state is not None:
             core = self._state.core
             plan = self.plan(core.n_features)
             self._zero(core)
-            named = core.labels.in_slots if core.labels.closed else None
-            labels = Labels(named, core.labels.room)
+            given = core.labels.in_slots if core.labels.closed else None
+            labels = Labels(given, core.labels.room)
             if plan.total != core.arena.nbytes or labels.room != self._n_classes:
                 self._state = None
             else:
@@ -330,12 +327,12 @@ class Learner:
         return self
 
     def _fresh_labels(self) -> Labels:
-        """Those named up front, else none."""
+        """Labels for a new start: those given in advance, else none."""
         known = Labels() if self._state is None else self._state.core.labels
         return Labels(known.in_slots if known.closed else None, self._n_classes)
 
-    def _start_anew(self, n_features: int, labels: Labels) -> None:
-        """An empty memory of these labels, for a `fit` that has looked at the data."""
+    def _start_over(self, n_features: int, labels: Labels) -> None:
+        """Start with empty memory and these labels, in a `fit` that has checked its data."""
         plan = self.plan(n_features)
         if self.nbytes == plan.total and self.n_features_in_ == n_features:
             self._zero(self._allocated)
@@ -345,27 +342,28 @@ class Learner:
         self._adopt(plan, self._allocated.arena, labels, n_features)
 
     def _zero(self, core: Any) -> None:
-        """Zero the memory; a learner may leave out what it keeps at zero."""
+        """Zero the memory; a subclass may skip arrays that are zero between samples."""
         core.arena.memory[:] = 0
 
     # -- learning ----------------------------------------------------------------------------------
 
     def learn_one(self, x: ArrayLike, y: Any, weight: float = 1.0) -> bool:
-        """Learn one sample; whether the model moved.
+        """Learn one sample. Returns whether the model changed.
 
         Parameters
         ----------
         x : ndarray of shape (n_features,)
-            Of the learner's dtype: no allocator call is made. Anything else is converted.
+            With the learner's dtype no allocator call is made. Anything else is converted.
         y : label
         weight : float, default 1.0
-            Finite, >= 0; zero is as if the sample were not there, but it is counted as seen.
+            Finite, >= 0. A sample of weight zero is counted as seen and otherwise ignored.
 
         Raises
         ------
         ValueError
-            A feature is NaN or infinite, the length is wrong, the label is one too many, or the
-            weight is refused. The sample is not learned and the model is as it was.
+            A feature is NaN or infinite, the length is wrong, the label is new and there is no room
+            for another class, or the weight is invalid. The sample is not learned; the model does
+            not change.
         """
         if self._state is not None:
             return self._state.core.learn_one(x, y, weight)
@@ -378,8 +376,8 @@ class Learner:
         return np.dtype(one_of("dtype", self.dtype, *DTYPES))
 
     def _floats(self, x: ArrayLike, ndim: int) -> np.ndarray:
-        """Features in the dtype and width of the memory, or of the parameters while there is
-        none."""
+        """Features in the dtype and number of the memory; before ``allocate``, in the dtype of the
+        parameters."""
         if self._state is not None:
             core = self._state.core
             return as_floats(x, core.dtype, ndim, core.n_features, core.owner)
@@ -387,8 +385,8 @@ class Learner:
 
     @contextlib.contextmanager
     def _first_samples(self) -> Iterator[None]:
-        """Where the very first sample is refused, all is as before: the memory taken for it goes
-        back, and with it width and labels."""
+        """If the very first sample is refused, release the memory allocated for it, and forget the
+        number of features and the labels."""
         before = self._state
         try:
             yield
@@ -411,15 +409,14 @@ class Learner:
         X : ndarray of shape (n_samples, n_features)
         y : array of shape (n_samples,), labels
         classes : sequence of two labels, optional
-            As for ``allocate``; on a later call it must name the same.
+            As for ``allocate``; on a later call they must be the same.
         sample_weight : array of shape (n_samples,), float64, optional
-            Finite, >= 0; zero is as if the row were not there.
+            Finite, >= 0. A row of weight zero is counted as seen and otherwise ignored.
 
         Raises
         ------
         ValueError
-            Names the first row that is refused. The rows before it are learned; it and later ones
-            are not.
+            Names the first refused row. The rows before it are learned; it and later rows are not.
         """
         owner = type(self).__name__
         X = self._floats(X, 2)
@@ -436,12 +433,12 @@ class Learner:
                 return self.partial_fit(X, y, sample_weight=weights)
         if classes is not None and not core.labels.names(classes):
             raise ValueError(
-                f"classes={list(classes)!r} differ from the labels known so far,"
+                f"classes={list(classes)!r} differ from the labels so far,"
                 f" {list(core.labels.in_slots)!r}"
             )
-        slots, n_known, newcomers = core.labels.encode(y)
+        slots, n_known, new_labels = core.labels.encode(y)
         n_learned, _, status = core.learn_many(X[:n_known], slots, weights)
-        for slot, row, label in newcomers:
+        for slot, row, label in new_labels:
             if row < n_learned:
                 core.labels.take(slot, label)
         if status <= Status.CHANGED and n_known < len(y):
@@ -452,13 +449,13 @@ class Learner:
         return self
 
     def fit(self: Self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget, then learn the rows in one pass.
+        """Forget what was learned, then learn the rows in one pass.
 
         Raises
         ------
         ValueError
-            There is no row, a label is missing or one too many, or every weight is zero: nothing is
-            forgotten. Else as ``partial_fit``.
+            There is no row, a label is missing, there are too many classes, or every weight is
+            zero: nothing is forgotten. Otherwise as in ``partial_fit``.
         """
         owner = type(self).__name__
         X = as_floats(X, self._dtype, 2, None, owner)
@@ -470,7 +467,7 @@ class Learner:
         check_labels(y, owner, self._n_classes)
         weights = as_weights(sample_weight, len(X))
         if weights is not None and not weights.any():
-            raise ValueError("sample_weight is zero for every row: there is nothing to learn")
+            raise ValueError("sample_weight is zero for every row: nothing to learn")
         if self._state is not None and self._state.core.n_features == X.shape[1]:
             self.reset()
         else:
@@ -487,26 +484,27 @@ class Learner:
 
     def _raise_not_fitted(self) -> NoReturn:
         raise NotFittedError(
-            f"{type(self).__name__} has learned no sample yet; call learn_one or partial_fit first"
+            f"{type(self).__name__} has not learned a sample yet; call learn_one or partial_fit"
+            " first"
         )
 
     def decision_one(self, x: ArrayLike) -> Any:
-        """Decision value of one sample, a float: positive for ``classes_[1]``. Raises as
-        ``learn_one`` does."""
+        """Decision value of one sample, a float: positive for ``classes_[1]``. Raises the errors of
+        ``learn_one``."""
         return self._fitted.decision_one(x)
 
     def predict_one(self, x: ArrayLike) -> Any:
-        """Label of one sample, as it was given. While one class has been seen, that class."""
+        """Predict the label of one sample. If only one class has been seen, it is that class."""
         return self._fitted.predict_one(x)
 
     def predict_with_score(self, x: ArrayLike) -> tuple[Any, float]:
-        """What `predict_one` and `decision_one` say of a sample, from one decision.
+        """The results of `predict_one` and `decision_one`, from one decision.
 
         Returns
         -------
         label
         score : float
-            The decision value; of more than two labels, that of the label predicted.
+            The decision value; with more than two labels, that of the predicted label.
         """
         return self._fitted.predict_with_score(x)
 
@@ -517,8 +515,8 @@ class Learner:
         ----------
         X : ndarray of shape (n_samples, n_features)
         out : ndarray of shape (n_samples,), float64, C-contiguous, writeable, optional
-            Where to put them. Of more than two labels (n_samples, n_labels), as is what is
-            returned: a column for each of ``classes_``.
+            Written and returned instead of a new array. With more than two labels, its shape and
+            that of the result is (n_samples, n_labels): a column for each of ``classes_``.
 
         Returns
         -------
@@ -528,9 +526,10 @@ class Learner:
         ------
         NotFittedError
         ValueError
-            Names the first row with a feature that is not finite, or says what `out` must be.
+            A feature is not finite (the message names the first such row), or `out` has the wrong
+            dtype or shape.
         TypeError
-            `out` is no ndarray.
+            `out` is not an ndarray.
         """
         core = self._fitted
         X = self._floats(X, 2)
@@ -544,7 +543,7 @@ class Learner:
         return out
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Labels, ndarray of shape (n_samples,)."""
+        """Predicted labels, ndarray of shape (n_samples,)."""
         decisions = self.decision_function(X)
         core = self._fitted
         if decisions.ndim == 2:
@@ -555,7 +554,7 @@ class Learner:
         return core.labels.classes[(decisions > 0).astype(np.intp)]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of rows whose predicted label is right."""
+        """Accuracy: the share of rows, by weight, whose label is predicted correctly."""
         predicted = self.predict(X)
         hits = predicted == as_labels(y, len(predicted), type(self).__name__)
         return float(np.average(hits, weights=as_weights(sample_weight, len(predicted))))
@@ -564,7 +563,7 @@ class Learner:
 
     @property
     def is_fitted(self) -> bool:
-        """Whether a sample was learned, so that a prediction can be asked for."""
+        """Whether a sample was learned, so that predictions are possible."""
         return self._state is not None and bool(self._state.core.views["n_per_class"].any())
 
     @property
@@ -578,40 +577,40 @@ class Learner:
 
     @property
     def n_seen_(self) -> int:
-        """Samples taken, those of weight zero too."""
+        """Samples seen, including those of weight zero."""
         return int(self._allocated.views["n_seen"])
 
     @property
     def n_updates_(self) -> int:
-        """Samples that moved the model."""
+        """Samples that changed the model."""
         return int(self._allocated.views["n_updates"])
 
-    # -- bytes out and in --------------------------------------------------------------------------
+    # -- saving and loading ------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a snapshot, whole or not at all (see FORMATS.md); read it with ``edgesvm.load``.
+        """Write a snapshot atomically (see FORMATS.md); read it with ``edgesvm.load``.
 
-        Where `path` is a symbolic link, the file it points at is replaced and the link stays.
+        If `path` is a symbolic link, the file it points to is replaced and the link stays.
 
         Raises
         ------
         TypeError
-            A label is no bool, int, float or str, or the class is not registered, so that `load`
+            A label is not a bool, int, float or str, or the class is not registered, so that `load`
             would not find it.
         OSError
-            The disk is full or read-only, or `path` is a link to nowhere; an older file of that
-            name is as it was.
+            The disk is full or read-only, or `path` is a link to no file; an older file of that
+            name is unchanged.
         """
         save(self, path)
 
     def _snapshot(self) -> Snapshot:
-        """What a snapshot says of this learner; its arena is not copied."""
+        """The contents of this learner's snapshot; the arena is not copied."""
         core, params = self._held_state
-        claimed = self._claim(params)
+        described = self._described(params)
         labels = core.labels
         return Snapshot(
-            claimed.learner,
-            claimed.params,
+            described.learner,
+            described.params,
             core.n_features,
             labels.in_slots,
             labels.closed,
@@ -620,39 +619,40 @@ class Learner:
 
     @property
     def _most_labels(self) -> int:
-        """Labels there can be in the memory that was taken."""
+        """Largest number of labels in the allocated memory."""
         return int(self._allocated.labels.room)
 
-    def _claim(self, params: dict[str, Any]) -> Wrapped:
-        """Class name and parameters, those of a wrapped learner in the same way."""
+    def _described(self, params: dict[str, Any]) -> Wrapped:
+        """Class name and parameters, including those of a wrapped learner."""
         return Wrapped(
             registered_name(type(self)),
             {
-                name: v._claim(v.get_params(deep=False)) if isinstance(v, Learner) else v
+                name: v._described(v.get_params(deep=False)) if isinstance(v, Learner) else v
                 for name, v in params.items()
             },
         )
 
     @classmethod
     def _claimed(cls: type[Self], snapshot: Snapshot) -> tuple[Self, MemoryPlan]:
-        """The empty learner that a snapshot of this class claims to be, and its plan, which is
-        that of the bytes there are."""
+        """The unfitted learner that a snapshot of this class describes, and its plan, whose total
+        is the size of the snapshot's arena."""
         try:
             learner = cls(**_params_of(snapshot.params))
             plan = learner.plan(snapshot.n_features)
         except (TypeError, ValueError, OverflowError) as error:
             raise CorruptModelError(
-                f"the snapshot's parameters are not those of a {snapshot.learner}: {error}"
+                f"the snapshot's parameters are not valid for {snapshot.learner}: {error}"
             ) from error
         if plan.total != len(snapshot.arena):
             raise CorruptModelError(
-                f"the snapshot holds {len(snapshot.arena)} bytes, its parameters plan {plan.total}"
+                f"the snapshot's arena has {len(snapshot.arena)} bytes, its parameters need"
+                f" {plan.total}"
             )
         return learner, plan
 
     @classmethod
     def _of_snapshot(cls: type[Self], snapshot: Snapshot) -> Self:
-        """The learner of a snapshot; CorruptModelError where no stream of samples can have made
+        """The learner of a snapshot; CorruptModelError if no stream of samples could have produced
         it."""
         learner, _ = cls._claimed(snapshot)
         learner._restore(snapshot.n_features, snapshot.labels, snapshot.closed, snapshot.arena)
@@ -672,13 +672,13 @@ class Learner:
         self.__dict__.update(state)
         if saved is not None:
             *rest, params = saved
-            built = type(self)(**params)  # parameters may have been set since the memory was taken
+            built = type(self)(**params)  # other parameters may have been set after `allocate`
             built._engine = self._engine
             built._restore(*rest)
             self._state = built._state
 
     def _restore(self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: Any) -> None:
-        """Take up a saved arena; CorruptModelError where its counts contradict one another."""
+        """Load a saved arena. Raises CorruptModelError if its contents are inconsistent."""
         arena = self.allocate(n_features).arena
         arena.memory[:] = np.frombuffer(memory, np.uint8)
         restored = Labels.restore(labels, closed, self._n_classes)
@@ -686,10 +686,10 @@ class Learner:
         self._check(self._allocated)
 
     def _check(self, core: Any) -> None:
-        """Refuse, with CorruptModelError, an arena that no stream of samples can have made."""
+        """Raise CorruptModelError if no stream of samples could have produced this arena."""
         core.check()
 
-    # -- scikit-learn, which is no dependency ------------------------------------------------------
+    # -- scikit-learn, which is not a dependency ---------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.is_fitted
@@ -708,21 +708,21 @@ class Learner:
 
 
 def load(path: str | os.PathLike[str]) -> Learner:
-    """The learner saved at `path`; it goes on as if it had never stopped.
+    """Load the learner saved at `path`; it continues as if it had never stopped.
 
     Raises
     ------
     CorruptModelError, FormatVersionError
-        The file is no sound snapshot.
+        The file is not a valid snapshot, or has an unknown format version.
     OSError
-        It cannot be read.
+        The file cannot be read.
     """
     learner: Learner = restore(read_file(path))
     return learner
 
 
 def _params_of(claimed: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as a snapshot has them, a wrapped learner built of its own."""
+    """A snapshot's parameters as constructor arguments; wrapped learners are built."""
     return {
         name: kind_of(v.learner)(**_params_of(v.params)) if isinstance(v, Wrapped) else v
         for name, v in claimed.items()

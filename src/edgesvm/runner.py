@@ -1,4 +1,4 @@
-"""The main job: samples from a link are predicted, answered, and learned; one after the other."""
+"""The main job: predict each sample from a link, learn it, and send the prediction back."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from edgesvm.learner import Learner
 
 
 class Runner:
-    """Carries samples from a link to a learner and predictions back.
+    """Passes samples from a link to a learner, and predictions back.
 
-    Every sample is accounted for: ``taken = learned + unlabelled + bad_value + unknown_label +
+    Every sample is accounted for: ``taken = learned + unlabelled + refused_value + unknown_label +
     over_rate + expired + waiting``.
 
     Parameters
@@ -29,22 +29,23 @@ class Runner:
     learner : Learner
         Allocated or not; its labels are the integers of the link.
     window : int
-        Samples of the rolling accuracy.
+        Number of samples in the rolling accuracy.
     answers : bool
-        Whether predictions go back to the node.
+        Whether to send predictions back to the node.
     max_labels_per_second : float, optional
-        More are not learned (`over_rate`), so that whoever reaches the wire cannot teach faster; a
-        second's worth may come at once.
+        Samples over this rate are not learned (`over_rate`), which limits what an intruder on the
+        wire can teach. Bursts of up to one second's samples are learned.
     clock : callable
-        Seconds that only grow.
+        Monotonic clock, in seconds.
 
     Attributes
     ----------
     score : Prequential
-        Of the samples that were learned; each was predicted before.
-    taken, learned, unlabelled, bad_value, unknown_label, over_rate, expired, waiting : int
-        Samples, by what became of them. Where labels come late: `waiting` for theirs; `expired`,
-        it came too late; `unlabelled`, given up.
+        Score of the samples that were learned; each was predicted before.
+    taken, learned, unlabelled, refused_value, unknown_label, over_rate, expired, waiting : int
+        Samples taken from the link, and what became of them. `refused_value`: the learner refused
+        a value or the weight. With late labels: `waiting` for the label; `expired`, the label came
+        too late; `unlabelled`, no label is expected any more.
     """
 
     def __init__(
@@ -58,12 +59,12 @@ class Runner:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if max_labels_per_second is not None and not max_labels_per_second > 0:
-            raise ValueError(f"max_labels_per_second={max_labels_per_second} must be positive")
+            raise ValueError(f"max_labels_per_second={max_labels_per_second}: give a number > 0")
         self.link = link
         self.learner = learner
         self.answers = answers
         self.score = Prequential(window)
-        self.taken = self.learned = self.bad_value = self.unknown_label = self.over_rate = 0
+        self.taken = self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self._unlabelled = 0
         self._rate = max_labels_per_second
         self._credit = 1.0 if self._rate is None else max(1.0, self._rate)
@@ -85,19 +86,20 @@ class Runner:
         return 0 if self.link.late is None else self.link.late.waiting
 
     def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
-        """Read once, handle the samples that are there, and write the answers; how many there were.
+        """Read once, handle the waiting samples and write the predictions. Returns the number of
+        samples.
 
         Parameters
         ----------
         timeout : float
-            Seconds to wait for a byte when there is none.
+            Seconds to wait for the first byte.
         at_most : int, optional
-            Samples to handle; the others stay in the link's ring.
+            Samples to handle at most; the others stay in the link's ring.
 
         Raises
         ------
         LinkDown
-            The port died. Samples that had come in are handled first.
+            The port failed. Samples that had arrived are handled first.
         """
         try:
             self.link.poll(timeout)
@@ -108,7 +110,7 @@ class Runner:
         return n
 
     def handle_waiting(self, at_most: int | None = None) -> int:
-        """Handle the samples in the link's ring, `at_most` of them; how many there were."""
+        """Handle the samples in the link's ring, at most `at_most`. Returns the number handled."""
         n_total = 0
         self._learn_late()
         while self.link.schema is not None and n_total != at_most:
@@ -126,15 +128,15 @@ class Runner:
         return n_total
 
     def handle(self, x: np.ndarray, label: int | None, sequence: int, weight: float = 1.0) -> None:
-        """Predict, then learn one sample, and answer it.
+        """Predict one sample, learn it, and send the prediction.
 
         Parameters
         ----------
         x : ndarray of shape (n_features,), of the learner's dtype
         label : int or None
-            None: it has none, and is predicted only.
+            None if the sample has no label: it is only predicted.
         sequence : int
-            The node's number of it.
+            The sample's sequence number.
         weight : float, default 1.0
         """
         self.taken += 1
@@ -157,14 +159,14 @@ class Runner:
             self.link.send_prediction(sequence, 0 if predicted is None else predicted, value, flags)
 
     def _wait(self, x: np.ndarray, sequence: int, predicted: int | None) -> None:
-        """A sample without a label, predicted: its label may yet come."""
+        """Keep a predicted sample without a label if its label may arrive later."""
         if self.link.late is None:
             self._unlabelled += 1
         else:
             self.link.late.wait(x.astype(np.float32, copy=False), sequence, predicted)
 
     def _learn_late(self) -> None:
-        """Learn and score the samples whose labels have come; each was predicted at its arrival."""
+        """Learn and score the samples whose labels have arrived; each was predicted on arrival."""
         while self.link.late is not None and (late := self.link.take_labelled()) is not None:
             x = late.x.astype(self._dtype, copy=False)
             try:
@@ -173,16 +175,16 @@ class Runner:
                 self._count_refused(refused)
 
     def _count_refused(self, refused: SampleRefused) -> bool:
-        """Count it; was it its label only?"""
+        """Count a refused sample. Returns whether only its label was wrong."""
         only_label = refused.status == Status.UNKNOWN_LABEL
         if only_label:
             self.unknown_label += 1
         else:
-            self.bad_value += 1
+            self.refused_value += 1
         return only_label
 
     def _is_over_rate(self) -> bool:
-        """Have as many labels been learned as may be by now?"""
+        """Whether the limit of labels per second has been reached."""
         if self._rate is None:
             return False
         now = self._clock()
@@ -195,24 +197,24 @@ class Runner:
         return False
 
     def _learn(self, x: np.ndarray, label: int, weight: float, predicted: int | None) -> bool:
-        """Learn and score a sample predicted before; False where no more may be learned now."""
+        """Learn and score a sample predicted earlier. False if the rate limit forbids it."""
         if self._is_over_rate():
             self.over_rate += 1
             return False
         self.learner.learn_one(x, label, weight)
         self.learned += 1
-        self._fitted = self._fitted or self.learner.is_fitted  # a weight of zero teaches nothing
+        self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
         return True
 
     def counters(self) -> dict[str, Any]:
-        """Counts of samples here and of the link's, flat."""
+        """The counters of the runner and of the link, in one dict."""
         return {
             "taken": self.taken,
             "learned": self.learned,
             "unlabelled": self.unlabelled,
-            "refused_value": self.bad_value,
+            "refused_value": self.refused_value,
             "unknown_label": self.unknown_label,
             "over_rate": self.over_rate,
             "expired": self.expired,
@@ -221,12 +223,12 @@ class Runner:
         }
 
     def check_identities(self) -> list[str]:
-        """Closing identities that do not hold, the link's among them; empty when all do."""
+        """Counter identities that do not hold, including the link's; empty if all hold."""
         broken = list(self.link.check_identities())
         fates = (
             "learned",
             "unlabelled",
-            "bad_value",
+            "refused_value",
             "unknown_label",
             "over_rate",
             "expired",

@@ -20,7 +20,7 @@ def test_whole_numbers(value):
 def test_what_is_no_whole_number_in_range(value):
     with pytest.raises(ValueError) as caught:
         whole("n", value, 1, 64)
-    assert str(caught.value) == f"n={value!r}: give a whole number from 1 to 64"
+    assert str(caught.value) == f"n={value!r}: give an integer from 1 to 64"
 
 
 @each("value", [1, 1e-300, 1e308, np.float32(0.5), np.int16(3), Fraction(1, 3)])

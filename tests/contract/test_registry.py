@@ -43,5 +43,5 @@ def test_parameters_stand_in_their_order(name):
 
 
 def test_an_unknown_name_is_a_snapshot_of_another_release():
-    with pytest.raises(CorruptModelError, match="'Nope', which this release does not have"):
+    with pytest.raises(CorruptModelError, match="'Nope', which this release does not know"):
         kind_of("Nope")

@@ -18,7 +18,8 @@ def test_every_refusal_has_a_text_and_no_other_status_has():
 def test_refusal_names_the_sample(status):
     error = errors.refusal(status, "row 7", "float32", ["cold", "hot"])
     assert isinstance(error, ValueError)
-    assert str(error).startswith("row 7 has a ")
+    problem = "does not fit: " if status == Status.FULL else "has a "
+    assert str(error).startswith(f"row 7 {problem}")
     assert "{" not in str(error)
 
 

@@ -68,11 +68,11 @@ def test_csv_is_read_no_further_than_asked(tmp_path):
     [
         ("", "has no rows"),
         ("\n\n", "has no rows"),
-        ("a,b,label\n", "header and no rows"),
-        ("1,2,0\n1,2\n", "line 2: 2 columns where the first row has 3"),
-        ("1,2,0\n1,x,0\n", "line 2: 'x' in column 1 is no number"),
-        ("a,b,label\n1,,0\n", "line 2: '' in column 'b' is no number"),
-        ("1,2,0\n1,2,spam\n", "line 2: label 'spam' is no whole number"),
+        ("a,b,label\n", "header but no rows"),
+        ("1,2,0\n1,2\n", "line 2: 2 columns, but the first row has 3"),
+        ("1,2,0\n1,x,0\n", "line 2: 'x' in column 1 is not a number"),
+        ("a,b,label\n1,,0\n", "line 2: '' in column 'b' is not a number"),
+        ("1,2,0\n1,2,spam\n", "line 2: label 'spam' is not an integer"),
         ("1,2,40000\n", "line 1: label 40000 does not fit"),
         ("5\n6\n", "no column left for features"),
     ],
@@ -109,7 +109,7 @@ def test_a_header_whose_names_are_numbers(tmp_path, first, second, options):
     X, y = all_rows(source)
     np.testing.assert_array_equal(X, [[5, 6], [7, 8]])
     assert len(set(y.tolist())) == 1 and len(source.class_names) <= 1
-    with pytest.raises(RowsError, match="header and no rows"):
+    with pytest.raises(RowsError, match="header but no rows"):
         CsvRows(csv_file(tmp_path, f"{first}\n"), **{"header": True, **options})
 
 
@@ -134,7 +134,7 @@ def test_a_column_that_is_not_there(tmp_path):
     path = csv_file(tmp_path, "a,b\n1,2\n")
     with pytest.raises(RowsError, match=r"no column 'spam': it has a, b"):
         CsvRows(path, label_column="spam")
-    with pytest.raises(RowsError, match="2 columns, none of index 2"):
+    with pytest.raises(RowsError, match="2 columns; there is no index 2"):
         CsvRows(path, label_column=2)
 
 
@@ -167,9 +167,9 @@ def test_npz_with_words_or_without_labels(tmp_path):
         ({"X": np.ones(3)}, "must be numbers of shape"),
         ({"X": np.ones((0, 3))}, "must be numbers of shape"),
         ({"X": np.ones((2, 2)), "y": np.ones(3)}, r"y has shape \(3,\) for 2 rows"),
-        ({"X": np.ones((2, 2)), "y": np.array([0.5, 1])}, "whole numbers or text"),
+        ({"X": np.ones((2, 2)), "y": np.array([0.5, 1])}, "integers or strings"),
         ({"X": np.ones((2, 2)), "y": np.array([0, 70000])}, "do not fit"),
-        ({"X": np.array([[None, 1]])}, "no npz file of plain arrays"),
+        ({"X": np.array([[None, 1]])}, "not an npz file of plain arrays"),
     ],
 )
 def test_npz_errors(tmp_path, arrays, message):
@@ -180,7 +180,7 @@ def test_npz_errors(tmp_path, arrays, message):
 
 def test_no_npz_at_all(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"not a zip file")
-    with pytest.raises(RowsError, match="no npz file"):
+    with pytest.raises(RowsError, match="not an npz file"):
         open_rows(tmp_path / "a.npz")
     with pytest.raises(FileNotFoundError):
         open_rows(tmp_path / "b.npz")

@@ -76,7 +76,7 @@ def test_rows_that_are_none(numbers, error):
 def test_a_source_of_chunks_has_no_rows_by_number():
     source = Source(Chunks())
     assert not source.has_rows
-    with pytest.raises(TypeError, match="by number"):
+    with pytest.raises(TypeError, match="by row number"):
         source.take([0])
 
 
@@ -101,12 +101,12 @@ def test_a_source_without_labels():
 
 @pytest.mark.parametrize("learner", [BatchSVM(), RandSVM()])
 def test_a_stream_cannot_be_read_again(learner):
-    with pytest.raises(TypeError, match="a stream is read once"):
+    with pytest.raises(TypeError, match="a stream can be read only once"):
         learner.fit(Checkerboard())
 
 
 def test_more_rows_than_asked_for():
-    with pytest.raises(ValueError, match="9 rows where 8 were asked for"):
+    with pytest.raises(ValueError, match="9 rows, at most 8 were requested"):
         list(Source(Chunks(extra=1)).chunks(8))
 
 
@@ -151,7 +151,7 @@ def test_the_first_bad_row_is_named():
     y[9] = "c"
     spoiled = X.copy()
     spoiled[10] = np.nan
-    with pytest.raises(ValueError, match=r"multiclass: row 9 has 'c' beside \['b', 'a'\]"):
+    with pytest.raises(ValueError, match=r"multiclass: row 9 has 'c' in addition to \['b', 'a'\]"):
         survey_of(Source(spoiled, y))
     with pytest.raises(ValueError, match="row 10"):
         survey_of(Source(spoiled, Y))
@@ -220,7 +220,7 @@ def test_as_many_classes_as_there_are_labels():
     y = np.arange(20) % 5
     _, _, per_class = survey_of(Source(X, y), Labels(room=6))
     assert per_class == (4, 4, 4, 4, 4, 0)
-    with pytest.raises(ValueError, match=r"row 4 has 4 beside \[0, 1, 2, 3\]"):
+    with pytest.raises(ValueError, match=r"row 4 has 4 in addition to \[0, 1, 2, 3\]"):
         survey_of(Source(X, y), Labels(room=4))
-    with pytest.raises(ValueError, match=r"row 3 .*none of the classes"):
+    with pytest.raises(ValueError, match=r"row 3 .*not one of the classes"):
         survey_of(Source(X, y), Labels([0, 1, 2], room=4))

@@ -226,16 +226,18 @@ def test_a_full_part_keeps_the_others_from_learning(kind, engine):
     model.partial_fit(X[rows], y[rows]).solve()
     before = bytes(model.arena)
     for label in (0, 1):
-        with pytest.raises(ValueError, match="full store"):
+        with pytest.raises(ValueError, match="the store already holds max_samples samples"):
             model.learn_one(X[0], label)
-        with pytest.raises(ValueError, match=r"row 0 .*full store"):
+        with pytest.raises(
+            ValueError, match=r"row 0 .*the store already holds max_samples samples"
+        ):
             model.partial_fit(X[:1], [label])
     assert bytes(model.arena) == before
     if kind is OneVsOne:
         assert model.learn_one(X[2], 2)
         assert [part.n_seen_ for part in model.parts_] == [20, 11, 11]
     else:
-        with pytest.raises(ValueError, match="full store"):
+        with pytest.raises(ValueError, match="the store already holds max_samples samples"):
             model.learn_one(X[2], 2)
 
 
@@ -382,7 +384,7 @@ def test_an_interrupted_fit(learner):
 
 BAD = {
     "NaN": (lambda X, y: X.__setitem__((250, 1), np.nan), "row 250 .*NaN"),
-    "a label too many": (lambda X, y: y.__setitem__(250, 9), "row 250 has 9 beside"),
+    "a label too many": (lambda X, y: y.__setitem__(250, 9), "row 250 has 9 in addition to"),
 }
 
 

@@ -21,12 +21,12 @@ bounds = each("bound", ["upper", "lower"])
 
 @each("name, value", [("n_balls", 2.5), ("n_balls", 0), ("lookahead", -1), ("lookahead", 2.5)])
 def test_counts_are_whole_numbers(name, value):
-    with pytest.raises(ValueError, match=f"{name}={value}: give a whole number"):
+    with pytest.raises(ValueError, match=f"{name}={value}: give an integer"):
         StreamSVM(**{name: value}).plan(3)
 
 
 def test_max_vectors_is_a_whole_number():
-    with pytest.raises(ValueError, match=r"max_vectors=2.5: give a whole number"):
+    with pytest.raises(ValueError, match=r"max_vectors=2.5: give an integer"):
         KernelStreamSVM(max_vectors=2.5).plan(3)
 
 

@@ -112,6 +112,38 @@ def test_fresh_with_a_larger_learner_makes_a_larger_file(path):
     assert state(Checkpoint(path).load()) == state(large)
 
 
+def test_a_file_enlarged_through_a_symbolic_link(path, tmp_path):
+    folder = tmp_path / "medium"
+    folder.mkdir()
+    saved(folder / "file", 10)
+    path.symlink_to(folder / "file")
+    learner = learned(20, n_features=3000)
+    checkpoint = Checkpoint(path, fresh=True)
+    checkpoint.save(learner)
+    checkpoint.close()
+    assert path.is_symlink() and state(Checkpoint(folder / "file").load()) == state(learner)
+    assert os.listdir(folder) == ["file"] and len(os.listdir(tmp_path)) == 2
+
+
+def test_an_empty_file_behind_a_link_is_replaced_and_the_link_stays(path, tmp_path):
+    (tmp_path / "file").touch()
+    path.symlink_to("file")
+    Checkpoint(path).save(learned(10))
+    assert path.is_symlink() and state(Checkpoint(tmp_path / "file").load()) == state(learned(10))
+
+
+def test_a_link_to_no_file_is_an_error_until_the_file_is_back(path, tmp_path):
+    target = tmp_path / "file"
+    path.symlink_to(target)
+    checkpoint = Checkpoint(path)
+    with pytest.raises(FileNotFoundError, match="symbolic link"):
+        checkpoint.save(learned(10))
+    assert checkpoint.save_failed and path.is_symlink() and not target.exists()
+    target.touch()
+    checkpoint.save(learned(10))
+    assert state(Checkpoint(target).load()) == state(learned(10))
+
+
 def test_room_for_the_longest_labels(path):
     """The slots are made before a label is known."""
     learner = StreamSVM().allocate(3)
@@ -127,7 +159,7 @@ def test_a_label_that_cannot_be_saved_leaves_the_last_save(path):
     checkpoint = saved(path, 10)
     odd = StreamSVM()
     odd.learn_one(np.ones(50), (1, 2))
-    with pytest.raises(TypeError, match="no place for the label"):
+    with pytest.raises(TypeError, match="cannot save the label"):
         checkpoint.save(odd)
     assert state(Checkpoint(path).load()) == state(learned(10))
 
@@ -435,7 +467,7 @@ def test_no_more_memory_than_allowed(path):
     checkpoint.close()
     tracemalloc.start()
     try:
-        with pytest.raises(MemoryBudgetError, match=r"are allowed") as caught:
+        with pytest.raises(MemoryBudgetError, match=r"the limit is") as caught:
             Checkpoint(path).load(max_bytes=16384)
         peak = tracemalloc.get_traced_memory()[1]
     finally:

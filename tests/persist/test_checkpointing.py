@@ -161,7 +161,7 @@ def test_a_failing_disk_is_told_once_and_learning_goes_on(error):
         wait_idle(saver)
     assert (learner.n_seen_, saver.counters["save_failed"], saver.counters["saves"]) == (400, 3, 1)
     saver.step()
-    assert len(told) == 1 and os.strerror(error) in told[0] and "learning goes on" in told[0]
+    assert len(told) == 1 and os.strerror(error) in told[0] and "learning continues" in told[0]
     disk.faults.clear()
     saver.close()
     assert len(told) == 2 and "again" in told[1]

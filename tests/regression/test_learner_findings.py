@@ -108,7 +108,7 @@ def test_classes_may_be_named_in_the_first_call_after_allocate():
     model.partial_fit(X, y, classes=[0, 1])
     named = StreamSVM().allocate(3, classes=[0, 1]).partial_fit(X, y)
     assert bytes(model.arena) == bytes(named.arena)
-    with pytest.raises(ValueError, match="none of the classes"):
+    with pytest.raises(ValueError, match="not one of the classes"):
         model.learn_one(X[0], 2)
     with pytest.raises(ValueError, match=r"classes=\[0, 2\] differ from .* \[0, 1\]"):
         model.partial_fit(X, y, classes=[0, 2])
@@ -170,7 +170,7 @@ def test_a_subclass_that_cannot_be_loaded_is_not_saved(tmp_path):
 
     for model in (Mine(), Standardized(learner=Mine())):
         model.partial_fit(*stream())
-        with pytest.raises(TypeError, match="Mine cannot be saved: decorate the class"):
+        with pytest.raises(TypeError, match=r"cannot save a .*Mine: decorate the class"):
             model.save(tmp_path / "m.esvm")
     assert LEARNERS["StreamSVM"] is StreamSVM and "Mine" not in LEARNERS
     assert not os.listdir(tmp_path)

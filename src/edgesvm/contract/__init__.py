@@ -1,2 +1,2 @@
-"""What every learner has in common below its public class: features in, labels to slots, doors to
-a core."""
+"""Shared by all learners below their public class: input checks, labels to class indices, entry
+points of a core."""

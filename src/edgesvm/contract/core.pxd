@@ -1,4 +1,4 @@
-# The compiled half of the contract: what every compiled learner is, and what it must add.
+# Base class of the compiled cores, and what a core must add; see core.pyx.
 
 cimport cython
 cimport numpy as cnp
@@ -8,9 +8,9 @@ from edgesvm.core.arena cimport Arena
 from edgesvm.core.status cimport Status
 from edgesvm.contract.labels cimport Labels
 
-cdef struct Common:             # first in every arena
-    int64_t n_seen              # samples taken, those of weight zero too
-    int64_t n_updates           # samples that moved the model
+cdef struct Common:             # at the start of every arena
+    int64_t n_seen              # samples seen, including those of weight zero
+    int64_t n_updates           # samples that changed the model
 
 
 cdef class LearnerCore:
@@ -23,13 +23,13 @@ cdef class LearnerCore:
     cdef int typenum
     cdef bint is_float32
     cdef Common *common
-    cdef int64_t *n_per_class       # (n_classes,): samples learned, by slot
+    cdef int64_t *n_per_class       # (n_classes,): samples learned, by class index
     cdef int n_classes
-    cdef double *scores             # (n_classes,): TMP, of a learner of many classes; else NULL
+    cdef double *scores             # (n_classes,): TMP, of a multiclass learner; else NULL
 
-    # What a learner adds. `x` has n_features numbers of the learner's dtype; `y` is -1 or +1, to a
-    # learner of many classes the slot; `weight` > 0. A refused sample must leave the arena as it
-    # was. `decide` writes one decision value, of many classes a score for each slot.
+    # A subclass overrides these two. `x` has n_features numbers of the learner's dtype; `y` is -1
+    # or +1, in a multiclass learner the class index; `weight` > 0. A refused sample must not change
+    # the arena. `decide` writes one decision value, in a multiclass learner a score per class.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
 

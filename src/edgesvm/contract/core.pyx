@@ -1,8 +1,7 @@
-"""The compiled half of the contract: the doors through which samples come in and predictions go
-out.
+"""Base class of the compiled cores: the entry points for samples and predictions.
 
-A learner adds `step` and `decide`; all that is common is here, once: labels to slots, arrays to
-pointers, a status to an exception. A door called with an ndarray of the learner's dtype makes no
+A subclass adds `step` and `decide`. Labels to class indices, arrays to pointers, and status to
+exception are done here. Called with an ndarray of the learner's dtype, an entry point makes no
 allocator call.
 """
 
@@ -21,7 +20,7 @@ cnp.import_array()
 
 
 def common_arrays(n_classes=2):
-    """What every arena begins with."""
+    """The arrays at the start of every arena."""
     return [("n_seen", "i8", ()), ("n_updates", "i8", ()), ("n_per_class", "i8", (n_classes,))]
 
 
@@ -29,16 +28,16 @@ COMMON_ARRAYS = common_arrays()
 
 
 cdef class LearnerCore:
-    """State and step of one learner, living in `arena` as `plan` cuts it.
+    """State and step of one learner, on `arena` as laid out by `plan`.
 
     Parameters
     ----------
-    plan : MemoryPlan, beginning with `common_arrays`
+    plan : MemoryPlan, which starts with `common_arrays`
     arena : Arena of at least plan.total bytes
     labels : Labels
     n_features : int
     dtype : numpy.dtype, float32 or float64
-    owner : str, the public class's name
+    owner : str, name of the public class
     """
 
     def __init__(self, plan, Arena arena, Labels labels, n_features, dtype, owner):
@@ -56,7 +55,7 @@ cdef class LearnerCore:
         self.scores = <double *> self.array("scores") if "scores" in self.views else NULL
 
     cdef char *array(self, str name) except NULL:
-        """Where the plan's array `name` begins."""
+        """First byte of the plan's array `name`."""
         view = self.views[name]
         cdef int64_t offset = <char *> cnp.PyArray_DATA(view) - self.arena.base
         return self.arena.at(offset, view.nbytes)
@@ -69,7 +68,8 @@ cdef class LearnerCore:
         return UNCHANGED
 
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil:
-        """One sample, all or nothing. Weight zero is as if not there, but counted as seen."""
+        """Learn one sample, or refuse it without a trace. A sample of weight zero is counted as
+        seen and otherwise ignored."""
         cdef Status status
         if not (isfinite(weight) and weight >= 0.0):
             return BAD_WEIGHT
@@ -92,27 +92,25 @@ cdef class LearnerCore:
         return total
 
     cdef int slot_for(self, double value) noexcept nogil:
-        """Of two: while one class has been seen, that one; else by the sign of the decision
-        value."""
+        """With two classes: the only class seen so far, else by the sign of the decision value."""
         if self.n_per_class[0] == 0:
             return 1
         if self.n_per_class[1] == 0:
             return 0
         return (value > 0.0) ^ (self.labels.sign < 0)
 
-    # -- what users see of a decision: one value for two labels, one for each of more, sorted ------
+    # -- decisions as users see them: one value for two classes, else one per class, sorted --------
 
     cdef int n_answers(self) noexcept nogil:
         return 1 if self.scores == NULL or self.labels.n <= 2 else self.labels.n
 
     @property
     def n_columns(self):
-        """Decision values of a sample: 1, or as many as there are labels where these are more than
-        two."""
+        """Decision values per sample: 1, or with more than two labels one per label."""
         return self.n_answers()
 
     cdef Status answer(self, const void *x, double *out) noexcept nogil:
-        """Decision values into `out` (n_answers,)."""
+        """Write the decision values into `out` (n_answers,)."""
         cdef int i, n = self.labels.n
         cdef const signed char *order = self.labels.order
         cdef Status status
@@ -130,7 +128,7 @@ cdef class LearnerCore:
         return status
 
     cdef int answer_row(self, cnp.ndarray row, double *out) except -1:
-        """`answer`, or the exception."""
+        """`answer`; raises for a refused sample."""
         self.check_fitted()
         cdef Status status = self.answer(cnp.PyArray_DATA(row), out)
         if status > CHANGED:
@@ -138,8 +136,7 @@ cdef class LearnerCore:
         return 0
 
     cdef int winner(self, const double *answers, double *score) noexcept nogil:
-        """The slot of the label that is predicted from `answers` (n_answers,), and its decision
-        value."""
+        """Class index predicted from `answers` (n_answers,); its decision value into `score`."""
         cdef int i, n = self.n_answers(), best = 0
         score[0] = answers[0]
         if self.scores == NULL:
@@ -165,7 +162,7 @@ cdef class LearnerCore:
         return status == CHANGED
 
     def decision_one(self, x, out=None):
-        """The decision value, a float; of more than two labels an ndarray, `out` where given."""
+        """The decision value, a float; with more than two labels an ndarray, `out` if given."""
         cdef cnp.ndarray row = self.as_row(x)
         cdef double value
         if self.n_answers() == 1:
@@ -180,7 +177,7 @@ cdef class LearnerCore:
         return out
 
     cdef bint is_out(self, out) noexcept:
-        """Whether `as_out` would take it, found without making an object"""
+        """Whether `as_out` would accept `out`, without creating an object"""
         cdef cnp.ndarray array
         if not isinstance(out, cnp.ndarray):
             return False
@@ -196,7 +193,7 @@ cdef class LearnerCore:
         return self.labels.values[self.winner(answers, &score)]
 
     def predict_with_score(self, x):
-        """The label of one sample and its decision value, from one decision."""
+        """Label of one sample and its decision value, from one decision."""
         cdef double[MAX_CLASSES] answers
         cdef double score
         self.answer_row(self.as_row(x), answers)
@@ -211,7 +208,7 @@ cdef class LearnerCore:
         Returns
         -------
         n_learned : int, rows before the refused one
-        n_changed : int, rows that moved the model
+        n_changed : int, rows that changed the model
         status : Status of the refused row, else UNCHANGED
         """
         cdef int64_t n = len(X), i = 0, updates = self.common.n_updates
@@ -232,8 +229,8 @@ cdef class LearnerCore:
         return i, self.common.n_updates - updates, status if status > CHANGED else UNCHANGED
 
     def decide_many(self, cnp.ndarray X not None, cnp.ndarray out not None):
-        """Decision values of rows of X into `out` (n, n_columns), float64; the row that was refused
-        and its status, or n."""
+        """Write the decision values of rows of X into `out` (n, n_columns), float64. Returns the
+        number of the refused row, or n, and its status."""
         cdef int64_t n = len(X), i = 0, n_values = self.n_answers()
         cdef int64_t stride = self.n_features * self.dtype.itemsize
         cdef const char *x = <const char *> cnp.PyArray_DATA(X)
@@ -249,7 +246,8 @@ cdef class LearnerCore:
         return i, status
 
     cdef cnp.ndarray as_row(self, x):
-        """`x` itself where it is an ndarray of our dtype and length, else converted or refused."""
+        """`x` itself if it is an ndarray of the learner's dtype and length; else converted, or
+        refused with an exception."""
         cdef cnp.ndarray row
         if cnp.PyArray_CheckExact(x):
             row = x
@@ -262,21 +260,22 @@ cdef class LearnerCore:
     cdef int check_fitted(self) except -1:
         if self.n_learned() == 0:
             raise NotFittedError(
-                f"{self.owner} has learned no sample yet; call learn_one or partial_fit first")
+                f"{self.owner} has not learned a sample yet; call learn_one or partial_fit first")
         return 0
 
     def check(self):
-        """Refuse an arena that no stream of samples can have made (it came from a file)."""
+        """Raise CorruptModelError if no stream of samples could have produced this arena (it was
+        read from a file)."""
         cdef Common *c = self.common
         per_class = self.views["n_per_class"]
         if min(per_class) < 0 or c.n_updates < 0 or not (
                 c.n_updates <= sum(map(int, per_class)) <= c.n_seen):
-            raise CorruptModelError("the counters contradict one another")
+            raise CorruptModelError("the snapshot's counters are inconsistent")
         if per_class[len(self.labels.in_slots):].any():
-            raise CorruptModelError("samples were counted for a class that has no label")
+            raise CorruptModelError("the snapshot counts samples of a class that has no label")
         if "scores" in self.views and self.views["scores"].any():
-            raise CorruptModelError("the scores of a sample were left behind")
+            raise CorruptModelError("the snapshot's scores are not zero between two samples")
         for name, view in self.views.items():
             if view.dtype.kind == "f" and not np.isfinite(view).all():
                 raise CorruptModelError(
-                    f"the snapshot's array {name!r} has a number that is not finite")
+                    f"the snapshot's array {name!r} has a value that is not finite")

@@ -1,4 +1,4 @@
-"""The same doors as `core.pyx`, in plain Python: what a NumPy twin stands on."""
+"""Base class of the reference cores: the entry points of `core.pyx` in plain Python."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from edgesvm.errors import NotFittedError, refusal
 
 
 class ReferenceCore:
-    """State and step of one learner on named NumPy views of its arena.
+    """State and step of one learner, on named NumPy views of its arena.
 
-    A twin adds `step` and `decide`.
+    A subclass adds `step` and `decide`.
     """
 
     def __init__(self, plan, arena, labels, n_features, dtype, owner):  # noqa: PLR0917
@@ -23,16 +23,15 @@ class ReferenceCore:
         self.views = plan.cut(arena.memory)
 
     def step(self, x: np.ndarray, y: float, weight: float) -> Status:
-        """Learn one sample, y = -1 or +1, of many classes the slot; weight > 0."""
+        """Learn one sample; y is -1 or +1, in a multiclass learner the class index; weight > 0."""
         raise NotImplementedError
 
     def decide(self, x: np.ndarray) -> Any:
-        """Decision value, NaN where the sample is to be refused; of many classes a score for each
-        slot."""
+        """Decision value, in a multiclass learner a score per class; NaN to refuse the sample."""
         raise NotImplementedError
 
     @property
-    def of_many(self):
+    def is_multiclass(self):
         return "scores" in self.views
 
     def learn_row(self, x, slot, weight):
@@ -41,7 +40,7 @@ class ReferenceCore:
         status = Status.UNCHANGED
         if weight > 0:
             with np.errstate(over="ignore", invalid="ignore"):
-                y = slot if self.of_many else 1.0 if slot else -1.0
+                y = slot if self.is_multiclass else 1.0 if slot else -1.0
                 status = self.step(x, y, weight)
             if status > Status.CHANGED:
                 return status
@@ -69,20 +68,20 @@ class ReferenceCore:
                 return i, int(self.views["n_updates"]) - updates, status
         return len(X), int(self.views["n_updates"]) - updates, Status.UNCHANGED
 
-    # -- what users see of a decision: one value for two labels, one for each of more, sorted ------
+    # -- decisions as users see them: one value for two classes, else one per class, sorted --------
 
     @property
     def n_columns(self):
         n = len(self.labels.in_slots)
-        return n if self.of_many and n > 2 else 1
+        return n if self.is_multiclass and n > 2 else 1
 
     def answer(self, x):
         """Decision values, ndarray of shape (n_columns,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             decided = self.decide(x)
-        if not self.of_many:
+        if not self.is_multiclass:
             return np.array([self.labels.sign * decided])
-        scores = np.broadcast_to(decided, self.views["scores"].shape)  # NaN for a refused sample
+        scores = np.broadcast_to(decided, self.views["scores"].shape)  # NaN if refused
         known = scores[list(self.labels.sorted_slots)]
         return known if len(known) > 2 else known[-1:] - known[:1]
 
@@ -114,9 +113,9 @@ class ReferenceCore:
         return len(X), Status.UNCHANGED
 
     def winner(self, values):
-        """The slot of the label that is predicted from decision values, and its own value."""
+        """Class index predicted from decision values, and its decision value."""
         per_class = self.views["n_per_class"]
-        if not self.of_many and not per_class.all():
+        if not self.is_multiclass and not per_class.all():
             return int(per_class[0] == 0), float(values[0])
         best = int(values.argmax()) if len(values) > 1 else int(values[0] > 0)
         return self.labels.sorted_slots[best], float(values.max())
@@ -131,8 +130,8 @@ class ReferenceCore:
     def check_fitted(self):
         if self.views["n_per_class"].sum() == 0:
             raise NotFittedError(
-                f"{self.owner} has learned no sample yet; call learn_one or partial_fit first"
+                f"{self.owner} has not learned a sample yet; call learn_one or partial_fit first"
             )
 
     def check(self):
-        """Snapshots are checked by the compiled core; a twin is for tests."""
+        """Does nothing: the compiled core checks snapshots, the reference is for tests."""

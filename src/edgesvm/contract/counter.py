@@ -1,4 +1,4 @@
-"""A count that a learner keeps in its arena, as users read it."""
+"""A counter in a learner's arena, as a public attribute."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, overload
 
 
 class Counter:
-    """A counter of the arena, read under its own name with an underscore behind."""
+    """Reads the arena's counter ``x`` as attribute ``x_``."""
 
     def __init__(self, doc: str) -> None:
         self.__doc__ = doc

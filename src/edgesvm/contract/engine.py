@@ -1,4 +1,4 @@
-"""The two engines of a learner: its compiled core, and the NumPy twin of it."""
+"""The two engines of a learner: the compiled core, and its reference in NumPy."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 
 def of_engine(compiled: type[Any], engine: str) -> type[Any]:
-    """`compiled` itself for "compiled"; for "reference" its twin, imported now: class ``XRef`` of
-    module ``_x_ref`` is that of ``X`` in ``_x``."""
+    """The core for an engine: `compiled` itself for "compiled"; for "reference" its reference.
+
+    The reference of class ``X`` in module ``_x`` is class ``XRef`` in ``_x_ref``; it is imported
+    only when requested.
+    """
     if engine == "compiled":
         return compiled
-    twins = importlib.import_module(f"{compiled.__module__}_ref")
-    twin: type[Any] = getattr(twins, f"{compiled.__name__}Ref")
-    return twin
+    module = importlib.import_module(f"{compiled.__module__}_ref")
+    reference: type[Any] = getattr(module, f"{compiled.__name__}Ref")
+    return reference

@@ -1,4 +1,4 @@
-"""The door for features: what is taken as it is, what is converted, what is refused and why."""
+"""Checks and conversions of arrays that callers pass in."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 def as_floats(
     x: object, dtype: np.dtype, ndim: int, n_features: int | None, owner: str
 ) -> np.ndarray:
-    """A C-contiguous array of `dtype` and `ndim` dimensions; not a copy where `x` is one already.
+    """A C-contiguous array of `dtype` and `ndim` dimensions; no copy if `x` is such an array.
 
     Raises
     ------
     TypeError
-        Sparse input, or objects that are no numbers.
+        Sparse input, or objects that are not numbers.
     ValueError
-        Strings, complex numbers, wrong number of dimensions or features.
+        Strings, complex numbers, or the wrong number of dimensions or features.
     """
     if hasattr(x, "tocsr"):
-        raise TypeError(f"{owner} takes dense arrays; sparse input must be made dense: X.toarray()")
+        raise TypeError(f"{owner} accepts dense arrays only; convert sparse input with X.toarray()")
     array = np.asarray(x)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported")
     if array.dtype.kind not in "fiubO":
-        raise ValueError(f"{owner} takes real numbers, not an array of dtype {array.dtype}")
+        raise ValueError(f"{owner} accepts real numbers, not an array of dtype {array.dtype}")
     if array.ndim != ndim:
         hint = (
             "Reshape your data with array.reshape(1, -1) if it is one sample"
@@ -38,15 +38,12 @@ def as_floats(
             f"X has {array.shape[-1]} features, but {owner} is expecting {n_features} features"
             " as input"
         )
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # what overflows becomes inf, which is refused by name
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow gives inf, which is refused later
         return np.ascontiguousarray(array, dtype)
 
 
 def as_weights(sample_weight: object, n_rows: int) -> np.ndarray | None:
-    """Weights as float64 of shape (n_rows,); their values are checked row by row as they are
-    learned."""
+    """Weights as float64 of shape (n_rows,). Their values are checked when each row is learned."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, np.float64, order="C")
@@ -56,12 +53,12 @@ def as_weights(sample_weight: object, n_rows: int) -> np.ndarray | None:
 
 
 def as_out(out: object, shape: tuple[int, ...]) -> np.ndarray:
-    """`out` where decision values can be put straight into it.
+    """`out`, if decision values can be written straight into it.
 
     Raises
     ------
     TypeError
-        It is no ndarray.
+        It is not an ndarray.
     ValueError
         It is read-only, not float64, not contiguous, or of another shape.
     """
@@ -81,6 +78,7 @@ def as_labels(y: object, n_rows: int, owner: str) -> np.ndarray:
         labels = np.array(y, dtype=object)  # [1, "a"] stays 1 and "a"
     if labels.shape != (n_rows,):
         raise ValueError(
-            f"y has shape {labels.shape}, expected ({n_rows},): one label a row of X (inconsistent)"
+            f"y has shape {labels.shape}, expected ({n_rows},): one label per row of X"
+            " (inconsistent)"
         )
     return labels

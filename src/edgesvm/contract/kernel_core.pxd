@@ -1,4 +1,4 @@
-# What every compiled learner with a kernel stands on; see kernel_core.pyx.
+# Base class of the compiled cores with a kernel; see kernel_core.pyx.
 
 cimport cython
 from libc.stdint cimport int64_t
@@ -11,7 +11,7 @@ from edgesvm.core.tiles cimport Tiles
 
 cdef class KernelCore(LearnerCore):
     cdef Kernel kernel
-    cdef int64_t row_bytes      # of one vector
+    cdef int64_t row_bytes      # bytes per vector
 
     @cython.final
     cdef double square_norm(self, const void *x) noexcept nogil

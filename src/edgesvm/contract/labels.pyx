@@ -1,5 +1,7 @@
-"""The labels of a learner: any objects that can be compared, mapped to slots 0, 1, ...; of two,
-slot 0 is the learner's -1 and slot 1 its +1."""
+"""Map labels, any comparable objects, to class indices 0, 1, ...
+
+A class index is called a slot here. With two classes, slot 0 is the learner's -1 and slot 1 its +1.
+"""
 
 from cpython.object cimport Py_EQ, PyObject_RichCompareBool
 from libc.math cimport isinf
@@ -13,16 +15,16 @@ cdef int UNKNOWN = -1
 
 
 cdef class Labels:
-    """Labels take slots in the order they come, so a stream may be cut anywhere.
+    """Labels get slots in the order they arrive, so it does not matter how a stream is split.
 
-    Users see them sorted, as scikit-learn has it: `order` gives their slots so, and `sign` turns
-    the decision value of two labels where the two orders differ.
+    Users see them sorted, as in scikit-learn: `order` lists the slots in that order, and `sign`
+    flips the decision value of two labels if the two orders differ.
 
     Parameters
     ----------
     classes : None or sequence of 2 to `room` labels
-        Named up front: slots in sorted order, and any other label is refused.
-    room : int, labels there can be, 2 to 127
+        If given, slots are in sorted order and any other label is refused.
+    room : int, largest number of labels, 2 to 127
     """
 
     def __init__(self, classes=None, room=2):
@@ -39,17 +41,17 @@ cdef class Labels:
 
     @classmethod
     def restore(cls, values, closed, room=2):
-        """Labels as a snapshot holds them: `values` in slot order.
+        """The labels of a snapshot: `values` in slot order.
 
         Raises
         ------
         CorruptModelError
-            More than there is room for, or named up front and not two.
+            There are more than `room` labels, or they are fixed and fewer than two.
         """
         cdef Labels labels = cls(room=room)
         if len(values) > room or (closed and len(values) < 2):
             raise CorruptModelError(
-                f"the snapshot has {len(values)} labels of a learner of {room} classes")
+                f"the snapshot has {len(values)} labels for a learner of {room} classes")
         for slot, y in enumerate(values):
             labels.adopt(slot, y)
         labels.closed = closed
@@ -57,7 +59,7 @@ cdef class Labels:
 
     @property
     def in_slots(self):
-        """The labels so far, tuple in slot order."""
+        """The labels so far, a tuple in slot order."""
         return tuple(self.values)
 
     @property
@@ -70,15 +72,15 @@ cdef class Labels:
 
     @property
     def sorted_slots(self):
-        """Slots of the labels so far, as the labels sort."""
+        """The slots of the labels so far, in the sorted order of the labels."""
         return tuple([self.order[i] for i in range(self.n)])
 
     def names(self, classes):
-        """Whether `classes` are the labels, all of them, in any order."""
+        """Whether `classes` are the same labels, in any order."""
         return Labels(classes, self.room).in_slots == tuple(sort_labels(self.values))
 
     def of_slots(self, slots):
-        """Labels of an ndarray of slots."""
+        """The labels of an ndarray of slots."""
         cdef int i
         columns = np.zeros(self.room, np.intp)
         for i in range(self.n):
@@ -86,8 +88,8 @@ cdef class Labels:
         return self.classes[columns[slots]]
 
     cdef int find(self, y) except -2:
-        """The slot of `y`: a known one, the next free one, or UNKNOWN. Takes no memory for ints,
-        bools, strings."""
+        """The slot of `y` if it is known, else the next free slot, or UNKNOWN if there is none.
+        Makes no allocator call for ints, bools and strings."""
         cdef int slot
         for slot in range(self.n):
             if y is self.values[slot]:
@@ -100,7 +102,7 @@ cdef class Labels:
         return self.n
 
     cdef int adopt(self, int slot, y) except -1:
-        """Give the free `slot` to `y`; nothing where it is taken."""
+        """Assign the free `slot` to `y`; does nothing if the slot is in use."""
         cdef int i
         if slot < self.n:
             return 0
@@ -112,15 +114,15 @@ cdef class Labels:
         return 0
 
     def slot_of(self, y):
-        """`find` for Python: the slot, or -1."""
+        """`find`, for Python: the slot, or -1."""
         return self.find(y)
 
     def take(self, slot, y):
-        """`adopt` for Python."""
+        """`adopt`, for Python."""
         self.adopt(slot, y)
 
     def encode(self, y):
-        """Slots of many labels, adopting none.
+        """The slots of many labels. New labels are not adopted.
 
         Parameters
         ----------
@@ -128,64 +130,61 @@ cdef class Labels:
 
         Returns
         -------
-        slots : ndarray of shape (n,), int8; rows from `n_known` on are not to be used
-        n_known : int, rows before the first unknown label
-        newcomers : list of (slot, row, label), labels not yet adopted and where they first stand
+        slots : ndarray of shape (n,), int8; valid for the first `n_known` rows
+        n_known : int, rows before the first label that has no slot and cannot get one
+        new_labels : list of (slot, row, label), labels to adopt and the row where each first occurs
         """
-        values, newcomers = list(self.values), []
-        slots, strange = np.zeros(len(y), np.int8), np.ones(len(y), bool)
+        values, new_labels = list(self.values), []
+        slots, unmatched = np.zeros(len(y), np.int8), np.ones(len(y), bool)
         while True:
-            for slot in range(len(values) - 1 if newcomers else 0, len(values)):
+            for slot in range(len(values) - 1 if new_labels else 0, len(values)):
                 matches = equal(y, values[slot])
                 slots[matches] = slot
-                strange &= ~matches
-            row = int(strange.argmax()) if strange.any() else len(y)
+                unmatched &= ~matches
+            row = int(unmatched.argmax()) if unmatched.any() else len(y)
             if row == len(y) or self.closed or len(values) == self.room or (
                     not is_label(as_object(y[row]))):
-                return slots, row, newcomers
-            newcomers.append((len(values), row, as_object(y[row])))
+                return slots, row, new_labels
+            new_labels.append((len(values), row, as_object(y[row])))
             values.append(as_object(y[row]))
 
 
 def check_labels(y, owner, room=2):
-    """Refuse a whole column of labels that no learner of `room` classes can learn.
+    """Check that a learner of `room` classes can learn a whole column of labels.
 
     Raises
     ------
     ValueError
-        A label is None, NaN or infinite, or there are more.
+        A label is None, NaN or infinite, or there are more than `room`.
     """
-    _, row, newcomers = Labels(room=room).encode(y)
+    _, row, new_labels = Labels(room=room).encode(y)
     if row < len(y):
-        raise unfit_label(y[row], row, owner, [label for _, _, label in newcomers], y.dtype, room)
-
-
-def check_binary(y, owner):
-    """`check_labels` of two classes."""
-    check_labels(y, owner)
+        raise unfit_label(y[row], row, owner, [label for _, _, label in new_labels], y.dtype, room)
 
 
 def unfit_label(label, row, owner, known, dtype, room=2):
-    """The exception for the label of a row that a learner of the `known` labels cannot take up."""
+    """The exception for a row's label that a learner with the `known` labels cannot learn."""
     label = as_object(label)
     if not is_label(label):
         return ValueError(
-            f"{owner}: row {row} (label {label!r}) has no label: None, NaN or infinite")
+            f"{owner}: row {row} (label {label!r}) has no valid label: it is None, NaN or infinite")
     if dtype.kind == "f" and isinstance(label, float) and not (
             label.is_integer() and all(float(value).is_integer() for value in known)):
         return ValueError(
-            f"{owner}: Unknown label type: continuous (row {row} has one value more than {room})")
+            f"{owner}: Unknown label type: continuous (at row {row} there are more than {room}"
+            " different values)")
     if room == 2:
         return ValueError(
             f"{owner}: Only binary classification is supported. The type of the target is"
-            f" multiclass: row {row} has {label!r} beside {known};"
-            f" OneVsOne(learner={owner}(...), n_classes=...) learns more")
+            f" multiclass: row {row} has {label!r} in addition to {known};"
+            f" use OneVsOne(learner={owner}(...), n_classes=...) for more than two")
     return ValueError(
-        f"{owner}: row {row} has {label!r} beside {known}: more than n_classes={room} labels")
+        f"{owner}: row {row} has {label!r} in addition to {known}:"
+        f" more than n_classes={room} labels")
 
 
 def as_object(y):
-    """A NumPy scalar as the Python value it holds; anything else as it is."""
+    """The Python value of a NumPy scalar; anything else unchanged."""
     return y.item() if isinstance(y, np.generic) else y
 
 
@@ -200,29 +199,27 @@ def is_scalar(y):
 
 
 def equal(y, value):
-    """y == value, ndarray of shape (n,), bool; a value that is a sequence is one label, not
-    many."""
+    """y == value, ndarray of shape (n,), bool; a sequence is one label."""
     if y.dtype == object or not is_scalar(value):
         value = as_object_array([value])
     return np.asarray(y == value, dtype=bool) & np.ones(len(y), bool)
 
 
 def is_label(y):
-    """None stands for no label, NaN equals not even itself, infinity is a measurement gone
-    wrong."""
+    """False for None (no label), NaN (not equal to itself) and infinity (a failed measurement)."""
     if isinstance(y, np.inexact):
         y = y.item()
     return y is not None and bool(y == y) and not (isinstance(y, float) and isinf(y))
 
 
 def are_labels(values, room):
-    """Two to `room` labels, no two of them equal."""
+    """Whether there are 2 to `room` labels, all different."""
     return 2 <= len(values) <= room and all(map(is_label, values)) and not any(
         bool(values[i] == values[j]) for i in range(len(values)) for j in range(i))
 
 
 def sort_labels(values):
-    """Sorted where the labels have an order, else as they came."""
+    """The labels sorted, or as they are if they cannot be ordered."""
     return [values[slot] for slot in sort_slots(values)]
 
 

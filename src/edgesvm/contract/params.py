@@ -1,4 +1,4 @@
-"""The door for parameters: each check names the parameter, what was given, and what was allowed."""
+"""Checks of parameters: each message names the parameter, what was given, and what is allowed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ SMALLEST = 1e-300
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:
-    """`value` as an int from `least` to `most`; np.int8(2) is a whole number, 2.0 is none."""
+    """`value` as an int from `least` to `most`; np.int8(2) is accepted, 2.0 is not."""
     if not isinstance(value, (int, np.integer)) or not least <= int(value) <= most:
-        raise ValueError(f"{name}={value!r}: give a whole number from {least} to {most:,}")
+        raise ValueError(f"{name}={value!r}: give an integer from {least} to {most:,}")
     return int(value)
 
 
 def positive(name: str, value: object) -> float:
-    """`value` as a float, finite and > 0, and one over it not too large to work with."""
+    """`value` as a float, finite and >= 1e-300, so that its reciprocal is finite."""
     number = _as_float(value)
     if not SMALLEST <= number < math.inf:
         raise ValueError(f"{name}={value!r}: give a finite number > 0, at least {SMALLEST}")
@@ -34,21 +34,21 @@ def not_negative(name: str, value: object) -> float:
 
 
 def one_of(name: str, value: object, *allowed: str) -> str:
-    """`value`, one of the names `allowed`."""
+    """`value`, if it is one of the strings `allowed`."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}={value!r}: give {' or '.join(map(repr, allowed))}")
     return value
 
 
 def flag(name: str, value: object) -> bool:
-    """`value`, True or False; nothing else is taken for one of them."""
+    """`value` as a bool; only True and False are accepted."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name}={value!r}: give True or False")
     return bool(value)
 
 
 def _as_float(value: object) -> float:
-    """NaN where `value` is no number, or one too large for a float."""
+    """`value` as a float; NaN if it is not a number, or too large for a float."""
     try:
         return float(value) if isinstance(value, numbers.Real) else math.nan
     except OverflowError:

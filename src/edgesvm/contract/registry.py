@@ -1,4 +1,4 @@
-"""The learners by name, as snapshots and the command line find them. A learner puts itself in."""
+"""The learners by class name, for snapshots and the command line. Each learner registers itself."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ Kind = TypeVar("Kind", bound=type)
 
 
 def registered(kind: Kind) -> Kind:
-    """Class decorator: snapshots of this learner can be saved and loaded.
+    """Class decorator: lets snapshots of this learner be saved and loaded.
 
     Raises
     ------
     ValueError
-        Another learner has the name.
+        Another learner has this name.
     """
     if kind.__name__ in LEARNERS:
-        raise ValueError(f"there is a learner of the name {kind.__name__!r} already")
+        raise ValueError(f"a learner named {kind.__name__!r} is already registered")
     LEARNERS[kind.__name__] = kind
     return kind
 
 
 def registered_name(kind: type) -> str:
-    """The name that a snapshot gives to a learner of this class; TypeError where it has none."""
+    """The name of this class in snapshots; TypeError if it is not registered."""
     if LEARNERS.get(kind.__name__) is not kind:
         raise TypeError(
-            f"a {kind.__qualname__} cannot be saved: decorate the class with"
+            f"cannot save a {kind.__qualname__}: decorate the class with"
             " edgesvm.contract.registry.registered, so that `load` finds it"
         )
     return kind.__name__
 
 
 def kind_of(name: str) -> type[Any]:
-    """The class that a snapshot names; CorruptModelError where there is none."""
+    """The class that a snapshot names; CorruptModelError if there is none."""
     if name not in LEARNERS:
-        raise CorruptModelError(f"the snapshot is of {name!r}, which this release does not have")
+        raise CorruptModelError(
+            f"the snapshot is of the learner {name!r}, which this release does not know"
+        )
     return LEARNERS[name]

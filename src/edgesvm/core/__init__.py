@@ -1,2 +1,1 @@
-"""The C floor: arithmetic, kernels, the arena and the random generator. It knows no Python
-object."""
+"""The C floor: arithmetic, kernels, the arena and the random generator, without Python objects."""

@@ -1,4 +1,4 @@
-# The one block of memory a learner lives in: its own, or one lent by the caller.
+# The one block of memory of a learner: its own, or the caller's.
 
 from libc.stdint cimport int64_t
 

@@ -1,5 +1,5 @@
-"""The one block of memory a learner lives in, and pointers into it that are checked once, when
-they are made."""
+"""The one block of memory of a learner, and pointers into it, checked once when they are created.
+"""
 
 cimport numpy as cnp
 
@@ -15,13 +15,12 @@ cdef class Arena:
     ----------
     nbytes : int
     buffer : None or writable, contiguous buffer of at least ``nbytes`` bytes, aligned to 8
-        Used in place and zeroed; the caller keeps it alive by this object's reference.
+        Zeroed and used in place. The arena holds a reference to it.
 
     Raises
     ------
     ValueError
-        The buffer is read-only, not contiguous, or not aligned. (That it is too small is for the
-        caller to say, who knows what to advise.)
+        The buffer is read-only, not contiguous, or not aligned. (The caller checks its size.)
     """
 
     def __init__(self, nbytes, buffer=None):
@@ -33,13 +32,13 @@ cdef class Arena:
                 raise ValueError("buffer must be writable and contiguous")
             self.block = np.frombuffer(view.cast("B"), np.uint8, nbytes)
             if <size_t> cnp.PyArray_DATA(self.block) % 8:
-                raise ValueError("buffer must begin at an address that is a multiple of 8")
+                raise ValueError("buffer must start at an address that is a multiple of 8")
             self.block[:] = 0
         self.base = <char *> cnp.PyArray_DATA(self.block)
         self.nbytes = nbytes
 
     def part(self, int64_t offset, int64_t nbytes):
-        """The `nbytes` bytes from `offset` on as an arena of their own; they stay as they are."""
+        """An arena on `nbytes` bytes of this one, from `offset` on; the bytes are not changed."""
         cdef Arena part = Arena.__new__(Arena)
         part.base = self.at(offset, nbytes)
         part.block = self.block[offset:offset + nbytes]

@@ -1,4 +1,4 @@
-# Linear, RBF and polynomial kernels of two vectors, as pointer + length.
+# Linear, RBF and polynomial kernels of two vectors, given as pointer and length.
 
 from libc.math cimport floor
 from libc.stdint cimport int64_t, uint64_t
@@ -25,9 +25,9 @@ cdef union Bits:
 cdef inline double exp_(double x) noexcept nogil:
     """exp(x) for x <= 0, to 2 units in the last place; zero below -708.
 
-    The C library's own may fuse and so differ between machines; a model's bytes must not.
-    exp(x) = 2^k exp(r), |r| <= ln(2)/2; ln(2) in two parts keeps r exact (Cody & Waite 1980);
-    Taylor to r^13.
+    The C library's exp may use fused multiply-add and so differ between machines; a model's bytes
+    must not. exp(x) = 2^k exp(r), |r| <= ln(2)/2; ln(2) in two parts keeps r exact (Cody & Waite
+    1980); Taylor series to r^13.
     """
     cdef double k, r, p
     cdef Bits scale
@@ -54,8 +54,7 @@ cdef inline double exp_(double x) noexcept nogil:
 
 
 cdef inline double power(double base, int degree) noexcept nogil:
-    """base ** degree, degree >= 1, by squaring: the same bits everywhere, which pow() does not
-    promise."""
+    """base ** degree, degree >= 1, by squaring: the same bits on every machine, unlike pow()."""
     cdef double result = 1.0
     while degree:
         if degree & 1:
@@ -68,7 +67,7 @@ cdef inline double power(double base, int degree) noexcept nogil:
 cdef inline double kernel_value(
     const Kernel *kernel, const real *x, const real *z, int64_t n
 ) noexcept nogil:
-    """x.z,  exp(-gamma |x - z|^2),  or (gamma x.z + coef0)^degree; the sum in the vectors' dtype"""
+    """x.z,  exp(-gamma |x - z|^2),  or (gamma x.z + coef0)^degree; summed in the vectors' dtype"""
     if kernel.kind == RBF:
         return exp_(-kernel.gamma * square_distance(x, z, n))
     if kernel.kind == POLYNOMIAL:
@@ -86,7 +85,7 @@ cdef inline double any_kernel_value(
 
 
 cdef inline Kernel kernel_of(code):
-    """The kernel that `Kernel.code` of edgesvm.kernels stands for"""
+    """The C kernel for the `code` of a kernel in edgesvm.kernels"""
     cdef Kernel kernel
     kernel.kind, kernel.gamma, kernel.coef0, kernel.degree = code
     return kernel

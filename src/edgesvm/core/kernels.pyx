@@ -1,4 +1,4 @@
-"""Test doors into kernels.pxd and rows.pxd."""
+"""Access to kernels.pxd and rows.pxd from Python, for tests."""
 
 from edgesvm.core.rows cimport kernel_values
 

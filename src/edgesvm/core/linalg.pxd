@@ -1,4 +1,5 @@
-# Dot, distance, axpy for float32 and float64, as pointer + length. Order of summation: lanes.h.
+# Dot, distance and axpy for float32 and float64 vectors, given as pointer and length. lanes.h
+# defines the order of summation.
 
 from libc.stdint cimport int64_t
 
@@ -26,7 +27,7 @@ cdef inline real dot(const real *x, const real *z, int64_t n) noexcept nogil:
 
 
 cdef inline double any_dot(bint is_float32, const void *x, const void *z, int64_t n) noexcept nogil:
-    """x @ z, added up in the vectors' own dtype"""
+    """x @ z, summed in the vectors' dtype"""
     if is_float32:
         return dot(<const float *> x, <const float *> z, n)
     return dot(<const double *> x, <const double *> z, n)

@@ -1,4 +1,4 @@
-"""Test doors into linalg.pxd: the C functions as Python sees them."""
+"""Access to linalg.pxd from Python, for tests."""
 
 ctypedef fused real_const:
     const float

@@ -3,14 +3,14 @@
 from libc.stdint cimport int64_t
 
 cdef struct PackedFactor:   # all arrays and scalars are the caller's
-    double *pool            # (length,): L from the front, rows of K from the back
+    double *pool            # (length,): L from the start, rows of K from the end
     int64_t length
-    int64_t width           # numbers a row of K has room for
-    int64_t *order          # of L
+    int64_t width           # length of a row of K, free places included
+    int64_t *order          # order of L
     double *lift            # L L^T = K_SS + lift
     double *ones            # (width,): L^-1 1
     double *border          # (width + 1,): right-hand side; TMP in `factor_remove`
-    double *solution        # (width + 1,): likewise
+    double *solution        # (width + 1,): (b, x); TMP in `factor_remove`
 
 cdef void factor_forward(const PackedFactor *f) noexcept nogil
 cdef void factor_solve(const PackedFactor *f) noexcept nogil
@@ -22,17 +22,17 @@ cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexce
 
 
 cdef inline int64_t packed(int64_t order) noexcept nogil:
-    """Numbers in a symmetric matrix; also where row `order` of L begins"""
+    """Number of entries of a packed symmetric matrix; also the offset of row `order` of L"""
     return order * (order + 1) // 2
 
 
 cdef inline bint factor_has_room(const PackedFactor *f) noexcept nogil:
-    """Whether L can have one more row"""
+    """Whether there is room for one more row of L"""
     return packed(f.order[0] + 1) <= f.length
 
 
 cdef inline int64_t factor_rows(const PackedFactor *f, int64_t order) noexcept nogil:
-    """How many of `order` rows of K there is room for behind an L of that order"""
+    """Number of rows of K, at most `order`, that fit next to an L of that order"""
     cdef int64_t room = (f.length - packed(order)) // f.width
     return room if room < order else order
 

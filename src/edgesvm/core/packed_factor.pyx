@@ -1,17 +1,17 @@
-"""The Cholesky factor of a matrix that gains and loses rows, packed, with rows of the matrix behind
-it in the same block; and the bordered system it solves.
+"""The packed Cholesky factor of a matrix that gains and loses rows, rows of the matrix in the same
+block, and the bordered system they solve.
 
-K is symmetric and S a set of its rows, in an order of the caller's. L is the lower triangular
-factor of K_SS + lift, lift > 0 added to every entry. Solved with it is
+K is symmetric and S is a set of its rows, in the caller's order. L is the lower triangular factor
+of K_SS + lift, with lift > 0 added to every entry. It solves
 
     sum(x) = border[0],    K_SS x + b = border[1:]
 
-where the lift moves b alone, by lift * border[0]; so K_SS itself need not be positive definite.
-ones = L^-1 1 is kept.
+The lift changes only b, by lift * border[0], so K_SS itself need not be positive definite.
+ones = L^-1 1 is maintained.
 
-L is packed by rows in the front of `pool`; the rows of K of the first members of S, each with
-`width` places, fill it from the back, as many as fit. When L grows they are given up from the last
-on. Nothing is allocated. Time: O(m^2) each, m = |S|.
+L is packed by rows from the start of `pool`. The rows of K of the first members of S, each `width`
+long, fill `pool` from its end, as many as fit. When L grows, they are overwritten from the last
+one on. Nothing is allocated. Time: O(m^2) per operation, m = |S|.
 """
 
 cimport numpy as cnp
@@ -53,8 +53,8 @@ cdef void factor_solve(const PackedFactor *f) noexcept nogil:
 
 
 cdef double factor_complement(const PackedFactor *f, double k_ii) noexcept nogil:
-    """The Schur complement of row i in K + lift; border[1:] = K_iS + lift. Leaves solution[1:] =
-    L^-1 border[1:], from which `factor_append` goes on."""
+    """The Schur complement of row i in K + lift, given border[1:] = K_iS + lift. Leaves
+    solution[1:] = L^-1 border[1:] for `factor_append`."""
     factor_forward(f)
     return k_ii + f.lift[0] - dot(f.solution + 1, f.solution + 1, f.order[0])
 
@@ -62,7 +62,8 @@ cdef double factor_complement(const PackedFactor *f, double k_ii) noexcept nogil
 cdef void factor_append(
     const PackedFactor *f, double delta, const double *row, int64_t n
 ) noexcept nogil:
-    """A row more, of that Schur complement; its n numbers of K are kept where there is room."""
+    """Append the row of `factor_complement`, whose result is `delta`; store its n entries of K if
+    they fit."""
     cdef int64_t m = f.order[0]
     cdef double *last = f.pool + packed(m)
     memcpy(last, f.solution + 1, m * sizeof(double))
@@ -75,8 +76,8 @@ cdef void factor_append(
 
 
 cdef int64_t factor_remove(const PackedFactor *f, int64_t p) noexcept nogil:
-    """Row p goes, those behind it move up. How many rows of K are there still; that there may now
-    be room for more is for the caller to use."""
+    """Remove row p and close the gap. Returns how many rows of K are still stored; there may now be
+    room for more, which the caller can fill."""
     cdef int64_t m = f.order[0], n_rows = factor_rows(f, m)
     if p < n_rows:
         n_rows -= 1
@@ -88,7 +89,7 @@ cdef int64_t factor_remove(const PackedFactor *f, int64_t p) noexcept nogil:
 
 
 cdef void rotate_out(const PackedFactor *f, int64_t p) noexcept nogil:
-    """Take row p out of L: those behind are rotated back to a triangle, `ones` with them."""
+    """Remove row p from L: rotate the rows after it back to a triangle, and `ones` with them."""
     cdef int64_t i, k
     cdef double *c = f.border    # cosines and sines of the rotations so far
     cdef double *s = f.solution
@@ -108,7 +109,7 @@ cdef void rotate_out(const PackedFactor *f, int64_t p) noexcept nogil:
 
 
 cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil:
-    """K loses row and column i of its n; i is not in S."""
+    """Remove entry i from the stored rows of K, of length n; i is not in S."""
     cdef int64_t p
     cdef double *row
     for p in range(factor_rows(f, f.order[0])):
@@ -116,16 +117,16 @@ cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexce
         memmove(row + i, row + i + 1, (n - i - 1) * sizeof(double))
 
 
-# -- test door -------------------------------------------------------------------------------------
+# -- for tests -------------------------------------------------------------------------------------
 
 cdef class PackedFactorView:
-    """The factor of some rows of K (n, n), float64, in `length` numbers taken here."""
+    """The factor of some rows of K (n, n), float64, in its own memory of `length` numbers."""
     cdef PackedFactor f
     cdef int64_t order
     cdef double lift
     cdef readonly dict arrays
     cdef readonly object K
-    cdef readonly list S        # rows of K, in the order they came
+    cdef readonly list S        # rows of K, in the order of `append`
 
     def __init__(self, K, length, lift):
         n = len(K)
@@ -141,7 +142,7 @@ cdef class PackedFactorView:
         self.f.solution = <double *> cnp.PyArray_DATA(self.arrays["solution"])
 
     def append(self, int64_t i):
-        """Row i of K; its Schur complement, or None where there is no room."""
+        """Append row i of K. Returns its Schur complement, or None if there is no room."""
         cdef cnp.ndarray row = np.ascontiguousarray(self.K[i])
         cdef double delta
         if not factor_has_room(&self.f):
@@ -153,12 +154,12 @@ cdef class PackedFactorView:
         return delta
 
     def remove(self, int64_t p):
-        """The p-th of S; how many rows of K stayed."""
+        """Remove the p-th row of S. Returns how many rows of K are still stored."""
         del self.S[p]
         return factor_remove(&self.f, p)
 
     def drop_column(self, int64_t i):
-        """K loses row and column i, which is not in S."""
+        """Remove row and column i of K; i is not in S."""
         factor_drop_column(&self.f, i, len(self.K))
         self.K = np.delete(np.delete(self.K, i, 0), i, 1)
         self.S = [j - (j > i) for j in self.S]
@@ -178,7 +179,7 @@ cdef class PackedFactorView:
         return L
 
     def row(self, int64_t p):
-        """Row p of K as it is kept, or None where there is no room for it."""
+        """The stored row p of K, or None if there is no room for it."""
         if not 0 <= p < factor_rows(&self.f, self.order):
             return None
         at = factor_row(&self.f, p) - self.f.pool

@@ -1,5 +1,5 @@
-# xoshiro256** (Blackman & Vigna 2018), seeded by splitmix64. The state is four words that live
-# where the caller keeps them (a learner: in its arena), so it is saved with everything else.
+# xoshiro256** (Blackman & Vigna 2018), seeded by splitmix64. The state is four words of the
+# caller's. A learner has them in its arena, so that they are saved with everything else.
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -36,8 +36,7 @@ cdef inline uint64_t rng_next(uint64_t *s) noexcept nogil:
 
 
 cdef inline int64_t rng_below(uint64_t *s, int64_t n) noexcept nogil:
-    """An integer in [0, n), n >= 1, without bias: draws from the incomplete last range are thrown
-    away."""
+    """An integer in [0, n), n >= 1, without bias: draws from an incomplete range are rejected."""
     cdef uint64_t limit = (<uint64_t> 0 - <uint64_t> n) % <uint64_t> n
     cdef uint64_t draw = rng_next(s)
     while draw < limit:

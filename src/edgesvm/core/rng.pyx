@@ -1,4 +1,4 @@
-"""Test doors into rng.pxd."""
+"""Access to rng.pxd from Python, for tests."""
 
 cimport numpy as cnp
 
@@ -15,7 +15,7 @@ def seed_view(uint64_t seed):
 
 
 def next_view(cnp.uint64_t[::1] state):
-    """Advance `state` in place; the next 64 bits."""
+    """Advance `state` in place. Returns the next 64 bits."""
     if state.shape[0] != 4:
         raise ValueError("state must have 4 words")
     return rng_next(<uint64_t *> &state[0])

@@ -1,18 +1,18 @@
-"""Rows of a kernel matrix, float32, in slots of a block that is the caller's; the row not asked for
-longest is given up first.
+"""Cache of kernel matrix rows, float32, in slots of the caller's block; the least recently used row
+is evicted.
 
-A row belongs to an example, a place to a slot. `slot` is by example; `owner`, `filled` and `used`
-are by slot, and mean something below `n_used` only. What holds between two calls:
+Each row belongs to a sample and is stored in a slot. `slot` is indexed by sample; `owner`, `filled`
+and `used` are indexed by slot and are valid below `n_used` only. Between two calls:
 
     slot[owner[k]] == k + 1        for each slot k < n_used
-    0 <= filled[k] <= stride       the first `filled[k]` numbers of the row are there
+    0 <= filled[k] <= stride       the first `filled[k]` numbers of the row are valid
     used[k] <= clock               and no two are equal
     n_used <= n_slots              n_slots * stride <= n_floats
-    slot[i] == 0                   of every other example
+    slot[i] == 0                   for every other sample
 
-So no more slots are used than examples have been asked for, whatever their capacity. Numbers behind
-`filled` may be anything, up to `touched` of the block; what is there of a row stays there when
-slots are cut to another length.
+So there are never more used slots than samples requested, whatever the capacity. Numbers after
+`filled` are undefined, up to `touched` in the block. When the length of the slots changes, the
+valid part of each row stays valid.
 """
 
 cimport numpy as cnp
@@ -25,8 +25,8 @@ cnp.import_array()
 
 
 cdef void cache_begin(RowCache *c, int64_t n, int64_t capacity) noexcept nogil:
-    """Empty, for `n` examples: slots of `n` numbers, padded to 16, `capacity` of them at most. The
-    block is zero, or need not be wiped."""
+    """Start with an empty cache for `n` samples: at most `capacity` slots of `n` numbers, padded to
+    a multiple of 16. The block is zero, or need not be wiped."""
     c.stride = c.n_used = c.clock = c.touched = c.n_missed = 0
     memset(c.slot, 0, n * sizeof(int32_t))
     cache_cut(c, n, capacity)
@@ -37,7 +37,7 @@ cdef inline void move_row(RowCache *c, int64_t k, int64_t to, int64_t old) noexc
 
 
 cdef void cache_cut(RowCache *c, int64_t n, int64_t capacity) noexcept nogil:
-    """Slots of `n` numbers from now on; rows that are there stay, cut to length, as many as fit."""
+    """Change the length of the slots to `n`. As many rows as fit stay, truncated to `n`."""
     cdef int64_t k, stride = padded(n), old = c.stride
     cdef int64_t n_slots = min(c.n_floats // stride, capacity)
     if stride > old:
@@ -55,7 +55,7 @@ cdef void cache_cut(RowCache *c, int64_t n, int64_t capacity) noexcept nogil:
 
 
 cdef int64_t take_slot(RowCache *c) noexcept nogil:
-    """An unused slot, or that of the row not asked for longest."""
+    """An unused slot, or the slot of the least recently used row."""
     cdef int64_t k, oldest = 0
     if c.n_used < c.n_slots:
         c.n_used += 1
@@ -69,8 +69,8 @@ cdef int64_t take_slot(RowCache *c) noexcept nogil:
 
 
 cdef int64_t cache_slot(RowCache *c, int64_t i) noexcept nogil:
-    """The slot of example i's row, which is the caller's to fill from `filled` on; the slot asked
-    for before this one keeps its row."""
+    """The slot of sample i's row, which the caller fills from `filled` on. The slot requested just
+    before this one keeps its row."""
     cdef int64_t k = c.slot[i] - 1
     if k < 0:
         k = take_slot(c)
@@ -82,7 +82,7 @@ cdef int64_t cache_slot(RowCache *c, int64_t i) noexcept nogil:
 
 
 cdef void cache_swap(RowCache *c, int64_t a, int64_t b) noexcept nogil:
-    """Examples a and b exchange numbers: whose row is whose; see `cache_swap_columns`."""
+    """Samples a and b exchange their numbers, and so their rows; see `cache_swap_columns`."""
     c.slot[a], c.slot[b] = c.slot[b], c.slot[a]
     if c.slot[a]:
         c.owner[c.slot[a] - 1] = <int32_t> a
@@ -91,8 +91,8 @@ cdef void cache_swap(RowCache *c, int64_t a, int64_t b) noexcept nogil:
 
 
 cdef void cache_swap_columns(RowCache *c, const int32_t *pairs, int64_t n_pairs) noexcept nogil:
-    """row[a], row[b] = row[b], row[a] in each row, a < b; a row that has no b ends at a. `pairs` is
-    a, b, a, b, ..."""
+    """row[a], row[b] = row[b], row[a] in each row, a < b; a row that is valid at a but not at b is
+    truncated at a. `pairs` is a, b, a, b, ..."""
     cdef int64_t k, m, a, b
     cdef float *row
     for k in range(c.n_used):
@@ -106,7 +106,7 @@ cdef void cache_swap_columns(RowCache *c, const int32_t *pairs, int64_t n_pairs)
 
 
 cdef void cache_wipe(RowCache *c, int64_t n) noexcept nogil:
-    """All that was written for `n` examples zero again; `cache_begin` comes next."""
+    """Zero everything that was written for `n` samples; call `cache_begin` next."""
     memset(c.block, 0, c.touched * sizeof(float))
     memset(c.slot, 0, n * sizeof(int32_t))
     memset(c.owner, 0, n * sizeof(int32_t))
@@ -114,10 +114,10 @@ cdef void cache_wipe(RowCache *c, int64_t n) noexcept nogil:
     memset(c.used, 0, n * sizeof(int64_t))
 
 
-# -- test door -------------------------------------------------------------------------------------
+# -- for tests -------------------------------------------------------------------------------------
 
 cdef class RowCacheView:
-    """A cache of `n_floats` numbers for examples 0 <= i < n, in memory taken here."""
+    """A cache of `n_floats` numbers for samples 0 <= i < n, in its own memory."""
     cdef RowCache c
     cdef int64_t capacity
     cdef readonly dict arrays
@@ -144,7 +144,7 @@ cdef class RowCacheView:
         cache_cut(&self.c, length, self.capacity)
 
     def ask(self, int64_t i, values):
-        """Example i's row; what of `values` was not there is put there. How much was."""
+        """Request sample i's row and fill it with `values`. Returns how many numbers were valid."""
         cdef int64_t t, k
         self.place(i)
         k = cache_slot(&self.c, i)
@@ -157,7 +157,7 @@ cdef class RowCacheView:
         return was
 
     def rows(self):
-        """{example: what is there of its row}"""
+        """{sample: the valid numbers of its row}"""
         slot, found = self.arrays["slot"], {}
         for i in np.flatnonzero(slot):
             at = (slot[i] - 1) * self.c.stride
@@ -176,5 +176,5 @@ cdef class RowCacheView:
 
     cdef int64_t place(self, int64_t i) except -1:
         if not 0 <= i < self.capacity:
-            raise IndexError(f"example {i} of {self.capacity}")
+            raise IndexError(f"sample {i} of {self.capacity}")
         return i

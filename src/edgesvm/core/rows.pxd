@@ -1,4 +1,4 @@
-# Kernel values of one sample and many rows, in float64 whatever the rows' dtype (rows.h).
+# Kernel values of one sample with many rows, in float64 for either dtype of the rows (rows.h).
 
 from libc.stdint cimport int64_t
 

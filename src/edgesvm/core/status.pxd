@@ -1,9 +1,9 @@
-# What a step below the door answers. errors.py holds the one table from here to exceptions.
+# Result of a core's step. errors.py has the one table from status to exception.
 
 cpdef enum Status:
-    UNCHANGED = 0    # learned; the model is as it was
-    CHANGED = 1      # learned; the model moved
+    UNCHANGED = 0    # learned; the model is unchanged
+    CHANGED = 1      # learned; the model changed
     NOT_FINITE = 2   # refused: a feature is NaN or infinite, or too large to square in this dtype
-    BAD_WEIGHT = 3   # refused: the weight is negative, not finite, or too small to divide by
-    UNKNOWN_LABEL = 4  # refused: a third label, or one that `classes` does not name
-    FULL = 5         # refused: as many samples are held as there is room for
+    BAD_WEIGHT = 3   # refused: the weight is negative or not finite, or its reciprocal overflows
+    UNKNOWN_LABEL = 4  # refused: a label beyond the number of classes, or not in `classes`
+    FULL = 5         # refused: there is no room for another sample

@@ -1,1 +1,1 @@
-"""The answers of a step, as C and Python both see them (defined in status.pxd)."""
+"""Result of a core's step, for C and Python; defined in status.pxd."""

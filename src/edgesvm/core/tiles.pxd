@@ -65,7 +65,7 @@ cdef inline void swap_rows(const Tiles *rows, int64_t s, int64_t t) noexcept nog
 cdef inline void kernel_row(
     const Tiles *rows, const Kernel *kernel, const void *x, int64_t first, int64_t last, float *out
 ) noexcept nogil:
-    """out[t] = k(x, rows[t]) for first <= t < last, and for what else is in their tiles; rounded
+    """out[t] = k(x, rows[t]) for first <= t < last, and for all other rows of their tiles; rounded
     to float32"""
     cdef int64_t lanes = lanes_of(rows)
     cdef int64_t tile = first // lanes, n_tiles = (last + lanes - 1) // lanes - tile
@@ -83,8 +83,8 @@ cdef inline void kernel_row(
 cdef inline double weighted_kernel(
     const Tiles *rows, const Kernel *kernel, const void *x, int64_t n, const double *weight
 ) noexcept nogil:
-    """sum_t weight[t] k(x, rows[t]) over the first n rows; weight is zero from n to the end of the
-    last tile"""
+    """sum_t weight[t] k(x, rows[t]) over the first n rows; weight must be zero from n to the end of
+    the last tile"""
     cdef int64_t lanes = lanes_of(rows)
     if rows.is_float32:
         return tiles_weighted_f32(

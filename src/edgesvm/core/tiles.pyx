@@ -1,4 +1,4 @@
-"""Test doors into tiles.pxd: rows of an ndarray laid into tiles, and what is asked of them."""
+"""Access to tiles.pxd from Python, for tests: the rows of an ndarray in tiles."""
 
 cimport numpy as cnp
 
@@ -10,7 +10,7 @@ cnp.import_array()
 
 
 cdef class TilesView:
-    """Rows of X (n, width), float32 or float64, in tiles; rows beyond n are zero."""
+    """Rows of X (n, width), float32 or float64, in tiles; rows after the n-th are zero."""
     cdef Tiles rows
     cdef object memory
     cdef int64_t n
@@ -38,7 +38,8 @@ cdef class TilesView:
         swap_rows(&self.rows, self.place(s), self.place(t))
 
     def kernel_row(self, code, x, int64_t first, int64_t last):
-        """k(x, row t), first <= t < last, float32, and what else is in their tiles; else NaN"""
+        """k(x, row t), float32, for first <= t < last and all other rows of their tiles; else NaN
+        """
         cdef cnp.ndarray row = self.row(x)
         cdef cnp.ndarray out = np.full(self.memory.size // self.rows.width, np.nan, np.float32)
         cdef Kernel kernel = kernel_of(code)
@@ -49,7 +50,7 @@ cdef class TilesView:
         return out
 
     def weighted_kernel(self, code, x, weights):
-        """sum_t weights[t] k(x, row t) over the rows that have a weight"""
+        """sum_t weights[t] k(x, row t) over the first len(weights) rows"""
         cdef cnp.ndarray row = self.row(x)
         cdef cnp.ndarray padded = np.zeros(self.memory.size // self.rows.width)
         cdef Kernel kernel = kernel_of(code)

@@ -1,10 +1,10 @@
-"""Rows in: from files, arrays and generators, all read in chunks of `Rows`.
+"""Sources of rows: files, arrays and generators, all read in chunks of `Rows`.
 
 >>> from edgesvm.data import Checkerboard
 >>> X, y = Checkerboard(seed=1).read(1000)
 
 A `RowSource` has ``n_features`` and ``chunks(rows)``. Npz files, recordings and arrays
-(`Source`) begin anew with each pass; a `Stream` (`Checkerboard` and the other synthetic sets, a CSV
+(`Source`) start over with each pass; a `Stream` (`Checkerboard` and the other synthetic sets, a CSV
 file) is read once.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from edgesvm.data.rows import Rows, RowSource, SampleSource, Stream
     from edgesvm.data.sources import Source
 
-# Imported when first asked for: learners need `Source` alone, and a small board pays for the rest.
+# Imported on first use: learners need only `Source`, and the rest would cost a small board memory.
 _MODULES = {
     "datasets": (
         "SETS",

@@ -3,9 +3,9 @@
 >>> from edgesvm.data import Checkerboard
 >>> X, y = Checkerboard(seed=1, flip=0.15).read(1000)
 
-A set is a `Stream`, so it can stand where a file or a sensor does. The rows depend on the seed
-alone, not on how the stream is cut: classes, values, noise and switched labels each come from a
-generator of their own, which draws row after row. Nothing is held between two reads.
+A set is a `Stream`, so it can replace a file or a sensor. The rows depend only on the seed, not on
+how the stream is split into chunks: classes, values, noise and switched labels each come from their
+own generator, which draws row after row. Nothing is stored between two reads.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ __all__ = ["SETS", "Checkerboard", "Gauss", "NoisyCrossedNorm", "RingNorm", "Two
 
 
 class Dataset(Stream):
-    """What the sets share: equally likely classes, and labels that may be switched.
+    """Base of the sets: equally likely classes, and labels that may be switched.
 
     Parameters
     ----------
     seed : int, >= 0
         The same seed gives the same rows, on one NumPy version.
     flip : float, 0 to 0.5
-        Share of the labels that are switched, whatever the row.
+        Share of the labels that are switched, independently of the row.
     """
 
     n_features = 2
@@ -45,8 +45,8 @@ class Dataset(Stream):
         Returns
         -------
         Rows
-            X is an ndarray of shape (n, n_features), float32; y of shape (n,), int32: -1 or 1, of
-            `Waveform` 0, 1 or 2. ``X, y = dataset.read(n)`` takes them apart.
+            X is an ndarray of shape (n, n_features), float32; y of shape (n,), int32: -1 or 1, in
+            `Waveform` 0, 1 or 2. Unpack them with ``X, y = dataset.read(n)``.
         """
         X, y = self._rows(n)
         if self.flip:
@@ -65,14 +65,14 @@ class Dataset(Stream):
 
 
 class Checkerboard(Dataset):
-    """Rows uniform on a board of 4 by 4 squares, classes by turns.
+    """Rows uniform on a board of 4 by 4 squares of alternating class.
 
-    x = (U(0, 4), U(0, 4)); y = 1 where floor(x1) and floor(x2) are both even or both odd, else -1.
-    With ``flip=0.15`` it is the "N-Checkerboard", whose test rows are those of the clean one.
+    x = (U(0, 4), U(0, 4)); y = 1 if floor(x1) and floor(x2) are both even or both odd, else -1.
+    With ``flip=0.15`` it is the "N-Checkerboard", which is tested on clean rows.
 
     Notes
     -----
-    The best classifier is always right on clean rows, and right on a share 1 - flip of noisy ones.
+    The accuracy of the best classifier is 1 on clean rows and 1 - flip on noisy ones.
 
     References
     ----------
@@ -90,9 +90,9 @@ class Gauss(Dataset):
 
     Notes
     -----
-    The best classifier is right on 81.55 %. Wang & Vucetic 2009 have a "Gauss" of two classes in
-    two dimensions and do not describe it; the kernel machines of their Table 3 reach 81.5 % on it,
-    as they do here.
+    The best classifier has an accuracy of 81.55 %. Wang & Vucetic 2009 use a "Gauss" of two classes
+    in two dimensions without describing it; the kernel machines of their Table 3 reach 81.5 % on
+    it, as they do here.
     """
 
     def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -110,12 +110,12 @@ class Waveform(Dataset):
 
     Notes
     -----
-    The best classifier is right on about 86 %.
+    The best classifier has an accuracy of about 86 %.
 
     References
     ----------
     Breiman, Friedman, Olshen & Stone 1984, section 2.6.2. Wang & Vucetic 2009 learn the first class
-    against the two others.
+    against the other two.
     """
 
     n_features = 21
@@ -140,13 +140,13 @@ class TwoNorm(Dataset):
 
     Notes
     -----
-    The best classifier is the plane sum(x) = 0, right on 97.7 %.
+    The best classifier is the plane sum(x) = 0, with an accuracy of 97.7 %.
 
     References
     ----------
     Krishnan, Bhattacharyya & Hariharan 2007, section 3. Domeniconi & Gunopulos 2001, section 4,
-    describe their "noisy crossed norm" in the same words and say nothing of the noise (their batch
-    error of 3.2 % would take ``flip=0.01``).
+    describe their "noisy crossed norm" in the same words and do not specify the noise (their batch
+    error of 3.2 % would need ``flip=0.01``).
     """
 
     n_features = 20
@@ -170,11 +170,11 @@ class RingNorm(Dataset):
     seed : int, >= 0
     flip : float, 0 to 0.5
     centre : float, default 0
-        Breiman's 0. Krishnan et al. print "mean 1".
+        0 in Breiman. Krishnan et al. print "mean 1".
 
     Notes
     -----
-    The best classifier is right on about 98.7 %.
+    The best classifier has an accuracy of about 98.7 %.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Rows of a file: CSV, read as it is needed, npz, or a recording."""
+"""Rows of a CSV file, read line by line, or of an npz file."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class RowsError(ValueError):
 
 
 class _Labels:
-    """Class numbers of labels: whole numbers stand for themselves, anything else is numbered as it
-    appears.
+    """Class numbers of labels: an integer is its own number, other labels are numbered in order of
+    appearance.
 
-    The first label decides which, so that a column is read one way throughout.
+    The first label decides which, for the whole column.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class _Labels:
         self._numbers: dict[str, int] = {}
 
     def number(self, text: str, where: str) -> int:
-        value = _whole(text)
+        value = _integer(text)
         if self._numeric is None:
             self._numeric = value is not None
         if not self._numeric:
@@ -46,14 +46,14 @@ class _Labels:
             return self._numbers[text]
         if value is None:
             raise RowsError(
-                f"{where}: label {text!r} is no whole number, as the labels before it are"
+                f"{where}: label {text!r} is not an integer, but the labels before it are"
             )
         if not _INT16.min <= value <= _INT16.max:
             raise RowsError(f"{where}: label {value} does not fit the link's 16 bits")
         return value
 
 
-def _whole(text: str) -> int | None:
+def _integer(text: str) -> int | None:
     try:
         value = float(text)
     except ValueError:
@@ -69,26 +69,26 @@ class CsvRows(Stream):
     path : path
         Comma-separated, UTF-8, with or without a byte order mark.
     label_column : str or int or None
-        Name or index (negative from the end) of the label; ``"none"``: there is no label. By
-        default the column named label, class, target or y, else the last one.
+        Name or index (negative from the end) of the label column; ``"none"`` if there is no label.
+        By default the column named label, class, target or y, else the last one.
     drop_columns : sequence of str or int
-        Columns that are no features: dates, row numbers.
+        Columns that are not features, such as dates or row numbers.
     header : bool, optional
-        Whether the first line holds names. By default it does where something other than its last
-        cell is no number. Where the last cell alone is a word it does if that is a column's usual
-        or given name, or the line below ends with a number, or the cells before are 0, 1, 2 and so
-        on. Three or more numbers, and all of them 0, 1, 2 and so on, are names too.
+        Whether the first line has names. By default it does if a cell other than its last one is
+        not a number. If only the last cell is a word, it does if that word is a usual or given
+        column name, or the line below ends with a number, or the cells before are 0, 1, 2 and so
+        on. A first line of three or more numbers has names if they are 0, 1, 2 and so on.
 
     Attributes
     ----------
     class_names : list of str
-        Labels that are no whole numbers, in order of appearance: the class is the index.
+        Labels that are not integers, in order of appearance: the class is the index.
 
     Raises
     ------
     RowsError
-        No rows, no such column, and, from `read`: a row of another length, a cell that is no
-        number, a label that does not fit 16 bits. The message names the line.
+        There are no rows or no such column. From `read`: a row has another length, a cell is not a
+        number, or a label does not fit in 16 bits. The message names the line.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class CsvRows(Stream):
                 header = _is_header(first, below, (label_column, *drop_columns))
             self._header = [cell.strip() for cell in first] if header else None
             if header and not below:
-                raise RowsError(f"{self._path} has a header and no rows")
+                raise RowsError(f"{self._path} has a header but no rows")
             self._cells = chain(start[1:] if header else start, lines)
             self._width = len(first)
             self._label_at = self._find_label(label_column)
@@ -155,7 +155,7 @@ class CsvRows(Stream):
             known = f"it has {', '.join(self._header)}" if self._header else "it has no header"
             raise RowsError(f"{self._path} has no column {column!r}: {known}") from None
         if not -self._width <= at < self._width:
-            raise RowsError(f"{self._path} has {self._width} columns, none of index {at}")
+            raise RowsError(f"{self._path} has {self._width} columns; there is no index {at}")
         return at % self._width
 
     def _rows(self) -> Iterator[tuple[list[float], int]]:
@@ -164,7 +164,7 @@ class CsvRows(Stream):
                 yield self._parse(cells, f"{self._path}, line {line}")
 
     def _filled_lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Number and cells of each line that has any."""
+        """Line number and cells of each line that is not empty."""
         try:
             yield from ((self._reader.line_num, cells) for cells in self._reader if cells)
         except csv.Error as error:
@@ -172,7 +172,7 @@ class CsvRows(Stream):
 
     def _parse(self, row: list[str], where: str) -> tuple[list[float], int]:
         if len(row) != self._width:
-            raise RowsError(f"{where}: {len(row)} columns where the first row has {self._width}")
+            raise RowsError(f"{where}: {len(row)} columns, but the first row has {self._width}")
         x = []
         for j in self._features:
             try:
@@ -180,8 +180,8 @@ class CsvRows(Stream):
             except ValueError:
                 name = f"{self._header[j]!r}" if self._header else f"{j}"
                 raise RowsError(
-                    f"{where}: {row[j]!r} in column {name} is no number (leave the column out "
-                    f"if it is no feature)"
+                    f"{where}: {row[j]!r} in column {name} is not a number (use drop_columns if it "
+                    f"is not a feature)"
                 ) from None
         if self._label_at is None:
             return x, 0
@@ -190,7 +190,7 @@ class CsvRows(Stream):
     def read(self, n: int) -> Rows:
         """See `Stream.read`; X is float32, y int32."""
         rows = list(islice(self._lines, n))
-        with np.errstate(over="ignore"):  # beyond float32 is infinite, and the host's to refuse
+        with np.errstate(over="ignore"):  # overflow gives inf, which the learner refuses
             X = np.array([x for x, _ in rows], np.float64).astype(np.float32)
         X = X.reshape(-1, self.n_features)
         if self._label_at is None:
@@ -198,16 +198,16 @@ class CsvRows(Stream):
         return Rows(X, np.array([label for _, label in rows], np.int32))
 
     def close(self) -> None:
-        """Close the file, which its last row or an error does too."""
+        """Close the file. Reading its last row, or an error, closes it too."""
         self._file.close()
 
 
 def _is_header(first: list[str], below: list[list[str]], given: tuple[Any, ...]) -> bool:
-    """Whether the first line of a file holds names; see `CsvRows`."""
+    """Whether the first line of a file has names; see `CsvRows`."""
     *others, last = (cell.strip() for cell in first)
     if not others or not all(map(_is_number, others)):
         return not all(map(_is_number, first))
-    numbered = [str(j) for j in range(len(others))]  # as pandas names columns that have no name
+    numbered = [str(j) for j in range(len(others))]  # pandas names unnamed columns so
     if _is_number(last):
         return len(others) > 1 and [*others, last] == [*numbered, str(len(others))]
     is_name = last.lower() in _LABEL_NAMES or last in given
@@ -224,21 +224,21 @@ def _is_number(text: str) -> bool:
 
 
 class NpzRows:
-    """Rows of ``X`` and ``y``, or ``X_train`` and ``y_train``, of an npz file, in their order.
+    """Rows of ``X`` and ``y``, or ``X_train`` and ``y_train``, of an npz file, in order.
 
-    Only these two arrays are read, in the type they are stored in; rows become float32 a chunk at a
-    time. Pickled arrays are refused.
+    Only these two arrays are read, in their stored dtype; rows are converted to float32 chunk by
+    chunk. Pickled arrays are refused.
 
     Raises
     ------
     RowsError
-        No such arrays, shapes that do not agree, labels that do not fit 16 bits.
+        There are no such arrays, their shapes do not match, or a label does not fit in 16 bits.
     """
 
     period_us = 0
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        import zipfile  # 10 ms that a CSV file need not wait for
+        import zipfile  # takes 10 ms, which CSV files do not need
 
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -251,7 +251,7 @@ class NpzRows:
         except RowsError:
             raise
         except (ValueError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise RowsError(f"{path} is no npz file of plain arrays, or is damaged") from error
+            raise RowsError(f"{path} is not an npz file of plain arrays, or is damaged") from error
         if self._X.ndim != 2 or 0 in self._X.shape or self._X.dtype.kind not in "fiub":
             raise RowsError(
                 f"{path}: {name} must be numbers of shape (rows, features), "
@@ -270,7 +270,7 @@ class NpzRows:
                 raise RowsError(f"{what} has labels that do not fit the link's 16 bits")
             return y.astype(np.int32)
         if y.dtype.kind not in "US":
-            raise RowsError(f"{what} must hold whole numbers or text, not {y.dtype}")
+            raise RowsError(f"{what} must be integers or strings, not {y.dtype}")
         names, index = np.unique(y, return_inverse=True)
         self.class_names = [str(name) for name in names]
         return index.astype(np.int32)
@@ -281,11 +281,11 @@ class NpzRows:
         return self._y is not None
 
     def chunks(self, rows: int) -> Iterator[Rows]:
-        """A pass from the first row on, at most `rows` a chunk; X is float32, y int32."""
+        """A pass from the first row on, at most `rows` per chunk; X is float32, y int32."""
         for at in range(0, len(self._X), rows):
             part = slice(at, at + rows)
             X = self._X[part].astype(np.float32)
             yield Rows(X, None if self._y is None else self._y[part])
 
     def close(self) -> None:
-        """Nothing is open: the arrays were read."""
+        """Does nothing: the arrays are in memory."""

@@ -1,4 +1,4 @@
-"""What rows are and where they come from: one row type, and one way to read them, in chunks."""
+"""Rows and their sources: one row type, and one way to read it, in chunks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Some rows; ``X, y = rows`` takes them apart.
+    """Some rows; unpack them with ``X, y = rows``.
 
     Attributes
     ----------
     X : ndarray of shape (n, n_features)
     y : ndarray of shape (n,), or None
-        Labels; None where the rows have none.
+        Labels; None if the rows have none.
     weight : ndarray of shape (n,), or None
-        Sample weights; None where each is 1.
+        Sample weights; None if all are 1.
     first : int
-        Number of the first row in its pass. `Source` counts; others leave it at 0.
+        Number of the first row within its pass. Set by `Source`; 0 elsewhere.
     """
 
     X: np.ndarray
@@ -36,44 +36,44 @@ class Rows:
 
 @runtime_checkable
 class RowSource(Protocol):
-    """Anything that gives rows in chunks: a file, a recording, a stream, or a reader of one's own.
+    """Anything that gives rows in chunks: a file, a recording, a stream, or your own reader.
 
-    Learners that make several passes ask for `chunks` anew for each; only a `Stream` goes on
-    where it was.
+    Learners that make several passes call `chunks` once per pass. Only a `Stream` continues where
+    it was.
     """
 
     @property
     def n_features(self) -> int: ...
 
     def chunks(self, rows: int) -> Iterator[Rows]:
-        """A pass from the first row on, 1 to `rows` rows a chunk."""
+        """A pass from the first row on, 1 to `rows` rows per chunk."""
         ...
 
 
 class SampleSource(RowSource, Protocol):
-    """A `RowSource` that can stand where a sensor does."""
+    """A `RowSource` that can replace a sensor."""
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, or 0 when it is not known in advance."""
+        """Number of classes, or 0 if it is not known in advance."""
         ...
 
     @property
     def period_us(self) -> int:
-        """Nominal time between samples in microseconds, 0 when unknown."""
+        """Nominal time between samples in microseconds, 0 if unknown."""
         ...
 
 
 class Stream:
-    """Rows that come once. A subclass says how to `read` the next ones.
+    """Rows that can be read only once. A subclass defines `read`.
 
     Attributes
     ----------
     n_features : int
     n_classes : int
-        0 when it is not known in advance.
+        0 if it is not known in advance.
     period_us : int
-        Nominal time between samples in microseconds, 0 when unknown.
+        Nominal time between samples in microseconds, 0 if unknown.
     """
 
     n_features: int
@@ -81,28 +81,28 @@ class Stream:
     period_us: int = 0
 
     def read(self, n: int) -> Rows:
-        """The next `n` rows: fewer at the end, none after it."""
+        """The next `n` rows; fewer at the end, none after it."""
         raise NotImplementedError
 
     def chunks(self, rows: int) -> Iterator[Rows]:
-        """The rows that are left, at most `rows` a chunk."""
+        """The remaining rows, at most `rows` per chunk."""
         while len((chunk := self.read(rows)).X):
             yield chunk
 
 
 class Trial(NamedTuple):
-    """A sample to be learned, in the order of test-then-train.
+    """A sample and its prediction, for test-then-train.
 
     Attributes
     ----------
     x : ndarray of shape (n_features,)
     label : Any
-        None where the sample has none.
+        None if the sample has none.
     weight : float
     predicted : Any
-        The label predicted when the sample came; None where nothing had been learned by then.
+        The label predicted when the sample arrived; None if nothing had been learned by then.
     sequence : int
-        Its number in its source.
+        The sample's number in its source.
     """
 
     x: np.ndarray
@@ -117,11 +117,11 @@ Predict = Callable[[np.ndarray], Any]
 
 @runtime_checkable
 class TrialSource(Protocol):
-    """A source whose labels may come later than their samples."""
+    """A source whose labels may arrive later than their samples."""
 
     def trials(self, predict: Predict) -> Iterator[Trial]:
-        """A pass: `predict` is asked when a sample comes, the trial is given when its label does.
+        """A pass: calls `predict` when a sample arrives, and yields its trial when its label does.
 
-        A sample for which `predict` raises `SampleRefused` is passed over.
+        A sample for which `predict` raises `SampleRefused` is skipped.
         """
         ...

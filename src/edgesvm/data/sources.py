@@ -1,8 +1,8 @@
 """Training data that is read more than once, a chunk at a time: arrays, memory-mapped files,
-recordings, readers of one's own.
+recordings, your own readers.
 
-A learner that makes several passes asks for `chunks` anew each time; memory stays at one chunk,
-however long the data is.
+A learner that makes several passes calls `chunks` once per pass. Memory is one chunk, however long
+the data.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ CHUNK_ROWS = 1024
 
 
 class Source:
-    """Rows, labels and weights, read in chunks as often as wanted.
+    """Rows, labels and weights, read in chunks in any number of passes.
 
     Parameters
     ----------
     X : ndarray or np.memmap of shape (n_samples, n_features), or RowSource
-        A source of chunks brings its labels, and weights if it has them; arrays are cut, not
-        copied, and rows of another dtype are converted a chunk at a time.
+        A source of chunks has its own labels, and its own weights if any. Arrays are sliced, not
+        copied; rows of another dtype are converted chunk by chunk.
     y : array of shape (n_samples,), labels; None for a source of chunks
     sample_weight : array of shape (n_samples,), optional; None for a source of chunks
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
 
     Raises
     ------
     TypeError
-        Sparse arrays; a `Stream`, which is read once; labels or weights beside a source of chunks.
+        Sparse arrays; a `Stream`, which can be read only once; labels or weights given together
+        with a source of chunks.
     ValueError
-        Shapes that do not agree.
+        The shapes do not match.
     """
 
     def __init__(
@@ -50,11 +51,13 @@ class Source:
         if is_row_source(X):
             if isinstance(X, Stream):
                 raise TypeError(
-                    f"{owner}: a stream is read once, and `fit` reads its data several times;"
-                    " learn its chunks with `partial_fit`"
+                    f"{owner}: a stream can be read only once, but `fit` reads its data several"
+                    " times; learn its chunks with `partial_fit`"
                 )
             if y is not None or sample_weight is not None:
-                raise TypeError(f"{owner}: a source of chunks brings its own labels and weights")
+                raise TypeError(
+                    f"{owner}: leave out y and sample_weight; a source of chunks has its own"
+                )
             self._source, self.n_features = X, whole("n_features", X.n_features, 1, 1 << 24)
             return
         if not isinstance(X, np.ndarray):
@@ -66,29 +69,29 @@ class Source:
 
     @property
     def has_rows(self) -> bool:
-        """Whether rows can be had by number: those of arrays and memory-mapped files."""
+        """Whether rows can be read by number: those of arrays and memory-mapped files can."""
         return self._source is None
 
     def take(self, numbers: ArrayLike, dtype: Any = np.float32) -> Rows:
-        """Rows by number, in that order; `first` is the number of the first of them.
+        """Rows by number, in the order given; `first` is the first of these numbers.
 
         Parameters
         ----------
-        numbers : array of shape (n,), whole numbers
-        dtype : of the rows
+        numbers : array of shape (n,), integers
+        dtype : dtype of the rows
 
         Raises
         ------
         TypeError
-            A source of chunks has no rows by number; numbers that are not whole.
+            The data is a source of chunks, or `numbers` are not integers.
         IndexError
             There is no such row.
         """
         if self._source is not None:
-            raise TypeError(f"{self._owner}: rows of a source of chunks cannot be had by number")
+            raise TypeError(f"{self._owner}: a source of chunks cannot be read by row number")
         places = np.asarray(numbers)
         if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
-            raise TypeError(f"numbers={numbers!r}: give an array of whole numbers")
+            raise TypeError(f"numbers={numbers!r}: give an array of integers")
         wrong = (places < 0) | (places >= len(self._X))
         if wrong.any():
             raise IndexError(f"{self._owner}: row {places[wrong][0]} of {len(self._X)}")
@@ -98,12 +101,12 @@ class Source:
         return Rows(X, self._y[places], weight, int(places[0]) if len(places) else 0)
 
     def chunks(self, rows: int = CHUNK_ROWS, dtype: Any = np.float32) -> Iterator[Rows]:
-        """One pass, from the first row, at most `rows` a chunk, each with its labels.
+        """One pass from the first row on, at most `rows` per chunk, with labels.
 
         Raises
         ------
         ValueError
-            The source gives more rows than it was asked for, or rows without labels.
+            The source returned more rows than requested, or rows without labels.
         """
         whole("rows", rows, 1, 1 << 40)
         parts = self._source.chunks(rows) if self._source else self._slices(rows)
@@ -111,7 +114,7 @@ class Source:
         for part in parts:
             n = len(part.X)
             if n > rows:
-                raise ValueError(f"the source gave {n} rows where {rows} were asked for")
+                raise ValueError(f"the source returned {n} rows, at most {rows} were requested")
             if part.y is None:
                 raise ValueError(f"{self._owner}: the source has no labels")
             X = as_floats(part.X, np.dtype(dtype), 2, self.n_features, self._owner)

@@ -1,4 +1,4 @@
-"""A first pass over a source, before a learner that makes several forgets what it knows."""
+"""A first pass that checks a source, before a learner forgets its model."""
 
 from __future__ import annotations
 
@@ -23,45 +23,46 @@ def survey(
     kernel: Kernel | None = None,
     C: float = 1.0,
 ) -> tuple[int, int, tuple[int, ...]]:
-    """Refuse data that cannot be learned; how much there is.
+    """Check that a source can be learned, and count its rows.
 
     Parameters
     ----------
     source : Source
     labels : Labels
-        Takes the labels of the source.
+        The labels of the source are added to it.
     owner : str
-        Who asks, for messages.
-    dtype : str, in which rows are looked at
+        Name of the caller, for messages.
+    dtype : str
+        The dtype that rows are converted to.
     rows : int
-        Of a chunk, at most.
+        Rows per chunk at most.
     largest : float, optional
-        The largest squared norm of a row that can be learned; where not given, any that is finite.
+        Largest squared norm of a row that can be learned; by default any finite one.
     kernel : Kernel, optional
-        Where given, k(x, x) of a row must fit into a solver's kernel row.
+        If given, k(x, x) of each row must fit in a solver's kernel row.
     C : float
-        Times a weight that is not zero, it must be a bound.
+        C times a nonzero weight must be finite and positive.
 
     Returns
     -------
     n_rows : int
     n_learned : int, rows with a weight > 0
-    per_class : tuple of ints, n_learned by slot, as many as there can be labels
+    per_class : tuple of ints of length ``labels.room``, n_learned by class index
 
     Raises
     ------
     ValueError
-        Names the first row that has a feature that is not finite, a weight that is none, or a label
-        that is none or one too many; or there is no row, or none with a weight.
+        A row has a feature that is not finite, an invalid weight, an invalid label, or a label for
+        which there is no room (the message names the first such row); or no row has a weight > 0.
     """
     n_rows, per_class = 0, np.zeros(labels.room, np.int64)
     for chunk in source.chunks(rows, np.dtype(dtype)):
         n_rows += len(chunk.X)
         finite = _is_finite(chunk.X, largest, kernel)
         fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, C)
-        slots, n_known, newcomers = labels.encode(chunk.y)
+        slots, n_known, new_labels = labels.encode(chunk.y)
         row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
-        for slot, at, label in newcomers:
+        for slot, at, label in new_labels:
             if at < row:
                 labels.take(slot, label)
         if row < len(chunk.y):
@@ -75,7 +76,7 @@ def survey(
     if n_rows == 0:
         raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")
     if not per_class.any():
-        raise ValueError("sample_weight is zero for every row: there is nothing to learn")
+        raise ValueError("sample_weight is zero for every row: nothing to learn")
     return n_rows, int(per_class.sum()), tuple(per_class.tolist())
 
 
@@ -87,14 +88,14 @@ def _is_finite(X: np.ndarray, largest: float | None, kernel: Kernel | None) -> n
 
 
 def is_weight(weight: np.ndarray, C: float = 1.0) -> np.ndarray:
-    """Which weights are zero, or C times them a bound; ndarray of bool."""
+    """Which weights are zero, or give a finite positive C * weight; ndarray of bool."""
     with np.errstate(over="ignore", invalid="ignore"):
         bound = C * weight
     return (weight == 0.0) | (np.isfinite(bound) & (bound > 0.0))
 
 
 def unknown_label(owner: str, chunk: Rows, row: int, labels: Labels, dtype: str) -> ValueError:
-    """The exception for a label that is none, or one too many."""
+    """The exception for an invalid label, or for one class too many."""
     label, number = as_object(chunk.y[row]), chunk.first + row
     if labels.closed and is_label(label):
         sample = f"{owner}: row {number} (label {label!r})"

@@ -153,7 +153,7 @@ class Multiclass(Wrapper):
         per_slot = np.array(of_slots)
         if not several:
             self._refuse_beyond(per_slot)
-        self._start_anew(source.n_features, labels)
+        self._start_over(source.n_features, labels)
         if several:
             self._fit_parts(X, y, sample_weight, source, per_slot, progress)
             self._note(n_rows, per_slot)

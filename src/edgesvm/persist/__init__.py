@@ -1,5 +1,5 @@
-"""A learner's bytes on disk, written whole or not at all, and read without trust: snapshots and
-checkpoints.
+"""Learners on disk, as snapshots and checkpoints: written atomically, read without trusting the
+file.
 """
 
 from edgesvm.persist.checkpoint import (

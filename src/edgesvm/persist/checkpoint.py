@@ -1,9 +1,9 @@
 """Two-slot checkpoints: a learner on disk that survives a power cut at any moment. FORMATS.md gives
 every byte.
 
-One file, made once and never resized, holds two slots. A save goes into the slot that does not hold
-the newest state, and is done when the medium has it; the newest sound slot is what is loaded. So
-the state that counts is never written over.
+One file, created once and never resized, has two slots. A save is written to the slot that does not
+hold the newest state, and returns when it is on the medium; the newest valid slot is loaded. So the
+newest state is never overwritten.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from edgesvm.persist.store import MAX_FILE_BYTES, Model, restore, snapshot_bytes
 
 MAGIC = b"ESVMSLOT"
 VERSION = 1
-# magic, version, header bytes, 4 reserved, sequence, slot bytes, snapshot bytes, the snapshot's
-# CRC-32, this header's. A CRC over header and snapshot would not do: data with its own CRC behind
-# it leaves every CRC of the same polynomial at one value, so that a new header on an older
-# snapshot, each whole, would pass.
+# magic, version, header bytes, 4 reserved, sequence, slot bytes, snapshot bytes, CRC-32 of the
+# snapshot, CRC-32 of this header. One CRC over header and snapshot is not enough: data followed by
+# its own CRC leaves any CRC of the same polynomial at a constant, so a new header on an older
+# snapshot, both valid, would pass.
 HEADER = struct.Struct("<8sHH4xQQQII")
 HEADER_BYTES = HEADER.size
-ALIGNMENT = 4096  # the page of a file system, so that no write of one slot touches the other
+ALIGNMENT = 4096  # a file system's page, so that writing one slot does not touch the other
 MAX_SEQUENCE = 1 << 63
 MIN_SNAPSHOT = SNAPSHOT_HEADER_BYTES + CRC_BYTES
 CHUNK = 1 << 16
 
 
 def slot_bytes(learner: Model) -> int:
-    """Bytes of each slot for the snapshots of `learner`, whatever labels come; the file has twice
-    as many.
+    """Bytes per slot for snapshots of `learner` with the longest possible labels. The file has two
+    slots.
     """
     return _aligned(HEADER_BYTES + snapshot_bytes(learner))
 
@@ -50,10 +50,10 @@ def _aligned(n_bytes: int) -> int:
 
 @dataclass(frozen=True)
 class Slot:
-    """What one slot of a file says.
+    """The header of one slot of a file.
 
-    ``sequence`` is None where the slot was never written or is not sound, ``problem`` None where it
-    is sound or was never written.
+    ``sequence`` is None if the slot was never written or is invalid; ``problem`` is None if it is
+    valid or was never written.
     """
 
     path: str
@@ -66,35 +66,35 @@ class Slot:
 class Checkpoint:
     """The two slots of one file, or of two files on two media.
 
-    Guarantees, each held by a test:
+    Guarantees, each checked by a test:
 
     * A power cut, or the end of the process, at any moment of save n leaves save n or save n - 1.
     * A save that has returned is not lost.
-    * A save that has failed leaves the newest state where it was; so does every save after it.
+    * A failed save leaves the newest state in place; so does every failed save after it.
 
-    A medium that says it is synced when it is not, or loses blocks that were not written, breaks
-    them; a second file on another medium is the remedy.
+    A medium that reports a sync it has not done, or loses blocks that were not written, breaks
+    them; a second file on another medium protects against that.
 
     Parameters
     ----------
     path : path
     second : path, optional
-        Every save goes to this file too, after the first.
+        Every save is written to this file too, after the first.
     fresh : bool
-        Begin anew: what the files hold is not loaded, and given up with the first saves.
+        Start over: do not load the files; the first saves overwrite them.
     disk : Disk, optional
-        Stands in for the operating system's files.
+        Replaces the operating system's files, for tests.
 
     Attributes
     ----------
     saves : int
-        Saves that at least one file holds.
+        Saves written to at least one file.
     save_failed : int
-        Writes of one file that failed.
+        Failed writes, counted per file.
     slot_rejected : int
-        Slots found damaged or foreign.
+        Slots found damaged or invalid.
     sequence : int
-        Number of the newest save, loaded or made; 0 before the first.
+        Number of the newest save, loaded or written; 0 before the first.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Checkpoint:
         paths = [os.fspath(path)] + ([] if second is None else [os.fspath(second)])
         if len({os.path.realpath(p) for p in paths}) < len(paths):
             raise ValueError(
-                f"second={second!r} is the same file as the first; it helps only on another medium"
+                f"second={second!r} is the same file as the first: give a file on another medium"
             )
         self.fresh = fresh
         self.saves = self.save_failed = self.slot_rejected = self.sequence = 0
@@ -118,34 +118,34 @@ class Checkpoint:
         self._image: _Image | None = None
 
     def load(self, max_bytes: int | None = None) -> Any:
-        """The learner of the newest sound slot; None where there is no file yet, or no save in it,
-        or with ``fresh``.
+        """Load the learner of the newest valid slot; None if there is no file yet, or no save in
+        it, or with ``fresh``.
 
         Parameters
         ----------
         max_bytes : int, optional
-            The longest snapshot that may be taken into memory.
+            Size of the largest snapshot that may be read into memory.
 
         Raises
         ------
         CorruptModelError, FormatVersionError
-            There are files but no sound slot in them; nothing is written to them.
+            The files have no valid slot; nothing is written to them.
         MemoryBudgetError
-            The newest snapshot is longer than `max_bytes`.
+            The newest snapshot is larger than `max_bytes`.
         OSError
-            A file cannot be read, and no other holds a state.
+            A file cannot be read, and no other has a state.
         """
         slots, failures = self._slots()
         rejected: list[Exception] = [slot.problem for slot in slots if slot.problem]
-        sound = sorted(
+        valid = sorted(
             (slot for slot in slots if slot.sequence is not None), key=_sequence, reverse=True
         )
         learner = None
-        for slot in sound:
+        for slot in valid:
             if max_bytes is not None and slot.snapshot_bytes > max_bytes and not self.fresh:
                 raise MemoryBudgetError(
-                    f"{slot.path} holds a snapshot of {format_bytes(slot.snapshot_bytes)}, "
-                    f"{format_bytes(max_bytes)} are allowed",
+                    f"{slot.path} holds a snapshot of {format_bytes(slot.snapshot_bytes)}; "
+                    f"the limit is {format_bytes(max_bytes)}",
                     slot.snapshot_bytes,
                     max_bytes,
                 )
@@ -157,27 +157,27 @@ class Checkpoint:
                 self.sequence, self._loaded = _sequence(slot), True
                 break
         self.slot_rejected += len(rejected)
-        # With a file that could not be read, "no save yet" is not known.
+        # If a file could not be read, it may hold a save: None would be wrong.
         if learner is None and not self.fresh and (failures or (rejected and not self._loaded)):
             raise (failures or rejected)[0]
         self._loaded = True
         return learner
 
     def prepare(self, learner: Model) -> None:
-        """Take the memory for one save of `learner`, and make the files that are not there.
+        """Allocate the memory for one save of `learner`, and create the files that do not exist.
 
-        Called by the first `save`; call it before the first sample to have the memory taken, and
-        what is wrong said, up front.
+        The first `save` calls it. Call it before the first sample to allocate the memory, and to
+        see errors, in advance.
 
         Raises
         ------
         ValueError
             A file has slots too small for this learner.
         CorruptModelError
-            As `load`, where that was not called before.
+            As in `load`, if that was not called before.
         OSError
-            A file cannot be made or written: counted in ``save_failed``, and tried again by the
-            next `save`.
+            A file cannot be created or written. It is counted in ``save_failed``; the next `save`
+            tries again.
         """
         if not self._loaded:
             self.load()
@@ -193,18 +193,18 @@ class Checkpoint:
         Raises
         ------
         TypeError
-            A label is no bool, int, float or str.
+            A label is not a bool, int, float or str.
         ValueError, CorruptModelError
-            As `prepare`.
+            As in `prepare`.
         OSError
-            A file could not be written; what was saved before stands. With a second file ``saves``
-            tells whether that one took it.
+            A file could not be written; its last save is kept. With two files, ``saves`` shows
+            whether the other was written.
         """
         self.take(learner)
         self.commit()
 
     def take(self, learner: Model) -> None:
-        """Copy the learner's bytes as they are; no disk is touched once `prepare` was called."""
+        """Copy the learner's bytes. After `prepare` this does not touch the disk."""
         if self._image is None:
             if not self._loaded:
                 self.load()
@@ -214,10 +214,8 @@ class Checkpoint:
         self._image.take(learner)
 
     def commit(self) -> None:
-        """Write what was taken; returns when a medium has it. May run in another thread than
-        `take`.
-        """
-        assert self._image is not None, "nothing was taken"
+        """Write the copy; returns when it is on a medium. May run in another thread than `take`."""
+        assert self._image is not None, "call take first"
         image, newest = self._image, self.sequence
 
         def write(file: _File) -> None:
@@ -233,17 +231,17 @@ class Checkpoint:
             raise failed[0]
 
     def close(self) -> None:
-        """Let other processes have the files."""
+        """Release the files to other processes."""
         for file in self._files:
             file.close()
 
     @property
     def nbytes(self) -> int:
-        """Bytes held for a save, 0 before `prepare`."""
+        """Bytes allocated for a save; 0 before `prepare`."""
         return 0 if self._image is None else self._image.nbytes
 
     def _each(self, act: Callable[[_File], None]) -> list[Exception]:
-        """Act on every file, whatever becomes of the others; the failures, counted."""
+        """Apply an operation to every file, even if one fails. Counts and returns the failures."""
         failed: list[Exception] = []
         for file in self._files:
             try:
@@ -270,18 +268,18 @@ class Checkpoint:
 
 
 def inspect_slots(path: str | os.PathLike[str], *, disk: Disk | None = None) -> list[Slot]:
-    """What the slots of a checkpoint file say, in the order they lie in it.
+    """The slots of a checkpoint file, in the order of the file.
 
     Raises
     ------
     OSError
-        It cannot be read.
+        The file cannot be read.
     """
     return _File(os.fspath(path), OsDisk() if disk is None else disk).read()
 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
-    """Whether either half of the file begins as a slot does."""
+    """Whether either half of the file starts with a slot's magic."""
     with open(path, "rb") as file:
         first = file.read(len(MAGIC))
         file.seek(file.seek(0, os.SEEK_END) // 2)
@@ -289,7 +287,7 @@ def is_checkpoint(path: str | os.PathLike[str]) -> bool:
 
 
 def read_slot(slot: Slot) -> bytes:
-    """The snapshot in a sound slot; empty where it holds none yet."""
+    """The snapshot in a valid slot; empty if it has none yet."""
     return _File(slot.path, OsDisk()).snapshot(slot)
 
 
@@ -299,7 +297,7 @@ def _sequence(slot: Slot) -> int:
 
 
 class _Image:
-    """One slot as it will be written: taken from a learner between two samples, sealed later."""
+    """The bytes of one slot: copied from a learner between two samples, completed later."""
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
@@ -321,7 +319,7 @@ class _Image:
         self._n_snapshot = n_snapshot
 
     def sealed(self, sequence: int, n_slot: int) -> memoryview:
-        """The bytes of a slot of `n_slot` bytes, as far as they are used."""
+        """The used bytes of a slot of `n_slot` bytes, with header and CRCs."""
         end = HEADER_BYTES + self._n_snapshot
         crc = zlib.crc32(self._bytes[HEADER_BYTES : end - CRC_BYTES])
         struct.pack_into("<I", self._bytes, end - CRC_BYTES, crc)
@@ -341,13 +339,13 @@ class _File:
         self.path = path
         self._disk = disk
         self._descriptor: int | None = None
-        self._newest = 0  # index of the slot that must not be written over
+        self._newest = 0  # index of the slot that must not be overwritten
         self._n_slot = 0
 
     # -- reading
 
     def read(self) -> list[Slot]:
-        """Its slots as the medium has them; none where it is empty."""
+        """The slots as they are on the medium; none if the file is empty."""
         with self._opened() as descriptor:
             return self._read(descriptor)
 
@@ -368,9 +366,9 @@ class _File:
             self._disk.close(descriptor)
 
     def _read(self, descriptor: int) -> list[Slot]:
-        # What an earlier process wrote and did not sync is read back from the cache, whole; were it
-        # taken for the newest, the next save would go over the one the medium has. So: to the
-        # medium, then from it.
+        # Data that an earlier process wrote and did not sync is read from the cache and looks
+        # valid. Taking it for the newest slot, the next save would overwrite the one that is on the
+        # medium. So write it to the medium first, then read from there.
         with contextlib.suppress(OSError):
             self._disk.fsync(descriptor)
         self._disk.forget_cache(descriptor)
@@ -387,7 +385,7 @@ class _File:
         n_bytes = self._disk.size(descriptor)
         if n_bytes % (2 * ALIGNMENT) or n_bytes > MAX_FILE_BYTES:
             raise CorruptModelError(
-                f"{self.path} is no checkpoint: {n_bytes:,} bytes are not two slots"
+                f"{self.path} is not a checkpoint: {n_bytes:,} bytes are not two slots"
             )
 
     def _read_slot(self, descriptor: int, index: int, n_slot: int) -> Slot:
@@ -401,15 +399,15 @@ class _File:
         return Slot(self.path, index, sequence, n_snapshot)
 
     def _check(self, descriptor: int, header: bytes, index: int, n_slot: int) -> tuple[int, int]:
-        """Sequence and snapshot bytes of a slot whose CRC is right; takes no memory by what the
-        slot says.
+        """Sequence and snapshot bytes of a slot, after checking it. The slot's lengths do not
+        decide how much memory this uses.
         """
         slot = f"slot {index} of {self.path}"
         magic, version, n_header, sequence, stated, n_snapshot, snapshot_crc, crc = HEADER.unpack(
             header
         )
         if magic != MAGIC:
-            raise CorruptModelError(f"{slot} is none of ours, or its beginning is lost")
+            raise CorruptModelError(f"{slot} is not a checkpoint slot, or its start is damaged")
         if zlib.crc32(header[:-CRC_BYTES]) != crc:
             raise CorruptModelError(f"{slot} is damaged (the CRC-32 of its header does not match)")
         if version != VERSION:
@@ -422,11 +420,11 @@ class _File:
             or n_snapshot > n_slot - HEADER_BYTES
             or any(header[12:16])
         ):
-            raise CorruptModelError(f"{slot} has a header that is not as version 1 has it")
+            raise CorruptModelError(f"{slot} has an invalid header")
         if sequence >= MAX_SEQUENCE or (
             n_snapshot < MIN_SNAPSHOT and (n_snapshot, sequence, snapshot_crc) != (0, 0, 0)
         ):
-            raise CorruptModelError(f"{slot} has a number or a length that no save makes")
+            raise CorruptModelError(f"{slot} has an invalid sequence or length")
         at = index * n_slot + HEADER_BYTES
         if n_snapshot and not self._is_whole(descriptor, at, n_snapshot - CRC_BYTES, snapshot_crc):
             raise CorruptModelError(
@@ -454,16 +452,16 @@ class _File:
     # -- writing
 
     def attach(self, n_slot: int, newest: int, fresh: bool) -> None:
-        """Have the file open, ours alone, of slots of `n_slot` bytes or more, and know its newest
-        slot up to `newest`.
+        """Open and lock the file, create it if needed with slots of `n_slot` bytes, and find its
+        newest slot up to `newest`.
 
-        Once attached it stays so: which slot is the newest is not read again after a failed write,
-        since the cache may show what the medium never got.
+        The file stays attached: after a failed write the newest slot is not read again, since the
+        cache may show data that never reached the medium.
         """
         if self._descriptor is not None:
             if self._disk.is_at(self._descriptor, self.path):
                 return
-            self.close()  # removed, or another medium put in its place
+            self.close()  # the file was removed, or the medium exchanged
         try:
             descriptor = self._disk.open(self.path)
         except FileNotFoundError:
@@ -471,7 +469,7 @@ class _File:
             return
         try:
             self._disk.lock(descriptor)
-            keep = self._take_up(descriptor, n_slot, newest, fresh)
+            keep = self._can_continue(descriptor, n_slot, newest, fresh)
         except BaseException:
             self._disk.close(descriptor)
             raise
@@ -483,9 +481,9 @@ class _File:
         finally:
             self._disk.close(descriptor)
 
-    def _take_up(self, descriptor: int, n_slot: int, newest: int, fresh: bool) -> bool:
-        """Whether the file can go on as it is; else it is to be made anew. A file of another kind
-        is left alone.
+    def _can_continue(self, descriptor: int, n_slot: int, newest: int, fresh: bool) -> bool:
+        """Whether the file can be used as it is; otherwise it must be created again. Raises for a
+        file of another kind, which must not be touched.
         """
         slots = self._read(descriptor)
         if not slots:
@@ -494,25 +492,26 @@ class _File:
         own = self._disk.size(descriptor) // 2
         if all(self._pread(descriptor, len(MAGIC), at) != MAGIC for at in (0, own)):
             raise CorruptModelError(
-                f"{self.path} is no checkpoint: neither half begins as a slot does"
+                f"{self.path} is not a checkpoint: neither half starts like a slot"
             )
-        sound = [slot for slot in slots if slot.sequence is not None and slot.sequence <= newest]
-        if not sound:  # damaged, while the state came from the other file, or is begun anew
+        valid = [slot for slot in slots if slot.sequence is not None and slot.sequence <= newest]
+        if not valid:  # damaged; the state came from the other file, or starts over
             return False
         if own < n_slot and not fresh:
             raise ValueError(
                 f"{self.path} has slots of {format_bytes(own)}, "
-                f"this learner needs {format_bytes(n_slot)}; begin anew, or name another file"
+                f"this learner needs {format_bytes(n_slot)}; start over, or use another file"
             )
-        self._newest, self._n_slot = max(sound, key=_sequence).index, own
-        self._disk.sync_folder(self.path)
+        self._newest, self._n_slot = max(valid, key=_sequence).index, own
+        self._disk.sync_folder(self._disk.followed(self.path))
         return own >= n_slot
 
     def _create(self, n_slot: int) -> None:
-        """A file of two empty slots, written under another name: by its own name it is whole from
-        the first.
+        """Write a file of two empty slots under another name, then rename it, so that a file of
+        this name is complete from the start. A symbolic link stays; its file is replaced.
         """
-        temporary = self.path + ".new"
+        target = self._disk.followed(self.path)
+        temporary = target + ".new"
         descriptor = self._disk.create(temporary)
         try:
             self._disk.lock(descriptor)
@@ -520,8 +519,8 @@ class _File:
             for at in range(0, 2 * n_slot, ALIGNMENT):
                 self._pwrite(descriptor, (empty if at == 0 else b"").ljust(ALIGNMENT, b"\0"), at)
             self._disk.fsync(descriptor)
-            self._disk.replace(temporary, self.path)
-            self._disk.sync_folder(self.path)
+            self._disk.replace(temporary, target)
+            self._disk.sync_folder(target)
         except BaseException:
             self._disk.close(descriptor)
             with contextlib.suppress(OSError):
@@ -530,9 +529,7 @@ class _File:
         self._descriptor, self._newest, self._n_slot = descriptor, 0, n_slot
 
     def write(self, image: _Image, sequence: int) -> None:
-        """Into the slot that does not hold the newest state; that one is only then no longer the
-        newest.
-        """
+        """Write the slot that does not hold the newest state; once synced, it is the newest."""
         assert self._descriptor is not None
         index = 1 - self._newest
         self._pwrite(self._descriptor, image.sealed(sequence, self._n_slot), index * self._n_slot)

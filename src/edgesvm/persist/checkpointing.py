@@ -1,6 +1,4 @@
-"""Saves a learner now and then while it learns: copied between two samples, written by a thread of
-its own.
-"""
+"""Save a learner at intervals while it learns: copied between two samples, written by a thread."""
 
 from __future__ import annotations
 
@@ -15,57 +13,57 @@ from edgesvm.errors import CorruptModelError
 from edgesvm.persist.checkpoint import Checkpoint
 from edgesvm.persist.store import Model
 
-# The system's default of 8 MiB would count against the process's limit.
+# The system's default of 8 MiB would count towards the process's memory limit.
 STACK_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True)
 class Interval:
-    """So many seconds, or so many samples."""
+    """A number of seconds, or a number of samples."""
 
     seconds: float | None = None
     samples: int | None = None
 
     @classmethod
     def parse(cls, text: str) -> Interval:
-        """ "60s" or "0.5s" are seconds, "1000" are samples; ValueError for anything else."""
+        """Parse seconds ("60s" or "0.5s") or samples ("1000"); ValueError for anything else."""
         if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?s", text) and float(text[:-1]) > 0:
             return cls(seconds=float(text[:-1]))
         if re.fullmatch(r"[0-9]{1,15}", text) and int(text) > 0:
             return cls(samples=int(text))
         raise ValueError(
-            f"an interval of {text!r}: give seconds, as 60s, or a number of samples, as 1000"
+            f"interval {text!r}: give seconds, such as 60s, or a number of samples, such as 1000"
         )
 
     def __str__(self) -> str:
-        """As `parse` takes it."""
+        """The text that `parse` reads."""
         return str(self.samples) if self.seconds is None else f"{self.seconds:f}s"
 
 
 class LearningModel(Model, Protocol):
-    """What is saved while it learns."""
+    """A learner that is saved while it learns."""
 
     @property
     def n_seen_(self) -> int:
-        """Samples taken so far."""
+        """Samples seen so far."""
 
 
 class Checkpointer:
-    """Calls for a save whenever the interval is over, and never waits for the disk before `close`.
+    """Starts a save whenever the interval has passed, and does not wait for the disk until `close`.
 
-    A disk that is slower than the interval, or fails, costs saves and no samples.
+    A slow or failing disk costs saves, never samples.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-        Loaded from already.
+        After its `load`.
     learner : Learner
-        With its memory. Only between two samples are methods of this object to be called.
+        Allocated. Call the methods of this object only between two samples.
     every : Interval
     report : callable
-        Told once when saving fails, and once when it works again.
+        Called with a message when saving starts to fail, and when it works again.
     clock : callable
-        Seconds.
+        Monotonic clock, in seconds.
 
     Raises
     ------
@@ -85,7 +83,7 @@ class Checkpointer:
         self._checkpoint, self._learner, self._every = checkpoint, learner, every
         self._report, self._clock = report, clock
         self._failing = False
-        self._failure: Exception | None = None  # of the last write
+        self._failure: Exception | None = None  # exception of the last write
         self._writing = self._ending = False
         self._changed = threading.Condition()
         self._saved_at, self._saved_seen = clock(), learner.n_seen_
@@ -93,7 +91,7 @@ class Checkpointer:
             checkpoint.prepare(learner)
         except (OSError, CorruptModelError) as failure:
             self._failure = failure
-            self._tell()
+            self._report_change()
         self._thread = _start_thread(self._write_when_asked)
 
     @property
@@ -103,9 +101,9 @@ class Checkpointer:
         return {name: getattr(self._checkpoint, name) for name in names}
 
     def step(self) -> None:
-        """Save if it is time to. Costs a comparison if not."""
+        """Save if the interval has passed. If not, this costs only a comparison."""
         if (self._failure is not None) != self._failing:
-            self._tell()
+            self._report_change()
         n_new = self._learner.n_seen_ - self._saved_seen
         if self._writing or not self._wanted:
             return
@@ -126,9 +124,7 @@ class Checkpointer:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Wait for the save under way, save once more if there is something new, and give the files
-        back.
-        """
+        """Wait for a running save, save again if there is something new, and release the files."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()
@@ -136,12 +132,12 @@ class Checkpointer:
         if self._wanted:
             self._take()
             self._write()
-        self._tell()
+        self._report_change()
         self._checkpoint.close()
 
     @property
     def _wanted(self) -> bool:
-        """Whether there is something that is not on the disk."""
+        """Whether there is something to save."""
         return self._learner.n_seen_ != self._saved_seen or self._failure is not None
 
     def _take(self) -> None:
@@ -162,18 +158,18 @@ class Checkpointer:
     def _write(self) -> None:
         try:
             self._checkpoint.commit()
-        except (OSError, ValueError) as failure:  # ValueError: a file put in the place of ours
+        except (OSError, ValueError) as failure:  # ValueError: the file was replaced by another
             self._failure = failure
         else:
             self._failure = None
 
-    def _tell(self) -> None:
-        """Once for each time it begins to fail, and once for each time it works again."""
+    def _report_change(self) -> None:
+        """Report once when saving starts to fail, and once when it works again."""
         failure = self._failure
         if failure is not None and not self._failing:
-            self._report(f"the checkpoint cannot be written: {failure}; learning goes on")
+            self._report(f"cannot write the checkpoint: {failure}; learning continues")
         elif failure is None and self._failing:
-            self._report("the checkpoint is written again")
+            self._report("the checkpoint can be written again")
         self._failing = failure is not None
 
 

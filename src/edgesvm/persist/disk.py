@@ -1,6 +1,4 @@
-"""The file operations a checkpoint is made of: few, so that a model of a disk can stand in for
-them.
-"""
+"""The file operations that a checkpoint uses: few, so that a simulated disk can replace them."""
 
 from __future__ import annotations
 
@@ -9,50 +7,53 @@ import os
 import stat
 from typing import Protocol
 
-from edgesvm.persist.folders import sync_folder
+from edgesvm.persist.folders import followed, sync_folder
 
 
 class Disk(Protocol):
-    """What a checkpoint asks of a file system. All raise OSError; paths are absolute or relative
-    names.
-    """
+    """The file operations that a checkpoint uses. All raise OSError."""
 
     def open(self, path: str, *, writable: bool = True) -> int:
-        """An existing regular file; FileNotFoundError where there is none."""
+        """Open an existing regular file; FileNotFoundError if there is none."""
 
     def create(self, path: str) -> int:
-        """A new, empty file, or an old one emptied."""
+        """Create an empty file, or truncate an existing one."""
 
     def close(self, descriptor: int) -> None: ...
 
     def lock(self, descriptor: int) -> None:
-        """Keep other processes from writing it; BlockingIOError where one does already."""
+        """Lock the file against other processes; BlockingIOError if one has locked it."""
 
     def size(self, descriptor: int) -> int:
-        """Bytes."""
+        """Size in bytes."""
 
     def is_at(self, descriptor: int, path: str) -> bool:
-        """Whether the open file is still the one of that name."""
+        """Whether the open file is still the one at `path`."""
 
     def pread(self, descriptor: int, n_bytes: int, offset: int) -> bytes:
-        """At most so many bytes; fewer at the end of the file."""
+        """Read at most `n_bytes`; fewer at the end of the file."""
 
     def pwrite(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
-        """How many of the bytes were written, at least 1."""
+        """Write at least 1 byte. Returns the number of bytes written."""
 
     def fdatasync(self, descriptor: int) -> None:
-        """Returns when what was written is on the medium."""
+        """Returns when the written data is on the medium."""
 
     def fsync(self, descriptor: int) -> None:
-        """As `fdatasync`, and the file's metadata."""
+        """Like `fdatasync`, for the file's metadata too."""
 
     def forget_cache(self, descriptor: int) -> None:
-        """Let the next read come from the medium. After a failed sync a system may hold what never
-        got there.
+        """Make the next read come from the medium. After a failed sync the system's cache may hold
+        data that never reached it.
+        """
+
+    def followed(self, path: str) -> str:
+        """The path that a symbolic link points to, or `path`; FileNotFoundError if the link points
+        to no file.
         """
 
     def replace(self, source: str, target: str) -> None:
-        """Rename over."""
+        """Rename `source` to `target`, replacing it."""
 
     def sync_folder(self, path: str) -> None:
         """Returns when the names in the folder of `path` are on the medium."""
@@ -64,7 +65,7 @@ class OsDisk:
     """The operating system's files; see `Disk`. POSIX."""
 
     def open(self, path: str, *, writable: bool = True) -> int:
-        # Without O_NONBLOCK opening a named pipe waits for its other end.
+        # Without O_NONBLOCK, opening a named pipe waits for its other end.
         descriptor = os.open(
             path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NONBLOCK
         )
@@ -80,14 +81,16 @@ class OsDisk:
         os.close(descriptor)
 
     def lock(self, descriptor: int) -> None:
-        import fcntl  # not there on Windows
+        import fcntl  # does not exist on Windows
 
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            # Some network file systems have no locks; that is no reason not to save.
+            # Some network file systems have no locks; save there without one.
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                raise BlockingIOError(error.errno, "another process saves to it") from None
+                raise BlockingIOError(
+                    error.errno, "another process has it open for writing"
+                ) from None
 
     def size(self, descriptor: int) -> int:
         return os.fstat(descriptor).st_size
@@ -113,6 +116,9 @@ class OsDisk:
     def forget_cache(self, descriptor: int) -> None:
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def followed(self, path: str) -> str:
+        return os.fspath(followed(path))
 
     def replace(self, source: str, target: str) -> None:
         os.replace(source, target)

@@ -1,7 +1,7 @@
 """Snapshot format, version 1: header, parameters, labels, arena, CRC. FORMATS.md gives every byte.
 
 Nothing in a snapshot is trusted: its length and CRC are checked first, then every count against the
-bytes that are there, before any memory is taken for it. No pickle, no code.
+number of bytes, before memory is allocated for it. No pickle, no code.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ VERSION = 1
 HEADER = struct.Struct("<8sHHIQQII16x")
 HEADER_BYTES = HEADER.size
 CRC_BYTES = 4
-MAX_SECTION = 1 << 16  # parameters: a few names and numbers
-MAX_TEXT = 1024  # UTF-8 bytes of one
-MAX_DEPTH = 4  # learners within one another
+MAX_SECTION = 1 << 16  # bytes of the parameters: a few names and numbers
+MAX_TEXT = 1024  # UTF-8 bytes of a string
+MAX_DEPTH = 4  # learners nested in one another
 
 NONE, BOOL, INT, FLOAT, STR, KERNEL, LEARNER = range(7)
 
@@ -43,30 +43,30 @@ class Wrapped:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a snapshot file says: sound as bytes, not yet believed as a model."""
+    """Contents of a snapshot whose bytes are valid; the model has not been checked yet."""
 
     learner: str  # class name
     params: dict[str, Any]
     n_features: int
     labels: tuple[Any, ...]  # in slot order
-    closed: bool  # labels were named up front
+    closed: bool  # labels were given in advance
     arena: bytes | memoryview
 
 
 def pack(snapshot: Snapshot) -> bytes:
-    """The file's bytes.
+    """The bytes of a snapshot file.
 
     Raises
     ------
     TypeError
-        A label or parameter of a kind the format has no place for.
+        A label or parameter has a type that the format does not support.
     """
     body = head(snapshot) + snapshot.arena
     return body + struct.pack("<I", zlib.crc32(body))
 
 
 def head(snapshot: Snapshot) -> bytes:
-    """Header, parameters and labels: all that comes before the arena. Raises as `pack` does."""
+    """Header, parameters and labels: everything before the arena. Raises as `pack` does."""
     params = _pack_params(Wrapped(snapshot.learner, snapshot.params))
     labels = b"".join(_pack_value(y, label=True) for y in snapshot.labels)
     packed_labels = struct.pack("<B", snapshot.closed) + labels
@@ -86,25 +86,25 @@ def head(snapshot: Snapshot) -> bytes:
 
 
 def max_labels_bytes(n: int) -> int:
-    """Bytes of n labels, each a text of the longest kind."""
+    """Bytes of the labels section with n labels of the longest kind."""
     return 1 + n * (3 + MAX_TEXT)
 
 
 def unpack(data: bytes) -> Snapshot:
-    """Read the bytes of a snapshot; takes no more memory than a small multiple of ``len(data)``.
+    """Read the bytes of a snapshot. Uses no more memory than a small multiple of ``len(data)``.
 
     Raises
     ------
     CorruptModelError
-        Not a snapshot, cut short, damaged, or self-contradictory.
+        The bytes are not a snapshot, or are truncated, damaged or inconsistent.
     FormatVersionError
-        A version this release does not read.
+        This release does not read the snapshot's format version.
     """
     if len(data) < HEADER_BYTES + CRC_BYTES or data[: len(MAGIC)] != MAGIC:
-        raise CorruptModelError("this is no edgesvm snapshot, or its beginning is lost")
+        raise CorruptModelError("this is not an edgesvm snapshot, or its start is damaged")
     (crc,) = struct.unpack_from("<I", data, len(data) - CRC_BYTES)
     if zlib.crc32(memoryview(data)[:-CRC_BYTES]) != crc:
-        raise CorruptModelError("the snapshot is damaged or cut short (its CRC-32 does not match)")
+        raise CorruptModelError("the snapshot is damaged or truncated (its CRC-32 does not match)")
     _, version, header_bytes, n_features, n_bytes, arena_bytes, params_bytes, labels_bytes = (
         HEADER.unpack_from(data)
     )
@@ -113,14 +113,14 @@ def unpack(data: bytes) -> Snapshot:
             f"snapshot format version {version}; this release reads version {VERSION}"
         )
     if header_bytes != HEADER_BYTES or any(data[HEADER_BYTES - 16 : HEADER_BYTES]):
-        raise CorruptModelError("the snapshot's header is not as version 1 has it")
+        raise CorruptModelError("the snapshot's header is invalid")
     if (
         n_bytes != len(data)
         or HEADER_BYTES + params_bytes + labels_bytes + arena_bytes + CRC_BYTES != n_bytes
     ):
         raise CorruptModelError("the snapshot's lengths do not add up")
     if params_bytes > MAX_SECTION or labels_bytes > max_labels_bytes(MOST_CLASSES):
-        raise CorruptModelError("the snapshot's parameters or labels are longer than any we write")
+        raise CorruptModelError("the snapshot's parameters or labels are too long")
     begin = HEADER_BYTES + params_bytes
     claimed = _read_params(data[HEADER_BYTES:begin])
     closed, labels = _read_labels(data[begin : begin + labels_bytes])
@@ -141,7 +141,7 @@ def _read_params(section: bytes, depth: int = 0) -> Wrapped:
         or len(rest) % 2
         or not all(isinstance(name, str) for name in rest[::2])
     ):
-        raise CorruptModelError("the snapshot's parameters are not names with values")
+        raise CorruptModelError("the snapshot's parameters are not pairs of name and value")
     return Wrapped(learner, dict(zip(rest[::2], rest[1::2], strict=True)))
 
 
@@ -151,16 +151,16 @@ def _read_labels(section: bytes) -> tuple[bool, tuple[Any, ...]]:
     distinct = len(set(labels)) == len(labels) <= MOST_CLASSES if allowed else False
     if section[:1] not in (b"\0", b"\1") or not distinct:
         raise CorruptModelError(
-            f"the snapshot's labels are not zero to {MOST_CLASSES} different labels"
+            f"the snapshot's labels are not 0 to {MOST_CLASSES} different labels"
         )
     closed = section[0] == 1
     if closed and len(labels) < 2:
-        raise CorruptModelError("the snapshot names its labels up front but has not two")
+        raise CorruptModelError("the snapshot fixes its labels in advance but has fewer than two")
     return closed, labels
 
 
-def _pack_value(value: Any, label: bool = False) -> bytes:  # noqa: PLR0911 (one a kind)
-    if isinstance(value, np.generic):  # a grid search over np.logspace hands these over
+def _pack_value(value: Any, label: bool = False) -> bytes:  # noqa: PLR0911 (one per kind)
+    if isinstance(value, np.generic):  # as in a grid search over np.logspace
         value = value.item()
     if value is None and not label:
         return struct.pack("<B", NONE)
@@ -179,20 +179,18 @@ def _pack_value(value: Any, label: bool = False) -> bytes:  # noqa: PLR0911 (one
         section = _pack_params(value)
         return struct.pack("<BH", LEARNER, len(section)) + section
     what = "label" if label else "parameter"
-    raise TypeError(
-        f"a snapshot has no place for the {what} {value!r}; use bool, int, float or str"
-    )
+    raise TypeError(f"cannot save the {what} {value!r}: use bool, int, float or str")
 
 
 def _values(section: bytes, depth: int = 0) -> Iterator[Any]:
-    """The values of a section, one after the other, to its last byte."""
+    """The values of a section, in order."""
     at = 0
     while at < len(section):
         value, at = _unpack_value(section, at, depth)
         yield value
 
 
-def _unpack_value(  # noqa: PLR0911 (one a kind)
+def _unpack_value(  # noqa: PLR0911 (one per kind)
     section: bytes, at: int, depth: int
 ) -> tuple[Any, int]:
     kind = section[at]
@@ -218,8 +216,8 @@ def _unpack_value(  # noqa: PLR0911 (one a kind)
         if kind == KERNEL:
             return _kernel(*struct.unpack_from("<BHdd", section, at + 1)), at + 20
     except (struct.error, LookupError, ValueError) as error:
-        raise CorruptModelError("the snapshot holds a value that cannot be read") from error
-    raise CorruptModelError(f"the snapshot holds a value of unknown kind {kind}")
+        raise CorruptModelError("the snapshot has a value that cannot be read") from error
+    raise CorruptModelError(f"the snapshot has a value of unknown kind {kind}")
 
 
 def _kernel(kind: int, degree: int, gamma: float, coef0: float) -> Kernel:

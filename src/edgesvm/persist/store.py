@@ -1,5 +1,4 @@
-"""Snapshots on a file system: saved atomically, read whole, given to the learner they claim to be
-of."""
+"""Snapshot files: saved atomically, read whole, and restored by the learner that they name."""
 
 from __future__ import annotations
 
@@ -13,34 +12,33 @@ from typing import Any, Protocol
 from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import CorruptModelError
-from edgesvm.persist.folders import sync_folder
+from edgesvm.persist.folders import followed, sync_folder
 from edgesvm.persist.format import CRC_BYTES, Snapshot, head, max_labels_bytes, pack, unpack
 
 MAX_FILE_BYTES = 1 << 32
 
 
 class Model(Protocol):
-    """What can be saved: a learner, of which no more is known here."""
+    """What can be saved: as much of a learner as is needed here."""
 
     @property
     def _most_labels(self) -> int:
-        """Labels there can be."""
+        """Largest number of labels."""
 
     def _snapshot(self) -> Snapshot: ...
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a snapshot to `path`: a new file, synced, then renamed over the old one, then the
-    folder synced.
+    """Write a snapshot to a new file, sync it, rename it to `path`, and sync the folder.
 
-    Where only the last fails, the new file is in place and whole, but a power cut may yet bring the
-    old one back. A symbolic link stays: the file it points at is replaced.
+    If only the last step fails, the new file is in place and complete, but a power cut may bring
+    the old one back. A symbolic link stays: the file it points to is replaced.
     """
     data = pack(model._snapshot())
-    path = _followed(Path(path))
+    path = followed(path)
     if path.exists() and not path.is_file():
-        # The rename would put a file in the place of a device or a pipe.
-        raise FileExistsError(f"{path} is no plain file: a snapshot would take its place")
+        # The rename would replace a device or a pipe by a file.
+        raise FileExistsError(f"{path} is not a regular file and would be replaced by the snapshot")
     descriptor, temporary = tempfile.mkstemp(
         prefix=path.name + ".", suffix=".tmp", dir=path.parent or "."
     )
@@ -59,27 +57,15 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     sync_folder(path.parent)
 
 
-def _followed(path: Path) -> Path:
-    """The file that a symbolic link leads to; `path` itself where it is none."""
-    if not path.is_symlink():
-        return path
-    try:
-        return path.resolve(strict=True)
-    except (FileNotFoundError, RuntimeError) as error:  # RuntimeError: before 3.13, a loop
-        raise FileNotFoundError(
-            f"{path} is a symbolic link to {os.readlink(path)}, where there is no file"
-        ) from error
-
-
 def describe(model: Model) -> bytes:
-    """All of a snapshot of `model` that comes before its arena; TypeError for a label the format
-    has no place for.
+    """Everything before the arena in a snapshot of `model`; TypeError for a label or parameter that
+    cannot be saved.
     """
     return head(model._snapshot())
 
 
 def snapshot_bytes(model: Model) -> int:
-    """Most bytes a snapshot of `model`, which has its memory, can have, whatever labels come."""
+    """Size of the largest snapshot of `model`, which is allocated, with the longest labels."""
     snapshot = model._snapshot()
     without_labels = len(head(replace(snapshot, labels=()))) - 1
     n_labels = max_labels_bytes(model._most_labels)
@@ -87,8 +73,7 @@ def snapshot_bytes(model: Model) -> int:
 
 
 def _mode(path: Path) -> int:
-    """Permissions as the old file has them, or as any new file would; those of a temporary file
-    are the owner's only."""
+    """Permissions of the old file, or of any new file; a temporary file's are the owner's only."""
     try:
         return path.stat().st_mode & 0o777
     except FileNotFoundError:
@@ -98,21 +83,22 @@ def _mode(path: Path) -> int:
 
 
 def inspect(path: str | os.PathLike[str]) -> tuple[Snapshot, Any, MemoryPlan]:
-    """What a snapshot says, checked but for the learned numbers: snapshot, empty learner, plan."""
+    """Read a snapshot and check everything but the learned numbers. Returns the snapshot, its
+    unfitted learner and its plan."""
     snapshot = unpack(read_file(path))
     return snapshot, *kind_of(snapshot.learner)._claimed(snapshot)
 
 
 def restore(data: bytes) -> Any:
-    """The learner in a snapshot's bytes; raises as `edgesvm.load` does."""
+    """The learner in a snapshot's bytes. Raises as `edgesvm.load` does."""
     snapshot = unpack(data)
     return kind_of(snapshot.learner)._of_snapshot(snapshot)
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
-    """The file's bytes; CorruptModelError where it is longer than any of ours."""
+    """The file's bytes; CorruptModelError if it is too large for a snapshot."""
     with open(path, "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > MAX_FILE_BYTES:
-            raise CorruptModelError(f"{path} has {format_bytes(n_bytes)}, more than any snapshot")
+            raise CorruptModelError(f"{path} has {format_bytes(n_bytes)}, too large for a snapshot")
         return file.read(n_bytes)

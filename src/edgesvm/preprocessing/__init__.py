@@ -1,1 +1,1 @@
-"""What comes between a sensor's raw features and a learner, in the learner's own bytes."""
+"""Preprocessing of a sensor's raw features, inside the learner's memory."""

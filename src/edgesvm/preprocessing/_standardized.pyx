@@ -1,16 +1,15 @@
-"""A learner behind a running standardizer, compiled: one arena, one set of counters, one step.
+"""A running standardizer in front of a learner, compiled: one arena, one set of counters, one step.
 
-Mean and spread of each feature are kept by Welford's recurrence (Technometrics 1962), n the samples
-learned:
+Mean and spread (sum of squared deviations) of each feature follow Welford's recurrence
+(Technometrics 1962), where n is the number of samples learned, this one included:
 
     delta = x - mean,  mean += delta / n,  spread += delta (x - mean)
 
-and the learner is given (x - mean) / sqrt(spread / n), the sample itself counted first. It may
-still refuse it (a polynomial of many features), so mean and spread are written only after it has
-not.
+The inner learner gets (x - mean) / sqrt(spread / n), with the new mean and spread. It may still
+refuse the sample (a polynomial of many features); mean and spread are written only if it did not.
 
-Bytes: 16 D + D s beside the learner's own, s the dtype's size. The D s are scratch, zero between
-samples: neither a prediction nor a refused sample leaves a trace.
+Bytes: 16 D + D s in addition to the learner's, s the dtype's size. The D s bytes are scratch, zero
+between samples: neither a prediction nor a refused sample leaves a trace.
 """
 
 cimport cython
@@ -41,10 +40,10 @@ cdef inline double standard(double x, double mean, double variance) noexcept nog
 
 @cython.final
 cdef class StandardizedCore(LearnerCore):
-    cdef readonly LearnerCore inner     # on the same arena, the same counters
+    cdef readonly LearnerCore inner     # on the same arena, with the same counters
     cdef double *mean           # (n_features,)
     cdef double *spread         # (n_features,): sum of squared deviations
-    cdef char *scaled           # (n_features,): TMP, the sample as the learner sees it; else zero
+    cdef char *scaled           # (n_features,): TMP, the scaled sample; zero between samples
 
     def __init__(self, *common, inner):
         super().__init__(*common)
@@ -105,6 +104,6 @@ cdef class StandardizedCore(LearnerCore):
 
     def check(self):
         if (self.views["spread"] < 0).any():
-            raise CorruptModelError("a sum of squared deviations is negative")
+            raise CorruptModelError("the snapshot has a negative sum of squared deviations")
         if self.views["scaled"].any():
-            raise CorruptModelError("a scaled sample was left behind")
+            raise CorruptModelError("the snapshot's scaled sample is not zero between two samples")

@@ -1,4 +1,4 @@
-"""A learner behind a running standardizer, in plain NumPy."""
+"""A running standardizer in front of a learner, in plain NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standardized: a learner behind a running standardizer."""
+"""Standardized: a running standardizer in front of a learner."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ __all__ = ["Standardized"]
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class Standardized(Wrapper):
-    """Scale each feature to mean 0 and deviation 1 as the stream goes, and learn that.
+    """Scale each feature to mean 0 and standard deviation 1, with running statistics, and learn the
+    scaled sample.
 
-    Raw sensor features differ in scale (lux by the thousand, humidity by the thousandth); a ball or
-    a kernel sees only the largest. Mean and deviation are part of the arena, so of the budget and
+    Raw sensor features differ in scale (lux in thousands, humidity in thousandths); a ball or a
+    kernel sees only the largest. The statistics are in the arena, and so part of the budget and of
     the snapshot.
 
     Parameters
     ----------
     learner : Learner, default StreamSVM()
-        Only its parameters are used; it stays as it is.
+        Only its parameters are used; it is not changed.
 
     Attributes
     ----------
@@ -39,9 +40,9 @@ class Standardized(Wrapper):
 
     Notes
     -----
-    A sample is scaled by the statistics up to and including itself, and never again: what the
-    learner took in early was scaled by less certain ones. ``fit`` is one pass, whatever the
-    learner's own is. Bytes: n_features (16 + s) beside the learner's, s = 4 or 8.
+    A sample is scaled once, by the statistics up to and including itself. Samples learned early
+    were therefore scaled by less accurate statistics. ``fit`` is one pass, even if the learner's
+    own makes several. Bytes: n_features (16 + s) in addition to the learner's, s = 4 or 8.
 
     Examples
     --------
@@ -76,26 +77,25 @@ class Standardized(Wrapper):
         return [*own, *self._inner._arrays(n_features)]
 
     def _zero(self, core: Any) -> None:
-        self._inner._zero(core.inner)  # on the same arena
+        self._inner._zero(core.inner)  # zeroes the same arena
 
     def _check(self, core: Any) -> None:
         super()._check(core)
         self._inner._check(core.inner)
 
     def _build(self, engine: str, place: Place) -> Any:
-        inner = self._inner._build(engine, place)  # on the same memory, by its own names
+        inner = self._inner._build(engine, place)  # on the same arena; its arrays have other names
         return of_engine(self._compiled, engine)(*place, inner=inner)
 
     @property
     def learner_(self) -> Any:
-        """The learner at work in this one's memory, for what it tells or does beside learning and
-        deciding, such as ``learner_.n_given_up_`` or ``learner_.update()``. It knows scaled samples
-        alone."""
+        """The inner learner, on the same memory: for its counters and extra methods, such as
+        ``learner_.n_given_up_`` or ``learner_.update()``. It sees scaled samples only."""
         return self._inner_at_work(self._allocated.inner)
 
     @property
     def mean_(self) -> np.ndarray:
-        """Mean of each feature, ndarray of shape (n_features,), float64, a copy."""
+        """Mean of each feature, ndarray of shape (n_features,), float64; a copy."""
         return self._allocated.views["mean"].copy()
 
     @property

@@ -288,6 +288,9 @@ class SimulatedDisk:
         if self._cut_now:
             raise PowerCut
 
+    def followed(self, path: str) -> str:
+        return path  # it has no links
+
     def sync_folder(self, path: str) -> None:
         self._operate("sync_folder")
         if self._cut_now:

@@ -512,7 +512,7 @@ def test_a_source_that_changes_between_passes(spoil, bad_pass, tmp_path):
 def test_a_source_that_gives_more_than_it_was_asked_for():
     model = rand_svm(200).fit(*board(300))
     before = bytes(model.arena)
-    with pytest.raises(ValueError, match=re.escape("250 rows where 200 were asked for")):
+    with pytest.raises(ValueError, match=re.escape("250 rows, at most 200 were requested")):
         model.fit(Rows(rows=250))
     assert bytes(model.arena) == before
 
@@ -555,7 +555,7 @@ def test_the_kernel_of_a_square(kernel):
 @each("name", ["support_vectors_", "dual_coef_", "intercept_", "objective_"])
 def test_there_is_no_solution_before_a_sample(name):
     for model in (rand_svm(20), rand_svm(20).allocate(2)):
-        with pytest.raises(edgesvm.NotFittedError, match="RandSVM has learned no sample"):
+        with pytest.raises(edgesvm.NotFittedError, match="RandSVM has not learned a sample"):
             getattr(model, name)
 
 

@@ -96,7 +96,7 @@ AREA = Area(
                 "True",
                 "infinity is a label",
             ),
-            ("strange &= ~matches", "strange &= matches", "known labels are strange"),
+            ("unmatched &= ~matches", "unmatched &= matches", "known labels do not match"),
             (
                 "if len(values) > room or (closed and len(values) < 2):",
                 "if len(values) > room:",

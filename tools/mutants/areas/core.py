@@ -82,11 +82,11 @@ AREA = Area(
             (
                 "if c.used[k] < c.used[oldest]:",
                 "if c.used[k] > c.used[oldest]:",
-                "the row asked for last is given up",
+                "the most recently used row is evicted",
             ),
-            ("    c.slot[c.owner[oldest]] = 0\n", "", "a row given up is still thought there"),
+            ("    c.slot[c.owner[oldest]] = 0\n", "", "an evicted row still has a slot"),
             ("c.n_missed += 1", "c.n_missed += 0", "misses are not counted"),
-            ("if b < c.filled[k]:", "if b <= c.filled[k]:", "a column behind the end is swapped"),
+            ("if b < c.filled[k]:", "if b <= c.filled[k]:", "a column after the end is swapped"),
             (
                 "memset(c.block, 0, c.touched * sizeof(float))",
                 "memset(c.block, 0, c.touched)",

@@ -156,7 +156,7 @@ class EnclosingMachine(KernelLearner):
         n_rows, _, per_class = survey(
             source, labels, owner=owner, dtype=self.dtype, C=float(self.C)
         )
-        self._start_anew(source.n_features, labels)
+        self._start_over(source.n_features, labels)
         core = self._allocated
         core.begin(int(self.seed))
         try:

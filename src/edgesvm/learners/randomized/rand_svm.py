@@ -254,7 +254,7 @@ class RandSVM(Wrapper):
             kernel=solver._kernel(source.n_features),
             C=solver.C,
         )
-        self._start_anew(source.n_features, labels)
+        self._start_over(source.n_features, labels)
         try:
             self._sample_and_solve(source, n_learned, progress)
         finally:
