@@ -376,7 +376,7 @@ cdef void smo_wipe(Smo *s, int64_t n_known=0) noexcept nogil:
     memset(s.point, 0, s.rows.width * size)
 
 
-# -- test door -------------------------------------------------------------------------------------
+# -- for tests -------------------------------------------------------------------------------------
 
 def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0, beta=None,
                tol=1e-3, shrinking=True, max_iter=1_000_000, n_cached=2, first=None):

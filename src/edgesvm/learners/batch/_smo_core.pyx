@@ -59,7 +59,7 @@ cdef class SmoCore(KernelCore):
             return NOT_FINITE
         return UNCHANGED if 0.0 < self.C * weight < INFINITY else BAD_WEIGHT
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check_scratch(self, *others, kept=()):
         """Refuse a workspace, and `others` of the plan's arrays, that are not zero; all but what is

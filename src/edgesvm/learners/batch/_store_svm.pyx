@@ -41,7 +41,7 @@ WHEN_FULL = {"refuse": REFUSE, "oldest": OLDEST, "random": RANDOM}
 
 @cython.final
 cdef class StoreSVMCore(SmoCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef int64_t max_iter
     cdef int64_t max_samples
     cdef WhenFull when_full
@@ -207,7 +207,7 @@ cdef class StoreSVMCore(SmoCore):
             &self.smo.rows, &self.smo.kernel, x, self.n_support[0], self.smo.beta)
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check(self):
         super().check()

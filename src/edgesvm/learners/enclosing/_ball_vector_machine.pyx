@@ -37,7 +37,7 @@ cdef extern from "ball_pass.h" nogil:
 
 @cython.final
 cdef class BallVectorMachineCore(EnclosingCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef bint lifted
     cdef bint has_cache
     cdef int64_t first      # of the core set the farthest, -1 where that is not known

@@ -39,7 +39,7 @@ from edgesvm.learners.enclosing.constants import FINEST, ITERATIONS
 
 @cython.final
 cdef class CoreVectorMachineCore(EnclosingCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef Smo smo
     cdef bint begun         # the solver has the core set
     cdef bint solved        # alpha is its solution

@@ -407,7 +407,7 @@ cdef class EnclosingCore(KernelCore):
                         break
             PyErr_CheckSignals()
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check(self):
         super().check()

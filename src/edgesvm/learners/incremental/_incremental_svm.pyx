@@ -27,7 +27,7 @@ cdef int64_t FRESH_EVERY = 100      # cycles
 
 @cython.final
 cdef class IncrementalSVMCore(RetrainedSVMCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef double *intercept
     cdef int64_t *n_support     # rows in front that the last cycle left
     cdef int64_t *n_held        # those and the batch so far

@@ -168,7 +168,7 @@ cdef class RetrainedSVMCore(SmoCore):
         memset(s.beta, 0, n * sizeof(double))
         return n_kept
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check(self):
         super().check()

@@ -31,7 +31,7 @@ WORKSPACE = ("rows", "bound", "beta", "gradient")
 
 @cython.final
 cdef class WindowedSVMCore(RetrainedSVMCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef int64_t window
     cdef int64_t row_count      # of a model's rows, whole tiles
     cdef int64_t *n_batches
@@ -162,7 +162,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         """Which model answers"""
         return self.oldest()
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check(self):
         super().check()

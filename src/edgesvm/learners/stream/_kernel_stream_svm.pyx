@@ -31,7 +31,7 @@ from edgesvm.errors import CorruptModelError
 
 @cython.final
 cdef class KernelStreamSVMCore(KernelCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef double C
     cdef bint lower
     cdef int64_t slots      # max_vectors + 1: the newcomer's

@@ -38,7 +38,7 @@ from edgesvm.errors import CorruptModelError
 
 @cython.final
 cdef class StreamSVMCore(LearnerCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef double C
     cdef bint lower, paper_slack, normalize, intercept, flush
     cdef int64_t width      # n_features and the constant feature

@@ -32,7 +32,7 @@ cdef struct Counters:           # from "n_unlearned" on
 
 @cython.final
 cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef WhenFull when_full
     cdef int64_t max_vectors
     cdef double C

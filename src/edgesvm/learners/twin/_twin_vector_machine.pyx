@@ -46,7 +46,7 @@ cdef struct Pair:
 
 @cython.final
 cdef class TwinVectorMachineCore(AdiabaticCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef double C, m1, m2, eta
     cdef bint in_feature_space, one_sided, rejection
     cdef int64_t max_twins
