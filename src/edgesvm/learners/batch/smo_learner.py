@@ -30,7 +30,7 @@ class SmoLearner(KernelLearner):
         self._kernel(1)
 
     def _zero(self, core: Any) -> None:
-        # # The cache comes last and is zero between solutions: writing it would touch all its
+        # The cache comes last and is zero between solutions: writing it would touch all its
         # pages.
         core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
 

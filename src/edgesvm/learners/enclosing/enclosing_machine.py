@@ -116,7 +116,7 @@ class EnclosingMachine(KernelLearner):
         }
 
     def _zero(self, core: Any) -> None:
-        # # The cache comes last and is zero between samples: writing it would touch all its pages.
+        # The cache comes last and is zero between samples: writing it would touch all its pages.
         core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
 
     # -- learning ----------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class StreamSVM(Learner):
     dtype: str = "float32"
 
     def _capacity_range(self) -> tuple[int, int]:
-        # # More has not been seen to help; set it explicitly if you want it.
+        # More has not been seen to help; set it explicitly if you want it.
         most = 64 if self.bound == "upper" else 8
         return (0, most) if self.n_balls == 1 else (0, 0)
 

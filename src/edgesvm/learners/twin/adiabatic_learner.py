@@ -8,6 +8,7 @@ import numpy as np
 
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import whole
+from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.kernel_learner import KernelLearner
 
 MAX_TWINS = 1 << 20  # their square still fits a number of bytes
@@ -20,12 +21,7 @@ COUNTERS = (
     "n_from_scratch",
     "paths",
 )
-PER_SLOT = ("s_minus", "s_plus", "gamma", "g", "off", "rate", "push", "row", "ones")
-
-
-def packed(order: int) -> int:
-    """Numbers in a symmetric matrix of that order."""
-    return order * (order + 1) // 2
+PER_SLOT = ("s_minus", "s_plus", "coef", "g", "off", "rate", "push", "row", "ones")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -73,9 +69,9 @@ class AdiabaticLearner(KernelLearner):
         """Numbers in the block that the factor and the kernel rows of the margin set share."""
         slots = self._slots
         if self.max_margin is None:
-            return packed(slots)
+            return packed_length(slots)
         most = min(int(self.max_margin), slots)
-        return most * slots + packed(most)
+        return most * slots + packed_length(most)
 
     # -- what was learned --------------------------------------------------------------------------
 
@@ -87,7 +83,7 @@ class AdiabaticLearner(KernelLearner):
     def dual_coef_(self) -> np.ndarray:
         """Coefficients of the decision value, ndarray of shape (1, n), float64; they sum to 0."""
         core = self._fitted
-        return core.labels.sign * (self._held("gamma") / core.views["mu"])[None, :]
+        return core.labels.sign * (self._held("coef") / core.views["mu"])[None, :]
 
     @property
     def intercept_(self) -> np.ndarray:

@@ -133,7 +133,7 @@ class TwinVectorMachine(AdiabaticLearner):
         return [
             *((name, "i8", ()) for name in counters),
             *self._solver_arrays(n_features),
-            ("near", "f8", (self._slots,)),
+            ("distortion_bound", "f8", (self._slots,)),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
