@@ -60,11 +60,13 @@ class WindowedSVM(RetrainedSVM):
 
     Examples
     --------
-    >>> import numpy as np >>> from edgesvm import RBF, WindowedSVM >>> X =
-    np.random.default_rng(0).standard_normal((4000, 2)).astype(np.float32) >>> y =
-    np.where(np.arange(4000) < 2000, X[:, 0] > 0, X[:, 0] < 0)  # the labels are swapped >>> model =
-    WindowedSVM(batch_size=100, max_vectors=200, kernel=RBF(1.0)).partial_fit(X, y) >>>
-    model.n_batches_, model.score(X[3000:], y[3000:]) > 0.97 (40, True)
+    >>> import numpy as np
+    >>> from edgesvm import RBF, WindowedSVM
+    >>> X = np.random.default_rng(0).standard_normal((4000, 2)).astype(np.float32)
+    >>> y = np.where(np.arange(4000) < 2000, X[:, 0] > 0, X[:, 0] < 0)  # the labels are swapped
+    >>> model = WindowedSVM(batch_size=100, max_vectors=200, kernel=RBF(1.0)).partial_fit(X, y)
+    >>> model.n_batches_, model.score(X[3000:], y[3000:]) > 0.97
+    (40, True)
     """
 
     n_batches_ = Counter("Completed batches.")
