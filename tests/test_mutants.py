@@ -9,7 +9,7 @@ import pytest
 TOOL = Path(__file__).parents[1] / "tools" / "mutants"
 
 LEAST = {"core", "contract", "stream", "batch", "incremental", "randomized", "enclosing"}
-LEAST |= {"multiclass", "preprocessing", "ingest", "persist", "runner", "cli"}
+LEAST |= {"twin", "multiclass", "preprocessing", "ingest", "persist", "runner", "cli"}
 
 
 def test_every_entry_applies():

@@ -498,7 +498,7 @@ def test_classes_out_of_range_are_named(kind, n_classes):
     "learner", [3, "stream", OneVsOne(), OneVsRest(n_classes=2), Standardized(learner=OneVsOne())]
 )
 def test_what_cannot_be_a_part(kind, learner):
-    with pytest.raises(ValueError, match="a learner of two classes"):
+    with pytest.raises(ValueError, match="a two-class learner"):
         kind(learner=learner).plan(3)
 
 

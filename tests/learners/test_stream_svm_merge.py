@@ -213,7 +213,7 @@ def test_other_parameters_are_refused(different, engine):
     X, y = gaussian(np.random.default_rng(3), 30, 4)
     here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
     there = make(StreamSVM, engine, **{**PLAIN, **different}).partial_fit(X, y)
-    refused(here, there, ValueError, "equal learners")
+    refused(here, there, ValueError, "equal parameters")
 
 
 @engines

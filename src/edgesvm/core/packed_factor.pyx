@@ -26,6 +26,11 @@ import numpy as np
 cnp.import_array()
 
 
+def packed_length(int64_t order):
+    """Numbers in a symmetric matrix of that order."""
+    return packed(order)
+
+
 cdef void factor_forward(const PackedFactor *f) noexcept nogil:
     """solution[1:] = L^-1 @ border[1:]"""
     cdef int64_t i

@@ -1,20 +1,20 @@
-"""Learners of two classes put together to one of many, compiled.
+"""A multiclass learner made of two-class learners, compiled.
 
-K classes, each a slot in the order of arrival. One against one: a part for each pair of slots
-i < j, number j (j - 1) / 2 + i, whose -1 is i and whose +1 is j. One against rest: a part for each
-slot, whose +1 is that slot. A sample goes to the K - 1 parts of its slot, or to all K.
+There are K classes, numbered (`slot`) in the order of arrival. One-vs-one: one part for each pair i
+< j, number j (j - 1) / 2 + i, with -1 for i and +1 for j. One-vs-rest: one part for each class,
+with +1 for that class. A sample is learned by the K - 1 parts of its class, or by all K.
 
-Classes that have had no sample do not compete. Of those that have, with f_ij > 0 for j,
+Classes without a sample do not compete. For the others, with f_ij > 0 for j, the score is
 
     pairs: votes_j + s_j / (3 (1 + |s_j|)),  s_j = sum of f over the parts of j, towards j
     rest:  f_j
     two classes compete: -d/2 and d/2,  d = f of the pair, or half the difference of the two f
 
-is the score, and a class that does not compete has less than the least of the others. A part that
-has not seen both of its sides abstains. Sums run in the order in which the labels sort, so they do
-not depend on the order of arrival.
+A class that does not compete scores below all others. A part that has not seen both of its classes
+does not vote. Sums run in the sort order of the labels, so they do not depend on the order of
+arrival.
 
-Bytes: 24 + 24 K, and the parts'. Scores and sums are zero between samples.
+Bytes: 24 + 24 K, plus those of the parts. Scores and sums are zero between samples.
 """
 
 cimport cython
@@ -30,7 +30,7 @@ from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.errors import CorruptModelError
 
 cdef extern from "Python.h":
-    # an entry of the tuple as it is, so that a loop over parts needs no interpreter
+    # reads an entry of the tuple without the interpreter, so that a loop over parts can be nogil
     PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t) nogil
 
 
@@ -40,9 +40,8 @@ cdef class MulticlassCore(LearnerCore):
 
     Parameters
     ----------
-    parts : tuple of LearnerCore, each on its row of the array `parts`
-    pairs : bool, one against one; else one against rest
-    most : int or None, samples after which a part refuses the next
+    parts : tuple of LearnerCore, each on its row of the array `parts` pairs : bool, one-vs-one;
+    otherwise one-vs-rest most : int or None, the number of samples after which a part refuses more
     """
     cdef readonly tuple parts
     cdef PyObject *part_tuple   # the same
@@ -54,7 +53,7 @@ cdef class MulticlassCore(LearnerCore):
     def __init__(self, *common, parts, pairs, most):
         super().__init__(*common)
         if not all(isinstance(part, LearnerCore) for part in parts):
-            raise TypeError("the parts are compiled cores")
+            raise TypeError("the parts must be compiled cores")
         self.parts, self.pairs = parts, pairs
         self.part_tuple = <PyObject *> self.parts
         self.most = -1 if most is None else most
@@ -62,13 +61,13 @@ cdef class MulticlassCore(LearnerCore):
         self.sums = <double *> self.array("sums")
 
     cdef int64_t part_between(self, int slot, int other) noexcept nogil:
-        """Of pairs the part of both; else that of `other`."""
+        """With pairs, the part of both classes; otherwise that of `other`."""
         if not self.pairs:
             return other
         return slot * (slot - 1) // 2 + other if slot > other else other * (other - 1) // 2 + slot
 
     cdef int side_of(self, int slot, int other) noexcept nogil:
-        """On which side of that part `slot` is: 0, its -1, or 1, its +1."""
+        """The side of that part that `slot` is on: 0 for -1, 1 for +1."""
         return slot > other if self.pairs else slot == other
 
     cdef PyObject *part(self, int64_t p) noexcept nogil:
@@ -77,7 +76,7 @@ cdef class MulticlassCore(LearnerCore):
     # -- learning ----------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        """The first part sees to it that what no part can learn is learned by none."""
+        """If the first part refuses a sample, no part learns it."""
         cdef int slot = <int> y, other
         cdef int64_t n_taken = 0, n_moved = 0
         cdef Status status
@@ -98,7 +97,7 @@ cdef class MulticlassCore(LearnerCore):
         return CHANGED if n_moved else UNCHANGED
 
     cdef bint is_full(self, int slot) noexcept nogil:
-        """Whether any part of this slot would refuse one more sample"""
+        """Whether any part of this class would refuse one more sample."""
         cdef int other
         if self.most < 0:
             return False
@@ -114,7 +113,7 @@ cdef class MulticlassCore(LearnerCore):
     cdef Status decide(self, const void *x, double *score) noexcept nogil:
         """Scores by slot."""
         cdef int i, n_competing = 0
-        cdef int[2] last        # of those that compete, as their labels sort
+        cdef int[2] last        # of those that compete, in label order
         cdef Status status
         last[0] = last[1] = 0
         for i in range(self.labels.n):
@@ -139,13 +138,13 @@ cdef class MulticlassCore(LearnerCore):
         return UNCHANGED
 
     cdef bint is_finite(self, const void *x) noexcept nogil:
-        """Of a sample about which no part has to be asked"""
+        """Check a sample when there is no part to do it."""
         if self.is_float32:
             return isfinite(dot(<const float *> x, <const float *> x, self.n_features))
         return isfinite(dot(<const double *> x, <const double *> x, self.n_features))
 
     cdef Status vote(self, const void *x, double *score, bint two) noexcept nogil:
-        """One against one."""
+        """One-vs-one."""
         cdef int a, b, low, high
         cdef int64_t p
         cdef double f
@@ -174,7 +173,7 @@ cdef class MulticlassCore(LearnerCore):
         return status
 
     cdef Status compare(self, const void *x, double *score) noexcept nogil:
-        """One against rest."""
+        """One-vs-rest."""
         cdef int slot
         cdef Status status
         for slot in range(self.n_classes):
@@ -185,12 +184,12 @@ cdef class MulticlassCore(LearnerCore):
         return UNCHANGED
 
     cdef bint has_both(self, int64_t p) noexcept nogil:
-        """Whether the part has seen both of its sides"""
+        """Whether the part has seen both of its classes."""
         return (<LearnerCore> self.part(p)).n_per_class[0] and (
             <LearnerCore> self.part(p)).n_per_class[1]
 
     cdef void put_last(self, double *score) noexcept nogil:
-        """Classes without a sample behind all others"""
+        """Give classes without a sample a score below all others."""
         cdef int slot
         cdef bint any_yet = False
         cdef double least = 0.0
@@ -204,4 +203,4 @@ cdef class MulticlassCore(LearnerCore):
     def check(self):
         super().check()
         if self.n_left_out[0] < 0 or self.views["sums"].any():
-            raise CorruptModelError("a count is negative, or a sum was left behind")
+            raise CorruptModelError("a counter is negative, or the scratch sums are not zero")

@@ -1,4 +1,4 @@
-"""Learners of two classes put together to one of many, in plain NumPy; see _multiclass.pyx."""
+"""A multiclass learner made of two-class learners, in plain NumPy; see _multiclass.pyx."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class MulticlassCoreRef(ReferenceCore):
         self.parts, self.pairs, self.most = parts, pairs, most
 
     def of(self, slot):
-        """The parts of a slot, each with the side that the slot is on."""
+        """The parts of a class, each with the side that the class is on."""
         if not self.pairs:
             return [(part, int(other == slot)) for other, part in enumerate(self.parts)]
         others = [other for other in range(len(self.views["n_per_class"])) if other != slot]

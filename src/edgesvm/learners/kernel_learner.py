@@ -17,17 +17,17 @@ class KernelLearner(Learner):
     Parameters
     ----------
     kernel : Kernel or {"linear", "rbf", "poly"}, default "rbf"
-        An object, such as ``RBF(0.5)``, or a name with the numbers beside it.
+        An object, such as ``RBF(0.5)``, or a name with the parameters below.
     gamma : float, optional
-        Of the named kernels "rbf" and "poly"; > 0, default 1 / n_features.
+        Width of the kernel "rbf" or "poly"; > 0, default 1 / n_features.
     degree : int, default 3
-        Of "poly", 1 to 64.
+        Degree of "poly", 1 to 64.
     coef0 : float, default 1.0
-        Of "poly", >= 0.
+        Constant term of "poly", >= 0.
     C : float, default 1.0
-        Penalty of slack; > 0.
+        Penalty of a margin violation; > 0.
     dtype : {"float32", "float64"}, default "float32"
-        Of samples.
+        Type of the samples.
     """
 
     kernel: Kernel | str = "rbf"
@@ -38,7 +38,7 @@ class KernelLearner(Learner):
     dtype: str = "float32"
 
     def _kernel(self, n_features: int) -> Kernel:
-        """The kernel object; ValueError for a name that is none, or a number out of range."""
+        """The kernel object; ValueError for an unknown name or a number out of range."""
         kernel = self.kernel
         if isinstance(kernel, Kernel):
             return kernel

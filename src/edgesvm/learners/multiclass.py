@@ -1,4 +1,4 @@
-"""OneVsOne and OneVsRest: learners of two classes put together to one of many."""
+"""OneVsOne and OneVsRest: multiclass learners made of two-class learners."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Self = TypeVar("Self", bound="Multiclass")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Multiclass(Wrapper):
-    """Base of both: parts of one kind in one arena, and the classes that they stand for."""
+    """Base of both: two-class learners of one kind, the parts, in one arena."""
 
     _pairs: ClassVar[bool]
     _compiled = MulticlassCore
-    _expected = "a learner of two classes, such as StreamSVM()"
+    _expected = "a two-class learner, such as StreamSVM()"
 
     learner: Learner | None = None
     n_classes: int = 10
@@ -98,16 +98,16 @@ class Multiclass(Wrapper):
 
     @property
     def parts_(self) -> list[Any]:
-        """The parts as learners at work in this memory, in the order in which they lie in it.
+        """The parts as learners that work in this memory, in the order in which they are stored.
 
-        Their labels are 0 and 1. Reading them is what they are for: what one of them learns is not
+        Their labels are 0 and 1. Use them for reading only: samples learned through a part are not
         counted here.
         """
         return [self._inner_at_work(core) for core in self._allocated.parts]
 
     @property
     def n_left_out_(self) -> int:
-        """Times that a part could not take a sample which others had taken: see Notes."""
+        """Number of times a part refused a sample that other parts had learned; see Notes."""
         return int(self._allocated.views["n_left_out"])
 
     # -- learning ----------------------------------------------------------------------------------
@@ -120,25 +120,25 @@ class Multiclass(Wrapper):
         *,
         progress: Progress | None = None,
     ) -> Self:
-        """Forget, then learn: in one pass, or, where the learner makes several, part by part.
+        """Reset, then learn: in one pass, or part by part if the learner makes several passes.
 
         Parameters
         ----------
         X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
-            A source, such as a `Recording`, brings its labels. A part that makes several passes is
-            given its own rows: of an array a copy of them, of a memmap or a source they are picked
-            out anew in each pass.
+            A source, such as a `Recording`, has its own labels. A part that makes several passes
+            gets its own rows: a copy of those of an array; those of a memmap or a source are
+            selected again in each pass.
         y : array of shape (n_samples,), labels
         sample_weight : array of shape (n_samples,), float64, optional
         progress : callable, optional
-            Called as ``progress(n_done, n_parts)`` after each part that was fitted, or solved. What
-            it raises ends the fit.
+            Called as ``progress(n_done, n_parts)`` after each part is fitted or solved. An
+            exception it raises ends the fit.
 
         Raises
         ------
         ValueError
-            As for any learner, or more rows of a part than it can hold: nothing is forgotten. Where
-            a part that makes several passes fails, nothing is known after it.
+            As for any learner, or a part has more rows than it can store; nothing is reset. If a
+            part that makes several passes fails, the learner is left empty.
         """
         several = not (
             isinstance(self._inner, StoreSVM) or type(self._inner).fit is Learner.fit
@@ -163,22 +163,22 @@ class Multiclass(Wrapper):
         return self.solve(progress=progress)
 
     def _refuse_beyond(self, per_slot: np.ndarray) -> None:
-        """Data of which a part cannot hold all of its rows."""
+        """Refuse data with more rows for one part than it can store."""
         most = self._most_samples
         if most is None:
             return
         largest = np.sort(per_slot)[-2:].sum() if self._pairs else per_slot.sum()
         if largest > most:
             raise ValueError(
-                f"{type(self).__name__}: a part would have to hold {largest:,} rows, more than its"
-                f" max_samples={most:,}; give a larger max_samples, or when_full='oldest'"
+                f"{type(self).__name__}: one part would have to store {largest:,} rows, more than"
+                f" its max_samples={most:,}; give a larger max_samples, or when_full='oldest'"
             )
 
     def _fit_parts(  # noqa: PLR0917
         self, X: Any, y: Any, weights: Any, source: Source, per_slot: np.ndarray, progress: Any
     ) -> None:
-        """One part after the other, each with its own rows; a part of one side only is left out:
-        it has nothing to tell apart."""
+        """Fit one part after the other, each with its own rows; a part with samples of only one of
+        its classes is skipped."""
         core = self._allocated
         in_memory = isinstance(X, np.ndarray) and not isinstance(X, np.memmap)
         rows = ArrayRows(X, y, weights, core) if in_memory else SourceRows(source, core)
@@ -188,7 +188,9 @@ class Multiclass(Wrapper):
                     learner = self._inner_at_work(part)
                     learner.fit(*rows.of(sides))
                     if learner.arena is not part.arena:
-                        raise RuntimeError(f"{learner!r} has left the memory it was given")
+                        raise RuntimeError(
+                            f"internal error: {learner!r} moved out of its part of the arena"
+                        )
                 if progress is not None:
                     progress(p + 1, len(core.parts))
         except BaseException:
@@ -197,18 +199,18 @@ class Multiclass(Wrapper):
         self._adopt(self.plan(core.n_features), core.arena, core.labels, core.n_features)
 
     def _sides(self) -> Iterator[tuple[list[int], list[int]]]:
-        """The slots on the -1 side and on the +1 side of each part."""
+        """The class indices on the -1 side and on the +1 side of each part."""
         raise NotImplementedError
 
     def _note(self, n_rows: int, per_slot: np.ndarray) -> None:
-        """The samples seen are those of the data, each learned by the parts that are its own."""
+        """Count the rows of the data as the samples seen."""
         views = self._allocated.views
         views["n_seen"][...], views["n_updates"][...] = n_rows, per_slot.sum()
         views["n_per_class"][:] = per_slot
 
     def solve(self: Self, *, progress: Progress | None = None) -> Self:
-        """Have every part that solves on demand, such as `BatchSVM`, do so; `fit` does. Nothing
-        where the learner has no ``solve``."""
+        """Solve every part that solves on demand, such as `BatchSVM`; `fit` does so too. Does
+        nothing if the learner has no ``solve``."""
         if hasattr(self._inner, "solve") and self._state is not None:
             parts = self.parts_
             for p, part in enumerate(parts):
@@ -222,14 +224,15 @@ class Multiclass(Wrapper):
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class OneVsOne(Multiclass):
-    """Many classes by a learner for each pair of them, and a vote.
+    """More than two classes: one learner for each pair of classes, and a vote.
 
     Parameters
     ----------
     learner : Learner, default StreamSVM()
-        Of two classes. Only its parameters are used; it stays as it is.
+        A two-class learner. Only its parameters are used; the object itself is not changed.
     n_classes : int, default 10
-        Classes there can be, 2 to 127: memory is taken for all n_classes (n_classes - 1) / 2 pairs.
+        Largest number of classes, 2 to 127. Memory is allocated for all n_classes (n_classes - 1) /
+        2 pairs.
 
     Attributes
     ----------
@@ -239,22 +242,22 @@ class OneVsOne(Multiclass):
 
     Notes
     -----
-    Labels may come late, up to ``n_classes``; one more is refused. A sample is learned by the
-    n_classes - 1 parts of its class, those against classes that have not come yet among them.
-    Bytes: 24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of Python
-    objects a part are held, a constant.
+    Labels may first appear at any time, up to ``n_classes``; one more is refused. A sample is
+    learned by the n_classes - 1 parts of its class, including those against classes not seen yet.
+    Bytes: 24 + 24 n_classes, plus those of the parts. Besides the arena, each part has 1.5 to 4.5
+    KiB of Python objects, a constant.
 
-    ``decision_function`` is that of scikit-learn's `OneVsOneClassifier`: votes, and the sum s of
-    the decision values towards a class as s / (3 (1 + |s|)), which decides between equal votes
-    only. Where that is equal too, the class that sorts first is predicted. Of two classes it is the
-    part's own decision value. Classes without a sample do not compete: they have less than the
-    least of the others. A part that has not seen both of its classes abstains; in a stream there is
-    no such part between classes that compete.
+    ``decision_function`` is that of scikit-learn's `OneVsOneClassifier`: votes, plus the sum s of
+    the decision values towards a class as s / (3 (1 + |s|)), which only decides between equal
+    votes. If that is equal too, the class that sorts first is predicted. With two classes it is the
+    part's own decision value. Classes without a sample do not compete: they score below all others.
+    A part that has not seen both of its classes does not vote; in a stream there is no such part
+    between classes that compete.
 
-    A sample is learned by all of its parts or by none: what the first refuses, or a full part, the
-    others are not shown. Parts of one kind and one setting refuse the same samples, but for a few
-    whose answer depends on what they hold (a standardizer in each part, with features near the
-    largest numbers): such a part is left as it was, and ``n_left_out_`` counts.
+    A sample is learned by all of its parts or by none: if the first part refuses it, or a part is
+    full, no part learns it. Parts with the same parameters refuse the same samples, except where
+    that depends on what they have learned (a standardizer in each part, with features near the
+    largest numbers): such a part stays unchanged and is counted in ``n_left_out_``.
 
     Examples
     --------
@@ -281,14 +284,14 @@ class OneVsOne(Multiclass):
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class OneVsRest(Multiclass):
-    """Many classes by a learner for each of them against all others.
+    """More than two classes: one learner for each class against all others.
 
     Parameters
     ----------
     learner : Learner, default StreamSVM()
-        Of two classes. Only its parameters are used; it stays as it is.
+        A two-class learner. Only its parameters are used; the object itself is not changed.
     n_classes : int, default 10
-        Classes there can be, 2 to 127: memory is taken for so many parts.
+        Largest number of classes, 2 to 127. Memory is allocated for that many parts.
 
     Attributes
     ----------
@@ -298,14 +301,14 @@ class OneVsRest(Multiclass):
 
     Notes
     -----
-    Labels may come late, up to ``n_classes``; one more is refused. A sample is learned by all
-    parts. Bytes: 24 + 24 n_classes, and the sum of the parts'. Beside the arena 1.5 to 4.5 KiB of
-    Python objects a part are held, a constant.
+    Labels may first appear at any time, up to ``n_classes``; one more is refused. A sample is
+    learned by all parts. Bytes: 24 + 24 n_classes, plus those of the parts. Besides the arena, each
+    part has 1.5 to 4.5 KiB of Python objects, a constant.
 
-    ``decision_function`` has the decision value of each class's part. They are compared as they
-    are, though a part of few samples may have another scale; `OneVsOne` compares votes. Where two
-    are equal, the class that sorts first is predicted. Of two classes it is half their difference.
-    Classes without a sample do not compete: they have less than the least of the others.
+    ``decision_function`` returns the decision value of each class's part. They are compared as they
+    are, although a part with few samples may have another scale; `OneVsOne` compares votes. If two
+    are equal, the class that sorts first is predicted. With two classes it is half their
+    difference. Classes without a sample do not compete: they score below all others.
 
     A sample is learned by all parts or by none, as in `OneVsOne`.
     """
@@ -325,7 +328,7 @@ Sides = tuple[list[int], list[int]]
 
 
 class ArrayRows:
-    """Rows of an array by part."""
+    """The rows of an array that each part learns."""
 
     def __init__(self, X: np.ndarray, y: Any, sample_weight: Any, core: Any) -> None:
         self._X = X
@@ -343,7 +346,7 @@ class ArrayRows:
 
 
 class SourceRows:
-    """Rows of a source by part, picked out as they are read."""
+    """The rows of a source that each part learns, selected while reading."""
 
     def __init__(self, source: Source, core: Any) -> None:
         self._source, self._core = source, core
@@ -353,14 +356,14 @@ class SourceRows:
 
 
 class PartOfSource:
-    """The rows of some slots, labelled 0 and 1, as a `RowSource`."""
+    """The rows of some classes, labelled 0 and 1, as a `RowSource`."""
 
     def __init__(self, source: Source, core: Any, sides: Sides) -> None:
         self.n_features = source.n_features
         self._source, self._core, self._sides = source, core, sides
 
     def chunks(self, rows: int) -> Iterator[Rows]:
-        """A pass. Chunks are read until `rows` rows are together, so that many small ones are not
+        """One pass. Rows are collected into chunks of up to `rows`, so that many small ones are not
         passed on."""
         waiting: list[Rows] = []
         n_waiting = 0
@@ -379,7 +382,7 @@ class PartOfSource:
         core, (_, positive) = self._core, self._sides
         slots, n_known, _ = core.labels.encode(chunk.y)
         if n_known < len(slots):
-            raise ValueError(f"{core.owner}: the source has changed between two passes")
+            raise ValueError(f"{core.owner}: the source changed between two passes")
         mine = np.isin(slots, [slot for side in self._sides for slot in side])
         y = np.isin(slots[mine], positive).astype(np.int8)
         return Rows(chunk.X[mine], y, None if chunk.weight is None else chunk.weight[mine])

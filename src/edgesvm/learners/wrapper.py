@@ -1,4 +1,4 @@
-"""What learners around another learner share: its parameters as ``learner__C``, its capacity."""
+"""Base of learners that wrap another learner: its parameters as ``learner__C``, its capacity."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Self = TypeVar("Self", bound="Wrapper")
 
 
 class Wrapper(Learner):
-    """Base of the learners of which one parameter is another learner, used for its parameters
-    only."""
+    """Base of learners with a parameter that is another learner, of which only the parameters are
+    used."""
 
-    _parameter: ClassVar[str] = "learner"  # which parameter that is
+    _parameter: ClassVar[str] = "learner"  # the name of that parameter
     _expected: ClassVar[str] = "a learner, such as StreamSVM()"
     _capacity = ""  # the wrapped learner's
 
@@ -40,19 +40,19 @@ class Wrapper(Learner):
 
     @staticmethod
     def _default() -> Learner:
-        """The learner where None is given."""
+        """The learner used if None is given."""
         return StreamSVM()
 
     def _wraps(self, inner: Learner) -> bool:
-        """Whether this one may be within."""
+        """Whether this learner can be wrapped."""
         raise NotImplementedError
 
     def _inner_at_work(self, core: Any) -> Any:
-        """The wrapped learner on its core, which lives in this one's memory."""
+        """The wrapped learner on its core, in this learner's memory."""
         as_built = type(self)(**self._held_state.params)
         return as_built._inner._at_work(core, self._engine)
 
-    # -- what is the wrapped learner's -------------------------------------------------------------
+    # -- taken from the wrapped learner ------------------------------------------------------------
 
     @property
     def dtype(self) -> str:  # type: ignore[override]
@@ -72,10 +72,10 @@ class Wrapper(Learner):
         most: int | None = self._inner._most_samples
         return most
 
-    # -- parameters, the wrapped learner's among them ----------------------------------------------
+    # -- parameters, with the wrapped learner's ----------------------------------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor arguments; with ``deep`` the wrapped learner's too, as ``learner__C``."""
+        """Constructor arguments; with ``deep`` also the wrapped learner's, as ``learner__C``."""
         params = super().get_params(deep=False)
         if deep and isinstance(self._given, Learner):
             nested = self._given.get_params()
@@ -83,13 +83,12 @@ class Wrapper(Learner):
         return params
 
     def set_params(self: Self, **params: Any) -> Self:
-        """Change constructor arguments, ``learner__C`` for the wrapped learner's; what was learned
-        is dropped.
+        """Change constructor arguments, ``learner__C`` for the wrapped learner's; drops the model.
 
         Raises
         ------
         ValueError
-            There is no such parameter: nothing is changed and nothing dropped.
+            There is no such parameter; nothing is changed or dropped.
         """
         self._check_names(params)
         own, nested = self._apart(params)
@@ -106,12 +105,14 @@ class Wrapper(Learner):
         inner = own.get(self._parameter, self._given)
         if not isinstance(inner, Learner):
             names = ", ".join(f"{self._parameter}__{name}" for name in nested)
-            instead = f"{self._parameter}={type(self._default()).__name__}(...)"
-            raise ValueError(f"{names}: give {instead} first, it is {inner!r}")
+            example = f"{self._parameter}={type(self._default()).__name__}()"
+            raise ValueError(
+                f"{names}: set {self._parameter} first, for example {example}; it is {inner!r}"
+            )
         inner._check_names(nested)
 
     def _apart(self, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Own parameters, and those of the wrapped learner by its names."""
+        """Own parameters, and the wrapped learner's under its own names."""
         prefix = f"{self._parameter}__"
         own = {name: v for name, v in params.items() if not name.startswith(prefix)}
         nested = {name.removeprefix(prefix): v for name, v in params.items() if name not in own}
@@ -120,16 +121,16 @@ class Wrapper(Learner):
     # -- predicting --------------------------------------------------------------------------------
 
     def decision_one(self, x: ArrayLike, out: np.ndarray | None = None) -> Any:
-        """Decision values of one sample, as a row of ``decision_function``.
+        """Decision values of one sample, like a row of ``decision_function``.
 
         Parameters
         ----------
         x : ndarray of shape (n_features,)
         out : ndarray of shape (n_labels,), float64, optional
-            Of more than two labels, where to put the values, so that no memory is taken.
+            With more than two labels, where to put the values, so that no memory is allocated.
 
         Returns
         -------
-        float, or of more than two labels ndarray of shape (n_labels,), float64
+        float, or with more than two labels ndarray of shape (n_labels,), float64
         """
         return self._fitted.decision_one(x, out)

@@ -18,12 +18,14 @@ from areas import (
     randomized,
     runner,
     stream,
+    twin,
 )
 
 AREAS: list[Area] = [
     core.AREA,
     contract.AREA,
     stream.AREA,
+    twin.AREA,
     batch.AREA,
     incremental.AREA,
     randomized.AREA,

@@ -17,8 +17,8 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/stream/_ball.pxd",
             (
-                "gamma = 0.5 * (1.0 - (ball.R - z.R) / d)",
-                "gamma = 0.5 * (1.0 + (ball.R - z.R) / d)",
+                "step = 0.5 * (1.0 - (ball.R - z.R) / d)",
+                "step = 0.5 * (1.0 + (ball.R - z.R) / d)",
                 "the centre goes too far",
             ),
             (
@@ -27,8 +27,8 @@ AREA = Area(
                 "another ball's radius",
             ),
             (
-                "+ gamma * gamma * z.xi2\n",
-                "+ gamma * z.xi2\n",
+                "+ step * step * z.xi2\n",
+                "+ step * z.xi2\n",
                 "the newcomer's own axis is too long",
             ),
             (
@@ -36,15 +36,15 @@ AREA = Area(
                 "gain = d2 - ball.R * ball.R",
                 "the dual's step is twice as long",
             ),
-            ("ball.q += gamma * (z.square - ball.q)", "ball.q += gamma * z.square", "q is no mean"),
+            ("ball.q += step * (z.square - ball.q)", "ball.q += step * z.square", "q is no mean"),
             (
                 "sqrt(fmax(ball.q - ball.ww - ball.xi2, 0.0))",
                 "sqrt(fmax(ball.q - ball.ww, 0.0))",
                 "the dual radius without own axes",
             ),
             (
-                "return not square <= LARGEST_SQUARE",
-                "return square > LARGEST_SQUARE",
+                "return not square <= MAX_SQUARE",
+                "return square > MAX_SQUARE",
                 "NaN is not large",
             ),
             (
@@ -115,13 +115,13 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/stream/_kernel_stream_svm.pyx",
             (
-                "            self.share[i] *= 1.0 - gamma\n",
+                "            self.share[i] *= 1.0 - step\n",
                 "            pass\n",
                 "old shares do not shrink",
             ),
             (
-                "2 * gamma * (1 - gamma) * z.wz",
-                "gamma * (1 - gamma) * z.wz",
+                "2 * step * (1 - step) * z.wz",
+                "step * (1 - step) * z.wz",
                 "|w|^2 with half a cross term",
             ),
             (

@@ -1,4 +1,4 @@
-# Sequential minimal optimization over arrays that lie in the caller's memory; see _smo.pyx.
+# Sequential minimal optimization over arrays in the caller's memory; see _smo.pyx.
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -9,39 +9,39 @@ from edgesvm.core.tiles cimport Tiles
 cdef enum Outcome:
     RUNNING = 0
     CONVERGED = 1
-    STALLED = 2         # rounding hides what gap is left
+    STALLED = 2         # rounding hides the remaining gap
 
 cdef struct Smo:
     # The problem, in the caller's arrays. `solve` reorders them together; `restore` puts them back.
     Tiles rows
     Kernel kernel
     int64_t n
-    int64_t capacity        # examples there is room for; arrays below of (n,) have this length
-    double *bound           # (n,): y C of the example; the coefficient lies between it and 0
+    int64_t capacity        # room, in samples; arrays of (n,) below have this length
+    double *bound           # (n,): y C of the sample; the coefficient is between it and 0
     const double *linear    # (n,): c, in the order of `order`; NULL: the sign of `bound`
     double *sign            # (n,) or NULL: K_st = s_s s_t (k + offset) + ridge_s [s = t]
     double offset
-    double *ridge           # (n,), where there are signs
+    double *ridge           # (n,), if there are signs
     double tol
     bint shrinking
     # The solution
     double *beta            # (n,): y alpha
-    # TMP, (n,) each, numbers of floats a multiple of 16
+    # TMP, (n,) each, float arrays padded to a multiple of 16
     double *gradient        # c - K beta
     float *diagonal
     float *state            # -1 at the lower bound, 1 at the upper, 0 between
     float *spare
-    int32_t *order          # at position t stands example order[t]
+    int32_t *order          # sample order[t] is at position t
     char *point             # (width,), rows' dtype
     RowCache cache
-    # How far it is
+    # Progress
     int64_t n_active
-    int64_t reserve         # numbers of a cached row while all are active
+    int64_t reserve         # length of a cached row while all are active
     int64_t n_iter
     int64_t countdown
     int64_t i               # the next first index: argmax of the gradient over what may grow
     double most             # gradient[i]
-    double least            # least gradient over what may fall
+    double least            # smallest gradient over what may fall
     double sum_beta         # sum |beta|
     double k_max
     bint unshrunk

@@ -6,22 +6,22 @@ coefficients beta = y alpha:
     min 1/2 beta' K beta - c' beta,   sum beta = const,   beta_t between 0 and b_t
 
 with K_st = k(x_s, x_t), or s_s s_t (k(x_s, x_t) + offset) + ridge_s [s = t] where signs are given.
-The gradient kept is g = c - K beta. Optimal where no pair has g_i > g_j with beta_i free to grow
-and beta_j free to fall; the largest such difference is the gap, and the solver stops below `tol`.
+The stored gradient is g = c - K beta. The solution is optimal if no pair has g_i > g_j with beta_i
+free to grow and beta_j free to fall; the largest such difference is the gap, and the solver stops
+below `tol`.
 
 The pair (Fan, Chen & Lin 2005, WSS 2): i of the largest g that may grow; j, that may fall, of the
-largest gain (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij). Shrinking as LIBSVM's (Chang & Lin 2011, 4.2):
-what is at a bound and far beyond it is put behind the active ones, and its gradient computed anew
-when the active ones are done; no second gradient is kept for that.
+largest gain (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij). Shrinking as in LIBSVM (Chang & Lin 2011, 4.2):
+samples at a bound whose gradient is far beyond it are moved after the active ones, and their
+gradient is recomputed when the active ones are solved; no second gradient is stored for that.
 
-An iteration is two passes over the active examples: one finds j; the other moves the gradient and
-finds the next i on the way (smo_passes.h). Rows of K are float32, in a cache of whole bytes that
-gives up the row not asked for longest. When the active set has shrunk by a quarter the cache is
-cut into more, shorter slots.
+An iteration is two passes over the active samples: one finds j; the other updates the gradient and
+finds the next i (smo_passes.h). Rows of K are float32, in a cache of fixed size that replaces the
+least recently used row. When the active set has shrunk by a quarter the cache is divided into more,
+shorter slots.
 
-Everything lies in the caller's memory. An example takes 52 bytes beside its row and its bound:
-beta, gradient 8; diagonal, state, spare, order 4; slot, owner, filled 4; used 8.
-Nothing is allocated.
+All arrays are the caller's memory. A sample takes 52 bytes besides its row and its bound: beta,
+gradient 8; diagonal, state, spare, order 4; slot, owner, filled 4; used 8. Nothing is allocated.
 """
 
 cimport numpy as cnp
@@ -52,7 +52,7 @@ cdef double LEAST_CURVATURE, ROUNDING
 from edgesvm.learners.batch.constants import LEAST_CURVATURE, ROUNDING, SHRINK_EVERY
 
 
-# -- examples --------------------------------------------------------------------------------------
+# -- samples ---------------------------------------------------------------------------------------
 
 cdef inline double linear_part(const Smo *s, int64_t t) noexcept nogil:
     """c_t"""
@@ -68,7 +68,7 @@ cdef inline void set_state(Smo *s, int64_t t) noexcept nogil:
 
 
 cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
-    """Exchange two examples in everything but the cached rows' columns."""
+    """Exchange two samples, all but the columns of cached rows."""
     swap_rows(&s.rows, a, b)
     s.bound[a], s.bound[b] = s.bound[b], s.bound[a]
     s.beta[a], s.beta[b] = s.beta[b], s.beta[a]
@@ -85,7 +85,7 @@ cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
 # -- kernel rows -----------------------------------------------------------------------------------
 
 cdef void compute_row(Smo *s, int64_t i, int64_t first, int64_t last, float *out) noexcept nogil:
-    """out[t] = K_it, first <= t < last, and before `first` to the beginning of its tile"""
+    """out[t] = K_it for first <= t < last, and also from the beginning of the tile of `first`."""
     cdef int64_t t
     first -= first % lanes_of(&s.rows)
     get_row(&s.rows, i, s.point)
@@ -106,7 +106,7 @@ cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
 
 
 cdef const float *row_of(Smo *s, int64_t i) noexcept nogil:
-    """K_it for the active t, from the cache; the row asked for before this one stays valid."""
+    """K_it for the active t, from the cache; the row returned by the previous call stays valid."""
     cdef int64_t k = cache_slot(&s.cache, i)
     cdef float *row = cache_row(&s.cache, k)
     if s.cache.filled[k] < s.n_active:
@@ -118,7 +118,7 @@ cdef const float *row_of(Smo *s, int64_t i) noexcept nogil:
 # -- the gradient ----------------------------------------------------------------------------------
 
 cdef void find_first(Smo *s) noexcept nogil:
-    """i, most, least over the active examples"""
+    """Find i, most and least over the active samples."""
     cdef int64_t t
     s.most, s.least, s.i = -INFINITY, INFINITY, -1
     for t in range(s.n_active):
@@ -164,7 +164,7 @@ cdef void activate_all(Smo *s) noexcept nogil:
 # -- shrinking -------------------------------------------------------------------------------------
 
 cdef inline bint is_settled(const Smo *s, int64_t t, double most, double least) noexcept nogil:
-    """At a bound and with no partner among the active examples"""
+    """At a bound, without a partner among the active samples"""
     return (s.state[t] > 0.0 and s.gradient[t] > most) or (
         s.state[t] < 0.0 and s.gradient[t] < least)
 
@@ -199,12 +199,12 @@ cdef void shrink(Smo *s) noexcept nogil:
 # -- solving ---------------------------------------------------------------------------------------
 
 cdef void smo_begin(Smo *s, bint warm, int64_t n_known=0) noexcept nogil:
-    """Set up; from the coefficients in `beta` where `warm`, else from zero. Of the first `n_known`
-    examples the gradient is there."""
+    """Set up, starting from the coefficients in `beta` if `warm`, otherwise from zero. The gradient
+    of the first `n_known` samples is already known."""
     cdef int64_t t
     s.n_active = s.reserve = s.n
     s.n_iter, s.unshrunk = 0, False
-    # To have back the gradient of what was shrunk costs as much as n iterations and more
+    # Recomputing the gradient of shrunk samples costs as much as n iterations or more
     s.countdown = (s.n if n_known else min(s.n, SHRINK_EVERY)) + 1
     cache_begin(&s.cache, s.n, s.capacity)
     s.sum_beta = s.k_max = 0.0
@@ -221,9 +221,9 @@ cdef void smo_begin(Smo *s, bint warm, int64_t n_known=0) noexcept nogil:
 
 
 cdef void smo_append(Smo *s) noexcept nogil:
-    """One example more, whose row, bound, sign, ridge and linear part stand at position n, its
-    coefficient zero. All examples must be active. The solution stays, and
-    `smo_run` goes on from it; the new one's row of K, which its gradient needs, is in the cache.
+    """Add the sample whose row, bound, sign, ridge and linear part are at position n, with
+    coefficient zero. All samples must be active. The solution stays, and `smo_run` continues from
+    it; the new sample's row of K, which its gradient needs, is then in the cache.
     """
     cdef int64_t t, new = s.n
     cdef const float *row
@@ -244,15 +244,15 @@ cdef void smo_append(Smo *s) noexcept nogil:
 
 
 cdef void widen_cache(Smo *s) noexcept nogil:
-    """Slots of a quarter more than n numbers, so that rows need not move for each that comes; of
-    n, where no two of the longer ones would fit."""
+    """Make slots a quarter longer than n numbers, so that rows need not move for each new sample;
+    or n long if two longer ones do not fit."""
     cdef int64_t most = s.cache.n_floats // 32 * 16
     s.reserve = max(s.n, min(s.capacity, 5 * s.n // 4, most))
     cache_cut(&s.cache, s.reserve, s.capacity)
 
 
 cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil:
-    """At most `n_more` iterations."""
+    """Make at most `n_more` iterations."""
     cdef double tol
     while True:
         if s.shrinking and s.countdown <= 1:
@@ -275,7 +275,8 @@ cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil:
 
 
 cdef bint improve(Smo *s) noexcept nogil:
-    """One pair to the minimum along its line, or to a bound. Whether anything moved."""
+    """Move one pair to the minimum along its line, or to a bound; return whether anything
+    changed."""
     cdef int64_t i = s.i, j
     cdef const float *row_i = row_of(s, i)
     cdef const float *row_j
@@ -298,7 +299,7 @@ cdef bint improve(Smo *s) noexcept nogil:
     if s.beta[i] + delta == s.beta[i] and s.beta[j] - delta == s.beta[j]:
         return False
     s.sum_beta += (delta if s.bound[i] > 0.0 else -delta) - (delta if s.bound[j] > 0.0 else -delta)
-    # Exactly to the bound, which a sum would miss by a rounding
+    # Exactly to the bound, which a sum would miss by rounding
     s.beta[i] = high if delta == high - s.beta[i] else s.beta[i] + delta
     s.beta[j] = low if delta == s.beta[j] - low else s.beta[j] - delta
     set_state(s, i)
@@ -309,20 +310,21 @@ cdef bint improve(Smo *s) noexcept nogil:
 
 
 cdef void smo_complete(Smo *s) noexcept nogil:
-    """All examples active, as what follows needs; where the iterations ended early they are not."""
+    """Make all samples active, which the functions below require; after too few iterations they are
+    not."""
     activate_all(s)
 
 
-# -- the answer ------------------------------------------------------------------------------------
+# -- the solution ----------------------------------------------------------------------------------
 
 cdef double smo_gap(const Smo *s) noexcept nogil:
-    """By how much the worst active pair violates optimality; 0 where there is no pair."""
+    """By how much the worst active pair violates optimality; 0 if there is no pair."""
     return max(s.most - s.least, 0.0) if isfinite(s.most) and isfinite(s.least) else 0.0
 
 
 cdef double smo_intercept(const Smo *s) noexcept nogil:
-    """b of f(x) = sum beta_t k(x_t, x) + b: the mean of g over free coefficients; else the middle
-    of what optimality allows. All examples must be active."""
+    """b of f(x) = sum beta_t k(x_t, x) + b: the mean of g over free coefficients, or if there are
+    none the middle of the range that optimality allows. All samples must be active."""
     cdef int64_t t, n_free = 0
     cdef double total = 0.0
     for t in range(s.n):
@@ -337,7 +339,7 @@ cdef double smo_intercept(const Smo *s) noexcept nogil:
 
 
 cdef double smo_objective(const Smo *s) noexcept nogil:
-    """1/2 beta' K beta - c' beta = -1/2 beta' (c + g). All examples must be active."""
+    """1/2 beta' K beta - c' beta = -1/2 beta' (c + g). All samples must be active."""
     cdef int64_t t
     cdef double total = 0.0
     for t in range(s.n):
@@ -346,7 +348,7 @@ cdef double smo_objective(const Smo *s) noexcept nogil:
 
 
 cdef void smo_restore(Smo *s) noexcept nogil:
-    """Every example back where it stood before."""
+    """Move every sample back to its original position."""
     cdef int64_t t
     for t in range(s.n):
         while s.order[t] != t:
@@ -354,7 +356,8 @@ cdef void smo_restore(Smo *s) noexcept nogil:
 
 
 cdef int64_t smo_gather(Smo *s) noexcept nogil:
-    """After `smo_restore`: those with a coefficient to the front, in their order; how many."""
+    """After `smo_restore`: move the samples with a coefficient to the front, keeping their order;
+    return how many."""
     cdef int64_t t, n_support = 0
     for t in range(s.n):
         if s.beta[t] != 0.0:
@@ -365,8 +368,8 @@ cdef int64_t smo_gather(Smo *s) noexcept nogil:
 
 
 cdef void smo_wipe(Smo *s, int64_t n_known=0) noexcept nogil:
-    """Zero all that was scratch, so that the caller's bytes depend on problem and answer alone; the
-    gradient of the first `n_known` examples stays."""
+    """Zero all scratch, so that the caller's bytes depend on the problem and its solution only; the
+    gradient of the first `n_known` samples stays."""
     cdef int64_t size = sizeof(float) if s.rows.is_float32 else sizeof(double)
     cache_wipe(&s.cache, s.n)
     memset(s.gradient + n_known, 0, (s.n - n_known) * sizeof(double))
@@ -376,18 +379,18 @@ cdef void smo_wipe(Smo *s, int64_t n_known=0) noexcept nogil:
     memset(s.point, 0, s.rows.width * size)
 
 
-# -- test door -------------------------------------------------------------------------------------
+# -- for tests -------------------------------------------------------------------------------------
 
 def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0, beta=None,
                tol=1e-3, shrinking=True, max_iter=1_000_000, n_cached=2, first=None):
-    """Solve in memory taken here: rows X (n, width), bounds (n,), a kernel's `code`. With `first`,
-    that many at once; the others are appended one at a time, and the problem is solved after each.
+    """Solve in memory allocated here: rows X (n, width), bounds (n,), a kernel's `code`. With
+    `first`, start with that many rows; append the others one at a time and solve after each.
 
     Returns
     -------
     dict : beta (n,), in the order of the rows; intercept, objective, gap, n_iter, converged (each
-        time); n_missed, rows of K that were not in the cache; and `clean`: the rows were back in
-        order, and after `smo_wipe` the scratch was zero
+        time); n_missed, rows of K that were not in the cache; and `clean`: whether the rows were
+        back in order and the scratch was zero after `smo_wipe`
     """
     cdef Smo s
     cdef int64_t n = len(X), wide = padded(len(X))

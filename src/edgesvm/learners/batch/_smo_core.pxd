@@ -1,4 +1,4 @@
-# What the learners share that solve by SMO in their arena; see _smo_core.pyx.
+# Base of the learners that solve by SMO in their arena; see _smo_core.pyx.
 
 cimport cython
 

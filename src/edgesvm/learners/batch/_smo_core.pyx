@@ -1,7 +1,7 @@
-"""A learner whose arena has the arrays of `smo_arrays`, compiled: the solver wired to them, samples
-refused that it cannot take, and what a snapshot must keep to.
+"""A learner whose arena has the arrays of `smo_arrays`, compiled: maps the solver to them, refuses
+samples it cannot learn, and checks snapshots.
 
-Signs and a linear part are the plan's arrays `sign` and `linear`, where it has them.
+Signs and a linear part are the plan's arrays `sign` and `linear`, if it has them.
 """
 
 cimport numpy as cnp
@@ -27,7 +27,8 @@ SCRATCH = (*CACHE, "gradient", "diagonal", "state", "spare", "point")
 
 
 cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1:
-    """The solver's kernel, and where in the arena it works; the plan's array `diagonal` is K_tt"""
+    """Set the solver's kernel and its arrays in the arena; `diagonal` names the plan's array for
+    K_tt."""
     s.kernel = core.kernel
     core.map_tiles(&s.rows, "rows")
     core.map_cache(&s.cache)
@@ -42,7 +43,7 @@ cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1:
 
 
 cdef class SmoCore(KernelCore):
-    """The solver, in the arena; parameters as the public class has checked them."""
+    """The solver, in the arena. The public class has checked the parameters."""
 
     def __init__(self, *common, C, kernel, tol, shrinking=True):
         super().__init__(*common, kernel=kernel)
@@ -54,30 +55,31 @@ cdef class SmoCore(KernelCore):
         s.beta = <double *> self.array("beta")
 
     cdef Status refuses(self, const void *x, double weight) noexcept nogil:
-        """UNCHANGED: it does not"""
+        """UNCHANGED if the sample can be learned, otherwise the reason why not."""
         if not self.self_kernel(x) <= LARGEST_KERNEL:
             return NOT_FINITE
         return UNCHANGED if 0.0 < self.C * weight < INFINITY else BAD_WEIGHT
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check_scratch(self, *others, kept=()):
-        """Refuse a workspace, and `others` of the plan's arrays, that are not zero; all but what is
+        """Refuse a solver's scratch, or any of the arrays `others`, that is not zero; skip those in
         `kept`."""
         if any(self.views[name].any() for name in (*SCRATCH, *others) if name not in kept):
-            raise CorruptModelError("the solver's scratch was left behind")
+            raise CorruptModelError("the solver's scratch is not zero")
 
     def check_held(self, rows, bound, beta, held):
-        """Refuse rows, bounds and coefficients of which not just the first `held` are there."""
+        """Refuse rows, bounds and coefficients unless exactly the first `held` are set."""
         if not bound[:held].all() or bound[held:].any() or beta[held:].any():
-            raise CorruptModelError("a sample that is held has no bound, or one that is not has")
+            raise CorruptModelError("a stored sample has no bound, or an unused row has one")
         if (np.abs(beta[:held]) > np.abs(bound[:held])).any() or (
                 beta[:held] * bound[:held] < 0.0).any():
             raise CorruptModelError("a coefficient is beyond its bound")
         self.check_tiles(rows, held)
 
     def check_tiles(self, cnp.ndarray rows not None, int64_t held):
-        """Refuse rows, ndarray of shape (tiles, n_features, lanes), that are not learned."""
+        """Refuse rows, ndarray of shape (tiles, n_features, lanes), that could not have been
+        learned."""
         cdef Tiles tiles
         cdef int64_t t
         cdef bint fine = True
@@ -88,4 +90,4 @@ cdef class SmoCore(KernelCore):
             fine = fine and self.self_kernel(self.smo.point) <= LARGEST_KERNEL
         memset(self.smo.point, 0, self.views["point"].nbytes)
         if not fine:
-            raise CorruptModelError("a sample is larger than any that is learned")
+            raise CorruptModelError("a sample is larger than any that can be learned")

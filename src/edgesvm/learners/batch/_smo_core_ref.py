@@ -1,4 +1,4 @@
-"""What the NumPy twins of learners that solve by SMO share."""
+"""Base of the NumPy references of learners that solve by SMO."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SmoCoreRef(KernelCoreRef):
         self.C, self.tol = C, tol
 
     def refuses(self, x, weight):
-        """UNCHANGED: it does not"""
+        """UNCHANGED if the sample can be learned, otherwise the reason why not."""
         if not self.self_kernel(x) <= LARGEST_KERNEL:
             return Status.NOT_FINITE
         return Status.UNCHANGED if 0.0 < self.C * weight < np.inf else Status.BAD_WEIGHT

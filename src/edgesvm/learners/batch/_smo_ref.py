@@ -1,4 +1,4 @@
-"""Sequential minimal optimization in plain NumPy, for a reader with Fan, Chen & Lin 2005 in hand.
+"""Sequential minimal optimization in plain NumPy, to be read next to Fan, Chen & Lin 2005.
 
 min 1/2 beta' K beta - c' beta,   sum beta = const,   beta_t between 0 and bound_t
 """
@@ -11,7 +11,7 @@ from edgesvm.learners.batch.constants import LEAST_CURVATURE, ROUNDING, SHRINK_E
 
 
 class SMORef:
-    """One problem; the whole kernel matrix is held, as float32 numbers.
+    """One problem; the whole kernel matrix is stored, rounded to float32.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class SMORef:
         self.find_first()
 
     def append(self, row, bound, linear=None):
-        """One example more, of coefficient zero; `row` is its K with all, itself the last."""
+        """Add a sample with coefficient zero; `row` is its row of K, itself last."""
         self.activate_all()
         n, row = len(self.order), row.astype(np.float32).astype(np.float64)
         self.K = np.block([[self.K, row[:-1, None]], [row]])
@@ -57,7 +57,7 @@ class SMORef:
         self.i = int(active[best[-1]]) if len(best) else -1
 
     def find_second(self):
-        """Of equal gains the last; ranked in float32, as the compiled core does."""
+        """The last of equal gains; ranked in float32, as in the compiled core."""
         active, i = self.order[: self.n_active], self.i
         d = (self.g[i] - self.g[active]).astype(np.float32)
         diagonal = self.K.diagonal().astype(np.float32)
@@ -118,7 +118,8 @@ class SMORef:
             self.find_first()
 
     def run(self, max_iter):
-        """At most `max_iter` iterations; whether the gap is below `tol`, None where it goes on."""
+        """Make at most `max_iter` iterations; return whether the gap is below `tol`, None if
+        unfinished."""
         while True:
             if self.shrinking and self.countdown <= 1:
                 self.countdown = min(len(self.order), SHRINK_EVERY) + 1
@@ -139,7 +140,7 @@ class SMORef:
 
     @property
     def gap(self):
-        """Worst violation, 0 where there is no pair."""
+        """Worst violation, 0 if there is no pair."""
         finite = np.isfinite(self.most) and np.isfinite(self.least)
         return max(self.most - self.least, 0.0) if finite else 0.0
 

@@ -1,10 +1,10 @@
-"""Samples held in a store of fixed size, and the SVM of those held, compiled: what BatchSVM and
-ReservoirSVM live in.
+"""A store of a fixed number of samples and its SVM, compiled: the core of BatchSVM and
+ReservoirSVM.
 
-The store is unsolved, its samples in the order of their slots and all else zero; or solved, the
-support vectors in front, `order` telling each sample's slot. Learning a sample makes it unsolved;
-the next decision solves it, from nothing, so that the bytes of a solved store are those of its
-samples and do not tell when it was asked.
+The store is either unsolved, with its samples in the order of their slots and all else zero; or
+solved, with the support vectors first and each sample's slot in `order`. Learning a sample makes it
+unsolved; the next decision solves it from zero coefficients, so that the bytes of a solved store
+depend on its samples only.
 
 Bytes, M = max_samples, A = M rounded up to a multiple of 16: 96 + A (D s + 16) + 48 M, the row of
 scratch, D s, and the cache.
@@ -41,7 +41,7 @@ WHEN_FULL = {"refuse": REFUSE, "oldest": OLDEST, "random": RANDOM}
 
 @cython.final
 cdef class StoreSVMCore(SmoCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef int64_t max_iter
     cdef int64_t max_samples
     cdef WhenFull when_full
@@ -54,7 +54,7 @@ cdef class StoreSVMCore(SmoCore):
     cdef double *objective
     cdef double *gap
     cdef double *bound      # (max_samples,): y C weight
-    cdef uint64_t *rng      # (4,), where samples are drawn
+    cdef uint64_t *rng      # (4,), if samples are drawn
 
     def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
@@ -78,7 +78,7 @@ cdef class StoreSVMCore(SmoCore):
     # -- the store ---------------------------------------------------------------------------------
 
     cdef int64_t place(self) noexcept nogil:
-        """The slot of the sample that comes; -1: it is not taken; -2: there is none."""
+        """The slot of the next sample; -1: the sample is not stored; -2: the store is full."""
         cdef int64_t n = self.n_learned(), draw
         if n < self.max_samples:
             return n
@@ -104,7 +104,7 @@ cdef class StoreSVMCore(SmoCore):
         return CHANGED
 
     cdef void forget_solution(self) noexcept nogil:
-        """Samples in the order of their slots again, and no trace of the solution."""
+        """Restore the order of the slots and clear the solution."""
         if not self.solved[0]:
             return
         self.smo.n = self.n_held[0]
@@ -121,7 +121,7 @@ cdef class StoreSVMCore(SmoCore):
         return self.solved[0] != 0
 
     def begin(self, alpha=None):
-        """Set up the solver; `alpha` (n_held,), float64, in the order of slots, where to start."""
+        """Set up the solver; `alpha` (n_held,), float64, in the order of slots, is the start."""
         cdef const double *start = NULL
         if alpha is not None:
             start = <const double *> cnp.PyArray_DATA(alpha)
@@ -133,7 +133,7 @@ cdef class StoreSVMCore(SmoCore):
             smo_begin(&self.smo, start != NULL)
 
     cdef void take_coefficients(self, const double *alpha) noexcept nogil:
-        """Into the box; then the heavier class lighter, until sum y alpha = 0."""
+        """Clip to the box, then scale down the class with the larger sum until sum y alpha = 0."""
         cdef double *beta = self.smo.beta
         cdef double total[2]
         cdef double scale[2]
@@ -151,7 +151,7 @@ cdef class StoreSVMCore(SmoCore):
             beta[t] *= scale[k] if k else -scale[k]
 
     def advance(self, int64_t n_iter):
-        """At most `n_iter` iterations more; whether there is something left to do."""
+        """Make at most `n_iter` more iterations; return whether the solution is unfinished."""
         cdef Outcome outcome
         with nogil:
             outcome = self.run(n_iter)
@@ -179,7 +179,7 @@ cdef class StoreSVMCore(SmoCore):
         self.forget_solution()
 
     cdef void conclude(self) noexcept nogil:
-        """The answer, and the support vectors to the front."""
+        """Store the solution and move the support vectors to the front."""
         cdef Smo *s = &self.smo
         smo_complete(s)
         self.intercept[0], self.objective[0] = smo_intercept(s), smo_objective(s)
@@ -190,7 +190,7 @@ cdef class StoreSVMCore(SmoCore):
         self.solved[0] = 1
 
     cdef void settle(self) noexcept nogil:
-        """Solve where that has been put off."""
+        """Solve unless the solution is up to date."""
         if not self.solved[0]:
             self.smo.n = self.n_held[0]
             smo_begin(&self.smo, False)
@@ -207,7 +207,7 @@ cdef class StoreSVMCore(SmoCore):
             &self.smo.rows, &self.smo.kernel, x, self.n_support[0], self.smo.beta)
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check(self):
         super().check()
@@ -215,13 +215,13 @@ cdef class StoreSVMCore(SmoCore):
         if held != min(self.n_learned(), self.max_samples) or (
                 self.when_full == REFUSE and self.n_learned() > self.max_samples):
             raise CorruptModelError(
-                f"{held} samples are held of {self.n_learned()} learned, where there is room for"
+                f"{held} of {self.n_learned()} samples learned are stored, there is room for"
                 f" {self.max_samples}")
         self.check_scratch()
         beta, order = self.views["beta"], self.views["order"]
         self.check_held(self.views["rows"], self.views["bound"], beta, held)
         if self.solved[0] not in (0, 1) or self.converged[0] not in (0, 1) or self.n_iter[0] < 0:
-            raise CorruptModelError("a flag or a count of the solver cannot be")
+            raise CorruptModelError("a flag or a counter of the solver is out of range")
         support = self.n_support[0]
         if not 0 <= support <= held * self.solved[0]:
             raise CorruptModelError(f"{support} support vectors among {held} samples")
@@ -229,4 +229,4 @@ cdef class StoreSVMCore(SmoCore):
             raise CorruptModelError(f"the first {support} samples are not the support vectors")
         expected = np.arange(held) if self.solved[0] else np.zeros(held)
         if order[held:].any() or (np.sort(order[:held]) != expected).any():
-            raise CorruptModelError("the order of the samples is none")
+            raise CorruptModelError("the order of the samples is not a permutation")

@@ -1,4 +1,4 @@
-"""A store of samples and the SVM of those held, in plain NumPy."""
+"""A store of samples and its SVM, in plain NumPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from edgesvm.learners.batch.constants import most_iterations
 
 
 class StoreSVMCoreRef(SmoCoreRef):
-    """The store; parameters as the public class has checked them."""
+    """The store. The public class has checked the parameters."""
 
     def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
         super().__init__(*common, C=C, kernel=kernel, tol=tol)
@@ -32,7 +32,7 @@ class StoreSVMCoreRef(SmoCoreRef):
         self.put_row(self.views["rows"], t, x)
 
     def permute(self, order):
-        """Position t takes what stood at order[t]."""
+        """Position t gets what was at order[t]."""
         n, v = len(order), self.views
         for t, x in enumerate(self.rows(n)[order]):
             self.put(t, x)

@@ -15,32 +15,31 @@ __all__ = ["BatchSVM"]
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class BatchSVM(StoreSVM):
-    """The support vector machine of all samples held, solved to a tolerance by SMO.
+    """The support vector machine of all stored samples, solved to a tolerance by SMO.
 
     Parameters
     ----------
     C : float, default 1.0
-        Penalty of slack, times the sample's weight; > 0.
+        Penalty of a margin violation, multiplied by the sample's weight; > 0.
     kernel, gamma, degree, coef0
-        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
     tol : float, default 1e-3
         The gap, in units of the decision value, at which the solver stops; > 0.
     max_samples : int, default 1000
-        Samples held.
+        Number of samples to store.
     when_full : {"refuse", "oldest"}, default "refuse"
-        What becomes of a sample beyond ``max_samples``: an error, or it takes the place of the
-        oldest, so that the last ``max_samples`` are held.
+        What happens to a sample when ``max_samples`` are stored. "refuse": an error. "oldest": it
+        replaces the oldest, so that the last ``max_samples`` are stored.
     cache : int or str, default "8MiB"
-        Bytes for rows of the kernel matrix, at least two; what is beyond the whole matrix is not
-        taken.
+        Bytes for cached kernel rows, at least two rows; never more than the whole matrix.
     shrinking : bool, default True
-        Set examples aside that are at their bounds to stay.
+        Set aside samples that will stay at their bounds (shrinking, as in LIBSVM).
     max_iter : int, optional
-        Iterations of one solution at most; ``converged_`` tells. Default 10,000,000, or 100
-        ``max_samples`` where that is more.
+        Largest number of iterations of one solution; ``converged_`` says whether it was enough.
+        Default: 10,000,000 or 100 ``max_samples``, whichever is larger.
     dtype : {"float32", "float64"}, default "float32"
-        Of samples and the sums inside a kernel value; kernel rows are float32 always, coefficients
-        and gradient float64.
+        Type of samples and the sums inside a kernel value. Kernel rows are always float32,
+        coefficients and gradient float64.
 
     Attributes
     ----------
@@ -56,13 +55,13 @@ class BatchSVM(StoreSVM):
 
     Notes
     -----
-    ``partial_fit`` and ``learn_one`` take samples up and solve nothing; the next decision,
-    attribute of the solution, or ``solve`` does, and ``fit`` does at its end. Each solution is
-    sought from zero, so a model does not depend on whether it was asked before; ``fit(alpha=)`` and
-    ``solve(alpha=)`` start elsewhere.
+    ``partial_fit`` and ``learn_one`` only store samples. The next decision, solution attribute or
+    call of ``solve`` solves; ``fit`` solves at its end. Each solution starts from zero, so the
+    model does not depend on earlier decisions; ``fit(alpha=)`` and ``solve(alpha=)`` start
+    elsewhere.
 
     SMO with second-order working sets (Fan, Chen & Lin, JMLR 2005), shrinking as in LIBSVM (Chang &
-    Lin 2011). Bytes: see ``plan``; some (n_features s + 72) a sample, s = 4 or 8, and the cache.
+    Lin 2011). Bytes: see ``plan``; about n_features s + 72 per sample, s = 4 or 8, and the cache.
 
     Examples
     --------

@@ -15,20 +15,20 @@ __all__ = ["ReservoirSVM"]
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class ReservoirSVM(StoreSVM):
-    """The SVM of a uniform random sample, of fixed size, of all that was seen.
+    """The SVM of a uniform random sample, of fixed size, of all samples seen.
 
-    After n samples each of them is held with probability ``max_samples / n`` (Vitter 1985,
-    algorithm R). What a cleverer learner of the same memory must beat: "Random" of Wang &
-    Vucetic 2009.
+    After n samples each of them is stored with probability ``max_samples / n`` (Vitter 1985,
+    algorithm R). The baseline for other learners of the same memory: "Random" of Wang & Vucetic
+    2009.
 
     Parameters
     ----------
     max_samples : int, default 100
-        Samples held, B.
+        Number of samples to store, B.
     C, kernel, gamma, degree, coef0, tol, cache, shrinking, max_iter, dtype
         As for `BatchSVM`.
     seed : int, default 0
-        Of the draws, whose state is in the arena; 0 to 2**32 - 1.
+        Seed of the random draws, 0 to 2**32 - 1; their state is in the arena.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class ReservoirSVM(StoreSVM):
 
     Notes
     -----
-    Solved on demand, as `BatchSVM`: learning is a draw and a copy. Samples of weight zero are not
-    drawn among; another weight is of the coefficient's bound, not of the draw.
+    Solved on demand, like `BatchSVM`: learning is a draw and a copy. Samples of weight zero do not
+    take part in the draw; any other weight changes the coefficient's bound, not the draw.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The memory of a learner that solves by SMO: rows in tiles, the solver's arrays, its cache."""
+"""Memory of the learners that solve by SMO: rows in tiles, the solver's arrays, its cache."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ class SmoLearner(KernelLearner):
         self._kernel(1)
 
     def _zero(self, core: Any) -> None:
-        # The cache is last, and zero between solutions: writing it would touch all its pages.
+        # The cache comes last and is zero between solutions: writing it would touch all its
+        # pages.
         core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
 
 
 def smo_arrays(n: int, n_features: int, dtype: str, cache: int | str) -> Arrays:
-    """What the solver of at most `n` rows lives in, the cache of `cache` bytes last.
+    """The arrays of a solver of at most `n` rows; the cache of `cache` bytes comes last.
 
-    The whole matrix is enough: a larger cache is cut to it.
+    The whole matrix is enough: a larger cache is limited to it.
     """
     wide, lanes = padded(n), LANES[dtype]
     return [
@@ -60,12 +61,14 @@ def padded(n: int) -> int:
 
 
 def most_rows(cache: int | str) -> int:
-    """The longest kernel row of which two fit into the cache."""
+    """The length of the longest kernel row such that two fit into the cache."""
     return parse_bytes(cache) // (8 * ROW_MULTIPLE) * ROW_MULTIPLE
 
 
 def check_cache(cache: int | str, n: int, rows: str) -> None:
-    """Refuse a cache that has no room for two kernel rows of `n` numbers; `rows` says of what."""
+    """Refuse a cache without room for two kernel rows of `n` numbers; `rows` describes `n`."""
     least = 8 * padded(n)
     if parse_bytes(cache) < least:
-        raise ValueError(f"cache={cache!r}: two kernel rows of {rows} numbers take {least:,} bytes")
+        raise ValueError(
+            f"cache={cache!r} is too small: two kernel rows of {rows} numbers take {least:,} bytes"
+        )

@@ -1,4 +1,4 @@
-"""What BatchSVM and ReservoirSVM share: a store of samples, and the SVM of those held."""
+"""Base of BatchSVM and ReservoirSVM: a store of samples, and their SVM."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from edgesvm.learners.batch.smo_learner import (
     smo_arrays,
 )
 
-BLOCK = 1000  # iterations between two calls of `progress`, and two looks at Ctrl-C
+BLOCK = 1000  # iterations between two calls of `progress`, and two checks for Ctrl-C
 
 Progress = Callable[[int, float], Any]
 Self = TypeVar("Self", bound="StoreSVM")
@@ -32,7 +32,7 @@ Self = TypeVar("Self", bound="StoreSVM")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StoreSVM(SmoLearner):
-    """Base of the learners that hold samples and solve on demand; see `BatchSVM`."""
+    """Base of the learners that store samples and solve on demand; see `BatchSVM`."""
 
     n_held_ = Counter("Samples in the store.")
 
@@ -94,26 +94,26 @@ class StoreSVM(SmoLearner):
         alpha: ArrayLike | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Forget, take up the rows, solve.
+        """Reset, store the rows, solve.
 
         Parameters
         ----------
         X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
-            A source, such as a `Recording`, brings its labels; it is read twice, first to see that
-            it fits, a chunk in memory.
+            A source, such as a `Recording`, has its own labels; it is read twice, a chunk at a
+            time, first to check that its rows can be stored.
         y : array of shape (n_samples,), labels
         sample_weight : array of shape (n_samples,), float64, optional
-            C times this is the bound of the row's coefficient; rows of weight zero are left out.
+            C times this is the bound of the row's coefficient; rows of weight zero are skipped.
         alpha : array of shape (n_held,), optional
-            Where to start, as for ``solve``.
+            Coefficients to start from, as for ``solve``.
         progress : callable, optional
             As for ``solve``.
 
         Raises
         ------
         ValueError
-            More rows than ``max_samples``, where the store refuses them, or a row of a source that
-            is refused: nothing is forgotten. Else as for any learner.
+            There are more rows than ``max_samples`` and ``when_full="refuse"``, or a row of a
+            source is refused; nothing is reset. Otherwise as for any learner.
         """
         if is_row_source(X):
             self._fit_source(Source(X, y, sample_weight, owner=type(self).__name__))
@@ -149,24 +149,24 @@ class StoreSVM(SmoLearner):
         classes: Sequence[Any] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Take up rows; the next decision, or ``solve``, finds the SVM of all that are held. See
+        """Store rows; the next decision, or ``solve``, finds the SVM of all stored samples. See
         `Learner.partial_fit`.
 
         Raises
         ------
         ValueError
-            More rows than there is room for, where the store refuses them: none is taken.
+            There are more rows than room and ``when_full="refuse"``; none is stored.
         """
         self._check_room(X, sample_weight, empty=False)
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _check_room(self, X: Any, sample_weight: Any, *, empty: bool) -> None:
-        """Refuse a batch that cannot be held before its first row is."""
+        """Refuse a batch that does not fit, before its first row is stored."""
         if self._policy != "refuse":
             return
         rows = np.asarray(X)
         if rows.ndim != 2:
-            return  # refused later, by name
+            return  # refused later, with its own message
         n_rows = len(rows)
         if sample_weight is not None:
             n_rows = int(np.count_nonzero(np.asarray(sample_weight)))
@@ -177,7 +177,7 @@ class StoreSVM(SmoLearner):
         if self._policy == "refuse" and n_rows + held > whole(
             "max_samples", self.max_samples, 1, MAX_CAPACITY
         ):
-            beside = f" beside the {held:,} held" if held else ""
+            beside = f" besides the {held:,} stored" if held else ""
             raise ValueError(
                 f"{type(self).__name__}: {n_rows:,} rows{beside} are more than"
                 f" max_samples={self.max_samples:,}; give a larger max_samples"
@@ -186,25 +186,25 @@ class StoreSVM(SmoLearner):
     def solve(
         self: Self, *, alpha: ArrayLike | None = None, progress: Progress | None = None
     ) -> Self:
-        """Find the SVM of the samples held, unless that has been done since the last was taken up.
+        """Solve for the stored samples, unless the solution is up to date.
 
         Parameters
         ----------
         alpha : array of shape (n_held,), float64, optional
-            Coefficients to start from, in the order of the store: the solution is sought anew.
-            They are clipped to their bounds, and the heavier class is made lighter until both weigh
-            the same. The optimum is the same from anywhere; a start close to it needs fewer
-            iterations.
+            Coefficients to start from, in the order of the store; forces a new solution. They are
+            clipped to their bounds, and those of the class with the larger sum are scaled down
+            until both sums are equal. The optimum does not depend on the start; a start close to it
+            needs fewer iterations.
         progress : callable, optional
-            Called as ``progress(n_iter, gap)`` every 1,000 iterations. What it raises, or Ctrl-C,
-            ends the solver, and the samples are held as before.
+            Called as ``progress(n_iter, gap)`` every 1,000 iterations. An exception it raises, or
+            Ctrl-C, ends the solver; the stored samples stay.
 
         Raises
         ------
         NotFittedError
-            There is no sample.
+            No sample was learned.
         ValueError
-            `alpha` has another shape, or a number that is not finite.
+            `alpha` has the wrong shape or a value that is not finite.
         """
         if not self.is_fitted:
             self._raise_not_fitted()
@@ -213,7 +213,8 @@ class StoreSVM(SmoLearner):
             alpha = np.ascontiguousarray(alpha, np.float64)
             if alpha.shape != (self.n_held_,) or not np.isfinite(alpha).all():
                 raise ValueError(
-                    f"alpha must be finite, of shape ({self.n_held_},), one a sample held"
+                    f"alpha must be finite and of shape ({self.n_held_},), one value per stored"
+                    " sample"
                 )
         elif core.is_solved:
             return self
@@ -232,7 +233,7 @@ class StoreSVM(SmoLearner):
     def _fitted(self) -> Any:
         if self._state is None:
             self._raise_not_fitted()
-        core = self._state.core  # no super(), which is an object a call
+        core = self._state.core  # not super(), which creates an object per call
         if not core.is_solved and self.is_fitted:
             self.solve()
         return core
@@ -249,13 +250,13 @@ class StoreSVM(SmoLearner):
 
     @property
     def support_(self) -> np.ndarray:
-        """Places of the support vectors in the store, rising, ndarray of shape (n_support,), int64.
-        The k-th row that was learned is at place k, while none had to go."""
+        """Positions of the support vectors in the store, ascending, ndarray of shape (n_support,),
+        int64. The k-th row learned is at position k until rows are replaced."""
         return self._supports("order").astype(np.int64)
 
     @property
     def support_vectors_(self) -> np.ndarray:
-        """Ndarray of shape (n_support, n_features), a copy."""
+        """Support vectors, ndarray of shape (n_support, n_features), a copy."""
         rows = self._solution("rows")
         flat = rows.transpose(0, 2, 1).reshape(-1, rows.shape[1])
         return flat[: int(self._solution("n_support"))].copy()
@@ -267,8 +268,8 @@ class StoreSVM(SmoLearner):
 
     @property
     def alpha_(self) -> np.ndarray:
-        """Coefficients of all samples held, in the order of the store, ndarray of shape (n_held,):
-        what ``solve`` can start from."""
+        """Coefficients of all stored samples, in the order of the store, ndarray of shape
+        (n_held,), float64; ``solve`` can start from them."""
         alpha = np.zeros(self.n_held_)
         alpha[self._supports("order")] = np.abs(self._supports("beta"))
         return alpha
@@ -279,7 +280,7 @@ class StoreSVM(SmoLearner):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Ndarray of shape (1,), float64."""
+        """The intercept b, ndarray of shape (1,), float64."""
         return self._allocated_sign * np.array([float(self._solution("intercept"))])
 
     @property
@@ -289,7 +290,7 @@ class StoreSVM(SmoLearner):
 
     @property
     def gap_(self) -> float:
-        """By how much the worst pair violates optimality; below ``tol`` where it converged."""
+        """By how much the worst pair violates optimality; below ``tol`` if it converged."""
         return float(self._solution("gap"))
 
     @property
@@ -299,6 +300,6 @@ class StoreSVM(SmoLearner):
 
     @property
     def converged_(self) -> bool:
-        """Whether the gap fell below ``tol``; else ``max_iter`` came first, or rounding hides the
-        rest."""
+        """Whether the gap fell below ``tol``; otherwise ``max_iter`` was reached, or rounding hides
+        the remaining gap."""
         return bool(self._solution("converged"))

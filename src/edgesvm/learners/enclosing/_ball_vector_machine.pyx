@@ -1,19 +1,20 @@
-"""BallVectorMachine, compiled: a ball of fixed radius moved, by the least that will do, until it
-encloses all samples.
+"""BallVectorMachine, compiled: a ball of fixed radius, moved by the smallest steps that enclose a
+sample each, until it encloses all.
 
 Tsang, Kocsor & Kwok 2007, Algorithms 2 and 4. A sample outside moves the centre towards itself
 until it lies on the ball (6): c = phi~ + keep (c - phi~), keep = r / |c - phi~|. All coefficients
-shrink, and f of every core vector, which is kept, moves by one kernel row (3.1.2). Of the core set
-the farthest is moved to first, until none is outside; only then are others looked for.
+shrink, and the stored f of every core vector is updated by one kernel row (3.1.2). The centre first
+moves towards the farthest of the core set, until none is outside; only then are other samples
+examined.
 
 `lift` is the square of the coordinate beyond the feature space of 3.3: the samples have 0 there,
-the centre begins with r. It moves like any other coordinate, and what it is in the end is
-what the ball is smaller by: |c - phi~|^2 <= (1 + epsilon)^2 r^2 - lift.
+the centre begins with r. It moves like any other coordinate, and its final value is what the ball's
+squared radius is smaller by: |c - phi~|^2 <= (1 + epsilon)^2 r^2 - lift.
 
-Where samples have weights K_ii is not the same for all, and each has a radius of its own: r_i^2 =
+With sample weights K_ii is not the same for all, and each sample has a radius of its own: r_i^2 =
 K_ii - shrunk, with shrunk = 0 at the beginning, when every sample's ball goes through the origin.
 
-Bytes, M = max_core: see `plan`; D s + 60 a core vector, and the cache.
+Bytes, M = max_core: see `plan`; D s + 60 per core vector, and the cache.
 """
 
 cimport cython
@@ -37,10 +38,10 @@ cdef extern from "ball_pass.h" nogil:
 
 @cython.final
 cdef class BallVectorMachineCore(EnclosingCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef bint lifted
     cdef bint has_cache
-    cdef int64_t first      # of the core set the farthest, -1 where that is not known
+    cdef int64_t first      # the farthest core vector, -1 if not known
     cdef double *f          # (max_core,): (K alpha)_i
     cdef double *lift
     cdef double *shrunk     # kappa - r^2
@@ -80,7 +81,7 @@ cdef class BallVectorMachineCore(EnclosingCore):
             self.move_to(p)
 
     cdef void move_to(self, int64_t p) noexcept nogil:
-        """The centre towards core vector p, as far as its surface"""
+        """Move the centre towards core vector p until p is on the surface."""
         cdef double k_pp = self.length(p)
         cdef double square = self.square[0] + self.lift[0] - 2.0 * self.f[p] + k_pp
         cdef double keep = sqrt(fmax(k_pp - self.shrunk[0], 0.0) / square)
@@ -109,7 +110,7 @@ cdef class BallVectorMachineCore(EnclosingCore):
         return self.k(self.point, self.point) + 1.0 + self.own[p]
 
     cdef void move_block(self, int64_t p, double keep, double gain) noexcept nogil:
-        """f of the block after that"""
+        """Update f of the block after a move."""
         cdef Block *block = &self.block
         cdef int64_t i
         if block.n == 0:
@@ -138,7 +139,8 @@ cdef class BallVectorMachineCore(EnclosingCore):
         return cache_row(cache, k)
 
     cdef bint make_room(self) noexcept nogil:
-        """In a stream the lightest goes, and the others share its weight; else the ball stays."""
+        """In a stream, drop the lightest; the others share its weight. Otherwise the ball stays as
+        it is."""
         cdef int64_t q, j, last = self.n_core[0] - 1
         cdef double a, rest
         cdef const float *row
@@ -158,7 +160,7 @@ cdef class BallVectorMachineCore(EnclosingCore):
         self.f[q], self.f[last] = self.f[last], 0.0
         self.remove(q)
         self.wipe()
-        self.look_again()
+        self.recompute_block()
         self.n_given_up[0] += 1
         return True
 
@@ -174,7 +176,7 @@ cdef class BallVectorMachineCore(EnclosingCore):
         return self.kappa - self.shrunk[0]
 
     def shrink(self):
-        """Algorithm 4, lines 3 and 4: a smaller radius; whether one was had."""
+        """Algorithm 4, lines 3 and 4: reduce the radius; return whether it was reduced."""
         cdef double square = self.kappa - self.shrunk[0]
         cdef double slack = (2.0 + self.epsilon) * self.epsilon * square
         if not self.lift[0] > slack:
@@ -186,10 +188,10 @@ cdef class BallVectorMachineCore(EnclosingCore):
     def check(self):
         super().check()
         if not 0.0 <= self.shrunk[0] <= self.kappa or not 0.0 <= self.lift[0] <= self.kappa:
-            raise CorruptModelError("the ball's radius cannot be")
+            raise CorruptModelError("the ball's radius is out of range")
         f = self.views["f"]
         n = int(self.n_core[0])
         with np.errstate(over="ignore", invalid="ignore"):
             off = np.abs(f[:n] - self.check_products())
         if f[n:].any() or not (off <= self.rounding()).all():
-            raise CorruptModelError("a product with the centre is not what it was")
+            raise CorruptModelError("a product with the centre is wrong")

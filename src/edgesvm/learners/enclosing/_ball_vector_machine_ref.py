@@ -8,7 +8,8 @@ from edgesvm.learners.enclosing._enclosing_ref import EnclosingCoreRef
 
 
 class BallVectorMachineCoreRef(EnclosingCoreRef):
-    """The centre moves, by the least that will do, until a ball of fixed radius encloses all."""
+    """The centre moves, by the smallest steps that enclose a sample each, until the ball encloses
+    all."""
 
     others = ("f",)
 
@@ -48,7 +49,7 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
             self.move_to(p)
 
     def move_to(self, p):
-        """As far as the surface of sample p's ball"""
+        """Move until p is on the surface."""
         v, k_pp = self.views, self.length(p)
         square = v["square"] + v["lift"] - 2.0 * v["f"][p] + k_pp
         keep = np.sqrt(max(k_pp - float(v["shrunk"]), 0.0) / square)
@@ -86,7 +87,7 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         self.held("f")[:] /= 1.0 - a
         v["beta"][:] /= 1.0 - a
         self.remove(q)
-        self.look_again()
+        self.recompute_block()
         return True
 
     def shrink(self):

@@ -5,15 +5,15 @@ being one number kappa,
 
     min 1/2 alpha' K alpha,   sum alpha = 1,   alpha >= 0,   R^2 = kappa - alpha' K alpha
 
-which is the problem of _smo.pyx with signs y, offset 1 and ridge 1 / (C weight). Its gradient is
-1 - K alpha, its gap is kept below epsilon R^2 / 2, so that no core vector is outside. A newcomer
-has coefficient zero, and the solver goes on from where it was. R so found is at most that of the
-minimum enclosing ball of all samples, as alpha is feasible.
+which is the problem of _smo.pyx with signs y, offset 1 and ridge 1 / (C weight). Its gradient is 1
+- K alpha, its gap is kept below epsilon R^2 / 2, so that no core vector is outside. A new core
+vector has coefficient zero, and the solver continues from its last solution. The R found is at most
+that of the minimum enclosing ball of all samples, as alpha is feasible.
 
-Where samples have weights kappa is that of weight one, and the ball is of centre-constrained kind:
-each sample has an axis more that makes up for the difference, on which the centre is 0.
+With sample weights, kappa is that of weight one, and the ball is centre-constrained: each sample
+has one more axis that makes up the difference, on which the centre is 0.
 
-Bytes, M = max_core: see `plan`; D s + 84 a core vector, and the cache.
+Bytes, M = max_core: see `plan`; D s + 84 per core vector, and the cache.
 """
 
 cimport cython
@@ -39,11 +39,11 @@ from edgesvm.learners.enclosing.constants import FINEST, ITERATIONS
 
 @cython.final
 cdef class CoreVectorMachineCore(EnclosingCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef Smo smo
     cdef bint begun         # the solver has the core set
     cdef bint solved        # alpha is its solution
-    cdef double was         # the threshold before the last vector came
+    cdef double was         # the threshold before the last vector was added
     cdef double *alpha      # (wide,)
 
     def __init__(self, *common, **params):
@@ -86,8 +86,8 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         return True
 
     cdef void look_at_those_outside(self) noexcept nogil:
-        """f anew of the block's rows that were outside before; the others count as inside until
-        they are met again, which they are, for the ball has moved."""
+        """Recompute f of the block's rows that were outside; the others count as inside until they
+        are seen again, as they will be because the ball has moved."""
         cdef Block *block = &self.block
         cdef double least = self.threshold()
         cdef int64_t i
@@ -99,7 +99,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
                 block.f[i] = fmax(block.f[i], least)
 
     cdef void set_up(self) noexcept nogil:
-        """The solver with the core set, from the coefficients there are"""
+        """Set up the solver with the core set and its coefficients."""
         cdef int64_t p
         self.smo.n = self.n_core[0]
         for p in range(self.smo.n):
@@ -108,7 +108,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.begun = True
 
     cdef void find_centre(self) noexcept nogil:
-        """What the coefficients make"""
+        """Compute square, intercept and beta from the coefficients."""
         cdef int64_t p
         cdef double square = 0.0, intercept = 0.0
         smo_complete(&self.smo)
@@ -119,7 +119,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.square[0], self.intercept[0] = fmax(square, 0.0), intercept
 
     cdef bint make_room(self) noexcept nogil:
-        """Core vectors without a coefficient go, which leaves the ball as it is."""
+        """Drop core vectors without a coefficient, which leaves the ball as it is."""
         cdef int64_t p, before = self.n_core[0]
         self.wipe()
         for p in range(before - 1, -1, -1):
@@ -149,6 +149,6 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         super().check()
         alpha = self.views["alpha"]
         if any(self.views[name].any() for name in SOLVER):
-            raise CorruptModelError("the solver's scratch was left behind")
+            raise CorruptModelError("the solver's scratch is not zero")
         if not (alpha == np.abs(self.views["beta"])).all():
             raise CorruptModelError("the coefficients contradict one another")

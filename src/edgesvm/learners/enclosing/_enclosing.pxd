@@ -1,4 +1,4 @@
-# A core set and the ball around it: what CoreVectorMachine and BallVectorMachine stand on; see
+# A core set and the ball around it, base of CoreVectorMachine and BallVectorMachine; see
 # _enclosing.pyx.
 
 from libc.stdint cimport int64_t, uint64_t
@@ -8,23 +8,23 @@ from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport Tiles
 
-cdef struct Block:      # rows looked at together
+cdef struct Block:      # rows examined together
     int64_t n
     int64_t room
     Tiles rows
-    double *f           # (K c)_i, infinite of rows in the core set
+    double *f           # (K c)_i, infinite for rows in the core set
     double *sign
     double *own         # 1 / (C weight)
     int64_t *number
-    float *row          # kernel values of one of the core set, in whole tiles
+    float *row          # kernel values of one core vector, in whole tiles
 
 
 cdef class EnclosingCore(KernelCore):
-    cdef public double epsilon      # at work now
+    cdef public double epsilon      # the current one
     cdef double C, kappa            # K_ii of a sample of weight one
     cdef bint normalize
-    cdef bint streaming             # where there is no room, make some
-    cdef bint is_full               # there was none
+    cdef bint streaming             # make room if the core set is full
+    cdef bint is_full               # there was no room
     cdef int64_t max_core, max_iter
     cdef int64_t budget             # steps that may still be made
     cdef int64_t n_taken            # into the core set
@@ -55,7 +55,7 @@ cdef class EnclosingCore(KernelCore):
     cdef bint make_room(self) noexcept nogil
     cdef void wipe(self) noexcept nogil
 
-    # What it stands on.
+    # Shared.
     cdef bint make_point(self, const void *x) noexcept nogil
     cdef void scale_point(self, double scale) noexcept nogil
     cdef double output(self) noexcept nogil
@@ -63,7 +63,7 @@ cdef class EnclosingCore(KernelCore):
     cdef Status load_block(
         self, int64_t n, int64_t *at, const char *x, const signed char *slot, const double *weight,
         const int64_t *number) noexcept nogil
-    cdef void look_again(self) noexcept nogil
+    cdef void recompute_block(self) noexcept nogil
     cdef void note_near(self) noexcept nogil
     cdef void sift_up(self, int64_t at, double margin, int64_t number) noexcept nogil
     cdef void sift_down(self, double margin, int64_t number) noexcept nogil

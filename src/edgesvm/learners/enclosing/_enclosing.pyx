@@ -1,22 +1,22 @@
-"""A core set, and the ball that encloses it, compiled: what CoreVectorMachine and BallVectorMachine
-stand on.
+"""A core set and the ball that encloses it, compiled: the base of CoreVectorMachine and
+BallVectorMachine.
 
 Tsang, Kocsor & Kwok 2007. Sample i is phi~_i = (y phi(x), y, e_i / sqrt(C weight)), so that, eq. 3,
 
     K_ij = y_i y_j (k(x_i, x_j) + 1) + [i = j] / (C weight_i)
 
-and the centre is c = sum alpha_i phi~_i over the core set, alpha >= 0, sum alpha = 1. Held are
-beta = y alpha, and |c|^2; with f_i = (K alpha)_i a sample's squared distance is |c|^2 - 2 f_i +
-K_ii, and being outside is f_i below one threshold, the same for all. By eq. 4 sum beta k(x, .) +
-sum beta is the decision value.
+and the centre is c = sum alpha_i phi~_i over the core set, alpha >= 0, sum alpha = 1. Stored are
+beta = y alpha and |c|^2. With f_i = (K alpha)_i a sample's squared distance is |c|^2 - 2 f_i +
+K_ii, and a sample is outside if f_i is below a threshold, the same for all. By eq. 4 sum beta k(x,
+.) + sum beta is the decision value.
 
-Samples are looked at in blocks, of 59 say, of which one is among the farthest twentieth of all with
-probability 0.95. f of a block is n_core kernel values a row; then, whatever is taken, it is kept up
-to date (3.1.2). Of a block the farthest is taken, until none is outside.
+Samples are examined in blocks, of 59 for example, of which at least one is among the farthest 5 %
+of all with probability 0.95. f of a block takes n_core kernel values per row; then it is updated
+after each change (3.1.2). The farthest of a block is added to the core set, until none is outside.
 
-A sample has its number, so that one met again is known to be in the core set. In a pass over all
-data the numbers of the samples are noted that are inside, but nearest to the surface: they are the
-first to be outside when the ball has moved.
+A sample has a number, so that one seen again is known to be in the core set. A pass over all data
+records the numbers of the samples that are inside but nearest to the surface: they are the first to
+be outside when the ball has moved.
 """
 
 cimport numpy as cnp
@@ -40,14 +40,14 @@ cnp.import_array()
 
 SCRATCH = (*CACHE, "point", "block_rows", "block_f", "block_sign", "block_own", "block_number",
            "block_row", "near_margin", "near_number")
-cdef int64_t STEPS = 1000       # between two looks at Ctrl-C
-cdef double WITHIN = 1e-6       # sums of coefficients, after rounding
+cdef int64_t STEPS = 1000       # between two checks for Ctrl-C
+cdef double WITHIN = 1e-6       # tolerance for sums of coefficients
 cdef double LARGEST
 from edgesvm.learners.enclosing.constants import LARGEST
 
 
 cdef class EnclosingCore(KernelCore):
-    """The core set and the block; parameters as the public class has checked them."""
+    """The core set and the block. The public class has checked the parameters."""
 
     def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
         super().__init__(*common, kernel=kernel)
@@ -81,7 +81,7 @@ cdef class EnclosingCore(KernelCore):
     # -- samples -----------------------------------------------------------------------------------
 
     cdef bint make_point(self, const void *x) noexcept nogil:
-        """point = x, of unit norm where `normalize`; whether x can be learned from"""
+        """Set point = x, scaled to unit norm if `normalize`; return whether x can be learned."""
         cdef double xx = self.square_norm(x)
         if not isfinite(xx):
             return False
@@ -108,7 +108,7 @@ cdef class EnclosingCore(KernelCore):
     cdef Status load(
         self, const void *x, double y, double weight, int64_t number
     ) noexcept nogil:
-        """A row more in the block; CHANGED where it could be taken."""
+        """Add a row to the block; CHANGED if it can be learned."""
         cdef Block *block = &self.block
         cdef int64_t i = block.n
         cdef double own = 1.0 / (self.C * weight)
@@ -124,7 +124,8 @@ cdef class EnclosingCore(KernelCore):
         return CHANGED
 
     cdef void note_near(self) noexcept nogil:
-        """Of the block's rows inside, those nearest to the surface, in place of others less near"""
+        """Record the block's rows that are inside and nearest to the surface, replacing less near
+        ones."""
         cdef Block *block = &self.block
         cdef double least = self.threshold()
         cdef int64_t i
@@ -138,7 +139,7 @@ cdef class EnclosingCore(KernelCore):
                 self.sift_down(block.f[i] - least, block.number[i])
 
     cdef void sift_up(self, int64_t at, double margin, int64_t number) noexcept nogil:
-        """A heap, the least near on top: into the last place, and up"""
+        """The heap has the least near row on top: insert at the end and move up."""
         cdef int64_t above
         while at > 0:
             above = (at - 1) // 2
@@ -150,7 +151,7 @@ cdef class EnclosingCore(KernelCore):
         self.near_margin[at], self.near_number[at] = margin, number
 
     cdef void sift_down(self, double margin, int64_t number) noexcept nogil:
-        """In the place of the top, and down"""
+        """Replace the top and move down."""
         cdef int64_t at = 0, below = 1
         while below < self.n_near:
             if below + 1 < self.n_near and (
@@ -178,8 +179,8 @@ cdef class EnclosingCore(KernelCore):
         memset(block.row, 0, padded(block.n) * sizeof(float))
         block.n = 0
 
-    cdef void look_again(self) noexcept nogil:
-        """f of the block anew"""
+    cdef void recompute_block(self) noexcept nogil:
+        """Recompute f of the block."""
         cdef Block *block = &self.block
         cdef int64_t i
         for i in range(block.n):
@@ -188,7 +189,7 @@ cdef class EnclosingCore(KernelCore):
                 block.f[i] = block.sign[i] * self.output()
 
     cdef int64_t farthest(self) noexcept nogil:
-        """The row of the block that is farthest outside, or -1"""
+        """The row of the block that is farthest outside, or -1."""
         cdef Block *block = &self.block
         cdef double least = INFINITY if self.n_core[0] == 0 else self.threshold()
         cdef int64_t i, t = 0
@@ -199,7 +200,7 @@ cdef class EnclosingCore(KernelCore):
                     t = i
             if t < 0 or not self.is_core(block.number[t]):
                 return t
-            block.f[t] = INFINITY       # its own axis aside it was outside, with it it is not
+            block.f[t] = INFINITY       # outside without its own axis, inside with it
         return -1
 
     cdef bint is_core(self, int64_t number) noexcept nogil:
@@ -212,7 +213,7 @@ cdef class EnclosingCore(KernelCore):
     # -- the core set ------------------------------------------------------------------------------
 
     cdef bint improve(self) noexcept nogil:
-        """One step; whether there was one to make"""
+        """Make one step; return whether there was one to make."""
         cdef int64_t t
         if self.budget <= 0:
             return False
@@ -224,11 +225,11 @@ cdef class EnclosingCore(KernelCore):
         if self.n_core[0] < self.max_core:
             self.append(t)
             return True
-        self.is_full = not self.make_room()     # the centre has moved: look anew
+        self.is_full = not self.make_room()     # the centre has moved: examine again
         return not self.is_full
 
     cdef void append(self, int64_t t) noexcept nogil:
-        """Row t of the block into the core set"""
+        """Add row t of the block to the core set."""
         cdef Block *block = &self.block
         cdef int64_t p = self.n_core[0]
         cdef double f = block.f[t]
@@ -242,7 +243,7 @@ cdef class EnclosingCore(KernelCore):
         self.take(p, f)
 
     cdef void remove(self, int64_t q) noexcept nogil:
-        """The last of the core set into the place of q"""
+        """Move the last core vector to the place of q."""
         cdef int64_t last = self.n_core[0] - 1
         get_row(&self.rows, last, self.point)
         put_row(&self.rows, q, self.point)
@@ -255,7 +256,7 @@ cdef class EnclosingCore(KernelCore):
         self.n_core[0] = last
 
     cdef int64_t lightest(self) noexcept nogil:
-        """The place of the least coefficient, the oldest of equals"""
+        """The place of the smallest coefficient, the oldest of equals."""
         cdef int64_t p, q = 0
         for p in range(1, self.n_core[0]):
             if fabs(self.beta[p]) < fabs(self.beta[q]):
@@ -269,14 +270,14 @@ cdef class EnclosingCore(KernelCore):
         return 0.0
 
     cdef bint settle(self) noexcept nogil:
-        """A step within the core set; whether there was one to make"""
+        """Make a step within the core set; return whether there was one to make."""
         return False
 
     cdef void take(self, int64_t p, double f) noexcept nogil:
         """Sample p, the last, has come into the core set, with no coefficient yet"""
 
     cdef bint make_room(self) noexcept nogil:
-        """Give up some of a full core set; whether there is room now"""
+        """Drop some of a full core set; return whether there is room now."""
         return False
 
     cdef void wipe(self) noexcept nogil:
@@ -321,11 +322,11 @@ cdef class EnclosingCore(KernelCore):
         self.conclude()
 
     def watch(self):
-        """From now on note the rows that are inside, but nearest to the surface."""
+        """Start recording the rows that are inside but nearest to the surface."""
         self.watching = True
 
     def take_near(self):
-        """Their numbers, ndarray of int64, rising; no more are noted."""
+        """Return their numbers, ndarray of int64, ascending, and stop recording."""
         numbers = np.sort(self.views["near_number"][:self.n_near])
         self.clear_near()
         return numbers
@@ -339,20 +340,20 @@ cdef class EnclosingCore(KernelCore):
 
     @property
     def n_moves(self):
-        """It stays the same while the ball does."""
+        """Changes whenever the ball does."""
         return self.n_iter[0] + self.n_taken
 
     @property
     def is_spent(self):
-        """Whether no step more may be made."""
+        """Whether no more steps may be made."""
         return self.is_full or self.budget <= 0
 
     def offer(self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights,
               cnp.ndarray numbers not None, bint until_quiet=False):
-        """Take what is outside among rows of X (n, n_features), a block at a time.
+        """Learn the rows of X (n, n_features) that are outside, one block at a time.
 
-        slots : int8, 0 or 1; weights : float64 or None; numbers : int64. With `until_quiet` as far
-        as the first block of which nothing was taken; whether there was one.
+        slots : int8, 0 or 1; weights : float64 or None; numbers : int64. With `until_quiet`, stop
+        after the first block that added nothing; return whether there was one.
         """
         cdef const char *x = <const char *> cnp.PyArray_DATA(X)
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
@@ -381,7 +382,7 @@ cdef class EnclosingCore(KernelCore):
         self, int64_t n, int64_t *at, const char *x, const signed char *slot, const double *weight,
         const int64_t *number
     ) noexcept nogil:
-        """Rows from `at` on into the block, as many as go in"""
+        """Load rows from `at` into the block, as many as fit."""
         cdef int64_t i
         cdef double w
         cdef Status status
@@ -397,7 +398,7 @@ cdef class EnclosingCore(KernelCore):
         return CHANGED
 
     def improve_all(self):
-        """All steps there are, core set and block."""
+        """Make all possible steps, in the core set and the block."""
         cdef bint more = True
         while more:
             with nogil:
@@ -407,38 +408,39 @@ cdef class EnclosingCore(KernelCore):
                         break
             PyErr_CheckSignals()
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check(self):
         super().check()
         v = self.views
         if any(v[name].any() for name in SCRATCH):
-            raise CorruptModelError("scratch was left behind")
+            raise CorruptModelError("scratch is not zero")
         n = int(self.n_core[0])
         most = min(self.max_core, self.n_learned())
         if not 0 <= n <= most or (n == 0) != (most == 0):
             raise CorruptModelError(f"{n} core vectors, room for {self.max_core}")
         if min(self.n_iter[0], self.n_given_up[0]) < 0 or self.converged[0] not in (0, 1):
-            raise CorruptModelError("a flag or a count of steps cannot be")
+            raise CorruptModelError("a flag or a counter of steps is out of range")
         sign, beta, number = v["sign"], v["beta"], v["number"]
         if (np.abs(sign[:n]) != 1.0).any() or sign[n:].any():
             raise CorruptModelError("a core vector's label is neither -1 nor +1")
         if (beta[:n] * sign[:n] < 0.0).any() or beta[n:].any() or (
                 n and not abs(np.abs(beta).sum() - 1.0) < WITHIN):
-            raise CorruptModelError("the coefficients are no convex combination")
+            raise CorruptModelError("the coefficients are not a convex combination")
         if not abs(beta.sum() - self.intercept[0]) < WITHIN:
             raise CorruptModelError("the intercept is not the sum of the coefficients")
         if (number[:n] < 0).any() or (number[:n] >= self.common.n_seen).any() or (
                 number[n:].any() or len(np.unique(number[:n])) < n):
-            raise CorruptModelError("a core vector's number cannot be")
+            raise CorruptModelError("a core vector's number is out of range")
         own = v["own"]
         if not (own[:n] > 0.0).all() or own[n:].any() or (own > LARGEST).any() or not (
                 0.0 <= self.square[0] <= 2.0 * LARGEST):
-            raise CorruptModelError("a squared length cannot be")
+            raise CorruptModelError("a squared length is out of range")
         self.check_products()
 
     def check_products(self):
-        """Refuse core vectors that are not learned, and a centre that is not theirs."""
+        """Refuse core vectors that could not have been learned, and a centre that does not match
+        them."""
         cdef int64_t p
         cdef double k, f, square = 0.0
         cdef bint fine = True
@@ -452,11 +454,11 @@ cdef class EnclosingCore(KernelCore):
             products[p] = f
         memset(self.point, 0, self.row_bytes)
         if not fine:
-            raise CorruptModelError("a core vector is larger than any that is learned")
+            raise CorruptModelError("a core vector is larger than any that can be learned")
         if not fabs(square - self.square[0]) <= self.rounding():
             raise CorruptModelError("the centre is not that of the core vectors")
         return products
 
     def rounding(self):
-        """How far products may have strayed from what they are computed anew."""
+        """How far stored products may differ from recomputed ones."""
         return 1e-4 * max(self.kappa, float(self.views["own"].max(initial=0.0)))

@@ -1,5 +1,5 @@
-"""A core set and the ball that encloses it, in plain NumPy, for a reader with Tsang, Kocsor & Kwok
-2007 in hand."""
+"""A core set and the ball that encloses it, in plain NumPy, to be read next to Tsang, Kocsor & Kwok
+2007."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from edgesvm.learners.enclosing.constants import LARGEST
 
 
 class EnclosingCoreRef(KernelCoreRef):
-    """The core set by name in the arena; the block, rows looked at together, beside it."""
+    """The core set, by name in the arena, and the block: rows examined together."""
 
-    others: tuple[str, ...]  # arrays of the machine's own, a number a core vector
+    others: tuple[str, ...]  # the machine's own arrays, one number per core vector
 
     def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
         super().__init__(*common, kernel=kernel)
@@ -41,11 +41,11 @@ class EnclosingCoreRef(KernelCoreRef):
         self.put_row(self.views["rows"], p, x)
 
     def k_row(self, X, Z):
-        """The same, rounded as the compiled core's cached rows are"""
+        """k, rounded like the compiled core's cached rows."""
         return self.k(X, Z).astype(np.float32).astype(np.float64)
 
     def point(self, x):
-        """x, of unit norm where `normalize`; None where it cannot be learned from"""
+        """x, scaled to unit norm if `normalize`; None if it cannot be learned."""
         xx = x @ x
         if not np.isfinite(xx):
             return None
@@ -76,7 +76,7 @@ class EnclosingCoreRef(KernelCoreRef):
         self.block.append({"x": x, "y": y, "own": own, "number": number, "f": y * self.output(x)})
         return Status.CHANGED
 
-    def look_again(self):
+    def recompute_block(self):
         for row in self.block:
             if row["f"] < np.inf:
                 row["f"] = row["y"] * self.output(row["x"])
@@ -116,7 +116,7 @@ class EnclosingCoreRef(KernelCoreRef):
         self.take(p, f)
 
     def remove(self, q):
-        """The last of the core set into the place of q"""
+        """Move the last core vector to the place of q."""
         last = self.n - 1
         self.put(q, self.rows[last])
         self.put(last, 0)
@@ -136,15 +136,15 @@ class EnclosingCoreRef(KernelCoreRef):
         raise NotImplementedError
 
     def settle(self):
-        """A step within the core set; whether there was one to make"""
+        """Make a step within the core set; return whether there was one to make."""
         raise NotImplementedError
 
     def take(self, p, f):
-        """Sample p, the last, has come into the core set; f = (K alpha)_p"""
+        """Sample p, the last, was added to the core set; f = (K alpha)_p."""
         raise NotImplementedError
 
     def make_room(self):
-        """Give up some of a full core set; whether there is room now"""
+        """Drop some of a full core set; return whether there is room now."""
         raise NotImplementedError
 
     # -- one sample, many samples ------------------------------------------------------------------
@@ -167,11 +167,11 @@ class EnclosingCoreRef(KernelCoreRef):
         return np.nan if x is None else self.output(x)
 
     def watch(self):
-        """From now on note the rows that are inside, but nearest to the surface."""
+        """Start recording the rows that are inside but nearest to the surface."""
         self.watching = True
 
     def take_near(self):
-        """Their numbers, rising; no more are noted."""
+        """Return their numbers, ascending, and stop recording."""
         most = len(self.views["near_number"])
         numbers = np.sort([number for _, number in sorted(self.near)[:most]]).astype(np.int64)
         self.near, self.watching = [], False

@@ -19,42 +19,44 @@ __all__ = ["BallVectorMachine"]
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class BallVectorMachine(EnclosingMachine):
-    """The l2-SVM by a ball of fixed radius that encloses all samples: no numerical solver.
+    """The l2-SVM, found as a ball of fixed radius that encloses all samples, without a numerical
+    solver.
 
     Parameters
     ----------
     epsilon : float, default 1e-4
-        The ball's surface is taken (1 + epsilon) times as far out; 0 < epsilon < 1. Larger is
-        faster, with fewer core vectors. It must be well below the margin, ``margin_``, which is
-        small where C is large: or any ball will do, and `fit` says truly that it ``converged_``.
+        Tolerance: a sample counts as inside if it is within (1 + epsilon) times the radius; 0 <
+        epsilon < 1. Larger is faster, with fewer core vectors. It must be well below ``margin_``,
+        which is small if C is large. Otherwise any ball meets the tolerance, and ``converged_``
+        means little.
     C : float, default 1.0
-        Penalty of squared slack; > 0.
+        Penalty of the squared margin violation; > 0.
     kernel, gamma, degree, coef0
-        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
-        k(x, x) must be the same for all x: RBF, or any with ``normalize``.
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`. k(x, x) must be the
+        same for all x: RBF, or any with ``normalize``.
     normalize : bool, default False
-        Make every row of unit norm, predicted ones too; rows of zeros stay.
+        Scale every row to unit norm, also when predicting; rows of zeros stay zero.
     max_core : int, default 1000
         Vectors of the core set, at least 2.
     n_probes : int, default 59
-        Rows looked at together, at most ``max_core``: of 59 drawn at random one is among the
-        farthest twentieth of all, with probability 0.95.
+        Rows examined together, at most ``max_core``. Of 59 random rows at least one is among the
+        farthest 5 % of all rows, with probability 0.95.
     multi_scale : bool, default True
         Algorithm 3: enclose by 1 + 1/2 first, then 1 + 1/4, and so on down to epsilon.
     shrink : bool, default True
-        Algorithm 4: seek a ball that is smaller than r = sqrt(k~(x, x)).
+        Algorithm 4: search for a ball smaller than r = sqrt(k~(x, x)).
     max_rounds : int, default 1
-        Of Algorithm 4, at most; it ends by itself when the ball gets no smaller. In the paper's
-        experiments one round is made. More rounds come closer to the minimum enclosing ball, which
-        is the SVM, each for many times the time of the first.
+        Largest number of rounds of Algorithm 4, which also ends when the ball gets no smaller. The
+        paper's experiments use one round. More rounds come closer to the minimum enclosing ball,
+        which is the SVM; each takes many times as long as the first.
     cache : int or str, optional
-        Bytes for rows of the kernel matrix, at least two; default 16 rows.
+        Bytes for cached kernel rows, at least two rows; default 16 rows.
     max_iter : int, default 10,000,000
-        Moves of the centre at most, in one ``fit`` or for one sample.
+        Largest number of moves of the centre in one ``fit`` or for one sample.
     seed : int, default 0
-        Of the draws; 0 to 2**32 - 1.
+        Seed of the random draws, 0 to 2**32 - 1.
     dtype : {"float32", "float64"}, default "float32"
-        Of samples and the sums inside a kernel value; cached kernel rows are float32 always,
+        Type of samples and the sums inside a kernel value. Cached kernel rows are always float32,
         coefficients float64.
 
     Attributes
@@ -72,19 +74,19 @@ class BallVectorMachine(EnclosingMachine):
     Notes
     -----
     Tsang, Kocsor & Kwok 2007, Algorithms 2, 3 and 4. ``fit`` draws 59 rows at a time and moves the
-    centre towards those outside, until 59 are all inside; then it reads all rows, until in a whole
-    pass none is outside: then ``converged_``. In between, core vectors that have come outside are
-    seen to first, which costs next to nothing.
+    centre towards those outside, until all 59 are inside. Then it reads all rows until a whole pass
+    finds none outside; this is ``converged_``. In between, core vectors that are now outside are
+    handled first, which costs next to nothing.
 
-    Where a sample outside finds ``max_core`` vectors, ``fit`` ends there, the ball stays as it is,
-    and ``converged_`` is False. A stream (``learn_one``, ``partial_fit``) goes on: the vector of
-    the least coefficient gives way, counted in ``n_given_up_``. A sample of a stream is met once;
-    it was inside when it was met.
+    If a sample is outside and the core set is full, ``fit`` stops, the ball stays as it is, and
+    ``converged_`` is False. A stream (``learn_one``, ``partial_fit``) goes on: the vector of the
+    smallest coefficient is dropped and counted in ``n_given_up_``. In a stream each sample is seen
+    once; it was inside the ball at that moment.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 
-    Bytes: see ``plan``; some n_features s + 60 a core vector, s = 4 or 8, 64 of the default cache,
-    and 64 n_features s for the rows looked at together.
+    Bytes: see ``plan``; about n_features s + 60 per core vector, s = 4 or 8, 64 more for the
+    default cache, and 64 n_features s for the rows examined together.
 
     Examples
     --------
@@ -138,4 +140,4 @@ class BallVectorMachine(EnclosingMachine):
         return math.sqrt(max(square, 0.0))
 
     n_iter_ = Counter("Moves of the centre.")
-    n_rounds_ = Counter("Rounds of Algorithm 4 made.")
+    n_rounds_ = Counter("Rounds of Algorithm 4.")

@@ -1,5 +1,5 @@
-"""Tolerances and limits of the enclosing machines, for compiled core and twin."""
+"""Tolerances and limits of the enclosing machines, for the compiled core and the reference."""
 
 LARGEST = 1e300  # of 1 / (C weight)
-ITERATIONS = 100  # of the solver at a step
-FINEST = 5e-8  # half an epsilon that kernel rows of float32 still hold
+ITERATIONS = 100  # of the solver per step
+FINEST = 5e-8  # half of the smallest epsilon that float32 kernel rows can resolve

@@ -17,34 +17,35 @@ __all__ = ["CoreVectorMachine"]
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class CoreVectorMachine(EnclosingMachine):
-    """The l2-SVM by the minimum enclosing ball of a small core set of the samples.
+    """The l2-SVM, found as the minimum enclosing ball of a small core set of the samples.
 
     Parameters
     ----------
     epsilon : float, default 1e-4
-        The ball's surface is taken (1 + epsilon) times as far out; 0 < epsilon < 1. Larger is
-        faster, with fewer core vectors. It must be well below the margin, ``margin_``, which is
-        small where C is large: or any ball will do, and `fit` says truly that it ``converged_``.
+        Tolerance: a sample counts as inside if it is within (1 + epsilon) times the radius; 0 <
+        epsilon < 1. Larger is faster, with fewer core vectors. It must be well below ``margin_``,
+        which is small if C is large. Otherwise any ball meets the tolerance, and ``converged_``
+        means little.
     C : float, default 1.0
-        Penalty of squared slack; > 0.
+        Penalty of the squared margin violation; > 0.
     kernel, gamma, degree, coef0
-        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
-        k(x, x) must be the same for all x: RBF, or any with ``normalize``.
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`. k(x, x) must be the
+        same for all x: RBF, or any with ``normalize``.
     normalize : bool, default False
-        Make every row of unit norm, predicted ones too; rows of zeros stay.
+        Scale every row to unit norm, also when predicting; rows of zeros stay zero.
     max_core : int, default 1000
         Vectors of the core set, at least 2.
     n_probes : int, default 59
-        Rows looked at together, at most ``max_core``: of 59 drawn at random one is among the
-        farthest twentieth of all, with probability 0.95.
+        Rows examined together, at most ``max_core``. Of 59 random rows at least one is among the
+        farthest 5 % of all rows, with probability 0.95.
     cache : int or str, optional
-        Bytes for rows of the kernel matrix, at least two; default 16 rows.
+        Bytes for cached kernel rows, at least two rows; default 16 rows.
     max_iter : int, default 10,000,000
-        Iterations of SMO at most, in one ``fit`` or for one sample.
+        Largest number of iterations of SMO in one ``fit`` or for one sample.
     seed : int, default 0
-        Of the draws; 0 to 2**32 - 1.
+        Seed of the random draws, 0 to 2**32 - 1.
     dtype : {"float32", "float64"}, default "float32"
-        Of samples and the sums inside a kernel value; cached kernel rows are float32 always,
+        Type of samples and the sums inside a kernel value. Cached kernel rows are always float32,
         coefficients float64.
 
     Attributes
@@ -61,21 +62,21 @@ class CoreVectorMachine(EnclosingMachine):
 
     Notes
     -----
-    Tsang, Kocsor & Kwok 2007, Algorithm 1. ``fit`` draws 59 rows at a time, takes the farthest of
-    those outside into the core set and finds the core set's minimum enclosing ball anew, by SMO
-    from where it was, until 59 are all inside; then it reads all rows, until in a whole pass none
-    is outside: then ``converged_``. The inner problem is solved to a gap of epsilon R^2 / 2.
+    Tsang, Kocsor & Kwok 2007, Algorithm 1. ``fit`` draws 59 rows at a time, adds the farthest of
+    those outside to the core set and updates the core set's minimum enclosing ball, by SMO from the
+    previous one, until all 59 are inside. Then it reads all rows until a whole pass finds none
+    outside; this is ``converged_``. The inner problem is solved to a gap of epsilon R^2 / 2.
 
-    Where a sample outside finds ``max_core`` vectors, those without a coefficient give way, counted
-    in ``n_given_up_``, which leaves the ball as it is. Where all have one ``fit`` ends there; in a
-    stream (``learn_one``, ``partial_fit``) the sample is passed over, `learn_one` answers False,
-    and a stream that changes is not followed; either way ``converged_`` is False. A sample of a
-    stream is met once; it was inside when it was met.
+    If a sample is outside and the core set is full, vectors without a coefficient are dropped and
+    counted in ``n_given_up_``, which leaves the ball as it is. If all have one, ``fit`` stops; in a
+    stream (``learn_one``, ``partial_fit``) the sample is skipped and `learn_one` returns False, so
+    that a full core set does not follow a stream that changes. Either way ``converged_`` is False.
+    In a stream each sample is seen once; it was inside the ball at that moment.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 
-    Bytes: see ``plan``; some n_features s + 92 a core vector, s = 4 or 8, 64 of the default cache,
-    and 64 n_features s for the rows looked at together.
+    Bytes: see ``plan``; about n_features s + 92 per core vector, s = 4 or 8, 64 more for the
+    default cache, and 64 n_features s for the rows examined together.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What CoreVectorMachine and BallVectorMachine share: parameters, memory, the passes over data."""
+"""Base of CoreVectorMachine and BallVectorMachine: parameters, memory, the passes over data."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
 from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
 
-NEAR = 8  # times n_probes: rows noted in a pass
+NEAR = 8  # times n_probes: rows recorded in a pass
 GEOMETRY = ("epsilon", "C", *KERNEL, "normalize", "max_core", "n_probes")  # in this order in a
 EFFORT = ("cache", "max_iter", "seed", "dtype")  # snapshot, a machine's own between the two
-CACHED_ROWS = 16  # where ``cache`` is not given
+CACHED_ROWS = 16  # if ``cache`` is not given
 
 Progress = Callable[[int, int, float], Any]
 Self = TypeVar("Self", bound="EnclosingMachine")
@@ -57,9 +57,8 @@ class EnclosingMachine(KernelLearner):
         kernel = self._kernel(1)
         if not isinstance(kernel, RBF) and not self.normalize:
             raise ValueError(
-                f"kernel={self.kernel!r}: k(x, x) must be the same for all x, or the SVM is no"
-                " enclosing ball; give an RBF kernel, or normalize=True, which makes every row of"
-                " unit norm"
+                f"kernel={self.kernel!r}: k(x, x) must be the same for all x; use an RBF kernel, or"
+                " normalize=True, which scales every row to unit norm"
             )
         if not self._self_kernel(kernel) <= LARGEST_KERNEL:
             raise ValueError(f"kernel={kernel!r}: k(x, x) of a row of unit norm is too large")
@@ -68,7 +67,7 @@ class EnclosingMachine(KernelLearner):
 
     @staticmethod
     def _self_kernel(kernel: Kernel) -> float:
-        """k(x, x), of a row of unit norm where that matters."""
+        """k(x, x), for a row of unit norm if the kernel depends on it."""
         with np.errstate(over="ignore"):
             return float(kernel.of_square(np.ones(1))[0])
 
@@ -117,7 +116,7 @@ class EnclosingMachine(KernelLearner):
         }
 
     def _zero(self, core: Any) -> None:
-        # The cache is last, and zero between samples: writing it would touch all its pages.
+        # The cache comes last and is zero between samples: writing it would touch all its pages.
         core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
 
     # -- learning ----------------------------------------------------------------------------------
@@ -130,24 +129,24 @@ class EnclosingMachine(KernelLearner):
         *,
         progress: Progress | None = None,
     ) -> Self:
-        """Forget, then enclose all rows.
+        """Reset, then enclose all rows.
 
         Parameters
         ----------
         X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
-            A source, such as a `Recording`, brings its labels. Rows of an array are drawn at random
-            first, those of a source are read in their order.
+            A source, such as a `Recording`, has its own labels. Rows of an array are first drawn at
+            random, those of a source are read in order.
         y : array of shape (n_samples,), labels
         sample_weight : array of shape (n_samples,), float64, optional
-            C times this is the row's penalty; rows of weight zero are left out.
+            C times this is the row's penalty; rows of weight zero are skipped.
         progress : callable, optional
-            Called as ``progress(n_passes, n_core, epsilon)`` after each chunk. What it raises, or
-            Ctrl-C, ends the passes; the ball is what it has come to.
+            Called as ``progress(n_passes, n_core, epsilon)`` after each chunk. An exception it
+            raises, or Ctrl-C, ends the passes; the ball stays as it is then.
 
         Raises
         ------
         ValueError
-            As for any learner; nothing is forgotten.
+            As for any learner; nothing is reset.
         """
         owner = type(self).__name__
         source = Source(X, y, sample_weight, owner=owner)
@@ -177,7 +176,7 @@ class EnclosingMachine(KernelLearner):
             for core.epsilon in self._scales():
                 for chunk in data.drawn():
                     quiet = core.offer(*chunk, until_quiet=True)
-                    self._tell(data, progress)
+                    self._call_progress(data, progress)
                     if quiet or core.is_spent:
                         break
             if not self._pass_until_enclosed(data, progress):
@@ -186,7 +185,7 @@ class EnclosingMachine(KernelLearner):
                 return True
 
     def _pass_until_enclosed(self, data: _Data, progress: Progress | None) -> bool:
-        """Full passes, until in one of them the ball does not move."""
+        """Full passes, until the ball does not move in one of them."""
         core = self._allocated
         while True:
             core.improve_all()
@@ -207,27 +206,27 @@ class EnclosingMachine(KernelLearner):
         core = self._allocated
         for chunk in chunks:
             core.offer(*chunk)
-            self._tell(data, progress)
+            self._call_progress(data, progress)
             if core.is_spent:
                 return
 
-    def _tell(self, data: _Data, progress: Progress | None) -> None:
+    def _call_progress(self, data: _Data, progress: Progress | None) -> None:
         if progress is not None:
             core = self._allocated
             progress(data.n_passes, int(core.views["n_core"]), core.epsilon)
 
     def _scales(self) -> list[float]:
-        """The epsilons of one round, falling."""
+        """The epsilons of one round, descending."""
         return [float(self.epsilon)]
 
     def _smaller(self) -> bool:
-        """Whether there is a round more, with a smaller ball."""
+        """Whether there is another round, with a smaller ball."""
         return False
 
     # -- what was learned --------------------------------------------------------------------------
 
     def _held(self, name: str) -> np.ndarray:
-        """One of the arrays of the core set, as long as it is."""
+        """One of the core set's arrays, without its unused end."""
         if not self.is_fitted:
             self._raise_not_fitted()
         views = self._allocated.views
@@ -239,18 +238,19 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def core_(self) -> np.ndarray:
-        """The core set: which rows of the data, or samples of the stream, from 0 on; ndarray of
-        shape (n_core,), int64."""
+        """The core set: numbers of rows of the data, or of samples of the stream, from 0; ndarray
+        of shape (n_core,), int64."""
         return self._held("number").copy()
 
     @property
     def support_(self) -> np.ndarray:
-        """Of the core set those with a coefficient, ndarray of shape (n_support,), int64."""
+        """The core vectors with a coefficient, numbered as in `core_`; ndarray of shape
+        (n_support,), int64."""
         return self._held("number")[self._supports]
 
     @property
     def support_vectors_(self) -> np.ndarray:
-        """As they were learned, of unit norm with ``normalize``; ndarray of shape (n_support,
+        """Support vectors, of unit norm with ``normalize``; ndarray of shape (n_support,
         n_features), a copy."""
         tiles = self._allocated.views["rows"]
         return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[self._supports]
@@ -268,8 +268,8 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def slack_(self) -> np.ndarray:
-        """xi of eq. 4, alpha / (C weight), of the support vectors; of all other samples it is
-        zero. Ndarray of shape (n_support,), float64."""
+        """xi of eq. 4, alpha / (C weight), of the support vectors, ndarray of shape (n_support,),
+        float64; zero for all other samples."""
         at = self._supports
         return np.abs(self._held("beta")[at]) * self._held("own")[at]
 
@@ -279,27 +279,27 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def radius_(self) -> float:
-        """Every row of the data is within this of the centre, in the space of eq. 3, where
-        ``converged_``."""
+        """If ``converged_``, every row of the data is within this distance of the centre, in the
+        space of eq. 3."""
         raise NotImplementedError
 
     @property
     def margin_(self) -> float:
-        """|c|^2, at the optimum y (w.phi(x) + b) of a support vector and its slack."""
+        """|c|^2; at the optimum, y (w.phi(x) + b) of a support vector plus its slack."""
         return float(self._allocated.views["square"])
 
     n_core_ = Counter("Vectors in the core set.")
-    n_given_up_ = Counter("Core vectors that had to go.")
+    n_given_up_ = Counter("Core vectors dropped for want of room.")
 
     @property
     def converged_(self) -> bool:
         """Whether `fit` ended with every row inside the (1 + epsilon) ball, and the ball has not
-        moved since; else ``max_core`` or ``max_iter`` came first."""
+        moved since; otherwise ``max_core`` or ``max_iter`` was reached."""
         return bool(self._allocated.views["converged"])
 
 
 class _Data:
-    """Rows with their numbers, as the core takes them."""
+    """Rows with their numbers, as the core needs them."""
 
     def __init__(self, source: Source, core: Any, n_rows: int) -> None:
         self._source, self._core, self._n_rows = source, core, n_rows
@@ -313,8 +313,8 @@ class _Data:
             yield self._encoded(chunk, np.arange(chunk.first, chunk.first + len(chunk.X)))
 
     def drawn(self) -> Iterator[Any]:
-        """Rows without end: drawn at random where they can be, else in their order, from where the
-        last left off."""
+        """Rows without end: drawn at random if the source allows it, otherwise in order, continuing
+        from the last call."""
         return self._endless
 
     def _draws(self) -> Iterator[Any]:
@@ -325,7 +325,7 @@ class _Data:
             yield self._encoded(self._source.take(self._numbers, self._core.dtype), self._numbers)
 
     def numbered(self, numbers: np.ndarray) -> Iterator[Any]:
-        """The rows of these numbers, rising."""
+        """The rows with these numbers, ascending."""
         if self._source.has_rows:
             yield self._encoded(self._source.take(numbers, self._core.dtype), numbers)
             return
@@ -337,5 +337,5 @@ class _Data:
     def _encoded(self, chunk: Rows, numbers: np.ndarray) -> tuple[Any, ...]:
         slots, n_known, _ = self._core.labels.encode(chunk.y)
         if n_known < len(chunk.y) or numbers.max(initial=0) >= self._n_rows:
-            raise ValueError(f"{self._core.owner}: the source has changed between two passes")
+            raise ValueError(f"{self._core.owner}: the source changed between two passes")
         return chunk.X, slots, chunk.weight, numbers

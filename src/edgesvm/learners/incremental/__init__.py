@@ -1,1 +1,2 @@
-"""SVMs trained a batch at a time, on what was found to matter before (Domeniconi & Gunopulos)."""
+"""SVMs trained one batch at a time, on the previous support vectors and the batch (Domeniconi &
+Gunopulos)."""

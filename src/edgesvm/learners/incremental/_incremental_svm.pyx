@@ -1,10 +1,11 @@
-"""IncrementalSVM, compiled: support vectors and the samples that a scheme adds to them, retrained a
-batch at a time (Domeniconi & Gunopulos 2001, section 2).
+"""IncrementalSVM, compiled: support vectors and the samples that a scheme adds to them, retrained
+one batch at a time (Domeniconi & Gunopulos 2001, section 2).
 
-The samples kept lie in the workspace behind the support vectors, without a coefficient, so that the
-cycle needs no copy; and the gradient of the support vectors, c - K beta, stays from cycle to cycle,
-so that one begins with the kernel of the batch alone. The first batch is kept whole; while it fills
-it is solved at each doubling, and all of it stays, so that there is a model before the first cycle.
+The selected samples are in the workspace after the support vectors, without a coefficient, so that
+a cycle needs no copy; and the gradient of the support vectors, c - K beta, stays from cycle to
+cycle, so that a cycle starts with the kernel of the batch alone. The first batch is stored whole;
+while it fills it is solved at each doubling, and all of it stays, so that there is a model before
+the first cycle.
 
 Bytes, N = max_vectors + batch_size, A = N rounded up to a multiple of 16: 88 + A (D s + 20) + 40 N,
 the row of scratch, D s, and the cache.
@@ -27,9 +28,9 @@ cdef int64_t FRESH_EVERY = 100      # cycles
 
 @cython.final
 cdef class IncrementalSVMCore(RetrainedSVMCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef double *intercept
-    cdef int64_t *n_support     # rows in front that the last cycle left
+    cdef int64_t *n_support     # rows at the front, left by the last cycle
     cdef int64_t *n_held        # those and the batch so far
 
     def __init__(self, *common, **params):
@@ -39,7 +40,7 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
         self.n_held = <int64_t *> self.array("n_held")
 
     cdef double value(self, const void *x) noexcept nogil:
-        """f(x); rows of the batch have coefficients only while it is the first"""
+        """f(x); rows of the batch have coefficients only in the first batch"""
         cdef int64_t n = self.n_support[0] if self.n_cycles[0] else self.n_held[0]
         return self.intercept[0] + weighted_kernel(
             &self.smo.rows, &self.smo.kernel, x, n, self.smo.beta)
@@ -65,13 +66,14 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
         return CHANGED
 
     cdef void cycle(self) noexcept nogil:
-        # The gradient of the support vectors is still there; now and then anew, against rounding
+        # The gradient of the support vectors is still known; recompute it now and then, against
+        # rounding
         cdef int64_t n_known = self.n_support[0] if self.n_cycles[0] % FRESH_EVERY else 0
         self.n_support[0] = self.train(self.n_held[0], n_known, self.intercept)
         self.n_held[0] = self.n_support[0]
 
     def update(self):
-        """A cycle with what the batch has so far; whether there was anything."""
+        """Run a cycle with the batch so far; return whether it had any samples."""
         if self.n_held[0] == self.n_support[0]:
             return False
         with nogil:
@@ -90,10 +92,10 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
         if not (0 <= support <= self.max_vectors and 0 <= held - support < self.batch_size
                 and held <= self.n_learned()):
             raise CorruptModelError(
-                f"{held} samples are held, {support} of them support vectors, where there is room"
+                f"{held} samples are stored, {support} of them support vectors; there is room"
                 f" for {self.max_vectors} and a batch of {self.batch_size}")
         if not self.n_cycles[0] and support:
-            raise CorruptModelError("there are support vectors, and there was no cycle")
+            raise CorruptModelError("there are support vectors before the first cycle")
         trained = support if self.n_cycles[0] else held
         views = self.views
         self.check_held(views["rows"], views["bound"], views["beta"], held)

@@ -9,7 +9,7 @@ from edgesvm.learners.incremental._retrained_svm_ref import RetrainedSVMCoreRef,
 
 
 class IncrementalSVMCoreRef(RetrainedSVMCoreRef):
-    """Rows, bounds and coefficients: support vectors in front, then the batch so far."""
+    """Rows, bounds and coefficients: support vectors first, then the batch so far."""
 
     @property
     def n_trained(self):
@@ -52,7 +52,7 @@ class IncrementalSVMCoreRef(RetrainedSVMCoreRef):
         self.put(v["rows"], X)
         filled(v["bound"], bound)
         filled(v["beta"], beta)
-        filled(v["gradient"], g)  # which the compiled core begins the next cycle with
+        filled(v["gradient"], g)  # from which the compiled core starts the next cycle
         v["intercept"][...] = intercept
         v["n_support"][...] = v["n_held"][...] = len(X)
 

@@ -1,4 +1,4 @@
-# What IncrementalSVM and WindowedSVM share: rows in a workspace, and their SVM.
+# Base of IncrementalSVM and WindowedSVM: rows in a workspace, and their SVM.
 
 from libc.stdint cimport int64_t
 

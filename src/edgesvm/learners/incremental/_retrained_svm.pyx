@@ -1,16 +1,15 @@
-"""A training cycle, compiled: the SVM of the rows in a workspace, of which the support vectors
-stay.
+"""A training cycle, compiled: solve the rows in a workspace and keep the support vectors.
 
 The workspace has room for `max_vectors` support vectors and a batch. A cycle starts from the
-coefficients that its rows have (those of support vectors, zero of the batch), which is feasible,
-and ends with the support vectors in front, the oldest first, and all behind them zero.
+coefficients of its rows (zero for the batch), which are feasible, and ends with the support vectors
+at the front, oldest first, and zeros after them.
 
-More support vectors than `max_vectors`: of each class, in proportion, those farthest on the wrong
-side of the margin, of the least y f(x), are given up, of equals the oldest; and the rest is solved
-again, so that a model is always the SVM of what it holds.
+If there are more support vectors than `max_vectors`, those farthest on the wrong side of the margin
+(smallest y f(x), the oldest of equals) are dropped from each class in proportion, and the rest is
+solved again, so that a model is always the SVM of what it stores.
 
-Rows of one class have no support vectors; the newest `max_vectors` of them stay, for the other
-class to come.
+Rows of one class have no support vectors; the newest `max_vectors` of them stay until the other
+class appears.
 
 Bytes: see `plan`; a row of the workspace takes D s + 60, and 64 of the default cache.
 """
@@ -36,7 +35,7 @@ SCHEMES = {
 
 
 cdef class RetrainedSVMCore(SmoCore):
-    """The workspace; parameters as the public class has checked them."""
+    """The workspace. The public class has checked the parameters."""
 
     def __init__(self, *common, C, kernel, tol, scheme, batch_size, max_vectors, max_iter):
         super().__init__(*common, C=C, kernel=kernel, tol=tol)
@@ -60,12 +59,12 @@ cdef class RetrainedSVMCore(SmoCore):
         return True
 
     cdef void put(self, int64_t t, const void *x, double bound) noexcept nogil:
-        """Row t of the workspace, with no coefficient yet"""
+        """Set row t of the workspace; its coefficient stays zero."""
         put_row(&self.smo.rows, t, x)
         self.smo.bound[t] = bound
 
     cdef void clear(self, int64_t first, int64_t last) noexcept nogil:
-        """Rows first <= t < last zero; `point` is, between solutions."""
+        """Zero rows first <= t < last; `point` is zero between solutions."""
         cdef int64_t t
         for t in range(first, last):
             put_row(&self.smo.rows, t, self.smo.point)
@@ -74,8 +73,8 @@ cdef class RetrainedSVMCore(SmoCore):
     # -- a cycle -----------------------------------------------------------------------------------
 
     cdef int64_t train(self, int64_t n, int64_t n_known, double *intercept) noexcept nogil:
-        """The SVM of the first n rows; its support vectors stay in front, with their gradient, how
-        many is returned. Of the first `n_known` the gradient is there."""
+        """Solve the first n rows; keep the support vectors, with their gradient, at the front and
+        return how many. The gradient of the first `n_known` rows is already known."""
         cdef int64_t n_support
         self.n_iter[0] = 0
         n_support = self.solve(n, n_known, intercept, False)
@@ -93,9 +92,9 @@ cdef class RetrainedSVMCore(SmoCore):
     cdef int64_t solve(
         self, int64_t n, int64_t n_known, double *intercept, bint keep_all
     ) noexcept nogil:
-        """From the coefficients that the rows have. Support vectors go to the front, and lose their
-        coefficient where there are too many; or, with `keep_all`, every row stays where it was.
-        How many there were."""
+        """Solve from the rows' coefficients. Move the support vectors to the front and drop those
+        beyond `max_vectors`; with `keep_all`, every row stays where it was. Return how many there
+        were."""
         cdef Smo *s = &self.smo
         s.n = n
         smo_begin(s, True, n_known)
@@ -113,8 +112,8 @@ cdef class RetrainedSVMCore(SmoCore):
         return n
 
     cdef void give_up(self, int64_t n, double b) noexcept nogil:
-        """Of n support vectors all but `max_vectors` lose their coefficient; the others' sum to
-        zero again, and are in front."""
+        """Drop all but `max_vectors` of n support vectors; move the rest to the front and balance
+        their coefficients."""
         cdef int64_t t, n_positive = 0, kept
         for t in range(n):
             n_positive += self.smo.bound[t] > 0.0
@@ -126,7 +125,7 @@ cdef class RetrainedSVMCore(SmoCore):
         self.balance(self.max_vectors)
 
     cdef void give_up_of(self, int64_t n, int64_t n_less, double y, double b) noexcept nogil:
-        """Class y loses its `n_less` support vectors of the least y f."""
+        """Drop the `n_less` support vectors of class y with the smallest y f."""
         cdef Smo *s = &self.smo
         cdef double beyond, most
         cdef int64_t t, worst
@@ -134,14 +133,14 @@ cdef class RetrainedSVMCore(SmoCore):
             worst, most = -1, -INFINITY
             for t in range(n):
                 if s.bound[t] * y > 0.0 and s.beta[t] != 0.0:
-                    # y f = 1 - y (g - b), and of free ones, whatever the tolerance has left, 1
+                    # y f = 1 - y (g - b); for free ones it is 1, whatever the tolerance leaves
                     beyond = y * (s.gradient[t] - b) if s.beta[t] == s.bound[t] else 0.0
                     if beyond > most:
                         worst, most = t, beyond
             s.beta[worst] = 0.0
 
     cdef void balance(self, int64_t n) noexcept nogil:
-        """The heavier class lighter, until sum beta = 0."""
+        """Scale down the class with the larger sum until sum beta = 0."""
         cdef double *beta = self.smo.beta
         cdef double up = 0.0, down = 0.0
         cdef int64_t t
@@ -157,22 +156,22 @@ cdef class RetrainedSVMCore(SmoCore):
                 beta[t] *= up / down
 
     cdef int64_t keep_newest(self, int64_t n) noexcept nogil:
-        """Without support vectors: the newest `max_vectors` rows to the front."""
+        """There are no support vectors: move the newest `max_vectors` rows to the front."""
         cdef Smo *s = &self.smo
         cdef int64_t t, n_kept = min(n, self.max_vectors)
         for t in range(n - n_kept, n):
-            s.beta[t] = 1.0     # what `smo_gather` takes to the front
+            s.beta[t] = 1.0     # what `smo_gather` moves to the front
         s.n = n
         smo_gather(s)
         memset(s.order, 0, n * sizeof(int32_t))
         memset(s.beta, 0, n * sizeof(double))
         return n_kept
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check(self):
         super().check()
         self.check_scratch("order", kept=("gradient",))
         if self.converged[0] not in (0, 1) or min(
                 self.n_cycles[0], self.n_given_up[0], self.n_iter[0]) < 0:
-            raise CorruptModelError("a flag or a count of the solver cannot be")
+            raise CorruptModelError("a flag or a counter of the solver is out of range")

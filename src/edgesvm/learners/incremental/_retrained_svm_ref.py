@@ -1,4 +1,4 @@
-"""A training cycle in plain NumPy: the SVM of some rows, of which the support vectors stay."""
+"""A training cycle in plain NumPy: solve some rows and keep the support vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WANTS = {
 
 
 class RetrainedSVMCoreRef(SmoCoreRef):
-    """The workspace; parameters as the public class has checked them."""
+    """The workspace. The public class has checked the parameters."""
 
     def __init__(self, *common, C, kernel, tol, scheme, batch_size, max_vectors, max_iter):
         super().__init__(*common, C=C, kernel=kernel, tol=tol)
@@ -26,7 +26,7 @@ class RetrainedSVMCoreRef(SmoCoreRef):
     # -- a cycle -----------------------------------------------------------------------------------
 
     def solve(self, X, bound, beta):
-        """The solver at its end, from the coefficients `beta`."""
+        """The finished solver, started from the coefficients `beta`."""
         smo = SMORef(self.k(X, X), bound, beta=beta, tol=self.tol)
         converged = smo.run(self.max_iter)
         smo.activate_all()
@@ -52,8 +52,8 @@ class RetrainedSVMCoreRef(SmoCoreRef):
         return X[keep], bound[keep], smo.beta[keep], smo.g[keep], smo.intercept
 
     def best(self, smo, support):
-        """`max_vectors` of the support vectors, in their order: of each class, in proportion, those
-        of the largest y f = 1 - y (g - b), which is 1 of the free; of equals the newest."""
+        """The `max_vectors` support vectors to keep, in order: from each class in proportion those
+        with the largest y f = 1 - y (g - b), which is 1 for free ones; the newest of equals."""
         y = np.sign(smo.bound[support])
         n, n_positive = len(y), int((y > 0).sum())
         kept = (2 * self.max_vectors * n_positive + n) // (2 * n)
@@ -71,7 +71,7 @@ class RetrainedSVMCoreRef(SmoCoreRef):
 
     @staticmethod
     def put(tiles, X):
-        """These rows in front, zero behind them."""
+        """Set these rows at the front, zeros after them."""
         n_tiles, width, lanes = tiles.shape
         flat = np.zeros((n_tiles * lanes, width), tiles.dtype)
         flat[: len(X)] = X
@@ -79,7 +79,7 @@ class RetrainedSVMCoreRef(SmoCoreRef):
 
 
 def balanced(beta):
-    """The heavier class lighter, until sum beta = 0."""
+    """Scale down the class with the larger sum until sum beta = 0."""
     up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
     return (
         beta * np.where(beta > 0, min(1.0, down / up), min(1.0, up / down))
@@ -89,6 +89,6 @@ def balanced(beta):
 
 
 def filled(array, values):
-    """These values in front, zero behind them."""
+    """Set these values at the front, zeros after them."""
     array[:] = 0
     array[: len(values)] = values

@@ -1,12 +1,12 @@
-"""WindowedSVM, compiled: w models of the last 1, 2, ..., w batches, the oldest of which answers
+"""WindowedSVM, compiled: w models of the last 1, 2, ..., w batches, the oldest of which predicts
 (Domeniconi & Gunopulos 2001, section 3).
 
-When a batch is complete, the model of w batches is dropped and its place taken by the SVM of the
-new batch alone; each other model is trained with what its scheme keeps of the batch. Model m began
-with a batch whose number is m modulo w, so that no model moves.
+When a batch is complete, the model of w batches is replaced by the SVM of the new batch alone; each
+other model is trained with the samples of the batch that its scheme selects. Model m started with a
+batch whose number is m modulo w, so that models stay in place.
 
 Each model is its support vectors, their coefficients and bounds; they are copied into the one
-workspace for a cycle and back. The batch lies apart, as w models learn from it.
+workspace for a cycle and back. The batch is stored separately, as w models learn from it.
 
 Bytes, V = max_vectors, b = batch_size, N = V + b, A = N rounded up to a multiple of 16, B = V to
 whole tiles: 80 + w (B (D s + 16) + 16) + b (D s + 8) + A (D s + 20) + 40 N, the row of scratch,
@@ -31,7 +31,7 @@ WORKSPACE = ("rows", "bound", "beta", "gradient")
 
 @cython.final
 cdef class WindowedSVMCore(RetrainedSVMCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef int64_t window
     cdef int64_t row_count      # of a model's rows, whole tiles
     cdef int64_t *n_batches
@@ -88,7 +88,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
             self.learn_batch()
         elif not self.n_batches[0] and (n & (n - 1)) == 0:
             self.begin_model(0)
-            self.n_cycles[0] = self.n_given_up[0] = 0   # the batch has them all still
+            self.n_cycles[0] = self.n_given_up[0] = 0   # the batch is still complete
         return CHANGED
 
     cdef void learn_batch(self) noexcept nogil:
@@ -103,14 +103,14 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         self.n_batches[0] += 1
 
     cdef void begin_model(self, int64_t m) noexcept nogil:
-        """Model m anew, of the batch alone"""
+        """Train model m on the batch alone."""
         cdef int64_t k
         for k in range(self.n_waiting[0]):
             self.put(k, self.batch + k * self.row_bytes, self.batch_bound[k])
         self.train_model(m, self.n_waiting[0])
 
     cdef void extend_model(self, int64_t m) noexcept nogil:
-        """Model m with what its scheme keeps of the batch"""
+        """Train model m with the samples of the batch that its scheme selects."""
         cdef int64_t k, old = self.n_support[m], n = old
         cdef const char *x
         cdef double side
@@ -126,7 +126,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         self.train_model(m, n)
 
     cdef void load(self, int64_t m, int64_t n) noexcept nogil:
-        """The first n rows of the workspace = model m; what stands behind them stays."""
+        """Copy model m to the first n rows of the workspace; later rows stay."""
         cdef Tiles rows = self.rows_of(m)
         cdef int64_t t
         for t in range(n):
@@ -135,7 +135,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
             self.smo.beta[t] = self.model_beta[m * self.row_count + t]
 
     cdef void train_model(self, int64_t m, int64_t n) noexcept nogil:
-        """A cycle with the n rows in the workspace, which is left empty"""
+        """Run a cycle with the n rows in the workspace, then empty it."""
         cdef Tiles rows = self.rows_of(m)
         cdef double *bound = self.model_bound + m * self.row_count
         cdef double *beta = self.model_beta + m * self.row_count
@@ -159,29 +159,29 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
 
     @property
     def answering(self):
-        """Which model answers"""
+        """The index of the model that predicts."""
         return self.oldest()
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check(self):
         super().check()
         views = self.views
         if any(views[name].any() for name in WORKSPACE):
-            raise CorruptModelError("the workspace was left behind")
+            raise CorruptModelError("the workspace is not zero")
         waiting, n_batches = self.n_waiting[0], self.n_batches[0]
         if not (0 <= waiting < self.batch_size and 0 <= n_batches <= self.n_learned()
                 and n_batches * self.batch_size + waiting == self.n_learned()):
             raise CorruptModelError(
-                f"{n_batches} batches of {self.batch_size} and {waiting} that wait are not the"
-                f" {self.n_learned()} samples learned")
+                f"{n_batches} batches of {self.batch_size} and {waiting} waiting samples are not"
+                f" the {self.n_learned()} samples learned")
         batch = views["batch"][:, :, None]
         self.check_held(batch, views["batch_bound"], np.zeros(self.batch_size), waiting)
         for m in range(self.window):
             support = self.n_support[m]
             if not 0 <= support <= (self.max_vectors if m < max(n_batches, 1) else 0):
                 raise CorruptModelError(
-                    f"{support} support vectors where there is room for {self.max_vectors}")
+                    f"{support} support vectors, there is room for {self.max_vectors}")
             self.check_held(
                 views["model_rows"][m], views["model_bound"][m], views["model_beta"][m], support)
 

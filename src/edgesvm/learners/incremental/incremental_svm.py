@@ -19,7 +19,7 @@ Self = TypeVar("Self", bound="IncrementalSVM")
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class IncrementalSVM(RetrainedSVM):
-    """An SVM trained again whenever a batch is full, on its support vectors and the batch.
+    """An SVM retrained whenever a batch is full, on its support vectors and the batch.
 
     Parameters
     ----------
@@ -31,27 +31,27 @@ class IncrementalSVM(RetrainedSVM):
         - "exceeding_margin": those inside the band, |f| <= 1
         - "exceeding_margin_errors": those inside it or misclassified, y f <= 1
     batch_size : int, optional
-        Samples kept, beside the support vectors, until the model is trained again; default
+        Samples stored, besides the support vectors, before the model is retrained; default
         ``max_vectors``.
     max_vectors : int, default 500
-        Support vectors kept, >= 2. Of more than that, of each class in proportion, those farthest
-        on the wrong side of the margin (least y f, of equals the oldest) are given up, and the rest
-        is solved again; ``n_given_up_`` counts them.
+        Number of support vectors stored, >= 2. If there are more, those farthest on the wrong side
+        of the margin (smallest y f, the oldest of equals) are dropped from each class in
+        proportion, and the rest is solved again; ``n_given_up_`` counts them.
     C : float, default 1.0
-        Penalty of slack, times the sample's weight; > 0.
+        Penalty of a margin violation, multiplied by the sample's weight; > 0.
     kernel, gamma, degree, coef0
-        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
     tol : float, default 1e-3
         The gap, in units of the decision value, at which the solver stops; > 0.
     cache : int or str, optional
-        Bytes for rows of the kernel matrix, at least two; what is beyond the whole matrix is not
-        taken. Default 16 rows.
+        Bytes for cached kernel rows, at least two rows; never more than the whole matrix. Default
+        16 rows.
     max_iter : int, optional
-        Iterations of the solver at most; ``converged_`` tells. Default 1,000,000, or 100
-        (``max_vectors`` + ``batch_size``) where that is more.
+        Largest number of iterations of the solver; ``converged_`` says whether it was enough.
+        Default: 1,000,000 or 100 (``max_vectors`` + ``batch_size``), whichever is larger.
     dtype : {"float32", "float64"}, default "float32"
-        Of samples and the sums inside a kernel value; kernel rows are float32 always, coefficients
-        and gradient float64.
+        Type of samples and the sums inside a kernel value. Kernel rows are always float32,
+        coefficients and gradient float64.
 
     Attributes
     ----------
@@ -66,17 +66,17 @@ class IncrementalSVM(RetrainedSVM):
 
     Notes
     -----
-    Domeniconi & Gunopulos 2001, section 2. The paper gives the last two schemes one formula,
-    y f <= 1, which has the misclassified samples in it already; its Table 1 shows that they are
-    two. Hence |f| <= 1 for the third, which fits its small models there.
+    Domeniconi & Gunopulos 2001, section 2. The paper gives the last two schemes the same formula, y
+    f <= 1, which includes the misclassified samples; its Table 1 shows that they differ. Hence |f|
+    <= 1 for the third, which agrees with its small models there.
 
-    The first batch is kept whole. While it fills, it is solved at each doubling, so that there is a
-    model from the second sample on. A cycle starts from the coefficients of the last. While the
-    samples kept are of one class there are no support vectors; the newest ``max_vectors`` of them
-    stay. Samples that wait when a stream ends are learned by ``update``.
+    The first batch is stored whole. While it fills, it is solved at each doubling, so that there is
+    a model from the second sample on. A cycle starts from the coefficients of the previous one.
+    While all stored samples are of one class there are no support vectors, and the newest
+    ``max_vectors`` samples stay. When a stream ends, ``update`` learns the samples still waiting.
 
-    A cycle's time falls on the sample that completes a batch. Bytes: see ``plan``; some (n_features
-    s + 124) for each of ``max_vectors + batch_size``, s = 4 or 8.
+    The sample that completes a batch takes the time of the whole cycle. Bytes: see ``plan``; about
+    n_features s + 124 for each of ``max_vectors + batch_size``, s = 4 or 8.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class IncrementalSVM(RetrainedSVM):
         return [("n_support", "i8", ()), ("n_held", "i8", ()), ("intercept", "f8", ())]
 
     def update(self: Self) -> Self:
-        """Train now, on the support vectors and the samples that wait, where there are any.
+        """Train now, on the support vectors and the samples that wait, if there are any.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class IncrementalSVM(RetrainedSVM):
 
     @property
     def n_waiting_(self) -> int:
-        """Samples of the batch so far."""
+        """Samples in the current batch."""
         views = self._allocated.views
         return int(views["n_held"] - views["n_support"])
 

@@ -1,4 +1,4 @@
-"""What IncrementalSVM and WindowedSVM share: parameters, the workspace, what was counted."""
+"""Base of IncrementalSVM and WindowedSVM: parameters, the workspace, counters."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ RETRAINED = (  # parameters, in the order of a snapshot
     *("scheme", "batch_size", "max_vectors", "C", *KERNEL),
     *("tol", "cache", "max_iter", "dtype"),
 )
-CACHED_ROWS = 16  # where ``cache`` is not given
+CACHED_ROWS = 16  # if ``cache`` is not given
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RetrainedSVM(SmoLearner):
-    """Base of the learners that train a batch at a time; see `IncrementalSVM`."""
+    """Base of the learners that train one batch at a time; see `IncrementalSVM`."""
 
-    n_cycles_ = Counter("Times a model was trained, not those while the first batch filled.")
-    n_given_up_ = Counter("Support vectors for which there was no room in ``max_vectors``.")
+    n_cycles_ = Counter("Training cycles, without those while the first batch filled.")
+    n_given_up_ = Counter("Support vectors dropped because there were more than ``max_vectors``.")
     n_iter_ = Counter("Iterations of the solver in the last training.")
 
     _capacity = "max_vectors"
@@ -98,7 +98,7 @@ class RetrainedSVM(SmoLearner):
     # -- what was learned --------------------------------------------------------------------------
 
     def _model(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """Rows, coefficients and intercept of the model that answers."""
+        """Rows, coefficients and intercept of the model that predicts."""
         raise NotImplementedError
 
     def _supports(self) -> tuple[np.ndarray, np.ndarray, float]:
@@ -111,7 +111,7 @@ class RetrainedSVM(SmoLearner):
 
     @property
     def support_vectors_(self) -> np.ndarray:
-        """Those of the model that answers, the oldest first, ndarray of shape (n_support,
+        """Support vectors of the model that predicts, oldest first, ndarray of shape (n_support,
         n_features), a copy."""
         return self._supports()[0]
 
@@ -122,16 +122,16 @@ class RetrainedSVM(SmoLearner):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Ndarray of shape (1,), float64."""
+        """The intercept b, ndarray of shape (1,), float64."""
         return np.array([self._supports()[2]])
 
     @property
     def condensed_(self) -> float:
-        """The condensed set: support vectors as a share of the samples seen."""
+        """Size of the condensed set: support vectors as a share of the samples seen."""
         return len(self.support_vectors_) / self.n_seen_
 
     @property
     def converged_(self) -> bool:
-        """Whether the last training ended below ``tol``; else ``max_iter`` came first, or rounding
-        hides the rest."""
+        """Whether the last training ended below ``tol``; otherwise ``max_iter`` was reached, or
+        rounding hides the remaining gap."""
         return bool(self._allocated.views["converged"])

@@ -23,18 +23,19 @@ __all__ = ["WindowedSVM"]
 class WindowedSVM(RetrainedSVM):
     """The SVM of the last ``window`` batches, each seen once: for streams that change.
 
-    It holds models of the last 1, 2, ..., ``window`` batches. When a batch is complete, each is
-    trained on its support vectors and what its scheme keeps of the batch, and a new one begins with
-    the batch alone, in the place of the oldest. The oldest answers.
+    It stores models of the last 1, 2, ..., ``window`` batches. When a batch is complete, each model
+    is trained on its support vectors and the samples of the batch that its scheme selects, and a
+    new model of the batch alone replaces the oldest. The oldest model predicts.
 
     Parameters
     ----------
     window : int, default 3
-        Batches; so many models are held.
+        Number of batches, and of models.
     scheme : str, default "fixed_partition"
-        What of a batch a model learns, as for `IncrementalSVM`; one that begins takes all of it.
+        Which samples of a batch a model learns, as for `IncrementalSVM`; a new model learns all of
+        them.
     batch_size : int, optional
-        Samples of a batch, kept or not; default ``max_vectors``.
+        Samples of a batch, selected or not; default ``max_vectors``.
     max_vectors : int, default 500
         Support vectors of each model; see `IncrementalSVM`.
     C, kernel, gamma, degree, coef0, tol, cache, max_iter, dtype
@@ -43,7 +44,7 @@ class WindowedSVM(RetrainedSVM):
     Attributes
     ----------
     support_vectors_, dual_coef_, intercept_, condensed_ : as for `IncrementalSVM`
-        Of the model that answers.
+        Of the model that predicts.
     n_batches_, n_cycles_, n_given_up_, n_waiting_, n_iter_ : int
     converged_ : bool
     n_seen_, n_updates_, classes_, n_features_in_
@@ -53,22 +54,23 @@ class WindowedSVM(RetrainedSVM):
     Domeniconi & Gunopulos 2001, section 3. While the first batch fills, it is solved at each
     doubling, so that there is a model from the second sample on.
 
-    ``window`` trainings fall on the sample that completes a batch. Bytes: see ``plan``; some
-    (n_features s + 16) for each of ``window`` times ``max_vectors``, and of `IncrementalSVM`.
+    The sample that completes a batch takes the time of ``window`` trainings. Bytes: see ``plan``;
+    about n_features s + 16 for each of ``window`` times ``max_vectors``, plus those of
+    `IncrementalSVM`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from edgesvm import RBF, WindowedSVM
     >>> X = np.random.default_rng(0).standard_normal((4000, 2)).astype(np.float32)
-    >>> y = np.where(np.arange(4000) < 2000, X[:, 0] > 0, X[:, 0] < 0)  # it turns over
+    >>> y = np.where(np.arange(4000) < 2000, X[:, 0] > 0, X[:, 0] < 0)  # the labels are swapped
     >>> model = WindowedSVM(batch_size=100, max_vectors=200, kernel=RBF(1.0)).partial_fit(X, y)
     >>> model.n_batches_, model.score(X[3000:], y[3000:]) > 0.97
     (40, True)
     """
 
-    n_batches_ = Counter("Batches that were complete.")
-    n_waiting_ = Counter("Samples of the batch so far.")
+    n_batches_ = Counter("Completed batches.")
+    n_waiting_ = Counter("Samples in the current batch.")
 
     _compiled = WindowedSVMCore
     _param_order = ("window", *RETRAINED)

@@ -1,1 +1,1 @@
-"""Learners that solve an SVM through random samples of its data."""
+"""Learners that solve an SVM by solving random samples of the data."""

@@ -1,14 +1,14 @@
-"""The working set of RandSVM, compiled: support vectors that are kept, and a uniform sample of the
-rows that violate their solution, drawn in one pass (Vitter 1985, algorithm R).
+"""The working set of RandSVM, compiled: the support vectors, and a uniform sample of the rows that
+violate their solution, drawn in one pass (Vitter 1985, algorithm R).
 
-Krishnan, Bhattacharyya & Hariharan 2007, Algorithm 1, lines 1, 3, 5 and 7. Of D - (SV + R) a row
-violates where y f < margin; lines 3 and 5 are one pass, for R is drawn while V is counted, so that
-V is nowhere held. The rows of the last working set are known by their numbers, sorted.
+Krishnan, Bhattacharyya & Hariharan 2007, Algorithm 1, lines 1, 3, 5 and 7. A row of D - (SV + R)
+violates if y f < margin. Lines 3 and 5 are one pass: R is drawn while V is counted, so that V is
+never stored. The rows of the last working set are known by their sorted numbers.
 
-The same pass adds up the loss of the solution over all the data. A working set of long ago is had
-back by a pass that takes the rows of given numbers.
+The same pass adds up the loss of the solution over all the data. An earlier working set is restored
+by a pass that selects rows by number.
 
-Everything lies in the caller's arrays: D s + 25 bytes a row of the working set. Nothing is
+All data are in the caller's arrays: D s + 25 bytes per row of the working set. Nothing is
 allocated.
 """
 
@@ -31,21 +31,21 @@ cdef class WorkingSet:
     ----------
     views : dict of ndarrays: "drawn_rows" (capacity, n_features), float32 or float64; "drawn_slots"
         (capacity,), int8; "drawn_weights" float64; "drawn_numbers", "before" int64; "draws" (4,),
-        uint64. They must stay.
-    seed : int, of the draws
+        uint64. They must stay alive.
+    seed : int, of the random draws
     """
-    cdef readonly int64_t n_kept    # in front
-    cdef readonly int64_t n_drawn   # behind them
+    cdef readonly int64_t n_kept    # at the front
+    cdef readonly int64_t n_drawn   # after them
     cdef readonly int64_t n_offered  # rows that violated
     cdef readonly double loss       # sum of weight max(0, 1 - y f) over all rows of the pass
     cdef int64_t n_before, at_before, room, row_bytes
-    cdef bint recalling             # the rows of `before`, not the others
+    cdef bint recalling             # select the rows of `before` instead of the others
     cdef dict views                 # keeps the arrays alive
     cdef char *rows
     cdef int8_t *slots
     cdef double *weights
     cdef int64_t *numbers           # of the rows in the data
-    cdef int64_t *before            # the numbers of the last working set, rising
+    cdef int64_t *before            # the numbers of the last working set, ascending
     cdef uint64_t *draws
 
     def __init__(self, dict views, uint64_t seed):
@@ -66,8 +66,8 @@ cdef class WorkingSet:
         return self.n_kept + self.n_drawn
 
     def keep(self, cnp.ndarray places not None, int64_t size):
-        """Keep the rows at `places` (int64, rising) alone, and make ready to draw up to `size` rows
-        with them. What is held now is not drawn again in the next pass."""
+        """Keep only the rows at `places` (int64, ascending), and prepare to fill up to `size` rows
+        by drawing. The rows stored now are not drawn in the next pass."""
         cdef const int64_t *place = <const int64_t *> cnp.PyArray_DATA(places)
         cdef int64_t n = self.n_kept + self.n_drawn, i
         self.begin(self.views["drawn_numbers"][:n], len(places), size, False)
@@ -80,11 +80,11 @@ cdef class WorkingSet:
             self.numbers[i] = self.numbers[place[i]]
 
     def recall(self, cnp.ndarray numbers not None):
-        """Make ready to take the rows of these numbers (int64, rising), and no others."""
+        """Prepare to select the rows with these numbers (int64, ascending) and no others."""
         self.begin(numbers, 0, len(numbers), True)
 
     cdef begin(self, numbers, int64_t n_kept, int64_t size, bint recalling):
-        """A pass: nothing drawn yet, `numbers` to be left out, or alone to be taken."""
+        """Start a pass that skips the rows `numbers`, or with `recalling` selects only those."""
         self.n_before, self.at_before, self.n_offered, self.loss = len(numbers), 0, 0, 0.0
         self.views["before"][:self.n_before] = numbers
         self.views["before"][:self.n_before].sort()
@@ -96,8 +96,8 @@ cdef class WorkingSet:
 
     def offer(self, int64_t first, cnp.ndarray X not None, cnp.ndarray slots not None,
               cnp.ndarray weights=None, cnp.ndarray decisions=None, double margin=INFINITY):
-        """Draw among rows of the data from number `first` on: those of a weight, not held before,
-        of y f < margin.
+        """Draw from rows of the data, numbered from `first`: those with a weight, not in the last
+        working set, with y f < margin.
 
         X : ndarray of shape (n, n_features), C-contiguous; slots : int8, 0 or 1; weights, decisions
         : float64, or None for one and for every row.
@@ -133,13 +133,13 @@ cdef class WorkingSet:
                 self.take(first + i, x + i * self.row_bytes, slot[i], w)
 
     cdef bint was_held(self, int64_t number) noexcept nogil:
-        """Asked with rising numbers."""
+        """Called with ascending numbers."""
         while self.at_before < self.n_before and self.before[self.at_before] < number:
             self.at_before += 1
         return self.at_before < self.n_before and self.before[self.at_before] == number
 
     cdef void take(self, int64_t number, const char *x, int8_t slot, double weight) noexcept nogil:
-        """Hold the row with probability room / n_offered, in the place of another."""
+        """Store the row with probability room / n_offered, replacing another."""
         cdef int64_t place = self.n_drawn
         self.n_offered += 1
         if self.n_drawn == self.room:

@@ -8,7 +8,7 @@ from edgesvm.core.rng import below_view, seed_view
 
 
 class WorkingSetRef:
-    """Support vectors that are kept, and a uniform sample of the rows that violate."""
+    """The support vectors, and a uniform sample of the rows that violate."""
 
     def __init__(self, views, seed):
         names = "rows", "slots", "weights", "numbers"

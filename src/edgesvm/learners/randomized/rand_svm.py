@@ -26,13 +26,13 @@ from edgesvm.learners.wrapper import Wrapper
 
 __all__ = ["RandSVM", "estimated_support"]
 
-STOPS = (None, "optimal", "support_vectors", "sample_full", "max_passes")  # `stop`, by index
+STOP_REASONS = (None, "optimal", "support_vectors", "sample_full", "max_passes")  # `stop`, by index
 SCRATCH = (
     *(f"drawn_{name}" for name in ("rows", "slots", "weights", "numbers")),
     *("before", "best_numbers", "best_alpha", "decisions", "draws"),
 )
 COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted", "stop")
-INTERFACE = (
+SOLVER_INTERFACE = (
     *("C", "tol", "kernel", "gamma", "degree", "coef0"),
     *("solve", "support_", "alpha_", "objective_", "converged_"),
 )
@@ -46,18 +46,17 @@ Self = TypeVar("Self", bound="RandSVM")
 def estimated_support(
     n_samples: int, epsilon: float = 0.2, delta: float = 0.9, *, separable: bool = False
 ) -> int:
-    """k of equation 4: so many support vectors keep the margin, with probability 1 - delta.
+    """k of equation 4: the number of support vectors that keeps the margin with probability 1 -
+    delta.
 
-    ceil(32 / epsilon^2 log(4 n / delta)), or with 16 where the classes are linearly separable, as
-    in section 3 of the paper. It grows with log n, but with 1 / epsilon^2: at the defaults 10,404
+    ceil(32 / epsilon^2 log(4 n / delta)), or with 16 if the classes are linearly separable, as in
+    section 3 of the paper. It grows only with log n, but with 1 / epsilon^2: at the defaults 10,404
     for n = 10^5 and 12,246 for 10^6, at epsilon = 0.05 166,459.
 
     Parameters
     ----------
-    n_samples : int, >= 1
-    epsilon : float, the distortion of norms allowed, 0 < epsilon < 1
-    delta : float, 0 < delta < 1
-    separable : bool
+    n_samples : int, >= 1 epsilon : float, the allowed distortion of norms, 0 < epsilon < 1 delta :
+    float, 0 < delta < 1 separable : bool
     """
     factor = 16.0 if separable else 32.0
     k = factor * math.log(4.0 * n_samples / delta) / max(epsilon * epsilon, 1e-300)
@@ -67,30 +66,31 @@ def estimated_support(
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandSVM(Wrapper):
-    """The SVM of data of any length, by solving random samples of it.
+    """The SVM of data of any length, found by solving random samples.
 
-    A sample is solved; of the rest of the data, read a chunk at a time, some rows violate the
-    solution; the next sample is the support vectors and as many random violators as there is room
-    for. It ends where no row violates, and the solution is that of all the data, or where there are
-    as many support vectors as the theory expects of one that is close to it.
+    A sample is solved. The rest of the data is read in chunks, and some rows violate the solution.
+    The next sample is the support vectors and as many random violators as fit. It stops when no row
+    violates, so that the solution is that of all the data, or when there are as many support
+    vectors as the theory expects near it.
 
     Parameters
     ----------
     solver : Learner, default BatchSVM(max_samples=16384, cache="64MiB")
-        `BatchSVM`, or a learner with its interface. Its ``max_samples`` is the most rows a sample
-        can have. Only its parameters are used; it stays as it is.
+        `BatchSVM`, or a learner with its interface. Its ``max_samples`` is the largest size of a
+        sample. Only its parameters are used; the object itself is not changed.
     epsilon, delta : float, default 0.2, 0.9
-        Of `estimated_support`, both between 0 and 1.
+        Parameters of `estimated_support`, both between 0 and 1.
     separable : bool, default False
-        Whether the classes are linearly separable: half as many support vectors are expected.
+        Whether the classes are linearly separable; if so, half as many support vectors are
+        expected.
     k : int, optional
-        The number of support vectors to stop at, in place of equation 4.
+        The number of support vectors to stop at, instead of equation 4.
     c : float, default 2.0
-        A sample has c k rows, where the solver has room for them; >= 1.
+        A sample has c k rows, if the solver has room for them; >= 1.
     max_passes : int, default 100
-        Passes that seek violators, at most.
+        Largest number of passes that search for violators.
     seed : int, default 0
-        Of the draws; 0 to 2**32 - 1.
+        Seed of the random draws, 0 to 2**32 - 1.
 
     Attributes
     ----------
@@ -103,28 +103,28 @@ class RandSVM(Wrapper):
 
     Notes
     -----
-    Algorithm 1 and equation 4 of Krishnan, Bhattacharyya & Hariharan (NIPS 2007). Decided where it
-    is silent:
+    Algorithm 1 and equation 4 of Krishnan, Bhattacharyya & Hariharan (NIPS 2007). What the paper
+    leaves open is decided as follows:
 
-    * Equation 4 can ask for more rows than there is room for, or than there are. A sample then has
-      ``max_samples`` rows, and it ends when all of them are support vectors ("sample_full").
-    * Of y f(x) >= 1, the solver's ``tol`` is allowed.
-    * A sample of one class has no support vectors; half of it is kept, or rows of the other class
-      would take its whole place, for ever.
-    * Each solution starts from the coefficients of the last.
+    * Equation 4 can require more rows than there is room for, or than there are. A sample then has
+      ``max_samples`` rows, and `fit` stops when all of them are support vectors ("sample_full").
+    * A row violates if y f(x) < 1 by more than the solver's ``tol``.
+    * A sample of one class has no support vectors; half of it is kept. Otherwise the next sample
+      would consist of the other class alone, and so on.
+    * Each solution starts from the coefficients of the previous one.
     * A sample of support vectors and violators is not like the data, and the solution of a sample
       that is too small for them can be far worse than that of the first. Each pass adds up the loss
-      of its solution over all the data; where no solution is optimal, the one of the least primal
-      objective is returned, and not, as in the paper, the last.
+      of its solution over all the data. If no solution is optimal, the one with the smallest primal
+      objective is returned; the paper returns the last.
 
-    Bytes: the solver's, and n_features s + 49 for each of its ``max_samples``, s = 4 or 8. The data
-    are read once to see that they can be learned and how many they are, once for the first sample,
-    once a pass, and once to go back to a better solution; beside the plan a chunk of 1,024 rows is
-    in memory, and for moments a few numbers a row of the sample. Violators are drawn while they are
-    counted, with the same chance each.
+    Bytes: the solver's, plus n_features s + 49 for each of its ``max_samples``, s = 4 or 8. The
+    data are read once to check and count the rows, once for the first sample, once per pass, and
+    once to return to a better solution. Besides the plan, a chunk of 1,024 rows is in memory, and
+    temporarily a few numbers per row of the sample. Violators are drawn while they are counted,
+    each with the same probability.
 
-    ``partial_fit`` and ``learn_one`` are the solver's: samples that come one by one are put into
-    its store; there is no second pass over them.
+    ``partial_fit`` and ``learn_one`` are the solver's: they put samples into its store, and there
+    is no second pass over them.
 
     Examples
     --------
@@ -137,10 +137,10 @@ class RandSVM(Wrapper):
     True
     """
 
-    k_ = Counter("The number of support vectors at which `fit` stopped or would have.")
-    sample_size_ = Counter("Rows of a sample, r: c k, or the room there is, or all rows.")
-    n_passes_ = Counter("Passes that sought violators.")
-    n_violators_ = Counter("Rows that violate the solution, those of its sample not among them.")
+    k_ = Counter("The number of support vectors at which `fit` stops.")
+    sample_size_ = Counter("Rows of a sample, r: the smallest of c k, the room and all rows.")
+    n_passes_ = Counter("Passes that searched for violators.")
+    n_violators_ = Counter("Rows outside the sample that violate the solution.")
 
     _parameter = "solver"
     _expected = "a learner with BatchSVM's interface, such as BatchSVM()"
@@ -161,7 +161,9 @@ class RandSVM(Wrapper):
         return BatchSVM(max_samples=16384, cache="64MiB")
 
     def _wraps(self, inner: Learner) -> bool:
-        return all(hasattr(type(inner), name) or name in inner._param_names() for name in INTERFACE)
+        return all(
+            hasattr(type(inner), name) or name in inner._param_names() for name in SOLVER_INTERFACE
+        )
 
     def _check_params(self) -> None:
         for name in ("epsilon", "delta"):
@@ -171,7 +173,9 @@ class RandSVM(Wrapper):
         if self.k is not None:
             whole("k", self.k, 1, MOST)
         if positive("c", self.c) < 1.0:
-            raise ValueError(f"c={self.c!r}: give a number >= 1, for a sample must hold k rows")
+            raise ValueError(
+                f"c={self.c!r}: give a number >= 1, so that a sample holds at least k rows"
+            )
         whole("max_passes", self.max_passes, 1, MOST)
         whole("seed", self.seed, 0, (1 << 32) - 1)
         self._inner._check_params()
@@ -180,7 +184,7 @@ class RandSVM(Wrapper):
 
     @property
     def _room(self) -> int:
-        """Rows the solver can hold."""
+        """Rows the solver can store."""
         inner = self._inner
         return whole(inner._capacity, getattr(inner, inner._capacity), 1, MAX_CAPACITY)
 
@@ -202,14 +206,14 @@ class RandSVM(Wrapper):
         ]
 
     def _build(self, engine: str, place: Place) -> Any:
-        return self._inner._build(engine, place)  # on the same memory, by its own names
+        return self._inner._build(engine, place)  # on the same memory, under its own names
 
     def _zero(self, core: Any) -> None:
         self._inner._zero(core)
 
     @property
     def solver_(self) -> Any:
-        """The solver, at work in this learner's memory, for ``solver_.alpha_`` and the like."""
+        """The solver in this learner's memory, for ``solver_.alpha_`` and the like."""
         return self._inner_at_work(self._allocated)
 
     # -- learning ----------------------------------------------------------------------------------
@@ -222,24 +226,24 @@ class RandSVM(Wrapper):
         *,
         progress: Progress | None = None,
     ) -> Self:
-        """Forget, then Algorithm 1.
+        """Reset, then run Algorithm 1.
 
         Parameters
         ----------
         X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
-            Read once a pass, from its first row on. A source, such as a `Recording`, brings its
+            Read once per pass, from the first row. A source, such as a `Recording`, has its own
             labels.
         y : array of shape (n_samples,), labels
         sample_weight : array of shape (n_samples,), float64, optional
-            C times this is the bound of the row's coefficient; rows of weight zero are left out.
+            C times this is the bound of the row's coefficient; rows of weight zero are skipped.
         progress : callable, optional
-            Called as ``progress(n_passes, n_support, n_violators)`` after each pass. What it
-            raises, or Ctrl-C, ends the passes: the last sample stays, with its solution.
+            Called as ``progress(n_passes, n_support, n_violators)`` after each pass. An exception
+            it raises, or Ctrl-C, ends the passes; the last sample and its solution stay.
 
         Raises
         ------
         ValueError
-            As for any learner; nothing is forgotten.
+            As for any learner; nothing is reset.
         """
         source = Source(X, y, sample_weight, owner=type(self).__name__)
         self.plan(source.n_features)
@@ -264,7 +268,7 @@ class RandSVM(Wrapper):
         return self
 
     def _note_seen(self, n_rows: int) -> None:
-        """The samples seen are those of the data, not those of the last sample."""
+        """Count the rows of the data as the samples seen, not those of the last sample."""
         views = self._allocated.views
         if views["n_seen"]:
             views["n_seen"][...] = n_rows
@@ -302,10 +306,10 @@ class RandSVM(Wrapper):
         if best.primal < primal and stop != "optimal":
             self._recall(source, working, best)
         views["primal"][...], views["n_violators"][...] = best.primal, best.n_violators
-        views["stop"][...] = STOPS.index(stop)
+        views["stop"][...] = STOP_REASONS.index(stop)
 
     def _stop(self, n_violators: int) -> str | None:
-        """Line 4: why no further sample is drawn."""
+        """Line 4: why to stop; None to go on."""
         n_support = len(self.solver_.support_)
         if n_violators == 0:
             return "optimal"
@@ -316,21 +320,21 @@ class RandSVM(Wrapper):
         return "max_passes" if self.n_passes_ >= self.max_passes else None
 
     def _primal(self, loss: float) -> float:
-        """C-SVM-1: 1/2 |w|^2 + C loss, of the solution at hand."""
+        """C-SVM-1: 1/2 |w|^2 + C loss, of the current solution."""
         solver = self.solver_
         return float(solver.objective_ + solver.alpha_.sum() + solver.C * loss)
 
     def _recall(self, source: Source, working: Any, best: _Best) -> None:
-        """The best solution again: its support vectors, from its coefficients, stay as they are."""
+        """Return to the best solution: solve its support vectors again from its coefficients."""
         numbers, alpha = best.solution()
         working.recall(numbers)
         self._offer(source, working)
         if working.n_rows < len(numbers):
-            raise ValueError(f"{type(self).__name__}: the source has changed between two passes")
+            raise ValueError(f"{type(self).__name__}: the source changed between two passes")
         self._solve(working, alpha)
 
     def _keep_support(self, working: Any, size: int) -> np.ndarray:
-        """Lines 5 and 6: the support vectors stay, in front; their coefficients."""
+        """Lines 5 and 6: keep the support vectors, at the front; return their coefficients."""
         solver = self.solver_
         places = np.sort(solver.support_)
         if len(places) == 0:
@@ -340,7 +344,7 @@ class RandSVM(Wrapper):
         return alpha
 
     def _offer(self, source: Source, working: Any, solver: Any = None) -> None:
-        """One pass: draw among all rows, or among those that violate the solution."""
+        """One pass: draw from all rows, or from those that violate the solution."""
         core = self._allocated
         margin = np.inf if solver is None else 1.0 - float(solver.tol)
         for chunk in source.chunks(self._chunk_rows, self._dtype):
@@ -358,7 +362,7 @@ class RandSVM(Wrapper):
             working.offer(chunk.first, chunk.X, slots, chunk.weight, decisions, margin)
 
     def _solve(self, working: Any, alpha: np.ndarray | None) -> None:
-        """Line 6: the SVM of the working set, from the coefficients of its first rows on."""
+        """Line 6: solve the working set, starting from the coefficients of its first rows."""
         core, m = self._allocated, working.n_rows
         solvers = [name for name, _, _ in (*COMMON_ARRAYS, *self._inner._arrays(core.n_features))]
         for name in solvers:
@@ -380,7 +384,8 @@ class RandSVM(Wrapper):
         self.solver_.solve(alpha=start)
 
     def solve(self: Self) -> Self:
-        """Find the SVM of the samples the solver holds, unless that has been done; `fit` does."""
+        """Solve for the samples in the solver's store, unless the solution is up to date; `fit`
+        does so too."""
         self.solver_.solve()
         return self
 
@@ -388,7 +393,7 @@ class RandSVM(Wrapper):
     def _fitted(self) -> Any:
         if self._state is None:
             self._raise_not_fitted()
-        core = self._state.core  # no solver_, which is an object a call
+        core = self._state.core  # not solver_, which creates an object per call
         if not core.is_solved and self.is_fitted:
             self.solve()
         return core
@@ -406,19 +411,21 @@ class RandSVM(Wrapper):
 
     @property
     def stop_(self) -> str | None:
-        """Why `fit` stopped: "optimal", no row violates; "support_vectors", there are ``k_`` or
-        more; "sample_full", the sample has no room for others; "max_passes". None where `fit` did
-        not come to its end, or other samples were learned since."""
-        return STOPS[self._count("stop")] if self._count("n_fitted") == self.n_seen_ else None
+        """Why `fit` stopped. "optimal": no row violates. "support_vectors": there are ``k_`` or
+        more. "sample_full": every row of the sample is a support vector. "max_passes". None if
+        `fit` did not finish, or other samples were learned since."""
+        return (
+            STOP_REASONS[self._count("stop")] if self._count("n_fitted") == self.n_seen_ else None
+        )
 
     @property
     def converged_(self) -> bool:
-        """Whether the solution is that of all the data, to the solver's tolerance."""
+        """Whether the solution is that of all the data, within the solver's tolerance."""
         return self.stop_ == "optimal" and bool(self.solver_.converged_)
 
     @property
     def support_vectors_(self) -> np.ndarray:
-        """Ndarray of shape (n_support, n_features), a copy."""
+        """Support vectors, ndarray of shape (n_support, n_features), a copy."""
         return self._solved.support_vectors_
 
     @property
@@ -428,35 +435,35 @@ class RandSVM(Wrapper):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Ndarray of shape (1,), float64."""
+        """The intercept b, ndarray of shape (1,), float64."""
         return self._solved.intercept_
 
     @property
     def objective_(self) -> float:
-        """The dual objective of the sample, at least that of all the data; where ``converged_``,
-        the same."""
+        """The dual objective of the sample: at least that of all the data, and equal to it if
+        ``converged_``."""
         return self._solved.objective_
 
     @property
     def primal_objective_(self) -> float:
-        """1/2 |w|^2 + C loss over all the data, of the solution `fit` came to: at least
-        ``-objective_``, and where ``converged_`` as much, to the solver's tolerance."""
+        """1/2 |w|^2 + C loss over all the data, of the solution that `fit` found: at least
+        ``-objective_``, and equal to it within the solver's tolerance if ``converged_``."""
         return float(self._allocated.views["primal"])
 
-    # -- what came from a file ---------------------------------------------------------------------
+    # -- checks of a loaded arena ------------------------------------------------------------------
 
     def _check(self, core: Any) -> None:
         super()._check(core)
         views = core.views
         if any(views[name].any() for name in SCRATCH):
-            raise CorruptModelError("the working set was left behind")
-        if min(int(views[name]) for name in COUNTS) < 0 or int(views["stop"]) >= len(STOPS):
-            raise CorruptModelError("a count of RandSVM cannot be")
+            raise CorruptModelError("the working set's scratch is not zero")
+        if min(int(views[name]) for name in COUNTS) < 0 or int(views["stop"]) >= len(STOP_REASONS):
+            raise CorruptModelError("a counter of RandSVM is out of range")
 
 
 class _Best:
-    """Of the solutions passed over, the one of the least primal objective: numbers of its rows, and
-    their coefficients, in the arena."""
+    """Of the solutions so far, the one with the smallest primal objective: the numbers of its rows
+    and their coefficients, in the arena."""
 
     def __init__(self, views: dict[str, np.ndarray]) -> None:
         self._numbers, self._alpha = views["best_numbers"], views["best_alpha"]

@@ -1,10 +1,10 @@
-# One ball, and how it moves to take in a point: the paper's update, in scalars.
+# One ball, and how it moves to enclose a point: the paper's update, in scalars.
 
 from libc.math cimport fmax, fmin, isfinite, sqrt
 
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
 
-cdef double LARGEST_SQUARE, LARGEST_HELD, SHARES_WITHIN, LEVEL
+cdef double MAX_SQUARE, MAX_STORED_SQUARE, SHARES_WITHIN, LEVEL
 
 
 cdef struct Ball:    # begins at the arena's array "R"
@@ -14,49 +14,50 @@ cdef struct Ball:    # begins at the arena's array "R"
     double q         # mean squared norm of the points in the centre
 
 
-cdef struct Point:   # what has to be known of a new point, or of another learner's ball
+cdef struct Point:   # a new point, or another learner's ball
     double scale     # the linear learner's z = (scale x, constant)
     double constant
     double wz        # w.z
-    double zz        # z.z, own axis included, as it weighs in the centre
-    double square    # z.z, own axis included, as it counts in distances
-    double off       # square - zz: how far off the space the centre moves in; 0 with paper slack
-    double xi2       # the own axis's part of zz
+    double zz        # z.z, own axis included, with its weight in the centre
+    double square    # z.z, own axis included, as used in distances
+    double off       # square - zz: squared distance from the centre's space; 0: paper slack
+    double xi2       # the own axis's share of zz
     double R         # 0 for a point
 
 
 cdef inline bint too_large(double square) noexcept nogil:
-    """NaN is, too."""
-    return not square <= LARGEST_SQUARE
+    """Also true for NaN."""
+    return not square <= MAX_SQUARE
 
 
-cdef inline bint unheard_of(double square) noexcept nogil:
-    """Of a file: no stream of samples leads to such a squared length, or product of two."""
-    return not -LARGEST_HELD <= square <= LARGEST_HELD
+cdef inline bint out_of_range(double square) noexcept nogil:
+    """Whether a squared length, or a product of two, read from a file is too large to come from any
+    stream of samples."""
+    return not -MAX_STORED_SQUARE <= square <= MAX_STORED_SQUARE
 
 
-cdef inline bint unheard_of_ball(const Ball *ball) noexcept nogil:
-    return (unheard_of(ball.R * ball.R) or unheard_of(ball.xi2) or unheard_of(ball.ww)
-            or unheard_of(ball.q))
+cdef inline bint ball_out_of_range(const Ball *ball) noexcept nogil:
+    return (out_of_range(ball.R * ball.R) or out_of_range(ball.xi2) or out_of_range(ball.ww)
+            or out_of_range(ball.q))
 
 
-cdef inline Status judge(const Point *z) noexcept nogil:
-    """Whether a point may be taken in: UNCHANGED, or why not."""
+cdef inline Status check_point(const Point *z) noexcept nogil:
+    """UNCHANGED if the point can be learned, otherwise the reason why not."""
     if too_large(z.square) or not isfinite(z.wz):
         return NOT_FINITE
     return BAD_WEIGHT if too_large(z.xi2) else UNCHANGED
 
 
-cdef inline double advance(Ball *ball, const Point *z, bint lower) noexcept nogil:
-    """gamma, the part of the way to z that the centre is to go, and R, xi2, q after it; 0 where z
-    lies inside."""
-    cdef double cc = ball.ww + ball.xi2, d, gamma, gain, left
+cdef inline double move_towards(Ball *ball, const Point *z, bint lower) noexcept nogil:
+    """Return the step, the share of the way to z that the centre moves (0 if z is inside), and
+    update R, xi2 and q."""
+    cdef double cc = ball.ww + ball.xi2, d, step, gain, left
     cdef double d2 = cc - 2.0 * z.wz + z.square
     if lower:
         if d2 <= ball.R * ball.R:
             return 0.0
         gain = 0.5 * (d2 - ball.R * ball.R)
-        gamma = fmin(gain / fmax(cc - 2.0 * z.wz + z.zz, gain), 1.0)
+        step = fmin(gain / fmax(cc - 2.0 * z.wz + z.zz, gain), 1.0)
     else:
         if z.R == 0.0 and d2 <= ball.R * ball.R:
             return 0.0
@@ -64,20 +65,20 @@ cdef inline double advance(Ball *ball, const Point *z, bint lower) noexcept nogi
         if d + z.R <= ball.R:
             return 0.0
         if d + ball.R <= z.R:
-            gamma = 1.0
+            step = 1.0
             ball.R = z.R
         else:
-            gamma = 0.5 * (1.0 - (ball.R - z.R) / d)
+            step = 0.5 * (1.0 - (ball.R - z.R) / d)
             if z.off == 0.0:
                 ball.R = 0.5 * (ball.R + z.R + d)
             else:
-                # what the centre moves by, and what is then left of the way to z
+                # how far the centre moves, and the distance to z that is then left
                 d = sqrt(fmax(d2 - z.off, 0.0))
-                left = (1.0 - gamma) * d
-                ball.R = fmax(ball.R + gamma * d, sqrt(fmax(left * left + z.off, 0.0)))
-    ball.q += gamma * (z.square - ball.q)
-    ball.xi2 = (1.0 - gamma) * (1.0 - gamma) * ball.xi2 + gamma * gamma * z.xi2
-    return gamma
+                left = (1.0 - step) * d
+                ball.R = fmax(ball.R + step * d, sqrt(fmax(left * left + z.off, 0.0)))
+    ball.q += step * (z.square - ball.q)
+    ball.xi2 = (1.0 - step) * (1.0 - step) * ball.xi2 + step * step * z.xi2
+    return step
 
 
 cdef inline double dual_radius(const Ball *ball) noexcept nogil:
@@ -86,6 +87,6 @@ cdef inline double dual_radius(const Ball *ball) noexcept nogil:
 
 
 cdef inline bint clearly_less(double a, double b) noexcept nogil:
-    """a < b beyond rounding, a and b >= 0. Exact steps leave quantities level; rounding must not
-    choose between them, so whoever seeks the least takes the first of those level."""
+    """a < b beyond rounding, a and b >= 0. Exact steps leave values equal, and rounding must not
+    choose between them: a search for the smallest takes the first of those that are equal."""
     return a < b * (1.0 - LEVEL)

@@ -1,4 +1,4 @@
-"""The limits that the inline functions of _ball.pxd go by."""
+"""The limits used by the inline functions of _ball.pxd."""
 
 from edgesvm.learners.stream.constants import (
-    LARGEST_HELD, LARGEST_SQUARE, LEVEL, SHARES_WITHIN)     # no-cython-lint
+    MAX_STORED_SQUARE, MAX_SQUARE, LEVEL, SHARES_WITHIN)     # no-cython-lint

@@ -1,4 +1,4 @@
-# A few balls held by their Gram matrix, and the smallest ball around them.
+# A few balls, stored by their Gram matrix, and the smallest ball around them.
 
 from libc.stdint cimport int64_t
 
@@ -6,7 +6,7 @@ cdef struct Balls:          # m of at most `capacity` balls; every pointer is in
     int64_t capacity
     int64_t *m
     double *gram            # (capacity, capacity): inner products of centres, own axes included
-    double *square          # (capacity,): mean squared norm of what the ball stands for
+    double *square          # (capacity,): mean squared norm of the points in the ball
     double *radius          # (capacity,)
     double *share           # (capacity,): a, share in the joint centre c = sum a_i c_i; sums to one
     double *pull            # (capacity,): TMP, c_i . c

@@ -5,12 +5,12 @@ share the code:
 
 upper   minimise max_i |c - c_i| + R_i, the enclosing ball itself (as Fischer & Gärtner 2003).
 lower   maximise V(a) = a.q - |c|^2, its dual, q_i the mean squared norm of ball i's points.
-        Any a is dual feasible, so V is at most R*^2 whatever was merged or forgotten (Tsang et al.
+        Any a is dual feasible, so V is at most R*^2 whatever was merged or dropped (Tsang et al.
         2005, eq. 6).
 
-Both go by pairwise steps: share moves from the ball that reaches least to the one that reaches
-farthest. Augmented axes of different balls are orthogonal, so they show only on the diagonal of the
-Gram matrix. O(m) a step; no memory.
+Both use pairwise steps: share moves from the ball with the smallest reach to the one with the
+largest. The own axes of different balls are orthogonal, so they appear only on the diagonal of the
+Gram matrix. Time: O(m) per step; no memory is allocated.
 """
 
 from libc.math cimport INFINITY, fmax, sqrt
@@ -46,8 +46,7 @@ cdef double reach(const Balls *balls, int64_t i, double cc, bint lower) noexcept
 
 
 cdef double solve(const Balls *balls, bint lower) noexcept nogil:
-    """Improve the shares in place; the radius of the ball found, about `c` with these very
-    shares."""
+    """Improve the shares in place; return the radius of the ball around `c` with these shares."""
     cdef int64_t i, j, k
     cdef int step, steps = LOWER_STEPS if lower else UPPER_STEPS
     cdef double cc, far, near, value, slack
@@ -76,7 +75,7 @@ cdef double solve(const Balls *balls, bint lower) noexcept nogil:
 
 
 cdef double share_pull(const Balls *balls) noexcept nogil:
-    """|c|^2 from a pull that was kept up step by step"""
+    """|c|^2 from the `pull` updated at each step"""
     cdef int64_t k
     cdef double cc = 0.0
     for k in range(balls.m[0]):
@@ -103,8 +102,7 @@ cdef double step_length(
 
 
 cdef double radius(const Balls *balls, bint lower) noexcept nogil:
-    """upper: max_i reach;  lower: sqrt(share @ square - |c|^2), at most the smallest radius there
-    is"""
+    """upper: max_i reach; lower: sqrt(share @ square - |c|^2), at most the smallest radius"""
     cdef int64_t k
     cdef double cc = centre_square(balls), result = -cc if lower else 0.0
     for k in range(balls.m[0]):
@@ -120,16 +118,15 @@ cdef double distance_square(const Balls *balls, int64_t i, int64_t j) noexcept n
 
 
 cdef double joint_radius(double d, double R_i, double R_j) noexcept nogil:
-    """of the smallest ball around two, their centres d apart"""
+    """Radius of the smallest ball around two whose centres are d apart."""
     return fmax(0.5 * (d + R_i + R_j), fmax(R_i, R_j))
 
 
 cdef void closest_pair(
     const Balls *balls, bint lower, int64_t *first, int64_t *second
 ) noexcept nogil:
-    """The pair that costs least to join: upper, the smallest joint ball; lower, a_i a_j / (a_i +
-    a_j) |c_i - c_j|^2,
-    by which V would fall if the two were ever to be told apart again."""
+    """The pair that is cheapest to join: upper, the smallest joint ball; lower, the smallest a_i
+    a_j / (a_i + a_j) |c_i - c_j|^2, by which V is lower than with the two kept apart."""
     cdef int64_t i, j
     cdef double cost, share, least = INFINITY
     first[0], second[0] = 0, 1
@@ -146,10 +143,11 @@ cdef void closest_pair(
 
 
 cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
-    """Ball j goes into ball i; t, the part of the way from c_i to c_j that the new centre takes.
+    """Merge ball j into ball i; return t, the share of the way from c_i to c_j at which the new
+    centre is.
 
     upper: the smallest ball around both, in closed form. lower: their mean by share, so that c and
-    V stay. Slot j stays filled, for the caller to move its centre before `forget`.
+    V do not change. Slot j stays filled, so that the caller can move its centre before `forget`.
     """
     cdef int64_t k
     cdef double t, square, value, d = sqrt(distance_square(balls, i, j))
@@ -164,8 +162,8 @@ cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
         t = 1.0
     else:
         t = 0.5 * (1.0 - (R_i - R_j) / d)
-        # A weighted point lies a little off its centre (square - gram), hence not simply (d + R_i +
-        # R_j) / 2.
+        # A weighted point has a small distance from its centre (square - gram), so the radius is
+        # not simply (d + R_i + R_j) / 2.
         balls.radius[i] = fmax(
             sqrt(fmax(t * t * d * d + balls.square[i] - gram(balls, i, i), 0.0)) + R_i,
             sqrt(fmax((1 - t) * (1 - t) * d * d + balls.square[j] - gram(balls, j, j), 0.0)) + R_j)
@@ -185,7 +183,7 @@ cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
 
 
 cdef void forget(Balls *balls, int64_t j) noexcept nogil:
-    """The last ball takes slot j."""
+    """Move the last ball to slot j."""
     cdef int64_t k, last = balls.m[0] - 1, n = balls.capacity
     for k in range(balls.m[0]):
         balls.gram[j * n + k] = balls.gram[last * n + k]

@@ -1,15 +1,15 @@
-"""KernelStreamSVM, compiled: StreamSVM's one ball in a kernel's feature space, in a fixed number of
-vectors.
+"""KernelStreamSVM, compiled: StreamSVM's one ball in a kernel's feature space, with a fixed number
+of vectors.
 
-The centre is w = sum_i a_i y_i phi(x_i) over at most `max_vectors` vectors, a >= 0, sum a = 1; all
-else is as in _stream_svm.pyx with the kernel for the dot product. A newcomer beyond `max_vectors`
-makes the older vector of the smallest share a_i give that share to the vector z_j nearest to it,
-which moves the centre by a_i |z_j - z_i|. With bound="upper" R grows by as much, so the ball
-encloses all that it enclosed; with "lower" V is computed anew and, the shares still summing to one,
-stays at most R*^2.
+The centre is w = sum_i a_i y_i phi(x_i) over at most `max_vectors` vectors, a >= 0, sum a = 1; the
+rest is as in _stream_svm.pyx with the kernel in place of the dot product. When a new sample needs
+room, the older vector of the smallest share a_i is removed and that share goes to the vector z_j
+nearest to it, which moves the centre by a_i |z_j - z_i|. With bound="upper" R grows by as much, so
+the ball still encloses all that it enclosed; with "lower" V is recomputed and, as the shares still
+sum to one, stays at most R*^2.
 
-Bytes, M = max_vectors: 72 + (M + 1) (D s + 40). Time: M kernel values a sample, 3 M for one that is
-taken in.
+Bytes, M = max_vectors: 72 + (M + 1) (D s + 40). Time: M kernel values per sample, 3 M for one that
+changes the ball.
 """
 
 cimport cython
@@ -20,9 +20,9 @@ from libc.string cimport memcpy
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.kernels cimport any_kernel_value
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, advance, clearly_less
-from edgesvm.learners.stream._ball cimport dual_radius, judge, too_large, unheard_of
-from edgesvm.learners.stream._ball cimport unheard_of_ball
+from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, clearly_less
+from edgesvm.learners.stream._ball cimport dual_radius, check_point, too_large, out_of_range
+from edgesvm.learners.stream._ball cimport ball_out_of_range
 
 import numpy as np
 
@@ -31,10 +31,10 @@ from edgesvm.errors import CorruptModelError
 
 @cython.final
 cdef class KernelStreamSVMCore(KernelCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef double C
     cdef bint lower
-    cdef int64_t slots      # max_vectors + 1: the newcomer's
+    cdef int64_t slots      # max_vectors + 1: one for the new sample
     cdef Ball *ball
     cdef int64_t *n_held
     cdef char *vectors      # (slots, n_features)
@@ -59,8 +59,8 @@ cdef class KernelStreamSVMCore(KernelCore):
         self.row = <double *> self.array("row")
 
     cdef double project(self, const void *x, double *row=NULL) noexcept nogil:
-        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) where asked for: looking leaves no
-        trace"""
+        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) if `row` is given; a decision writes
+        nothing"""
         cdef int64_t i
         cdef double k, f = 0.0
         for i in range(self.n_held[0]):
@@ -74,7 +74,7 @@ cdef class KernelStreamSVMCore(KernelCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef Ball *ball = self.ball
         cdef Point z
-        cdef double gamma = 1.0, f = self.project(x), k_xx = self.self_kernel(x)
+        cdef double step = 1.0, f = self.project(x), k_xx = self.self_kernel(x)
         cdef Status status
         z.wz = y * f
         z.square = k_xx + 1.0 / self.C
@@ -82,43 +82,43 @@ cdef class KernelStreamSVMCore(KernelCore):
         z.zz = k_xx + z.xi2
         z.off = z.square - z.zz
         z.R = 0.0
-        status = judge(&z)
+        status = check_point(&z)
         if status > CHANGED:
             return status
         if self.n_held[0] == 0:
             ball.R, ball.xi2, ball.q = sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
-            gamma = advance(ball, &z, self.lower)
-            if gamma == 0.0:
+            step = move_towards(ball, &z, self.lower)
+            if step == 0.0:
                 return UNCHANGED
-        # |w|^2 of w = (1 - gamma) w + gamma y phi(x)
+        # |w|^2 of w = (1 - step) w + step y phi(x)
         ball.ww = fmax(
-            (1 - gamma) * (1 - gamma) * ball.ww + 2 * gamma * (1 - gamma) * z.wz
-            + gamma * gamma * k_xx, 0.0)
-        self.append(x, y, gamma, k_xx, z.xi2)
+            (1 - step) * (1 - step) * ball.ww + 2 * step * (1 - step) * z.wz
+            + step * step * k_xx, 0.0)
+        self.append(x, y, step, k_xx, z.xi2)
         if self.n_held[0] == self.slots:
-            self.give_up_one()
+            self.drop_one()
         if self.lower:
             ball.R = dual_radius(ball)
         return CHANGED
 
     cdef void append(
-        self, const void *x, double y, double gamma, double k_xx, double xi2
+        self, const void *x, double y, double step, double k_xx, double xi2
     ) noexcept nogil:
         cdef int64_t i, m = self.n_held[0]
         for i in range(m):
-            self.share[i] *= 1.0 - gamma
+            self.share[i] *= 1.0 - step
         memcpy(self.vectors + m * self.row_bytes, x, self.row_bytes)
-        self.share[m], self.sign[m], self.norm[m], self.own[m] = gamma, y, k_xx, xi2
+        self.share[m], self.sign[m], self.norm[m], self.own[m] = step, y, k_xx, xi2
         self.n_held[0] = m + 1
 
     cdef double distance_square(self, int64_t i, int64_t j, double k_ij) noexcept nogil:
         """|z_i - z_j|^2 without the own axes"""
         return fmax(self.norm[i] + self.norm[j] - 2.0 * self.sign[i] * self.sign[j] * k_ij, 0.0)
 
-    cdef void give_up_one(self) noexcept nogil:
-        """The older vector of the smallest share gives it to its nearest and goes; the newest
-        takes its slot."""
+    cdef void drop_one(self) noexcept nogil:
+        """Remove the older vector of the smallest share; its share goes to the nearest vector, its
+        slot to the newest."""
         cdef Ball *ball = self.ball
         cdef int64_t k, i = 0, j = 0, last = self.n_held[0] - 1
         cdef double f_i, f_j, d2, a, apart = INFINITY
@@ -160,7 +160,7 @@ cdef class KernelStreamSVMCore(KernelCore):
         super().check()
         if not 0 <= self.n_held[0] < self.slots:
             raise CorruptModelError(
-                f"{self.n_held[0]} vectors are held where there is room for {self.slots - 1}")
+                f"{self.n_held[0]} vectors are stored, there is room for {self.slots - 1}")
         held = slice(0, self.n_held[0])
         if (min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0
                 or (self.views["share"][held] < 0).any() or (self.views["own"][held] < 0).any()):
@@ -169,14 +169,14 @@ cdef class KernelStreamSVMCore(KernelCore):
             raise CorruptModelError("a vector's label is neither -1 nor +1")
         if self.n_held[0] and not abs(self.views["share"][held].sum() - 1.0) < SHARES_WITHIN:
             raise CorruptModelError("the shares do not sum to one")
-        if self.has_unheard_of():
-            raise CorruptModelError("a squared length is too large to be added up")
+        if self.any_out_of_range():
+            raise CorruptModelError("a squared length is too large")
 
-    cdef bint has_unheard_of(self) noexcept nogil:
-        """Whether a length from a file is one that no stream of samples leads to"""
+    cdef bint any_out_of_range(self) noexcept nogil:
+        """Whether any length is too large to come from a stream of samples"""
         cdef int64_t i
-        cdef bint found = unheard_of_ball(self.ball)
+        cdef bint found = ball_out_of_range(self.ball)
         for i in range(self.n_held[0]):
-            found |= unheard_of(self.self_kernel(self.vectors + i * self.row_bytes))
-            found |= unheard_of(self.norm[i]) or unheard_of(self.own[i])
+            found |= out_of_range(self.self_kernel(self.vectors + i * self.row_bytes))
+            found |= out_of_range(self.norm[i]) or out_of_range(self.own[i])
         return found

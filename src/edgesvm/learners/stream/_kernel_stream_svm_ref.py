@@ -1,5 +1,5 @@
-"""KernelStreamSVM in plain NumPy: every squared length from the definition, none kept up step by
-step."""
+"""KernelStreamSVM in plain NumPy: every squared length computed from its definition, none
+updated."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 
 from edgesvm.contract.kernel_core_ref import KernelCoreRef
 from edgesvm.core.status import Status
-from edgesvm.learners.stream._stream_svm_ref import first_least, grown, judge
-from edgesvm.learners.stream.constants import LARGEST_SQUARE
+from edgesvm.learners.stream._stream_svm_ref import check_point, first_smallest, grown
+from edgesvm.learners.stream.constants import MAX_SQUARE
 
 
 class KernelStreamSVMCoreRef(KernelCoreRef):
-    """The arena's arrays by name: R, xi2, ww, q; and of the vectors held: vectors, share, sign,
+    """The arena's arrays by name: R, xi2, ww, q; and of the stored vectors: vectors, share, sign,
     norm, own."""
 
     def __init__(self, *common, C, bound, kernel):
@@ -33,10 +33,10 @@ class KernelStreamSVMCoreRef(KernelCoreRef):
         if not np.isfinite(x @ x):
             return Status.NOT_FINITE
         square, own = k_xx + 1 / self.C, 1 / (self.C * weight)
-        status = judge(square, f, own)
+        status = check_point(square, f, own)
         if status > Status.CHANGED:
             return status
-        m, R, gamma = int(v["n_held"]), float(v["R"]), 1.0
+        m, R, step = int(v["n_held"]), float(v["R"]), 1.0
         off = square - (k_xx + own)
         if m == 0:
             R = np.sqrt(max(off, 0.0))
@@ -46,19 +46,19 @@ class KernelStreamSVMCoreRef(KernelCoreRef):
             if d2 <= R**2:
                 return Status.UNCHANGED
             if self.lower:
-                gamma = min(
+                step = min(
                     0.5 * (d2 - R**2) / max(d2 - square + k_xx + own, 0.5 * (d2 - R**2)), 1.0
                 )
             else:
                 d = np.sqrt(d2)
-                gamma = 0.5 * (1 - R / d)
-                R = grown(R, 0.0, d, gamma, off)
-        v["share"][:m] *= 1 - gamma
+                step = 0.5 * (1 - R / d)
+                R = grown(R, 0.0, d, step, off)
+        v["share"][:m] *= 1 - step
         v["vectors"][m] = x
-        v["share"][m], v["sign"][m], v["norm"][m], v["own"][m] = gamma, y, k_xx, own
+        v["share"][m], v["sign"][m], v["norm"][m], v["own"][m] = step, y, k_xx, own
         v["n_held"] += 1
         if v["n_held"] == len(v["share"]):
-            R += self.give_up_one()
+            R += self.drop_one()
         vectors, share, sign, norm, own = self.held()
         v["ww"][...] = ww = (share * sign) @ self.k(vectors, vectors) @ (share * sign)
         v["xi2"][...] = xi2 = own @ share**2
@@ -66,15 +66,15 @@ class KernelStreamSVMCoreRef(KernelCoreRef):
         v["R"][...] = np.sqrt(max(q - ww - xi2, 0.0)) if self.lower else R
         return Status.CHANGED
 
-    def give_up_one(self):
-        """How far the centre moves when the older vector of the smallest share gives it to its
-        nearest."""
+    def drop_one(self):
+        """Remove the older vector of the smallest share, which goes to the nearest; return how far
+        the centre moves."""
         vectors, share, sign, norm, own = self.held()
-        i = first_least(share[:-1])
+        i = first_smallest(share[:-1])
         d2 = norm[i] + norm - 2 * sign[i] * sign * self.k(vectors[i], vectors)[0]
         d2 = np.maximum(d2, 0) + own[i] + own
         d2[i] = np.inf
-        j = first_least(d2)
+        j = first_smallest(d2)
         moved = share[i] * np.sqrt(d2[j])
         share[j] += share[i]
         for per_vector in (vectors, share, sign, norm, own):
@@ -83,4 +83,4 @@ class KernelStreamSVMCoreRef(KernelCoreRef):
         return moved
 
     def decide(self, x):
-        return self.project(x) if self.self_kernel(x) <= LARGEST_SQUARE else np.nan
+        return self.project(x) if self.self_kernel(x) <= MAX_SQUARE else np.nan

@@ -1,24 +1,24 @@
 """StreamSVM, compiled: one pass, one ball, or a few (Rai, Daumé III & Venkatasubramanian 2008).
 
-An example (x, y) is the point z = (y x, e/sqrt(C)), e an axis of its own; the l2-SVM's w is the
-x-part of the centre of the smallest ball around all points. The ball is kept by w, xi2 = the
+A sample (x, y) is the point z = (y x, e/sqrt(C)), where e is an axis of its own; the l2-SVM's w is
+the x-part of the centre of the smallest ball around all points. The ball is stored as w, xi2 = the
 centre's squared length in the own axes, and its radius R. A new point's own axis is orthogonal to
-all that went before, so
+all earlier points, so
 
     d^2 = |w|^2 - 2 y w.x + |x|^2 + xi2 + 1/C
 
-Outside (d > R), the centre moves the part gamma of the way towards it:
+If the point is outside (d > R), the centre moves towards it by a share `step` of the way:
 
-    w = (1 - gamma) w + gamma y x,     xi2 = (1 - gamma)^2 xi2 + gamma^2 / C
+    w = (1 - step) w + step y x,     xi2 = (1 - step)^2 xi2 + step^2 / C
 
-bound="upper" (the paper): gamma = (1 - R/d)/2, R = (R + d)/2; the ball encloses all it saw, R <=
-3/2 R*. bound="lower": gamma = (1 - R^2/d^2)/2, the exact step on the dual V = q - |c|^2, where q is
-the mean squared norm of the points in c; R = sqrt(V) <= R* never falls. Same bytes but one number;
-it goes on learning when the other has grown too large to.
+bound="upper" (the paper): step = (1 - R/d)/2, R = (R + d)/2; the ball encloses every sample seen,
+R <= 3/2 R*. bound="lower": step = (1 - R^2/d^2)/2, the exact step on the dual V = q - |c|^2, where
+q is the mean squared norm of the points in c; R = sqrt(V) <= R* never falls. It needs one more
+number, and goes on learning when the upper ball has grown too large to.
 
-With n_balls=K or lookahead=L a few balls are kept beside (_balls.pyx) and (w, R) is the ball around
-them. Bytes: 64 + D s, s the dtype's size; with M = K+1 or L+1 slots, 8 + M D s + 8 M^2 + 32 M more.
-O(D) a sample that lies inside, O(M D + M^2) and a few dozen steps of O(M) for one that does not.
+With n_balls=K or lookahead=L a few balls are stored as well (_balls.pyx), and (w, R) is the ball
+around them. Bytes: 64 + D s, s the dtype's size; with M = K+1 or L+1 slots, 8 + M D s + 8 M^2 + 32
+M more. Time: O(D) for a sample inside, O(M D + M^2) and a few dozen steps of O(M) for one outside.
 """
 
 cimport cython
@@ -29,8 +29,8 @@ from libc.string cimport memcpy, memset
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.linalg cimport axpby, dot, dot_square, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, advance, dual_radius
-from edgesvm.learners.stream._ball cimport judge, unheard_of, unheard_of_ball
+from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, dual_radius
+from edgesvm.learners.stream._ball cimport check_point, out_of_range, ball_out_of_range
 from edgesvm.learners.stream._balls cimport Balls, centre_square, closest_pair, forget, join, solve
 
 from edgesvm.errors import CorruptModelError
@@ -38,7 +38,7 @@ from edgesvm.errors import CorruptModelError
 
 @cython.final
 cdef class StreamSVMCore(LearnerCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef double C
     cdef bint lower, paper_slack, normalize, intercept, flush
     cdef int64_t width      # n_features and the constant feature
@@ -80,8 +80,8 @@ cdef class StreamSVMCore(LearnerCore):
         cdef Point z
         cdef Status status
         cdef real *tested = w
-        # An upper ball around several is solved anew with each sample, so only what stays put may
-        # judge "inside".
+        # An upper ball around several is recomputed for each sample, so only balls that do not move
+        # may decide whether a sample is inside.
         if self.balls.capacity and not self.lower:
             tested = <real *> self.centres
         status = self.measure(x, tested, y, weight, &z)
@@ -98,7 +98,8 @@ cdef class StreamSVMCore(LearnerCore):
     cdef Status measure(
         self, const real *x, const real *w, double y, double weight, Point *z
     ) noexcept nogil:
-        """z's norms and its product with `w`, x read once; whether it may be taken in."""
+        """Compute z's norms and its product with `w`, reading x once; check that it can be
+        learned."""
         cdef real xw, xx
         cdef double norm_square
         dot_square(x, w, self.n_features, &xw, &xx)
@@ -109,7 +110,7 @@ cdef class StreamSVMCore(LearnerCore):
         if self.intercept:
             xw += w[self.n_features]
             norm_square += 1.0
-        if self.normalize and norm_square > 0.0:  # a row of zeros stays as it is
+        if self.normalize and norm_square > 0.0:  # a row of zeros stays zero
             z.scale = y / sqrt(norm_square)
             norm_square = 1.0
         z.wz = z.scale * xw
@@ -119,21 +120,21 @@ cdef class StreamSVMCore(LearnerCore):
         z.zz = norm_square + z.xi2
         z.off = 0.0 if self.paper_slack else z.square - z.zz
         z.R = 0.0
-        return judge(z)
+        return check_point(z)
 
     cdef Status take(self, const real *x, real *w, const Point *z) noexcept nogil:
-        """The one ball moves to take z in."""
-        cdef double gamma = 1.0
+        """Move the one ball to enclose z."""
+        cdef double step = 1.0
         if self.n_learned() == 0:
             self.ball.R, self.ball.xi2, self.ball.q = z.R + sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
-            gamma = advance(self.ball, z, self.lower)
-            if gamma == 0.0:
+            step = move_towards(self.ball, z, self.lower)
+            if step == 0.0:
                 return UNCHANGED
-        # w = (1 - gamma) w + gamma z
-        axpby(<real> (gamma * z.scale), x, <real> (1.0 - gamma), w, self.n_features)
+        # w = (1 - step) w + step z
+        axpby(<real> (step * z.scale), x, <real> (1.0 - step), w, self.n_features)
         if self.intercept:
-            w[self.n_features] = <real> ((1.0 - gamma) * w[self.n_features] + gamma * z.constant)
+            w[self.n_features] = <real> ((1.0 - step) * w[self.n_features] + step * z.constant)
         self.ball.ww = dot(w, w, self.width)
         if self.lower:
             self.ball.R = dual_radius(self.ball)
@@ -142,7 +143,8 @@ cdef class StreamSVMCore(LearnerCore):
     # -- several balls -----------------------------------------------------------------------------
 
     cdef bint inside(self, const real *x, const real *centres, Point *z) noexcept nogil:
-        """Whether z needs no change: lower, inside (w, R); upper, inside one of the balls held."""
+        """Whether z changes nothing: lower, it is inside (w, R); upper, inside one of the stored
+        balls."""
         cdef int64_t i
         cdef double R
         if self.balls.m[0] == 0:
@@ -166,7 +168,7 @@ cdef class StreamSVMCore(LearnerCore):
         return value
 
     cdef void hold(self, const real *x, real *centres, const Point *z) noexcept nogil:
-        """z becomes one more ball."""
+        """Store z as another ball."""
         cdef Balls *balls = &self.balls
         cdef int64_t i, m = balls.m[0], n = balls.capacity
         cdef real *centre = centres + m * self.width
@@ -183,8 +185,8 @@ cdef class StreamSVMCore(LearnerCore):
         balls.m[0] = m + 1
 
     cdef void enclose(self, real *centres, real *w) noexcept nogil:
-        """(w, R) becomes the ball around all held, which are made fewer when there is no room for
-        another."""
+        """Make (w, R) the ball around all stored balls; if they are full, make room for the
+        next."""
         cdef bint full = self.balls.m[0] == self.balls.capacity
         if full and not self.flush and not self.lower:
             self.merge_closest(centres)
@@ -196,7 +198,7 @@ cdef class StreamSVMCore(LearnerCore):
             self.merge_closest(centres)
 
     cdef void set_centre(self, const real *centres, real *w) noexcept nogil:
-        """c = sum a_i c_i and its numbers"""
+        """c = sum a_i c_i, with q, ww and xi2"""
         cdef int64_t i
         cdef double cc = centre_square(&self.balls)
         memset(w, 0, self.width * sizeof(real))
@@ -210,7 +212,7 @@ cdef class StreamSVMCore(LearnerCore):
         self.ball.xi2 = fmax(cc - self.ball.ww, 0.0)
 
     cdef void collapse(self, real *centres, const real *w) noexcept nogil:
-        """All balls held become the one around them."""
+        """Replace all stored balls by the one around them."""
         cdef double cc = self.ball.ww + self.ball.xi2
         memcpy(centres, w, self.width * sizeof(real))
         self.balls.m[0] = 1
@@ -220,7 +222,7 @@ cdef class StreamSVMCore(LearnerCore):
         self.balls.share[0] = 1.0
 
     cdef void merge_closest(self, real *centres) noexcept nogil:
-        """The two balls that cost least to join become one."""
+        """Merge the two balls that are cheapest to join."""
         cdef int64_t i, j, last
         cdef double t
         closest_pair(&self.balls, self.lower, &i, &j)
@@ -236,8 +238,8 @@ cdef class StreamSVMCore(LearnerCore):
     # -- another learner's ball --------------------------------------------------------------------
 
     def absorb(self, StreamSVMCore other, bint flipped):
-        """Take in another fitted learner's ball of the same width and dtype, its two labels
-        swapped where `flipped`."""
+        """Merge another fitted learner's ball, of the same width and dtype; swap its two labels if
+        `flipped`."""
         cdef double sign = -1.0 if flipped else 1.0
         if self.is_float32:
             self.absorb_typed(<float *> self.w, <const float *> other.w, other, sign)
@@ -272,7 +274,7 @@ cdef class StreamSVMCore(LearnerCore):
         return self.decide_typed(<const double *> x, <const double *> self.w, value)
 
     cdef Status decide_typed(self, const real *x, const real *w, double *value) noexcept nogil:
-        """w.x, x normalised and with the constant feature as in learning"""
+        """w.x, with x normalised and the constant feature added as in learning"""
         cdef Point z
         cdef Status status = self.measure(x, w, 1.0, 1.0, &z)
         value[0] = z.wz
@@ -283,36 +285,36 @@ cdef class StreamSVMCore(LearnerCore):
         held = self.views["n_held"] if self.balls.capacity else 0
         if not 0 <= held < max(self.balls.capacity, 1):
             raise CorruptModelError(
-                f"{held} balls are held where there is room for {self.balls.capacity}")
+                f"{held} balls are stored, there is room for {self.balls.capacity}")
         if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0:
             raise CorruptModelError("a squared length or radius is negative")
         if self.balls.capacity:
             self.check_balls(held)
-        if self.has_unheard_of(held):
-            raise CorruptModelError("a squared length is too large to be added up")
+        if self.any_out_of_range(held):
+            raise CorruptModelError("a squared length is too large")
 
     def check_balls(self, held):
-        """Squares, radii and shares of those held, from a file"""
+        """Check squares, radii and shares of the stored balls."""
         share = self.views["share"][:held]
         if min(self.views[name].min() for name in ("square", "radius", "share")) < 0.0:
             raise CorruptModelError("a square, a radius or a share is negative")
         if held and not abs(share.sum() - 1.0) < SHARES_WITHIN:
             raise CorruptModelError("the shares do not sum to one")
 
-    cdef bint has_unheard_of(self, int64_t held) noexcept nogil:
-        """Whether a length from a file is one that no stream of samples leads to"""
+    cdef bint any_out_of_range(self, int64_t held) noexcept nogil:
+        """Whether any length is too large to come from a stream of samples"""
         cdef int64_t i, j, n = self.balls.capacity
         cdef int64_t n_bytes = self.width * (sizeof(float) if self.is_float32 else sizeof(double))
-        cdef bint found = unheard_of_ball(self.ball) or self.unheard_of_row(self.w)
+        cdef bint found = ball_out_of_range(self.ball) or self.row_out_of_range(self.w)
         for i in range(held):
-            found |= self.unheard_of_row(self.centres + i * n_bytes)
-            found |= unheard_of(self.balls.square[i])
-            found |= unheard_of(self.balls.radius[i] * self.balls.radius[i])
+            found |= self.row_out_of_range(self.centres + i * n_bytes)
+            found |= out_of_range(self.balls.square[i])
+            found |= out_of_range(self.balls.radius[i] * self.balls.radius[i])
             for j in range(held):
-                found |= unheard_of(self.balls.gram[i * n + j])
+                found |= out_of_range(self.balls.gram[i * n + j])
         return found
 
-    cdef bint unheard_of_row(self, const char *row) noexcept nogil:
+    cdef bint row_out_of_range(self, const char *row) noexcept nogil:
         if self.is_float32:
             return not isfinite(dot(<const float *> row, <const float *> row, self.width))
-        return unheard_of(dot(<const double *> row, <const double *> row, self.width))
+        return out_of_range(dot(<const double *> row, <const double *> row, self.width))

@@ -1,4 +1,4 @@
-"""StreamSVM in plain NumPy, to be read beside the paper; the same methods as `_stream_svm.pyx`."""
+"""StreamSVM in plain NumPy, to be read next to the paper; the same methods as `_stream_svm.pyx`."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
 from edgesvm.learners.stream.constants import (
     AT_POINT,
-    LARGEST_SQUARE,
     LEVEL,
     LOWER_STEPS,
     LOWER_TOLERANCE,
+    MAX_SQUARE,
     UPPER_STEPS,
     UPPER_TOLERANCE,
 )
 
 
-def judge(square, wz, xi2):
-    """Whether a point may be taken in: sums of a few such squared lengths do not overflow."""
-    if not square <= LARGEST_SQUARE or not np.isfinite(wz):
+def check_point(square, wz, xi2):
+    """Whether a point can be learned: sums of a few such squared lengths do not overflow."""
+    if not square <= MAX_SQUARE or not np.isfinite(wz):
         return Status.NOT_FINITE
-    return Status.UNCHANGED if xi2 <= LARGEST_SQUARE else Status.BAD_WEIGHT
+    return Status.UNCHANGED if xi2 <= MAX_SQUARE else Status.BAD_WEIGHT
 
 
-def first_least(values):
-    """Index of the least of values >= 0; of those level but for rounding, the first."""
+def first_smallest(values):
+    """Index of the smallest of values >= 0; of those equal up to rounding, the first."""
     return int(np.argmax(values <= values.min() * (1 + LEVEL)))
 
 
-def grown(R, R_z, d, gamma, off):
-    """The radius after a step; a weighted point lies `off` (squared) off the space the centre
-    moves in."""
+def grown(R, R_z, d, step, off):
+    """The radius after a step; `off` is a weighted point's squared distance from the space that the
+    centre moves in."""
     if off == 0:
         return 0.5 * (R + R_z + d)
     way = np.sqrt(max(d**2 - off, 0.0))
-    return max(R + gamma * way, np.sqrt(max(((1 - gamma) * way) ** 2 + off, 0.0)))
+    return max(R + step * way, np.sqrt(max(((1 - step) * way) ** 2 + off, 0.0)))
 
 
 class StreamSVMCoreRef(ReferenceCore):
-    """The arena's arrays by name: R, xi2, ww, q, w; and the balls held: centres, gram, square,
+    """The arena's arrays by name: R, xi2, ww, q, w; and the stored balls: centres, gram, square,
     radius, share."""
 
     def __init__(self, *common, C, slack, bound, normalize, fit_intercept, lookahead):
@@ -49,7 +49,7 @@ class StreamSVMCoreRef(ReferenceCore):
         self.several = "n_held" in self.views
 
     def features(self, x, y):
-        """y times the sample: the constant behind it, then all of it to unit norm."""
+        """y times the sample with the constant appended, scaled to unit norm."""
         z = np.append(x, 1.0) if self.intercept else x
         norm = np.sqrt(np.float64(z @ z))
         return y * z / (norm if self.normalize and norm > 0 else 1.0)
@@ -60,7 +60,7 @@ class StreamSVMCoreRef(ReferenceCore):
         z = self.features(x, y)
         xi2 = 1 / weight if self.paper_slack else 1 / (self.C * weight)
         point = z, z @ z + xi2, z @ z + 1 / self.C, xi2, 0.0
-        status = judge(point[2], z @ self.views["w"], xi2)
+        status = check_point(point[2], z @ self.views["w"], xi2)
         if status > Status.CHANGED:
             return status
         if not self.several:
@@ -76,26 +76,26 @@ class StreamSVMCoreRef(ReferenceCore):
         w, R, xi2, q = v["w"], float(v["R"]), float(v["xi2"]), float(v["q"])
         off = 0.0 if self.paper_slack else square - zz
         if v["n_per_class"].sum() == 0:
-            gamma, R, xi2, q = 1.0, R_z + np.sqrt(max(off, 0.0)), xi2_z, square
+            step, R, xi2, q = 1.0, R_z + np.sqrt(max(off, 0.0)), xi2_z, square
         else:
             cc = float(v["ww"]) + xi2
             d2 = cc - 2 * float(w @ z) + square
             if self.lower:
                 if d2 <= R**2:
                     return Status.UNCHANGED
-                gamma = min(0.5 * (d2 - R**2) / max(d2 - square + zz, 0.5 * (d2 - R**2)), 1.0)
+                step = min(0.5 * (d2 - R**2) / max(d2 - square + zz, 0.5 * (d2 - R**2)), 1.0)
             else:
                 d = np.sqrt(max(d2, 0.0))
                 if d + R_z <= R:
                     return Status.UNCHANGED
                 if d + R <= R_z:
-                    gamma, R = 1.0, R_z
+                    step, R = 1.0, R_z
                 else:
-                    gamma = 0.5 * (1 - (R - R_z) / d)
-                    R = grown(R, R_z, d, gamma, off)
-            q += gamma * (square - q)
-            xi2 = (1 - gamma) ** 2 * xi2 + gamma**2 * xi2_z
-        w[:] = (1 - gamma) * w + gamma * z
+                    step = 0.5 * (1 - (R - R_z) / d)
+                    R = grown(R, R_z, d, step, off)
+            q += step * (square - q)
+            xi2 = (1 - step) ** 2 * xi2 + step**2 * xi2_z
+        w[:] = (1 - step) * w + step * z
         v["ww"][...] = ww = w @ w
         v["xi2"][...], v["q"][...] = xi2, q
         v["R"][...] = np.sqrt(max(q - ww - xi2, 0.0)) if self.lower else R
@@ -144,8 +144,8 @@ class StreamSVMCoreRef(ReferenceCore):
             self.merge_closest()
 
     def reach(self, a, m):
-        """How far each ball reaches from the centre of shares `a`: upper, its farthest point;
-        lower, mean square."""
+        """How far each ball reaches from the centre with shares `a`: upper, its farthest point;
+        lower, its mean squared distance."""
         v = self.views
         pull = v["gram"][:m, :m] @ a
         d2 = np.maximum(a @ pull - 2 * pull + v["square"][:m], 0.0)
@@ -158,7 +158,7 @@ class StreamSVMCoreRef(ReferenceCore):
         for step in range(LOWER_STEPS if self.lower else UPPER_STEPS):
             pull, reach = self.reach(a, m)
             i = int(np.argmax(reach >= reach.max() * (1 - LEVEL)))
-            j = first_least(np.where(a > 0, reach, np.inf))
+            j = first_smallest(np.where(a > 0, reach, np.inf))
             gap = reach[i] - reach[j]
             slack = (
                 LOWER_TOLERANCE * (a @ pull) * (step > 0)
@@ -208,7 +208,7 @@ class StreamSVMCoreRef(ReferenceCore):
                 (np.sqrt(d2) + R[:m, None] + R[:m]) / 2, np.maximum(R[:m, None], R[:m])
             )
         cost[np.tril_indices(m)] = np.inf
-        i, j = divmod(first_least(cost), m)
+        i, j = divmod(first_smallest(cost), m)
         d = np.sqrt(d2[i, j])
         if self.lower:
             t = a[j] / (a[i] + a[j]) if a[i] + a[j] > 0 else 0.0
@@ -229,14 +229,14 @@ class StreamSVMCoreRef(ReferenceCore):
         G[i, i], a[i] = merged, a[i] + a[j]
         if not self.lower:
             square[i] = merged
-        last = m - 1  # takes the free slot
+        last = m - 1  # moves to the free slot
         for per_ball in (centres, square, R, a):
             per_ball[j] = per_ball[last]
         G[j, :m] = G[last, :m]
         G[:m, j] = G[:m, last]
         v["n_held"] -= 1
 
-    # -- the doors ---------------------------------------------------------------------------------
+    # -- entry points ------------------------------------------------------------------------------
 
     def absorb(self, other, flipped):
         v, o = self.views, other.views
@@ -253,4 +253,4 @@ class StreamSVMCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return np.nan
         z = self.features(x, 1.0)
-        return float(self.views["w"] @ z) if z @ z + 1 / self.C <= LARGEST_SQUARE else np.nan
+        return float(self.views["w"] @ z) if z @ z + 1 / self.C <= MAX_SQUARE else np.nan

@@ -1,13 +1,13 @@
-"""Tolerances and limits of the stream learners, for compiled core and twin."""
+"""Tolerances and limits of the stream learners, for the compiled core and the reference."""
 
-LARGEST_SQUARE = 1e300  # squared length taken in, so that no sum of a few of them overflows
-LARGEST_HELD = 1e304  # squared length a file may hold, since a radius reaches a little beyond
-SHARES_WITHIN = 1e-3  # of one, after however many steps
-LEVEL = 1e-9  # of two values, as a share: what rounding must not choose by
-AT_POINT = 1e-12  # of the farthest reach: nearer than this the centre is at a ball's centre
+MAX_SQUARE = 1e300  # of a new sample's squared length: no sum of a few overflows
+MAX_STORED_SQUARE = 1e304  # of a squared length in a file: a radius can be slightly larger
+SHARES_WITHIN = 1e-3  # of one, after any number of steps
+LEVEL = 1e-9  # values whose relative difference is smaller count as equal
+AT_POINT = 1e-12  # share of the farthest reach: closer than this, the centre is at a ball's centre
 
-# Of the steps to the smallest ball around a few. Measured on the paper's data sets: finer changes
-# no accuracy; the cap bounds the work of one sample.
+# Steps to the smallest ball around a few. On the paper's data sets finer tolerances do not change
+# the accuracy; the cap bounds the work of one sample.
 UPPER_TOLERANCE = 1e-4  # of the radius
 UPPER_STEPS = 1000
 LOWER_TOLERANCE = 0.1  # of |c|^2

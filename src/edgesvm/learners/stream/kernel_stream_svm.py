@@ -24,17 +24,17 @@ class KernelStreamSVM(KernelLearner):
     Parameters
     ----------
     max_vectors : int, default 100
-        Vectors held. A newcomer beyond makes the older one of the smallest share give its share to
-        its nearest and go.
+        Number of vectors stored. When a new sample needs room, the older vector of the smallest
+        share is removed and its share goes to the vector nearest to it.
     kernel, gamma, degree, coef0
-        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
     C : float, default 1.0
         Penalty of the l2-SVM's squared slack; > 0.
     bound : {"upper", "lower"}, default "upper"
-        As for `StreamSVM`. "upper": when a vector goes, R grows by the centre's displacement, so
-        the ball still encloses all that it enclosed.
+        As for `StreamSVM`. "upper": when a vector is removed, R grows by the centre's displacement,
+        so the ball still encloses all that it enclosed.
     dtype : {"float32", "float64"}, default "float32"
-        Of samples, vectors and the sums inside a kernel value.
+        Type of samples, vectors and the sums inside a kernel value.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class KernelStreamSVM(KernelLearner):
 
     Notes
     -----
-    Rai, Daumé III & Venkatasubramanian 2008, "All of the above calculations can be kernelized"; the
-    policy at ``max_vectors`` is ours. Bytes: see ``plan``; 72 + (max_vectors + 1) (n_features s +
-    40), s = 4 or 8.
+    Rai, Daumé III & Venkatasubramanian 2008, "All of the above calculations can be kernelized";
+    what happens at ``max_vectors`` is not in the paper. Bytes: see ``plan``; 72 + (max_vectors + 1)
+    (n_features s + 40), s = 4 or 8.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class KernelStreamSVM(KernelLearner):
 
     @property
     def support_vectors_(self) -> np.ndarray:
-        """Vectors held, ndarray of shape (n_held, n_features), a copy."""
+        """Stored vectors, ndarray of shape (n_held, n_features), a copy."""
         views = self._allocated.views
         return views["vectors"][: int(views["n_held"])].copy()
 

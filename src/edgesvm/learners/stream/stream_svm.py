@@ -14,7 +14,9 @@ from edgesvm.learners.stream._stream_svm import StreamSVMCore
 
 __all__ = ["StreamSVM"]
 
-MAX_BALLS = 1024  # a sample outside costs O(M^2): beyond this no stream would keep up
+MAX_BALLS = (
+    1024  # a sample outside costs O(M^2): with more, learning would not keep up with a stream
+)
 
 
 @registered
@@ -27,35 +29,34 @@ class StreamSVM(Learner):
     C : float, default 1.0
         Penalty of the l2-SVM's squared slack; > 0.
     bound : {"upper", "lower"}, default "upper"
-        "upper" is the paper's ball, which encloses every sample seen, at most 3/2 of the smallest
-        radius. "lower" keeps the dual value instead, at most the smallest radius and never falling:
-        same bytes but one number, far more accurate where margins are small, but its ball does not
-        enclose what it saw.
+        "upper" is the paper's ball: it encloses every sample seen, and its radius is at most 3/2 of
+        the smallest. "lower" uses the dual value, which is at most the smallest radius and never
+        falls. It needs one more number and is far more accurate on small margins, but its ball does
+        not enclose the samples seen.
     n_balls : int, default 1
-        Balls kept; a sample outside all makes one more and the two that cost least to join are
-        merged. Not together with `lookahead`.
+        Number of balls. A sample outside all of them becomes a new ball, and the cheapest pair is
+        merged. Cannot be combined with `lookahead`.
     lookahead : int, default 0
-        Samples outside that are held beside the one ball until there are so many; then ball and
-        samples become the smallest ball around them. The paper's experiments use 6 to 8; 32 and
-        more help on small margins.
+        Number of outside samples to store besides the ball. When there are that many, ball and
+        samples are replaced by the smallest ball around them. The paper's experiments use 6 to 8;
+        32 and more help on small margins.
     slack : {"exact", "paper"}, default "exact"
-        "paper" starts xi^2 at 1 and adds gamma^2, as the text has it; "exact" starts at 1/C and
-        adds gamma^2/C, which is the geometry. The same at C = 1.
+        "paper" starts xi^2 at 1 and adds step^2, as printed in the paper; "exact" starts at 1/C and
+        adds step^2/C, which is geometrically correct (step: the share of the way to the sample that
+        the centre moves). Both are equal at C = 1.
     normalize : bool, default True
         Scale each sample, constant feature included, to unit norm, as the paper assumes (inside the
-        dot product, no copy). No decision's sign changes by it: (x, 1) and its multiples lie on one
-        side of every plane. Zero rows stay.
+        dot product, without a copy). Scaling does not change the sign of a decision: (x, 1) and its
+        positive multiples lie on the same side of every plane. Zero rows stay zero.
     fit_intercept : bool, default True
         Add a constant feature 1.
     dtype : {"float32", "float64"}, default "float32"
-        Of samples and weights.
+        Type of samples and weights.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
-    intercept_ : ndarray of shape (1,)
-    radius_ : float, of the ball around all kept
-    n_seen_, n_updates_, classes_, n_features_in_
+    coef_ : ndarray of shape (1, n_features) intercept_ : ndarray of shape (1,) radius_ : float, of
+    the ball around all stored n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -63,15 +64,15 @@ class StreamSVM(Learner):
     Data", 2008. (Matsushima, Vishwanathan & Smola's disk-cached StreamSVM of 2012 is another
     method.)
 
-    Bytes: see ``plan``; 64 + (D + 1) s for one ball, s = 4 or 8. Time: O(D) a sample.
+    Bytes: see ``plan``; 64 + (D + 1) s for one ball, s = 4 or 8. Time: O(D) per sample.
 
     With ``bound="upper"`` one ball absorbs about log N samples, so on small margins in many
-    dimensions it is a weak learner (MNIST 8 against 9: about 60 %); take ``bound="lower"`` or
+    dimensions it is a weak learner (MNIST 8 against 9: about 60 %); use ``bound="lower"`` or
     ``lookahead=32`` there.
 
-    A weight s makes the sample's penalty C s: its own axis counts 1/(C s) in the centre, 1/C in
+    A weight s makes the sample's penalty C s. Its own axis counts 1/(C s) in the centre and 1/C in
     distances, so that weights do not move the margin (the centre-constrained ball of Tsang et al.
-    2007). Enclosure is then of these; it is proved for weights of at least 1.
+    2007). The ball encloses the samples in this sense; that is proved for weights of at least 1.
 
     Examples
     --------
@@ -97,7 +98,7 @@ class StreamSVM(Learner):
     dtype: str = "float32"
 
     def _capacity_range(self) -> tuple[int, int]:
-        # More has not been seen to help; ask for it by name.
+        # More has not been seen to help; set it explicitly if you want it.
         most = 64 if self.bound == "upper" else 8
         return (0, most) if self.n_balls == 1 else (0, 0)
 
@@ -141,25 +142,28 @@ class StreamSVM(Learner):
         }
 
     def merge(self, other: StreamSVM) -> StreamSVM:
-        """Take in another fitted learner's ball, as if its stream had been seen here: closed form,
-        O(D).
+        """Merge another fitted learner's ball into this one, as if its stream had been seen here:
+        closed form, O(D).
 
         Raises
         ------
         ValueError
-            The other differs in features, dtype, parameters or labels, or has learned nothing.
+            The other learner differs in features, dtype, parameters or labels, or has learned
+            nothing.
         """
         theirs = other._fitted
         if not theirs.views["n_per_class"].any():
             other._raise_not_fitted()
         if other.get_params() != self.get_params():
-            raise ValueError(f"only equal learners can be merged: {self!r} and {other!r}")
+            raise ValueError(
+                f"only learners with equal parameters can be merged: {self!r} and {other!r}"
+            )
         if self._state is None:
             self.allocate(theirs.n_features)
         mine = self._allocated
         if mine.n_features != theirs.n_features:
             raise ValueError(
-                f"the other has {theirs.n_features} features, this one {mine.n_features}"
+                f"the other learner has {theirs.n_features} features, this one {mine.n_features}"
             )
         slots = [mine.labels.slot_of(y) for y in theirs.labels.in_slots]
         if not mine.labels.in_slots:
@@ -168,7 +172,8 @@ class StreamSVM(Learner):
             slots = [-1, -1]
         if -1 in slots:
             raise ValueError(
-                f"the other's labels {theirs.labels.in_slots} are not {mine.labels.in_slots}"
+                f"the other learner has the labels {theirs.labels.in_slots},"
+                f" this one {mine.labels.in_slots}"
             )
         mine.absorb(theirs, slots[0] == 1)
         for slot, label in zip(slots, theirs.labels.in_slots, strict=True):
@@ -193,5 +198,5 @@ class StreamSVM(Learner):
 
     @property
     def radius_(self) -> float:
-        """Radius of the ball around all that is kept; 0.0 before the first sample."""
+        """Radius of the ball around all that is stored; 0.0 before the first sample."""
         return float(self._allocated.views["R"])

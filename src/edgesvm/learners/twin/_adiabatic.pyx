@@ -1,7 +1,7 @@
 """The adiabatic solver: a weighted kernel SVM kept at its exact optimum while its weights move.
 
-The state and its margin set are in _margin_set.pyx, the path in _path.pyx; here is what tells
-whether a state is one that they can have led to.
+The state and its margin set are in _margin_set.pyx, the path in _path.pyx; this module checks that
+a loaded state is one they can lead to.
 """
 
 cimport numpy as cnp
@@ -25,7 +25,7 @@ cnp.import_array()
 
 
 cdef class AdiabaticCore(PathCore):
-    """State, paths and checks; a learner adds which twins come and go."""
+    """State, paths and checks; a learner adds when twins are added and removed."""
 
     def kt_residual(self):
         """Largest violation of the KT conditions, from the definition."""
@@ -35,11 +35,11 @@ cdef class AdiabaticCore(PathCore):
         f = np.empty(n)
         for i in range(n):
             f[i] = self.g_of(self.twin(i)) / self.solver.mu
-        held = [self.views[name][:n].copy() for name in ("gamma", "s_minus", "s_plus")]
+        held = [self.views[name][:n].copy() for name in ("coef", "s_minus", "s_plus")]
         return residual(f, *held)
 
     def solve_from_scratch(self):
-        """Test door."""
+        """For tests."""
         self.from_scratch()
 
     def check(self):
@@ -47,21 +47,21 @@ cdef class AdiabaticCore(PathCore):
         cdef Solver *v = self.solver
         if not 0 <= v.n <= self.slots or not 0 <= v.m <= v.n or packed(v.m) > self.factor.length:
             raise CorruptModelError(
-                f"{v.n} twins, {v.m} of them on the margin, where there is room for {self.slots}")
+                f"{v.n} twins, {v.m} of them on the margin; there is room for {self.slots}")
         if min(v.n_path_events, v.n_exchanges, v.n_overflowed, v.n_refactored, v.n_refreshed,
                v.n_from_scratch, v.paths) < 0:
             raise CorruptModelError("a counter is negative")
-        held = {name: self.views[name][:v.n] for name in ("s_minus", "s_plus", "gamma", "state")}
+        held = {name: self.views[name][:v.n] for name in ("s_minus", "s_plus", "coef", "state")}
         weights, states = held["s_minus"] + held["s_plus"], held["state"]
         if (held["s_minus"] < 0).any() or (held["s_plus"] < 0).any() or (weights == 0).any():
-            raise CorruptModelError("a weight is negative, or a twin has none")
+            raise CorruptModelError("a weight is negative, or a twin has no weight")
         if not weights.sum() <= LARGEST_WEIGHT or not v.mu >= 0.0 or (v.n > 0 and v.mu == 0.0):
             raise CorruptModelError("the weights or the margin are out of range")
         if ((states < 0) | (states > 4)).any():
-            raise CorruptModelError("a twin is in a state that does not exist")
+            raise CorruptModelError("a twin's state is out of range")
         S = self.views["S"][:v.m]
         if not np.array_equal(np.sort(S), np.flatnonzero(states % 2)):
-            raise CorruptModelError("the margin set is not that of the states")
+            raise CorruptModelError("the margin set does not match the states")
         self.check_vectors()
         self.check_solution()
         self.check_factor()
@@ -70,27 +70,27 @@ cdef class AdiabaticCore(PathCore):
         cdef int64_t i
         for i in range(self.solver.n):
             if not isfinite(self.norm(self.twin(i))):
-                raise CorruptModelError(f"twin {i} is too far out")
+                raise CorruptModelError(f"twin {i} is too large")
 
     def check_solution(self):
-        """gamma, b and g are those of the twins, as far as rounding can tell."""
+        """Check that the coefficients, b and g match the twins, up to rounding."""
         cdef Solver *v = self.solver
         cdef int64_t i
         cdef double noise = 0.0, g
         for i in range(v.n):
-            noise += fabs(self.gamma[i]) * self.k_wide(self.twin(i), self.twin(i))
+            noise += fabs(self.coef[i]) * self.k_wide(self.twin(i), self.twin(i))
         noise = 1e-6 * v.mu + 1e-12 * (noise + fabs(v.b))
-        if noise > 1e-3 * v.mu:  # beyond what float64 resolves: nothing can be said
+        if noise > 1e-3 * v.mu:  # below what float64 resolves: cannot be checked
             return
         if not self.kt_residual() <= 1e-3:
-            raise CorruptModelError("the coefficients are not those of the twins")
+            raise CorruptModelError("the coefficients do not match the twins")
         for i in range(v.n):
             g = self.g_of(self.twin(i))
             if not fabs(g - self.g[i]) <= noise:
-                raise CorruptModelError("the decision values are not those of the twins")
+                raise CorruptModelError("the decision values do not match the twins")
 
     def check_factor(self):
-        """L L^T is K_SS + lift, and the rows kept are rows of K."""
+        """Check that L L^T is K_SS + lift and that the stored rows are rows of K."""
         cdef Solver *v = self.solver
         cdef int64_t p, q, n_rows = factor_rows(&self.factor, v.m)
         cdef const double *L
@@ -106,11 +106,11 @@ cdef class AdiabaticCore(PathCore):
             ones = dot(L, self.factor.ones, p + 1) - 1.0
             least = 1e-9 * (row[self.S[p]] + v.lift)
             if not (L[p] > 0.0 and fabs(ones) < 1e-3):
-                raise CorruptModelError("the factor is not that of the margin set")
+                raise CorruptModelError("the factor does not match the margin set")
             for q in range(p + 1):
                 if not fabs(dot(L, pool + packed(q), q + 1)
                             - row[self.S[q]] - v.lift) <= least:
-                    raise CorruptModelError("the factor is not that of the margin set")
+                    raise CorruptModelError("the factor does not match the margin set")
             for q in range(v.n if p < n_rows else 0):
                 if factor_row(&self.factor, p)[q] != row[q]:
-                    raise CorruptModelError("the kernel rows are not those of the twins")
+                    raise CorruptModelError("the kernel rows do not match the twins")

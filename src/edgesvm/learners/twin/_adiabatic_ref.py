@@ -8,7 +8,7 @@ from edgesvm.learners.twin.kuhn_tucker import residual
 
 
 class AdiabaticCoreRef(PathCoreRef):
-    """Twins q_i with weights s+_i, s-_i and the coefficients gamma_i, b that keep the KT
+    """Twins q_i with weights s+_i, s-_i and the coefficients coef_i, b that keep the KT
     conditions."""
 
     def kt_residual(self):
@@ -16,9 +16,9 @@ class AdiabaticCoreRef(PathCoreRef):
         v, n, mu = self.views, self.n, self.mu
         if n == 0:
             return 0.0
-        gamma, s_minus, s_plus = self.held("gamma"), self.held("s_minus"), self.held("s_plus")
-        f = (self.k(self.held("vectors"), self.held("vectors")) @ gamma + v["b"]) / mu
-        return residual(f, gamma, s_minus, s_plus)
+        coef, s_minus, s_plus = self.held("coef"), self.held("s_minus"), self.held("s_plus")
+        f = (self.k(self.held("vectors"), self.held("vectors")) @ coef + v["b"]) / mu
+        return residual(f, coef, s_minus, s_plus)
 
     def solve_from_scratch(self):
         self.from_scratch()

@@ -1,8 +1,8 @@
-"""IncrementalDecrementalSVM, compiled (Cauwenberghs & Poggio 2000): one path for each example that
-comes, goes, or changes C.
+"""IncrementalDecrementalSVM, compiled (Cauwenberghs & Poggio 2000): one path for each sample
+learned or unlearned and each change of C.
 
-An example is a twin with weight on one side only. When there is no room, the one that `when_full`
-names goes on the same path on which the newcomer comes.
+A sample is a twin with weight on one side only. When there is no room, the sample chosen by
+`when_full` is removed on the same path that adds the new one.
 """
 
 cimport cython
@@ -32,7 +32,7 @@ cdef struct Counters:           # from "n_unlearned" on
 
 @cython.final
 cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef WhenFull when_full
     cdef int64_t max_vectors
     cdef double C
@@ -73,8 +73,8 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
         return CHANGED
 
     cdef int64_t farthest(self) noexcept nogil:
-        """The vector farthest on its right side, of which the machine needs least; of those that
-        tie, the first learned."""
+        """The vector farthest on the correct side, which the solution needs least; the first
+        learned of equals."""
         cdef int64_t i, best = 0
         cdef double g, most = 0.0
         for i in range(self.solver.n):
@@ -84,7 +84,7 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
         return best
 
     def unlearn(self, int64_t index):
-        """Whether it went; else the margin set would have outgrown its room."""
+        """Unlearn one sample; False if the margin set would have overflowed its room."""
         cdef Move move
         move.slot = index
         move.to_minus = move.to_plus = 0.0
@@ -95,13 +95,13 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
         return True
 
     def set_C(self, double C):
-        """Whether the path was followed to its end."""
+        """Change C; False if the margin set would have overflowed its room."""
         return self.follow(NULL, 0, 1.0 / C) != OVERFLOWED
 
     def check(self):
         super().check()
         if self.solver.n > self.max_vectors:
             raise CorruptModelError(
-                f"{self.solver.n} vectors where {self.max_vectors} are allowed")
+                f"{self.solver.n} vectors, {self.max_vectors} are allowed")
         if min(self.counters.n_unlearned, self.counters.n_forgotten, self.counters.n_ignored) < 0:
             raise CorruptModelError("a counter is negative")

@@ -1,5 +1,5 @@
-"""IncrementalDecrementalSVM in plain NumPy (Cauwenberghs & Poggio 2000): one path for each example
-that comes, goes, or changes C."""
+"""IncrementalDecrementalSVM in plain NumPy (Cauwenberghs & Poggio 2000): one path for each sample
+learned or unlearned and each change of C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from edgesvm.learners.twin.constants import LARGEST_WEIGHT, LEAST_WEIGHT, TIE
 
 
 class IncrementalDecrementalSVMCoreRef(AdiabaticCoreRef):
-    """The arena's arrays by name: vectors, s_minus, s_plus, gamma, g, state, S; scalars mu, b."""
+    """The arena's arrays by name: vectors, s_minus, s_plus, coef, g, state, S; scalars mu, b."""
 
     def __init__(self, *common, C, when_full, kernel):
         super().__init__(*common, kernel=kernel)
@@ -29,23 +29,23 @@ class IncrementalDecrementalSVMCoreRef(AdiabaticCoreRef):
         if full and self.when_full == "ignore":
             self.count("n_ignored")
             return Status.UNCHANGED
-        moving, gone = [], None
+        moving, removed = [], None
         if full:
-            gone = 0 if self.when_full == "oldest" else self.farthest()
-            moving = [(gone, 0.0, 0.0)]
+            removed = 0 if self.when_full == "oldest" else self.farthest()
+            moving = [(removed, 0.0, 0.0)]
         i = self.place(x)
         weights = (0.0, weight) if y > 0 else (weight, 0.0)
         if not self.follow([*moving, (i, *weights)], self.mu):
             self.drop(i)
             return Status.UNCHANGED
-        if gone is not None:
+        if removed is not None:
             self.count("n_forgotten")
-            self.drop(gone)
+            self.drop(removed)
         return Status.CHANGED
 
     def farthest(self):
-        """The vector farthest on its right side, of which the machine needs least; of those that
-        tie, the first learned."""
+        """The vector farthest on the correct side, which the solution needs least; the first
+        learned of equals."""
         g = np.where(self.held("s_plus") > 0, 1.0, -1.0) * self.held("g")
         best = 0
         for i in range(1, self.n):

@@ -7,15 +7,15 @@ from edgesvm.core.packed_factor cimport PackedFactor
 
 cdef enum Outcome:
     REACHED = 0
-    STUCK = 1       # the path cannot go on
-    OVERFLOWED = 2  # the margin set would outgrow its room
+    STUCK = 1       # the path cannot continue
+    OVERFLOWED = 2  # the margin set would overflow its room
 
 cdef struct Solver:             # scalars of the arena, from "mu" on
     double mu                   # the margin, in units of g
     double b
-    double lift                 # added to K, for the factor's sake
-    int64_t n                   # twins held
-    int64_t m                   # of these, on S
+    double lift                 # added to K, so that the factor exists
+    int64_t n                   # number of twins
+    int64_t m                   # number of twins on S
     int64_t n_path_events
     int64_t n_exchanges
     int64_t n_overflowed
@@ -26,7 +26,7 @@ cdef struct Solver:             # scalars of the arena, from "mu" on
 
 
 cdef inline double plateau(int state, double s_minus, double s_plus) noexcept nogil:
-    """gamma on plateau 0, 2 or 4"""
+    """coef on plateau 0, 2 or 4"""
     if state == 2:
         return s_plus - s_minus
     return s_plus if state == 0 else -s_minus
@@ -38,8 +38,8 @@ cdef class MarginSetCore(KernelCore):
     cdef PackedFactor factor    # of the margin set
     cdef double *s_minus        # (slots,)
     cdef double *s_plus         # (slots,)
-    cdef double *gamma          # (slots,)
-    cdef double *g              # (slots,): K gamma + b
+    cdef double *coef          # (slots,)
+    cdef double *g              # (slots,): K coef + b
     cdef double *rate           # (slots,): TMP, of g
     cdef double *row            # (slots,): TMP, one row of K
     cdef int32_t *S             # (slots,): slots of the margin set
@@ -63,7 +63,7 @@ cdef class MarginSetCore(KernelCore):
     cdef Outcome enter(self, int64_t i, int step, int direction) noexcept nogil
     cdef void leave(self, int64_t p, int to) noexcept nogil
     cdef bint exchange(self, int64_t i, int direction) noexcept nogil
-    cdef Outcome settle(self, int64_t i) noexcept nogil
+    cdef Outcome restore_state(self, int64_t i) noexcept nogil
     cdef void refresh(self) noexcept nogil
     cdef void rebuild(self) noexcept nogil
     cdef void from_scratch(self) noexcept nogil

@@ -1,26 +1,28 @@
-"""Twins and their margin set, compiled: the state of the adiabatic solver, and how one twin comes
-to the margin and leaves it.
+"""Twins and their margin set, compiled: the state of the adiabatic solver, and how a twin enters
+and leaves the margin.
 
-Given twins q_i with weights s+_i and s-_i of either class, and the margin mu = 1 / C. Kept up are
-gamma and b, so that g(x) = sum_i gamma_i k(q_i, x) + b satisfies at every twin the Kuhn-Tucker
-conditions, a falling staircase of g_i = g(q_i) (f = g / mu is the decision value):
+Given are twins q_i with weights s+_i and s-_i of the two classes, and the margin mu = 1 / C. The
+solver maintains the coefficients `coef` and b such that g(x) = sum_i coef_i k(q_i, x) + b satisfies
+the Kuhn-Tucker conditions at every twin. They are a falling staircase in g_i = g(q_i) (f = g / mu
+is the decision value):
 
-    state 0, g < -mu:         gamma =  s+
-    state 1, g = -mu:         gamma between s+ - s- and s+
-    state 2, -mu < g < mu:    gamma =  s+ - s-
-    state 3, g = mu:          gamma between -s- and s+ - s-
-    state 4, g > mu:          gamma = -s-                        and  sum_i gamma_i = 0
+    state 0, g < -mu:         coef =  s+
+    state 1, g = -mu:         coef between s+ - s- and s+
+    state 2, -mu < g < mu:    coef =  s+ - s-
+    state 3, g = mu:          coef between -s- and s+ - s-
+    state 4, g > mu:          coef = -s-                        and  sum_i coef_i = 0
 
-With the paper's alpha: beta = alpha+ - alpha- = gamma / mu. In gamma the bounds are the weights
-themselves and C stands only in mu, so that the control of C (4.3) moves one number.
+With the paper's alpha, beta = alpha+ - alpha- = coef / mu. In terms of coef = beta / C the bounds
+are the weights themselves and C appears only in mu, so that the control of C (4.3) changes one
+number.
 
-Twins on a step (states 1 and 3) are the margin set S. Their part of K is factored
-(packed_factor.pyx): K_SS + lift is positive definite just where the bordered system is regular,
-since the coefficients sum to 0. A row of K that finds no room behind the factor is computed when
-it is needed: slower, never different.
+Twins on a step (states 1 and 3) are the margin set S. Their block of K is factored
+(packed_factor.pyx): K_SS + lift is positive definite exactly when the bordered system is regular,
+since the coefficients sum to 0. A row of K for which there is no room is recomputed when it is
+needed: slower, with the same result.
 
-A twin whose kernel function is a combination of those on S does not enter by growing: it changes
-places along the null direction, where no g moves.
+A twin whose kernel function is a linear combination of those on S is exchanged with one of them
+along the null direction, where no g changes.
 
 Bytes: 96 + 8 (9 slots + 2 (slots + 1) + pool) + slots (5 + D s), and padding.
 """
@@ -38,26 +40,26 @@ from edgesvm.core.packed_factor cimport (
 from edgesvm.core.rows cimport square_distances
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 
-cdef double HAIR, SINGULAR, NOTHING, LARGEST_NORM
+cdef double EVENT_TOLERANCE, SINGULAR, NULL_TOLERANCE, LARGEST_NORM
 cdef int MANY_EXCHANGES
 from edgesvm.learners.twin.constants import (
-    HAIR, LARGEST_NORM, MANY_EXCHANGES, NOTHING, SINGULAR)
+    EVENT_TOLERANCE, LARGEST_NORM, MANY_EXCHANGES, NULL_TOLERANCE, SINGULAR)
 
 cdef enum:
     CHUNK = 128     # kernel values at a time, on the stack
 
 
 cdef class MarginSetCore(KernelCore):
-    """The state; a learner's arena has the arrays of `AdiabaticLearner`."""
+    """The state; the arena has the arrays of `AdiabaticLearner`."""
 
     def __init__(self, *common, kernel):
         super().__init__(*common, kernel=kernel)
         cdef PackedFactor *f = &self.factor
-        self.slots = len(self.views["gamma"])
+        self.slots = len(self.views["coef"])
         self.solver = <Solver *> self.array("mu")
         self.s_minus = <double *> self.array("s_minus")
         self.s_plus = <double *> self.array("s_plus")
-        self.gamma = <double *> self.array("gamma")
+        self.coef = <double *> self.array("coef")
         self.g = <double *> self.array("g")
         self.rate = <double *> self.array("rate")
         self.row = <double *> self.array("row")
@@ -76,13 +78,13 @@ cdef class MarginSetCore(KernelCore):
         return self.vectors + i * self.row_bytes
 
     cdef double k_wide(self, const void *x, const void *z) noexcept nogil:
-        """k(x, z), added up in float64 as rows of K are"""
+        """k(x, z), summed in float64 like the rows of K"""
         cdef double value
         self.k_rows(x, z, 1, &value)
         return value
 
     cdef double norm(self, const void *x) noexcept nogil:
-        """k(x, x), NaN where the sample is to be refused"""
+        """k(x, x), or NaN if the sample must be refused"""
         cdef double k_xx = 1.0 if self.kernel.kind == RBF else self.k_wide(x, x)
         return k_xx if isfinite(self.square_norm(x)) and k_xx <= LARGEST_NORM else NAN
 
@@ -112,7 +114,7 @@ cdef class MarginSetCore(KernelCore):
         while j < self.solver.n:
             count = min(self.solver.n - j, <int64_t> CHUNK)
             self.k_rows(x, self.twin(j), count, k)
-            g += dot(k, self.gamma + j, count)
+            g += dot(k, self.coef + j, count)
             j += count
         return g + self.solver.b
 
@@ -122,26 +124,26 @@ cdef class MarginSetCore(KernelCore):
         value[0] = self.g_of(x) / self.solver.mu
         return UNCHANGED
 
-    # -- twins come and go -------------------------------------------------------------------------
+    # -- adding and removing twins -----------------------------------------------------------------
 
     cdef int64_t place(self, const void *x) noexcept nogil:
-        """Add a twin without weight, which changes nothing yet; return its slot."""
+        """Add a twin without weight, which does not change the solution; return its slot."""
         cdef Solver *v = self.solver
         cdef int64_t p, i = v.n
         cdef int64_t n_rows = factor_rows(&self.factor, v.m)
         memmove(self.twin(i), x, self.row_bytes)
         v.n += 1
         self.fill_row(x, self.row)
-        self.g[i] = dot(self.row, self.gamma, i) + v.b
+        self.g[i] = dot(self.row, self.coef, i) + v.b
         for p in range(n_rows):
             factor_row(&self.factor, p)[i] = self.row[self.S[p]]
-        self.s_minus[i] = self.s_plus[i] = self.gamma[i] = 0.0
+        self.s_minus[i] = self.s_plus[i] = self.coef[i] = 0.0
         self.state[i] = self.side(self.g[i], True, True)
         return i
 
     cdef int side(self, double g, bint lower, bint upper) noexcept nogil:
         """The plateau of a twin without weight that has a lower step, an upper step, or both."""
-        cdef double edge = self.solver.mu * (1.0 - HAIR)
+        cdef double edge = self.solver.mu * (1.0 - EVENT_TOLERANCE)
         return 0 if lower and g < -edge else 4 if upper and g > edge else 2
 
     cdef void drop(self, int64_t i) noexcept nogil:
@@ -153,7 +155,7 @@ cdef class MarginSetCore(KernelCore):
         memmove(self.twin(i), self.twin(i + 1), behind * self.row_bytes)
         memmove(self.s_minus + i, self.s_minus + i + 1, n_bytes)
         memmove(self.s_plus + i, self.s_plus + i + 1, n_bytes)
-        memmove(self.gamma + i, self.gamma + i + 1, n_bytes)
+        memmove(self.coef + i, self.coef + i + 1, n_bytes)
         memmove(self.g + i, self.g + i + 1, n_bytes)
         memmove(self.state + i, self.state + i + 1, behind)
         factor_drop_column(&self.factor, i, v.n)
@@ -166,7 +168,7 @@ cdef class MarginSetCore(KernelCore):
     # -- the margin set ----------------------------------------------------------------------------
 
     cdef const double *row_of(self, int64_t p) noexcept nogil:
-        """The row of the twin at place p of S, computed where it had no room."""
+        """The row of the twin at place p of S; recomputed if there is no room for it."""
         if p < factor_rows(&self.factor, self.solver.m):
             return factor_row(&self.factor, p)
         self.fill_row(self.twin(self.S[p]), self.row)
@@ -180,12 +182,12 @@ cdef class MarginSetCore(KernelCore):
         return 0
 
     cdef void step_bounds(self, int64_t i, double *low, double *high) noexcept nogil:
-        """Least and largest gamma on twin i's step."""
+        """Smallest and largest coef on twin i's step."""
         low[0] = plateau(self.state[i] + 1, self.s_minus[i], self.s_plus[i])
         high[0] = plateau(self.state[i] - 1, self.s_minus[i], self.s_plus[i])
 
     cdef double sensitivity(self, int64_t i) noexcept nogil:
-        """Fill `row` of twin i; its Schur complement in K_SS + lift."""
+        """Fill `row` with that of twin i; return its Schur complement in K_SS + lift."""
         cdef Solver *v = self.solver
         cdef int64_t p
         self.fill_row(self.twin(i), self.row)
@@ -196,21 +198,21 @@ cdef class MarginSetCore(KernelCore):
         return factor_complement(&self.factor, self.row[i])
 
     cdef void leave(self, int64_t p, int to) noexcept nogil:
-        """The twin at place p of S goes to plateau `to`; those behind move up."""
+        """Move the twin at place p of S to plateau `to`; later ones move up."""
         cdef Solver *v = self.solver
         cdef int64_t j, n_rows, i = self.S[p]
         self.state[i] = to
-        self.gamma[i] = plateau(to, self.s_minus[i], self.s_plus[i])
+        self.coef[i] = plateau(to, self.s_minus[i], self.s_plus[i])
         memmove(self.S + p, self.S + p + 1, (v.m - 1 - p) * sizeof(int32_t))
         n_rows = factor_remove(&self.factor, p)
         for j in range(n_rows, factor_rows(&self.factor, v.m)):
             self.fill_row(self.twin(self.S[j]), factor_row(&self.factor, j))
 
     cdef Outcome enter(self, int64_t i, int step, int direction) noexcept nogil:
-        """Twin i comes upon a step, its gamma about to move in `direction`.
+        """Twin i reaches a step; its coef will move in `direction`.
 
-        Where its kernel function is a combination of those on S already, it changes places with
-        one of them instead: along the null direction, in which no g changes.
+        If its kernel function is a linear combination of those on S, it is exchanged with one of
+        them along the null direction, in which no g changes.
         """
         cdef Solver *v = self.solver
         cdef double delta
@@ -231,8 +233,8 @@ cdef class MarginSetCore(KernelCore):
         return STUCK
 
     cdef bint exchange(self, int64_t i, int direction) noexcept nogil:
-        """Along the null direction until a twin on S comes to its bound, and leaves (True), or
-        twin i comes to the other end of its step."""
+        """Move along the null direction until a twin on S reaches its bound and leaves (True), or
+        twin i reaches the other end of its step (False)."""
         cdef Solver *v = self.solver
         cdef double *u = self.factor.solution
         cdef int64_t p, j, first = -1
@@ -244,115 +246,115 @@ cdef class MarginSetCore(KernelCore):
             self.factor.border[1 + p] = self.row[self.S[p]]
         factor_solve(&self.factor)
         self.step_bounds(i, &low, &high)
-        room = high - self.gamma[i] if direction > 0 else self.gamma[i] - low
+        room = high - self.coef[i] if direction > 0 else self.coef[i] - low
         for p in range(v.m):
             j = self.S[p]
             rate = -direction * u[1 + p]
             self.step_bounds(j, &low, &high)
-            gap = fmax(high - self.gamma[j] if rate > 0 else self.gamma[j] - low, 0.0)
-            if fabs(rate) > NOTHING and gap < room * fabs(rate):
+            gap = fmax(high - self.coef[j] if rate > 0 else self.coef[j] - low, 0.0)
+            if fabs(rate) > NULL_TOLERANCE and gap < room * fabs(rate):
                 room, first, end = gap / fabs(rate), p, self.state[j] + (-1 if rate > 0 else 1)
         move = direction * room
-        self.gamma[i] += move
+        self.coef[i] += move
         v.b -= move * u[0]
         add_scaled(move, self.row, self.g, v.n)
         for j in range(v.n):
             self.g[j] -= move * u[0]
         for p in range(v.m):  # the last use of `row`
-            self.gamma[self.S[p]] -= move * u[1 + p]
+            self.coef[self.S[p]] -= move * u[1 + p]
             add_scaled(-move * u[1 + p], self.row_of(p), self.g, v.n)
         if first >= 0:
             self.leave(first, end)
             return True
         self.state[i] -= direction
-        self.gamma[i] = plateau(self.state[i], self.s_minus[i], self.s_plus[i])
+        self.coef[i] = plateau(self.state[i], self.s_minus[i], self.s_plus[i])
         return False
 
-    cdef Outcome settle(self, int64_t i) noexcept nogil:
-        """The state of a twin whose gamma and g are right, from its weights."""
+    cdef Outcome restore_state(self, int64_t i) noexcept nogil:
+        """Set the state of a twin from its weights, coef and g."""
         cdef double mu = self.solver.mu
         cdef double low = -self.s_minus[i], high = self.s_plus[i], middle = high + low
-        if low < self.gamma[i] < middle:
+        if low < self.coef[i] < middle:
             return self.enter(i, 3, 1)
-        if middle < self.gamma[i] < high:
+        if middle < self.coef[i] < high:
             return self.enter(i, 1, 1)
-        if self.gamma[i] == middle:
+        if self.coef[i] == middle:
             self.state[i] = 2
             if middle == high and self.g[i] < -mu and low < 0.0:
                 self.state[i] = 0
             elif middle == low and self.g[i] > mu and high > 0.0:
                 self.state[i] = 4
         else:
-            self.state[i] = 0 if self.gamma[i] >= high else 4
+            self.state[i] = 0 if self.coef[i] >= high else 4
         return REACHED
 
-    # -- starting anew -----------------------------------------------------------------------------
+    # -- recomputing -------------------------------------------------------------------------------
 
     cdef void refresh(self) noexcept nogil:
-        """g from its definition"""
+        """Recompute g from its definition."""
         cdef Solver *v = self.solver
         cdef int64_t i
         v.n_refreshed += 1
         for i in range(v.n):
             self.g[i] = v.b
         for i in range(v.n):
-            if self.gamma[i] != 0.0:
+            if self.coef[i] != 0.0:
                 self.fill_row(self.twin(i), self.row)
-                add_scaled(self.gamma[i], self.row, self.g, v.n)
+                add_scaled(self.coef[i], self.row, self.g, v.n)
 
     cdef void rebuild(self) noexcept nogil:
-        """The margin set: all whose gamma is strictly between two plateaus."""
+        """Rebuild the margin set: all twins whose coef is strictly between two plateaus."""
         cdef Solver *v = self.solver
         cdef int64_t i
         v.m = 0
         for i in range(v.n):
             self.state[i] = 2
         for i in range(v.n):
-            if self.settle(i) != REACHED:
+            if self.restore_state(i) != REACHED:
                 self.state[i] += self.state[i] % 2
 
     cdef void from_scratch(self) noexcept nogil:
-        """Sequential minimal optimisation from gamma = 0, then the margin set built anew."""
+        """Solve by sequential minimal optimisation from coef = 0, then rebuild the margin set."""
         cdef Solver *v = self.solver
         cdef int64_t i, j, c, left = 10000 + 2000 * v.n
         cdef double up, down, highest = 0.0, lowest = 0.0, middle, top, bottom, curve, step
         v.n_from_scratch += 1
         for i in range(v.n):
-            self.gamma[i] = self.g[i] = 0.0
+            self.coef[i] = self.g[i] = 0.0
         while left:
             left -= 1
             i = j = -1
             highest, lowest = -INFINITY, INFINITY
             for c in range(v.n):
                 middle = self.s_plus[c] - self.s_minus[c]
-                up = (v.mu if self.gamma[c] < middle else -v.mu) - self.g[c]
-                down = (-v.mu if self.gamma[c] > middle else v.mu) - self.g[c]
-                if self.gamma[c] < self.s_plus[c] and up > highest:
+                up = (v.mu if self.coef[c] < middle else -v.mu) - self.g[c]
+                down = (-v.mu if self.coef[c] > middle else v.mu) - self.g[c]
+                if self.coef[c] < self.s_plus[c] and up > highest:
                     highest, i = up, c
-                if self.gamma[c] > -self.s_minus[c] and down < lowest:
+                if self.coef[c] > -self.s_minus[c] and down < lowest:
                     lowest, j = down, c
-            if i < 0 or j < 0 or not highest - lowest > 1e-3 * HAIR * v.mu:
+            if i < 0 or j < 0 or not highest - lowest > 1e-3 * EVENT_TOLERANCE * v.mu:
                 break
             middle = self.s_plus[i] - self.s_minus[i]
-            top = middle if self.gamma[i] < middle else self.s_plus[i]
+            top = middle if self.coef[i] < middle else self.s_plus[i]
             middle = self.s_plus[j] - self.s_minus[j]
-            bottom = middle if self.gamma[j] > middle else -self.s_minus[j]
+            bottom = middle if self.coef[j] > middle else -self.s_minus[j]
             self.fill_row(self.twin(i), self.row)
             self.fill_row(self.twin(j), self.rate)
             curve = fmax(self.row[i] + self.rate[j] - 2.0 * self.row[j],
                          1e-14 * (self.row[i] + self.rate[j]))
             step = (highest - lowest) / curve
-            if step < top - self.gamma[i] and step < self.gamma[j] - bottom:
-                self.gamma[i] += step
-                self.gamma[j] -= step
-            elif top - self.gamma[i] <= self.gamma[j] - bottom:
-                step = top - self.gamma[i]
-                self.gamma[i] = top
-                self.gamma[j] -= step
+            if step < top - self.coef[i] and step < self.coef[j] - bottom:
+                self.coef[i] += step
+                self.coef[j] -= step
+            elif top - self.coef[i] <= self.coef[j] - bottom:
+                step = top - self.coef[i]
+                self.coef[i] = top
+                self.coef[j] -= step
             else:
-                step = self.gamma[j] - bottom
-                self.gamma[i] += step
-                self.gamma[j] = bottom
+                step = self.coef[j] - bottom
+                self.coef[i] += step
+                self.coef[j] = bottom
             for c in range(v.n):
                 self.g[c] += step * (self.row[c] - self.rate[c])
         if isfinite(highest) and isfinite(lowest):

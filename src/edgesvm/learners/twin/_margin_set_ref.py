@@ -1,4 +1,5 @@
-"""Twins and their margin set in plain NumPy: every linear system solved afresh, no factor kept.
+"""Twins and their margin set in plain NumPy: every linear system is solved from scratch, without a
+factor.
 
 The names are those of _margin_set.pyx, where the problem is stated.
 """
@@ -8,31 +9,32 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.contract.kernel_core_ref import KernelCoreRef
+from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.twin.constants import (
-    HAIR,
+    EVENT_TOLERANCE,
     LARGEST_NORM,
     MANY_EXCHANGES,
-    NOTHING,
+    NULL_TOLERANCE,
     SINGULAR,
 )
 
 
 class PathError(ArithmeticError):
-    """The path cannot go on."""
+    """The path cannot continue."""
 
 
 class MarginFull(ArithmeticError):
-    """The margin set would outgrow its room."""
+    """The margin set would overflow its room."""
 
 
 class MarginSetCoreRef(KernelCoreRef):
-    """Twins q_i with weights s+_i, s-_i and the coefficients gamma_i, b."""
+    """Twins q_i with weights s+_i, s-_i and the coefficients coef_i, b."""
 
     def __init__(self, *common, kernel):
         super().__init__(*common, kernel=kernel)
-        self.slots = len(self.views["gamma"])
+        self.slots = len(self.views["coef"])
         pool = len(self.views["pool"])
-        self.room = max(m for m in range(self.slots + 1) if m * (m + 1) // 2 <= pool)
+        self.room = max(m for m in range(self.slots + 1) if packed_length(m) <= pool)
 
     # -- the state by name -------------------------------------------------------------------------
 
@@ -60,34 +62,34 @@ class MarginSetCoreRef(KernelCoreRef):
         return self.k(self.views["vectors"][i], self.held("vectors"))[0]
 
     def norm(self, x):
-        """k(x, x), NaN where the sample is to be refused"""
+        """k(x, x), or NaN if the sample must be refused"""
         k_xx = self.self_kernel(x)
         return k_xx if k_xx <= LARGEST_NORM else np.nan
 
     def g_of(self, x):
         if self.n == 0:
             return float(self.views["b"])
-        return float(self.k(x, self.held("vectors"))[0] @ self.held("gamma") + self.views["b"])
+        return float(self.k(x, self.held("vectors"))[0] @ self.held("coef") + self.views["b"])
 
     def decide(self, x):
         return self.g_of(x) / self.mu if np.isfinite(self.norm(x)) else np.nan
 
-    # -- twins come and go -------------------------------------------------------------------------
+    # -- adding and removing twins -----------------------------------------------------------------
 
     def place(self, x):
-        """Add a twin without weight, which changes nothing yet; return its slot."""
+        """Add a twin without weight, which does not change the solution; return its slot."""
         v, i = self.views, self.n
         v["vectors"][i] = x
         g = self.g_of(v["vectors"][i])
         v["n"] += 1
-        v["s_minus"][i] = v["s_plus"][i] = v["gamma"][i] = 0.0
+        v["s_minus"][i] = v["s_plus"][i] = v["coef"][i] = 0.0
         v["g"][i] = g
         v["state"][i] = self.side(g, True, True)
         return i
 
     def side(self, g, lower, upper):
         """The plateau of a twin without weight that has a lower step, an upper step, or both."""
-        edge = self.mu * (1 - HAIR)
+        edge = self.mu * (1 - EVENT_TOLERANCE)
         return 0 if lower and g < -edge else 4 if upper and g > edge else 2
 
     def drop(self, i):
@@ -96,7 +98,7 @@ class MarginSetCoreRef(KernelCoreRef):
         if v["state"][i] % 2:
             self.leave(int(np.flatnonzero(i == self.S)[0]), 2)
         n = self.n
-        for name in ("vectors", "s_minus", "s_plus", "gamma", "g", "state"):
+        for name in ("vectors", "s_minus", "s_plus", "coef", "g", "state"):
             v[name][i : n - 1] = v[name][i + 1 : n]
         v["n"] -= 1
         self.S[i < self.S] -= 1
@@ -107,11 +109,11 @@ class MarginSetCoreRef(KernelCoreRef):
 
     @staticmethod
     def plateau(state, s_minus, s_plus):
-        """gamma on plateau 0 (g <= -mu), 2 (between) or 4 (g >= mu)"""
+        """coef on plateau 0 (g <= -mu), 2 (between) or 4 (g >= mu)"""
         return (s_plus, 0.0, s_plus - s_minus, 0.0, -s_minus)[state]
 
     def step_bounds(self, i):
-        """Least and largest gamma on twin i's step."""
+        """Smallest and largest coef on twin i's step."""
         v = self.views
         state = int(v["state"][i])
         return [self.plateau(p, v["s_minus"][i], v["s_plus"][i]) for p in (state + 1, state - 1)]
@@ -137,19 +139,19 @@ class MarginSetCoreRef(KernelCoreRef):
         return row[i] + v["lift"] - lifted @ np.linalg.solve(K, lifted), row
 
     def leave(self, p, state):
-        """The twin at place p of S goes to a plateau; those behind move up."""
+        """Move the twin at place p of S to a plateau; later ones move up."""
         v, S = self.views, self.S
         i = S[p]
         v["state"][i] = state
-        v["gamma"][i] = self.plateau(state, v["s_minus"][i], v["s_plus"][i])
+        v["coef"][i] = self.plateau(state, v["s_minus"][i], v["s_plus"][i])
         S[p:-1] = S[p + 1 :].copy()
         v["m"] -= 1
 
     def enter(self, i, step, direction):
-        """Twin i comes upon a step, its gamma about to move in `direction`.
+        """Twin i reaches a step; its coef will move in `direction`.
 
-        Where its kernel function is a combination of those on S already, it changes places with
-        one of them instead: along the null direction, in which no g changes.
+        If its kernel function is a linear combination of those on S, it is exchanged with one of
+        them along the null direction, in which no g changes.
         """
         v = self.views
         v["state"][i] = step
@@ -168,101 +170,101 @@ class MarginSetCoreRef(KernelCoreRef):
         raise PathError
 
     def exchange(self, i, direction, row):
-        """Along the null direction until a twin on S comes to its bound, and leaves (True), or
-        twin i comes to the other end of its step."""
+        """Move along the null direction until a twin on S reaches its bound and leaves (True), or
+        twin i reaches the other end of its step (False)."""
         v = self.views
         self.count("n_exchanges")
         u = self.solve(np.concatenate([[1.0], row[self.S]]))
         low, high = self.step_bounds(i)
-        gamma, state = v["gamma"], v["state"]
-        room, first, end = (high - gamma[i] if direction > 0 else gamma[i] - low), None, None
+        coef, state = v["coef"], v["state"]
+        room, first, end = (high - coef[i] if direction > 0 else coef[i] - low), None, None
         for p, j in enumerate(self.S):
             rate = -direction * u[1 + p]
             low, high = self.step_bounds(j)
-            gap = max(high - gamma[j] if rate > 0 else gamma[j] - low, 0.0)
-            if abs(rate) > NOTHING and gap < room * abs(rate):
+            gap = max(high - coef[j] if rate > 0 else coef[j] - low, 0.0)
+            if abs(rate) > NULL_TOLERANCE and gap < room * abs(rate):
                 room, first, end = gap / abs(rate), p, state[j] + (-1 if rate > 0 else 1)
         rows = self.k(v["vectors"][self.S], self.held("vectors"))
-        gamma[i] += direction * room
-        gamma[self.S] -= direction * room * u[1:]
+        coef[i] += direction * room
+        coef[self.S] -= direction * room * u[1:]
         v["b"] -= direction * room * u[0]
         self.held("g")[:] += direction * room * (row - u[1:] @ rows - u[0])
         if first is not None:
             self.leave(first, end)
             return True
         state[i] -= direction
-        gamma[i] = self.plateau(state[i], v["s_minus"][i], v["s_plus"][i])
+        coef[i] = self.plateau(state[i], v["s_minus"][i], v["s_plus"][i])
         return False
 
-    def settle(self, i):
-        """The state of a twin whose gamma and g are right, from its weights."""
-        v, gamma, g = self.views, self.views["gamma"][i], self.views["g"][i]
+    def restore_state(self, i):
+        """Set the state of a twin from its weights, coef and g."""
+        v, coef, g = self.views, self.views["coef"][i], self.views["g"][i]
         low, high = -v["s_minus"][i], v["s_plus"][i]
         middle = high + low
-        if low < gamma < middle:
+        if low < coef < middle:
             self.enter(i, 3, 1)
-        elif middle < gamma < high:
+        elif middle < coef < high:
             self.enter(i, 1, 1)
-        elif gamma == middle == high and g < -self.mu and low < 0:
+        elif coef == middle == high and g < -self.mu and low < 0:
             v["state"][i] = 0
-        elif gamma == middle == low and g > self.mu and high > 0:
+        elif coef == middle == low and g > self.mu and high > 0:
             v["state"][i] = 4
-        elif gamma == middle:
+        elif coef == middle:
             v["state"][i] = 2
         else:
-            v["state"][i] = 0 if gamma >= high else 4
+            v["state"][i] = 0 if coef >= high else 4
 
-    # -- starting anew -----------------------------------------------------------------------------
+    # -- recomputing -------------------------------------------------------------------------------
 
     def refresh(self):
-        """g from its definition"""
+        """Recompute g from its definition."""
         self.count("n_refreshed")
         K = self.k(self.held("vectors"), self.held("vectors")) if self.n else np.zeros((0, 0))
-        self.held("g")[:] = K @ self.held("gamma") + self.views["b"]
+        self.held("g")[:] = K @ self.held("coef") + self.views["b"]
 
     def rebuild(self):
-        """The margin set: all whose gamma is strictly between two plateaus."""
+        """Rebuild the margin set: all twins whose coef is strictly between two plateaus."""
         v = self.views
         v["m"][...] = 0
         v["state"][: self.n] = 2
         for i in range(self.n):
             try:
-                self.settle(i)
-            except (PathError, MarginFull):  # it stays where it is
+                self.restore_state(i)
+            except (PathError, MarginFull):  # it stays on a plateau
                 v["state"][i] += v["state"][i] % 2
 
     def from_scratch(self):
-        """Sequential minimal optimisation from gamma = 0, then the margin set built anew."""
+        """Solve by sequential minimal optimisation from coef = 0, then rebuild the margin set."""
         self.count("n_from_scratch")
         v, n, mu = self.views, self.n, self.mu
-        gamma, g = self.held("gamma"), self.held("g")
+        coef, g = self.held("coef"), self.held("g")
         s_minus, s_plus = self.held("s_minus"), self.held("s_plus")
         K = self.k(self.held("vectors"), self.held("vectors"))
-        gamma[:], g[:] = 0.0, 0.0
+        coef[:], g[:] = 0.0, 0.0
         middle = s_plus - s_minus
         for _ in range(10_000 + 2000 * n):
-            up = np.where(gamma < middle, mu, -mu) - g
-            down = np.where(gamma > middle, -mu, mu) - g
-            up[gamma >= s_plus], down[gamma <= -s_minus] = -np.inf, np.inf
+            up = np.where(coef < middle, mu, -mu) - g
+            down = np.where(coef > middle, -mu, mu) - g
+            up[coef >= s_plus], down[coef <= -s_minus] = -np.inf, np.inf
             i, j = int(np.argmax(up)), int(np.argmin(down))
-            if not up[i] - down[j] > 1e-3 * HAIR * mu:
+            if not up[i] - down[j] > 1e-3 * EVENT_TOLERANCE * mu:
                 break
-            top = middle[i] if gamma[i] < middle[i] else s_plus[i]
-            bottom = middle[j] if gamma[j] > middle[j] else -s_minus[j]
+            top = middle[i] if coef[i] < middle[i] else s_plus[i]
+            bottom = middle[j] if coef[j] > middle[j] else -s_minus[j]
             curve = max(K[i, i] + K[j, j] - 2 * K[i, j], 1e-14 * (K[i, i] + K[j, j]))
             step = (up[i] - down[j]) / curve
-            to_i, to_j = gamma[i] + step, gamma[j] - step
-            if step >= top - gamma[i] or step >= gamma[j] - bottom:
-                if top - gamma[i] <= gamma[j] - bottom:
-                    step = top - gamma[i]
-                    to_i, to_j = top, gamma[j] - step
+            to_i, to_j = coef[i] + step, coef[j] - step
+            if step >= top - coef[i] or step >= coef[j] - bottom:
+                if top - coef[i] <= coef[j] - bottom:
+                    step = top - coef[i]
+                    to_i, to_j = top, coef[j] - step
                 else:
-                    step = gamma[j] - bottom
-                    to_i, to_j = gamma[i] + step, bottom
-            gamma[i], gamma[j] = to_i, to_j
+                    step = coef[j] - bottom
+                    to_i, to_j = coef[i] + step, bottom
+            coef[i], coef[j] = to_i, to_j
             g += step * (K[i] - K[j])
         high, low = up.max(), down.min()
         b = (high + low) / 2 if np.isfinite(high + low) else high if np.isfinite(high) else low
         v["b"][...] = b if np.isfinite(b) else 0.0
-        g[:] = K @ gamma + v["b"]
+        g[:] = K @ coef + v["b"]
         self.rebuild()

@@ -1,10 +1,10 @@
-"""The path, compiled: weights and margin move linearly, and the Kuhn-Tucker conditions hold all the
-way.
+"""The path, compiled: weights and margin move linearly, and the Kuhn-Tucker conditions hold at
+every point.
 
-While weights and mu move linearly with t from 0 to 1, gamma_S and b follow from the bordered system
-of the margin set, the g of all from them; events are a twin that comes upon a step and one that
-comes to an end of its own. What rounding has left in a g or a sum (`off`) goes linearly to 0 on the
-same path. Time of an event: O(n |S|).
+While weights and mu move linearly with t from 0 to 1, coef_S and b follow from the bordered system
+of the margin set, and every g from them. An event is a twin that reaches a step or the end of its
+step. Rounding errors left in g (`off`) are reduced linearly to 0 on the same path. Time of an
+event: O(n |S|).
 """
 
 from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
@@ -17,24 +17,24 @@ from edgesvm.core.packed_factor cimport factor_row, factor_rows, factor_solve
 from edgesvm.learners.twin._margin_set cimport (
     OVERFLOWED, REACHED, STUCK, MarginSetCore, Outcome, Solver, plateau)
 
-cdef double HAIR, NOISE, ROUNDING, DRIFT
+cdef double EVENT_TOLERANCE, NOISE, ROUNDING, DRIFT
 cdef int64_t REFRESH, MANY_EVENTS
 cdef int POLISHES
 from edgesvm.learners.twin.constants import (
-    DRIFT, HAIR, MANY_EVENTS, NOISE, POLISHES, REFRESH, ROUNDING)
+    DRIFT, EVENT_TOLERANCE, MANY_EVENTS, NOISE, POLISHES, REFRESH, ROUNDING)
 
 
 cdef inline bint comes_first(
-    double gap, double rate, double rest, double hair, double *length
+    double gap, double rate, double rest, double tolerance, double *length
 ) noexcept nogil:
     """Whether a gap closing at this rate is the next event, and then length to it.
 
-    It has to be overrun by more than a hair until the end; a gap below a hair is none, so that of
-    events at one place the first in order comes first, whatever the rounding.
+    An event counts only if it is overrun by more than the tolerance before the end. Smaller gaps
+    count as zero, so that coinciding events are handled in slot order whatever the rounding.
     """
-    if not rate * rest > gap + hair:
+    if not rate * rest > gap + tolerance:
         return False
-    if gap <= hair:
+    if gap <= tolerance:
         gap = 0.0
     if not gap < rate * length[0]:
         return False
@@ -51,10 +51,10 @@ cdef class PathCore(MarginSetCore):
         self.push = <double *> self.array("push")
 
     cdef Outcome follow(self, Move *moves, int count, double mu) noexcept nogil:
-        """Let the weights of some twins and mu go linearly to new values, the KT conditions kept.
+        """Move the weights of some twins and mu linearly to new values, keeping the KT conditions.
 
-        Where the path cannot go on, all twins are solved from scratch. Where the margin set would
-        outgrow its room, the path is walked back and all is as it was (OVERFLOWED).
+        If the path cannot continue, everything is solved from scratch. If the margin set would
+        overflow its room, the path is undone and nothing has changed (OVERFLOWED).
         """
         cdef Solver *v = self.solver
         cdef Outcome outcome
@@ -63,10 +63,10 @@ cdef class PathCore(MarginSetCore):
         v.paths += 1
         if v.paths % REFRESH == 0:
             self.refresh()
-        self.loosen(moves, count)
+        self.release_unused_weight(moves, count)
         outcome = self.walk(moves, count, mu)
         for polish in range(POLISHES):
-            if outcome != REACHED or self.is_sound():
+            if outcome != REACHED or self.is_consistent():
                 break
             self.refresh()
             if polish:
@@ -82,7 +82,7 @@ cdef class PathCore(MarginSetCore):
         return outcome
 
     cdef void solve_at(self, const Move *moves, int count, double mu) noexcept nogil:
-        """The end of a path, computed without it"""
+        """Set the weights at the end of a path and solve from scratch."""
         cdef int c
         for c in range(count):
             self.s_minus[moves[c].slot] = moves[c].to_minus
@@ -96,40 +96,40 @@ cdef class PathCore(MarginSetCore):
         cdef int c
         cdef int64_t i
         for c in range(count):
-            moves[c].to_minus, moves[c].to_plus = moves[c].loose_minus, moves[c].loose_plus
+            moves[c].to_minus, moves[c].to_plus = moves[c].released_minus, moves[c].released_plus
         outcome = self.walk(moves, count, mu)
         for c in range(count):
             i = moves[c].slot
             moves[c].to_minus, moves[c].to_plus = moves[c].from_minus, moves[c].from_plus
             self.s_minus[i], self.s_plus[i] = moves[c].from_minus, moves[c].from_plus
             if outcome == REACHED and self.state[i] % 2 == 0:
-                outcome = self.settle(i)
+                outcome = self.restore_state(i)
         if outcome != REACHED:
             self.solve_at(moves, count, mu)
 
-    cdef void loosen(self, Move *moves, int count) noexcept nogil:
-        """A twin to be removed gives up the weight that its gamma does not use, which changes no
-        other twin, and leaves the margin set."""
+    cdef void release_unused_weight(self, Move *moves, int count) noexcept nogil:
+        """Reduce the weight of a twin that will be removed to what its coefficient uses, and take
+        it off the margin set. The other twins are not affected."""
         cdef int c
         cdef int64_t i
         for c in range(count):
             i = moves[c].slot
             moves[c].from_minus, moves[c].from_plus = self.s_minus[i], self.s_plus[i]
             if moves[c].to_minus == 0.0 and moves[c].to_plus == 0.0:
-                self.s_minus[i] = fmax(-self.gamma[i], 0.0)
-                self.s_plus[i] = fmax(self.gamma[i], 0.0)
+                self.s_minus[i] = fmax(-self.coef[i], 0.0)
+                self.s_plus[i] = fmax(self.coef[i], 0.0)
                 if self.state[i] % 2:
                     self.leave(self.place_on_S(i), 2)
-            moves[c].loose_minus, moves[c].loose_plus = self.s_minus[i], self.s_plus[i]
+            moves[c].released_minus, moves[c].released_plus = self.s_minus[i], self.s_plus[i]
 
-    cdef bint is_sound(self) noexcept nogil:
-        """Whether g as updated agrees with its definition, at two twins on S."""
+    cdef bint is_consistent(self) noexcept nogil:
+        """Whether the maintained g agrees with its definition, at two twins on S."""
         cdef Solver *v = self.solver
         cdef int64_t p = 0
         cdef double aim, g
         while p < v.m:
             aim = v.mu if self.state[self.S[p]] == 3 else -v.mu
-            g = dot(self.row_of(p), self.gamma, v.n) + v.b
+            g = dot(self.row_of(p), self.coef, v.n) + v.b
             if not fabs(g - aim) <= DRIFT * v.mu:
                 return False
             if p == v.m - 1:
@@ -138,7 +138,7 @@ cdef class PathCore(MarginSetCore):
         return True
 
     cdef Outcome walk(self, Move *moves, int count, double mu) noexcept nogil:
-        """One path, from event to event"""
+        """Follow one path from event to event."""
         cdef Walk walk
         cdef Event event
         cdef Outcome outcome
@@ -172,7 +172,7 @@ cdef class PathCore(MarginSetCore):
     # -- at the start ------------------------------------------------------------------------------
 
     cdef void begin(self, Walk *walk, Move *moves, int count, double mu) noexcept nogil:
-        """Rates, sides and offsets at t = 0"""
+        """Set rates, sides and offsets at t = 0."""
         cdef int64_t i
         cdef int c
         walk.moves, walk.count, walk.t = moves, count, 0.0
@@ -187,20 +187,20 @@ cdef class PathCore(MarginSetCore):
         walk.total, walk.largest = 0.0, 1.0 if self.kernel.kind == RBF else 0.0
         for i in range(self.solver.n):
             self.push[i] = 0.0
-            walk.total += self.gamma[i]
+            walk.total += self.coef[i]
             if self.kernel.kind != RBF:
                 walk.largest = fmax(walk.largest, self.norm_of(i))
 
     cdef void resolve_sides(self, int64_t i, double d_minus, double d_plus) noexcept nogil:
         """A twin without weight of one class has no step on that side; before it gets one, decide
-        on which plateau next to it the twin is."""
+        which of the adjacent plateaus it is on."""
         if self.s_plus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] > 0:
             self.state[i] = self.side(self.g[i], False, d_plus > 0.0)
         if self.s_minus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] < 4:
             self.state[i] = self.side(self.g[i], d_minus > 0.0, False)
 
     cdef void offsets(self) noexcept nogil:
-        """off = what each g is beyond its place: rounding, which the path brings to 0."""
+        """off = how far each g is from its place: rounding, which the path removes."""
         cdef double mu = self.solver.mu, g
         cdef int64_t i
         cdef int state
@@ -223,7 +223,7 @@ cdef class PathCore(MarginSetCore):
     # -- rates -------------------------------------------------------------------------------------
 
     cdef void plateau_rates(self, Walk *walk) noexcept nogil:
-        """The rate of gamma of each moving twin on a plateau; push = what these do to g."""
+        """The rate of coef of each moving twin on a plateau; push = their effect on g."""
         cdef Move *move
         cdef int c, state
         cdef double rate
@@ -245,11 +245,11 @@ cdef class PathCore(MarginSetCore):
         cdef double size = walk.push_size
         cdef int64_t i
         for i in range(self.solver.n):
-            size += fabs(self.gamma[i])
+            size += fabs(self.coef[i])
         return size
 
     cdef void direct(self, Walk *walk) noexcept nogil:
-        """What b, gamma_S and g do per unit of t: db, solution[1:] and rate."""
+        """The rates of b, coef_S and g per unit of t: db, solution[1:] and rate."""
         cdef Solver *v = self.solver
         cdef double *border = self.factor.border
         cdef int64_t i, p, n_rows = factor_rows(&self.factor, v.m)
@@ -274,14 +274,15 @@ cdef class PathCore(MarginSetCore):
     # -- events ------------------------------------------------------------------------------------
 
     cdef void first_event(self, const Walk *walk, Event *event) noexcept nogil:
-        """How far to the first event, and which; none where the end comes first."""
+        """The distance to the first event, and which; none if the end comes first."""
         event.length, event.place, event.twin = 1.0 - walk.t, -1, -1
         event.to = event.direction = 0
         self.first_to_leave(walk, event)
         self.first_to_enter(walk, event)
 
     cdef void first_to_leave(self, const Walk *walk, Event *event) noexcept nogil:
-        """The twin on a step that comes to an end of it before the event so far, if any."""
+        """The twin on a step that reaches an end of it before the first event found so far, if
+        any."""
         cdef Solver *v = self.solver
         cdef const Move *move
         cdef int64_t i, p
@@ -289,7 +290,7 @@ cdef class PathCore(MarginSetCore):
         cdef double low, high, d_low, d_high, step, size, rest = 1.0 - walk.t
         for p in range(v.m):
             i, step = self.S[p], self.factor.solution[1 + p]
-            size = fabs(self.gamma[i]) + fabs(step) + (
+            size = fabs(self.coef[i]) + fabs(step) + (
                 fabs(self.factor.border[1 + p] - walk.db) + 0.01 * fabs(walk.db)) / (
                     self.norm_of(i) + v.lift)
             self.step_bounds(i, &low, &high)
@@ -299,41 +300,41 @@ cdef class PathCore(MarginSetCore):
                 if move.slot == i:
                     d_low = plateau(self.state[i] + 1, move.d_minus, move.d_plus)
                     d_high = plateau(self.state[i] - 1, move.d_minus, move.d_plus)
-            if comes_first(high - self.gamma[i], step - d_high, rest, ROUNDING * size,
+            if comes_first(high - self.coef[i], step - d_high, rest, ROUNDING * size,
                            &event.length):
                 event.place, event.to = p, self.state[i] - 1
-            if comes_first(self.gamma[i] - low, d_low - step, rest, ROUNDING * size,
+            if comes_first(self.coef[i] - low, d_low - step, rest, ROUNDING * size,
                            &event.length):
                 event.place, event.to = p, self.state[i] + 1
 
     cdef void first_to_enter(self, const Walk *walk, Event *event) noexcept nogil:
-        """The twin on a plateau that comes upon a step before the event so far, if any."""
+        """The twin on a plateau that reaches a step before the first event found so far, if any."""
         cdef double rest = 1.0 - walk.t, mu = self.solver.mu, d_mu = fabs(walk.d_mu)
-        cdef double hair = self.hair(walk)
+        cdef double tolerance = self.tolerance(walk)
         cdef Edge edges[2]
         cdef int64_t i
         cdef int c
         for i in range(self.solver.n):
             if self.state[i] % 2 or fabs(fabs(self.g[i]) - mu) > rest * (
-                    fabs(self.rate[i]) + d_mu + 2.0 * fabs(self.off[i])) + hair:
+                    fabs(self.rate[i]) + d_mu + 2.0 * fabs(self.off[i])) + tolerance:
                 continue    # too far from either step
             for c in range(self.edges(walk, i, self.rate[i], edges)):
-                if comes_first(edges[c].gap, edges[c].rate, rest, hair, &event.length):
+                if comes_first(edges[c].gap, edges[c].rate, rest, tolerance, &event.length):
                     event.twin = i
                     event.to, event.direction = edges[c].to, edges[c].direction
 
-    cdef double hair(self, const Walk *walk) noexcept nogil:
-        """How far g may pass a step before that is an event"""
+    cdef double tolerance(self, const Walk *walk) noexcept nogil:
+        """How far g may pass a step before it is an event."""
         cdef double size, sums = 0.0
         cdef int64_t i
         for i in range(self.solver.n):
-            size = fabs(self.gamma[i])
+            size = fabs(self.coef[i])
             sums += size if self.kernel.kind == RBF else size * sqrt(self.norm_of(i))
-        return HAIR * self.solver.mu + NOISE * sqrt(walk.largest) * sums
+        return EVENT_TOLERANCE * self.solver.mu + NOISE * sqrt(walk.largest) * sums
 
     cdef int edges(self, const Walk *walk, int64_t i, double dg, Edge *edges) noexcept nogil:
-        """Of a twin on a plateau, each step at its end that it has, or is about to get; how many,
-        two at most."""
+        """The steps next to a twin's plateau that it has or is about to get; return how many, at
+        most two."""
         cdef double g = self.g[i], off = self.off[i], rest = 1.0 - walk.t, up, down
         cdef double mu = self.solver.mu, d_mu = walk.d_mu
         cdef bint lower = self.s_minus[i] > 0.0, upper = self.s_plus[i] > 0.0
@@ -359,13 +360,13 @@ cdef class PathCore(MarginSetCore):
         return count
 
     cdef void advance(self, Walk *walk, double length, bint arrived) noexcept nogil:
-        """On to the event, or to the end"""
+        """Move to the event, or to the end."""
         cdef Solver *v = self.solver
         cdef const Move *move
         cdef int64_t i, p
         cdef int c
         for p in range(v.m):
-            self.gamma[self.S[p]] += length * self.factor.solution[1 + p]
+            self.coef[self.S[p]] += length * self.factor.solution[1 + p]
         add_scaled(length, self.rate, self.g, v.n)
         v.b += length * walk.db
         v.mu = walk.mu if arrived else v.mu + length * walk.d_mu
@@ -376,10 +377,11 @@ cdef class PathCore(MarginSetCore):
             self.s_minus[i] = move.to_minus if arrived else self.s_minus[i] + length * move.d_minus
             self.s_plus[i] = move.to_plus if arrived else self.s_plus[i] + length * move.d_plus
             if self.state[i] % 2 == 0:
-                self.gamma[i] = plateau(self.state[i], self.s_minus[i], self.s_plus[i])
+                self.coef[i] = plateau(self.state[i], self.s_minus[i], self.s_plus[i])
 
     cdef Outcome shift(self, double surplus, const Walk *walk) noexcept nogil:
-        """No twin is on a step and the coefficients would not sum to 0: move b until one is."""
+        """No twin is on a step, and the coefficients would not sum to 0: move b until one twin
+        reaches a step."""
         cdef Solver *v = self.solver
         cdef Edge edges[2]
         cdef Edge nearest

@@ -1,9 +1,9 @@
 """TwinVectorMachine, compiled: Algorithms 1 to 3 of Wang & Vucetic 2009 on the adiabatic solver.
 
-One path takes a newcomer in, the twins that make room for it out, and C with them (UpdateTVM). The
-pair to merge is the one of least distortion that passes the test of 4.2.4, before others one that
-hardly shifts the decision function; where none of the CANDIDATES nearest passes, the least bad of
-them, so that the model never freezes.
+One path adds a new sample, removes the twins that make room for it, and changes C accordingly
+(UpdateTVM). The pair to merge is the one of smallest distortion that passes the test of 4.2.4,
+preferably one that hardly shifts the decision function. If none of the CANDIDATES nearest passes,
+the best of them is merged, so that learning never stops.
 """
 
 cimport cython
@@ -25,10 +25,10 @@ from edgesvm.learners.twin.constants import (
     EDGE, GOLDEN, LARGEST_WEIGHT, LEAST_WEIGHT, MAX_SHIFT, PLACES, SECTIONS, TIE)
 
 cpdef enum:
-    CANDIDATES = 64     # pairs put to the test for one merge
+    CANDIDATES = 64     # pairs tested for one merge
 
-# Beyond every distortion, and still a number.
-cdef double FARTHEST = 1e300
+# Larger than every distortion, and finite.
+cdef double MAX_DISTORTION = 1e300
 
 cdef struct Counters:           # from "n_accepted" on
     int64_t n_accepted
@@ -46,12 +46,12 @@ cdef struct Pair:
 
 @cython.final
 cdef class TwinVectorMachineCore(AdiabaticCore):
-    """State and step; parameters as the public class has checked them."""
+    """State and step. The public class has checked the parameters."""
     cdef double C, m1, m2, eta
     cdef bint in_feature_space, one_sided, rejection
     cdef int64_t max_twins
     cdef Counters *counters
-    cdef double *near   # (slots,): no pair of this twin has less distortion
+    cdef double *distortion_bound   # (slots,): a lower bound on the distortion of this twin's pairs
 
     def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
         super().__init__(*common, kernel=kernel)
@@ -60,7 +60,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         self.one_sided, self.rejection = merge_side == "one", rejection
         self.max_twins = self.slots - 2
         self.counters = <Counters *> self.array("n_accepted")
-        self.near = <double *> self.array("near")
+        self.distortion_bound = <double *> self.array("distortion_bound")
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef int64_t i
@@ -84,7 +84,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         else:
             outcome = self.update_twins(x, y, weight)
         if outcome == OVERFLOWED:
-            outcome = self.relieve()
+            outcome = self.merge_on_margin()
         return CHANGED if outcome == REACHED else UNCHANGED
 
     cdef bint beneficial(self, const void *x) noexcept nogil:
@@ -93,7 +93,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                 or fabs(self.g_of(x)) <= self.m1 * self.solver.mu * (1.0 + EDGE))
 
     cdef int64_t twin_at(self, const void *x) noexcept nogil:
-        """The twin that is the newcomer's equal, or -1."""
+        """The twin equal to the new sample, or -1."""
         cdef int64_t i
         for i in range(self.solver.n):
             if memcmp(self.twin(i), x, self.row_bytes) == 0:
@@ -101,16 +101,17 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return -1
 
     cdef Outcome absorb(self, int64_t i, double y, double weight) noexcept nogil:
-        """A newcomer where a twin is already adds to its weights."""
+        """Add the weight of a sample to the twin equal to it."""
         cdef Move move
-        self.weigh(&move, i, y, weight)
+        self.add_weight(&move, i, y, weight)
         return self.update(&move, 1)
 
     cdef Outcome update_twins(self, const void *x, double y, double weight) noexcept nogil:
-        """Algorithm 3: room for the newcomer by a twin far off, or by a merge."""
+        """Algorithm 3: make room for the new sample by removing a twin far from the margin, or by a
+        merge."""
         cdef Move moves[4]
         cdef Counters before = self.counters[0]
-        cdef int gone = 0, placed = 1
+        cdef int n_removed = 0, n_placed = 1
         cdef int64_t i, k = 0
         if self.solver.n == self.max_twins:
             for i in range(self.solver.n):
@@ -119,40 +120,41 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             if (fabs(self.g[k]) > self.m2 * self.solver.mu * (1.0 + EDGE)
                     or self.max_twins == 1):
                 self.counters.n_removed += 1
-                moves[0].slot, gone = k, 1
+                moves[0].slot, n_removed = k, 1
                 moves[0].to_minus = moves[0].to_plus = 0.0
             else:
                 self.merge(moves, False)
-                gone, placed = 2, 2
-        self.weigh(&moves[gone + placed - 1], self.place(x), y, weight)
-        return self.change(moves, gone, placed, &before)
+                n_removed, n_placed = 2, 2
+        self.add_weight(&moves[n_removed + n_placed - 1], self.place(x), y, weight)
+        return self.change(moves, n_removed, n_placed, &before)
 
     cdef Outcome change(
-        self, Move *moves, int gone, int placed, const Counters *before
+        self, Move *moves, int n_removed, int n_placed, const Counters *before
     ) noexcept nogil:
-        """One path; then the first `gone` have no weight and go, or else those placed last: what
-        was walked back did not take place, and is not counted."""
-        cdef Outcome outcome = self.update(moves, gone + placed)
-        cdef int c, first = 0, last = gone
+        """Follow one path, then remove the first `n_removed`, which have no weight left; or, if the
+        path was undone, those placed last, and restore the counters."""
+        cdef Outcome outcome = self.update(moves, n_removed + n_placed)
+        cdef int c, first = 0, last = n_removed
         cdef int64_t behind
         if outcome == OVERFLOWED:
-            first, last = gone, gone + placed
+            first, last = n_removed, n_removed + n_placed
             self.counters.n_merged = before.n_merged
             self.counters.n_removed = before.n_removed
             self.counters.n_forced = before.n_forced
         else:
-            for c in range(gone, gone + placed):
+            for c in range(n_removed, n_removed + n_placed):
                 self.measure(moves[c].slot)
         for c in range(last - 1, first - 1, -1):
             behind = self.solver.n - moves[c].slot - 1
-            memmove(self.near + moves[c].slot, self.near + moves[c].slot + 1,
+            memmove(self.distortion_bound + moves[c].slot,
+                    self.distortion_bound + moves[c].slot + 1,
                     behind * sizeof(double))
             self.drop(moves[c].slot)
         return outcome
 
     cdef void fill_distortions(self, int64_t i) noexcept nogil:
         """row[j] = s_i s_j / (s_i + s_j) times the squared distance of twins i and j, in input or
-        feature space; of i itself FARTHEST."""
+        feature space; MAX_DISTORTION for i itself."""
         cdef int64_t j, n = self.solver.n
         cdef double s_i = self.weight_of(i), s_j, k_ii = self.norm_of(i)
         cdef double *row = self.row
@@ -167,20 +169,20 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         for j in range(n):
             s_j = minus[j] + plus[j]
             row[j] *= s_i * s_j / (s_i + s_j)
-        row[i] = FARTHEST
+        row[i] = MAX_DISTORTION
 
     cdef void measure(self, int64_t i) noexcept nogil:
-        """The bounds `near` with twin i, which is new."""
+        """Update `distortion_bound` for the new twin i."""
         cdef int64_t j
         self.fill_distortions(i)
-        self.near[i] = FARTHEST
+        self.distortion_bound[i] = MAX_DISTORTION
         for j in range(self.solver.n):
             if j != i and self.weight_of(j) > 0.0:
-                self.near[i] = fmin(self.near[i], self.row[j])
-                self.near[j] = fmin(self.near[j], self.row[j])
+                self.distortion_bound[i] = fmin(self.distortion_bound[i], self.row[j])
+                self.distortion_bound[j] = fmin(self.distortion_bound[j], self.row[j])
 
-    cdef Outcome relieve(self) noexcept nogil:
-        """The margin set has no room: two twins of it become one, the newcomer is given up."""
+    cdef Outcome merge_on_margin(self) noexcept nogil:
+        """The margin set has no room: drop the new sample and merge two margin twins instead."""
         cdef Move moves[3]
         cdef Counters before = self.counters[0]
         if self.solver.m < 2 or self.solver.n < 3:
@@ -188,7 +190,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         self.merge(moves, True)
         return self.change(moves, 2, 1, &before)
 
-    cdef void weigh(self, Move *move, int64_t i, double y, double weight) noexcept nogil:
+    cdef void add_weight(self, Move *move, int64_t i, double y, double weight) noexcept nogil:
         move.slot, move.to_minus, move.to_plus = i, self.s_minus[i], self.s_plus[i]
         if y > 0:
             move.to_plus += weight
@@ -196,7 +198,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             move.to_minus += weight
 
     cdef Outcome update(self, Move *moves, int count) noexcept nogil:
-        """UpdateTVM: one path, C * sum(s) kept at its constant."""
+        """UpdateTVM: follow one path, keeping C * sum(s) constant."""
         cdef int64_t i
         cdef int c
         cdef double minus = 0.0, plus = 0.0, total
@@ -215,7 +217,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return self.s_minus[i] + self.s_plus[i]
 
     cdef void merge(self, Move *moves, bint of_margin) noexcept nogil:
-        """The best pair that passes the test, or the least bad: one twin instead of two.
+        """Merge the best pair that passes the test; if none passes, the best of all.
 
         moves[0] and moves[1] are the two, in order of their slots; moves[2] is the new one.
         """
@@ -258,16 +260,16 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return not one_sided or (self.g[i] > 0.0) == (self.g[j] > 0.0)
 
     cdef bint nearest(self, Pair *best) noexcept nogil:
-        """The pair of least distortion that may be merged, if there is one; by the bounds `near`
-        most twins need not be looked at."""
+        """The pair of smallest distortion that may be merged, if there is one; thanks to
+        `distortion_bound` most twins need not be examined."""
         cdef int64_t i, j, n = self.solver.n
         cdef double distortion, bound
-        best.distortion = FARTHEST
+        best.distortion = MAX_DISTORTION
         for i in range(n):
-            if self.near[i] >= best.distortion:
+            if self.distortion_bound[i] >= best.distortion:
                 continue
             self.fill_distortions(i)
-            bound = FARTHEST
+            bound = MAX_DISTORTION
             for j in range(n):
                 distortion = self.row[j]
                 if distortion < bound:
@@ -275,12 +277,12 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                 if (distortion < best.distortion and j > i
                         and self.may_merge(i, j, self.one_sided, False)):
                     best.distortion, best.i, best.j = distortion, i, j
-            self.near[i] = bound
-        return best.distortion < FARTHEST
+            self.distortion_bound[i] = bound
+        return best.distortion < MAX_DISTORTION
 
     cdef int candidates(self, Pair *pairs, bint of_margin) noexcept nogil:
-        """The pairs of least distortion, least first; of one side of the boundary only, if there
-        is such a pair; of the margin set, where asked for."""
+        """The pairs of smallest distortion, in ascending order; only those on one side of the
+        boundary if there are any; only margin twins if `of_margin`."""
         cdef int count = 0
         if self.one_sided:
             count = self.search(pairs, True, of_margin)
@@ -291,7 +293,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         cdef int count = 0, c
         cdef double distortion
         for i in range(n):
-            if count == CANDIDATES and self.near[i] >= pairs[count - 1].distortion:
+            if count == CANDIDATES and self.distortion_bound[i] >= pairs[count - 1].distortion:
                 continue
             self.fill_distortions(i)
             for j in range(i + 1, n):
@@ -310,16 +312,17 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return count
 
     cdef double join(self, int64_t i, int64_t j, char *q) noexcept nogil:
-        """Write the merged vector to q; by what share its g is off the line between the two."""
+        """Write the merged vector to q; return the relative error of its g against the line between
+        the two."""
         cdef double s_i = self.weight_of(i), s_j = self.weight_of(j), expected
         self.blend(i, j, q)
         expected = (s_i * self.g[i] + s_j * self.g[j]) / (s_i + s_j)
         return fabs(self.g_of(q) - expected) / fmax(fabs(expected), 1e-300)
 
     cdef bint is_gentle(self, int64_t i, int64_t j, const void *q) noexcept nogil:
-        """Whether g at q moves by MAX_SHIFT at the most when q takes over the coefficients of the
-        two: the norm of the change in feature space times that of q."""
-        cdef double u = self.gamma[i], v = self.gamma[j], k_qq = self.k_wide(q, q), square
+        """Whether g at q moves by at most MAX_SHIFT when q gets the coefficients of the two;
+        bounded by the norm of the change in feature space times that of q."""
+        cdef double u = self.coef[i], v = self.coef[j], k_qq = self.k_wide(q, q), square
         square = (u * u * self.norm_of(i) + v * v * self.norm_of(j) + (u + v) * (u + v) * k_qq
                   + 2.0 * u * v * self.k_wide(self.twin(i), self.twin(j))
                   - 2.0 * (u + v) * (u * self.k_wide(q, self.twin(i))
@@ -327,7 +330,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return sqrt(fmax(square, 0.0) * k_qq) <= MAX_SHIFT * self.solver.mu
 
     cdef void blend(self, int64_t i, int64_t j, char *q) noexcept nogil:
-        """q, the point between the two of least distortion"""
+        """Write the vector between the two with the smallest distortion to q."""
         cdef double s_i = self.weight_of(i), s_j = self.weight_of(j)
         self.mix(i, j, self.on_the_line(i, j, q) if self.in_feature_space else s_j / (s_i + s_j), q)
 
@@ -344,15 +347,15 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             q[j] = <real> (<double> x[j] + part * (<double> z[j] - <double> x[j]))
 
     cdef double cost(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
-        """Distortion in feature space of the twin at `part` of the line, but for a constant."""
+        """Distortion in feature space of the twin at `part` of the line, up to a constant."""
         self.mix(i, j, part, q)
         return ((self.weight_of(i) + self.weight_of(j)) * self.k_wide(q, q)
                 - 2.0 * (self.weight_of(i) * self.k_wide(q, self.twin(i))
                          + self.weight_of(j) * self.k_wide(q, self.twin(j))))
 
     cdef double on_the_line(self, int64_t i, int64_t j, char *q) noexcept nogil:
-        """Where on the line from q_i to q_j the distortion in feature space is least: the best of
-        `PLACES`, then golden section between its neighbours."""
+        """The place on the line from q_i to q_j of smallest distortion in feature space: the best
+        of `PLACES`, then golden sections between its neighbours."""
         cdef int c, _c, best = 0
         cdef double low, high, a, b, cost, least = 1e300
         for c in range(PLACES):
@@ -372,7 +375,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     def check(self):
         super().check()
         if self.solver.n > self.max_twins:
-            raise CorruptModelError(f"{self.solver.n} twins where {self.max_twins} are allowed")
+            raise CorruptModelError(f"{self.solver.n} twins, {self.max_twins} are allowed")
         cdef Counters *c = self.counters
         if min(c.n_accepted, c.n_absorbed, c.n_merged, c.n_removed, c.n_rejected, c.n_forced) < 0:
             raise CorruptModelError("a counter is negative")

@@ -22,7 +22,7 @@ from edgesvm.learners.twin.constants import (
 
 
 class TwinVectorMachineCoreRef(AdiabaticCoreRef):
-    """The arena's arrays by name: vectors, s_minus, s_plus, gamma, g, state, S; scalars mu, b."""
+    """The arena's arrays by name: vectors, s_minus, s_plus, coef, g, state, S; scalars mu, b."""
 
     def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
         super().__init__(*common, kernel=kernel)
@@ -46,32 +46,32 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         same = [i for i in range(self.n) if (v["vectors"][i] == x).all()]
         if same:
             self.count("n_absorbed")
-            learned = self.update([(same[0], *self.weighed(same[0], y, weight))])
+            learned = self.update([(same[0], *self.with_weight(same[0], y, weight))])
         else:
             learned = self.update_twins(x, y, weight)
-        return Status.CHANGED if learned or self.relieve() else Status.UNCHANGED
+        return Status.CHANGED if learned or self.merge_on_margin() else Status.UNCHANGED
 
-    def relieve(self):
-        """The margin set has no room: two twins of it become one, the newcomer is given up."""
+    def merge_on_margin(self):
+        """The margin set has no room: drop the new sample and merge two margin twins instead."""
         if len(self.S) < 2 or self.n < 3:
             return False
         before = self.counted()
-        moving, gone = self.merge(of_margin=True)
-        return self.change(moving, gone, before)
+        moving, removed = self.merge(of_margin=True)
+        return self.change(moving, removed, before)
 
     def counted(self):
-        """What a walk back takes back."""
+        """The counters to restore when a path is undone."""
         return {name: int(self.views[name]) for name in ("n_merged", "n_removed", "n_forced")}
 
-    def change(self, moving, gone, before):
-        """One path; then those go that have no weight: `gone`, or the newcomers: what was walked
-        back did not take place, and is not counted."""
+    def change(self, moving, removed, before):
+        """Follow one path, then remove the twins without weight: `removed`, or, if the path was
+        undone, the new ones; restore the counters then."""
         learned = self.update(moving)
         if not learned:
-            gone = [i for i, *to in moving if any(to)]
+            removed = [i for i, *to in moving if any(to)]
             for name, count in before.items():
                 self.views[name][...] = count
-        for k in sorted(gone, reverse=True):
+        for k in sorted(removed, reverse=True):
             self.drop(k)
         return learned
 
@@ -80,28 +80,29 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         return self.n < self.max_twins or abs(self.g_of(x)) <= self.m1 * self.mu * (1 + EDGE)
 
     def update_twins(self, x, y, weight):
-        """Algorithm 3: room for the newcomer by a twin far off, or by a merge."""
-        moving, gone, before = [], [], self.counted()
+        """Algorithm 3: make room for the new sample by removing a twin far from the margin, or by a
+        merge."""
+        moving, removed, before = [], [], self.counted()
         if self.n == self.max_twins:
             far = np.abs(self.held("g"))
             k = int(np.argmax(far))
             if far[k] > self.m2 * self.mu * (1 + EDGE):
                 self.count("n_removed")
-                moving, gone = [(k, 0.0, 0.0)], [k]
+                moving, removed = [(k, 0.0, 0.0)], [k]
             elif self.max_twins > 1:
-                moving, gone = self.merge()
+                moving, removed = self.merge()
             else:
-                moving, gone = [(0, 0.0, 0.0)], [0]
+                moving, removed = [(0, 0.0, 0.0)], [0]
                 self.count("n_removed")
         i = self.place(x)
-        return self.change([*moving, (i, *self.weighed(i, y, weight))], gone, before)
+        return self.change([*moving, (i, *self.with_weight(i, y, weight))], removed, before)
 
-    def weighed(self, i, y, weight):
+    def with_weight(self, i, y, weight):
         s_minus, s_plus = float(self.views["s_minus"][i]), float(self.views["s_plus"][i])
         return (s_minus, s_plus + weight) if y > 0 else (s_minus + weight, s_plus)
 
     def update(self, moving):
-        """UpdateTVM: one path, C * sum(s) kept at its constant."""
+        """UpdateTVM: follow one path, keeping C * sum(s) constant."""
         total = sum(self.held("s_minus")) + sum(self.held("s_plus"))
         for i, s_minus, s_plus in moving:
             total += s_minus + s_plus - self.views["s_minus"][i] - self.views["s_plus"][i]
@@ -110,7 +111,7 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
     # -- merging -----------------------------------------------------------------------------------
 
     def merge(self, of_margin=False):
-        """The best pair that passes the test, or the least bad: one twin instead of two."""
+        """Merge the best pair that passes the test; if none passes, the best of all."""
         v = self.views
         best: Any = None
         least, passed = np.inf, False
@@ -140,8 +141,8 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         ], [i, j]
 
     def candidates(self, of_margin):
-        """The pairs of least distortion, least first; of one side of the boundary only, if there
-        is such a pair; of the margin set, where asked for."""
+        """The pairs of smallest distortion, in ascending order; only those on one side of the
+        boundary if there are any; only margin twins if `of_margin`."""
         n, s, g = self.n, self.held("s_minus") + self.held("s_plus"), self.held("g")
         vectors = self.held("vectors").astype(np.float64)
         if self.in_feature_space:
@@ -158,7 +159,7 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         return [(i, j) for _, i, j in ordered[:CANDIDATES]]
 
     def joined(self, i, j):
-        """The merged vector and by what share its g is off the line between the two."""
+        """The merged vector and the relative error of its g against the line between the two."""
         v = self.views
         s = self.held("s_minus") + self.held("s_plus")
         part = self.on_the_line(i, j) if self.in_feature_space else s[j] / (s[i] + s[j])
@@ -168,18 +169,18 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         return q, abs(self.g_of(q) - expected) / max(abs(expected), 1e-300)
 
     def is_gentle(self, i, j, q):
-        """Whether g at q moves by MAX_SHIFT at the most when q takes over the coefficients of the
-        two: the norm of the change in feature space times that of q."""
+        """Whether g at q moves by at most MAX_SHIFT when q gets the coefficients of the two;
+        bounded by the norm of the change in feature space times that of q."""
         v = self.views
         points = np.stack([v["vectors"][i], v["vectors"][j], q])
         K = self.k(points, points)
-        change = np.array([v["gamma"][i], v["gamma"][j], 0.0])
+        change = np.array([v["coef"][i], v["coef"][j], 0.0])
         change[2] = -change.sum()
         return np.sqrt(max(change @ K @ change, 0.0) * K[2, 2]) <= MAX_SHIFT * self.mu
 
     def on_the_line(self, i, j):
-        """Where on the line from q_i to q_j the distortion in feature space is least: the best of
-        `PLACES`, then golden section between its neighbours."""
+        """The place on the line from q_i to q_j of smallest distortion in feature space: the best
+        of `PLACES`, then golden sections between its neighbours."""
         v = self.views
         x, z = v["vectors"][i].astype(np.float64), v["vectors"][j].astype(np.float64)
         s = self.held("s_minus") + self.held("s_plus")

@@ -1,4 +1,4 @@
-"""What the two learners on the adiabatic solver share: parameters, arrays, views."""
+"""Base of the two learners on the adiabatic solver: parameters, arrays, views."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import whole
+from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.kernel_learner import KernelLearner
 
-MAX_TWINS = 1 << 20  # their square is still a number of bytes
+MAX_TWINS = 1 << 20  # their square still fits a number of bytes
 COUNTERS = (
     "n_path_events",
     "n_exchanges",
@@ -20,30 +21,27 @@ COUNTERS = (
     "n_from_scratch",
     "paths",
 )
-PER_SLOT = ("s_minus", "s_plus", "gamma", "g", "off", "rate", "push", "row", "ones")
-
-
-def packed(order: int) -> int:
-    """Numbers in a symmetric matrix of that order."""
-    return order * (order + 1) // 2
+PER_SLOT = ("s_minus", "s_plus", "coef", "g", "off", "rate", "push", "row", "ones")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AdiabaticLearner(KernelLearner):
     """Base of `TwinVectorMachine` and `IncrementalDecrementalSVM`."""
 
-    n_path_events_ = Counter("Times a twin came upon a step or left it.")
-    n_exchanges_ = Counter("Times two twins changed places along a null direction.")
-    n_overflowed_ = Counter("Paths walked back because the margin set would outgrow its room.")
-    n_refactored_ = Counter("Times the factor of the margin set was computed anew.")
-    n_refreshed_ = Counter("Times all decision values were computed anew.")
-    n_from_scratch_ = Counter("Times a path could not go on and all was solved from scratch.")
+    n_path_events_ = Counter("Events: times a twin reached or left a step.")
+    n_exchanges_ = Counter("Times two twins were exchanged along a null direction.")
+    n_overflowed_ = Counter("Paths undone because the margin set would have overflowed its room.")
+    n_refactored_ = Counter("Times the factor of the margin set was recomputed.")
+    n_refreshed_ = Counter("Times all decision values were recomputed.")
+    n_from_scratch_ = Counter(
+        "Times a path could not continue and everything was solved from scratch."
+    )
 
     max_margin: int | None = None
 
     @property
     def _slots(self) -> int:
-        """Twins there is room for, those of a path under way among them."""
+        """Number of twins there is room for, including those added by a path in progress."""
         raise NotImplementedError
 
     def _capacity_range(self) -> tuple[int, int]:
@@ -71,9 +69,9 @@ class AdiabaticLearner(KernelLearner):
         """Numbers in the block that the factor and the kernel rows of the margin set share."""
         slots = self._slots
         if self.max_margin is None:
-            return packed(slots)
+            return packed_length(slots)
         most = min(int(self.max_margin), slots)
-        return most * slots + packed(most)
+        return most * slots + packed_length(most)
 
     # -- what was learned --------------------------------------------------------------------------
 
@@ -85,24 +83,25 @@ class AdiabaticLearner(KernelLearner):
     def dual_coef_(self) -> np.ndarray:
         """Coefficients of the decision value, ndarray of shape (1, n), float64; they sum to 0."""
         core = self._fitted
-        return core.labels.sign * (self._held("gamma") / core.views["mu"])[None, :]
+        return core.labels.sign * (self._held("coef") / core.views["mu"])[None, :]
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Ndarray of shape (1,), float64."""
+        """The intercept b, ndarray of shape (1,), float64."""
         core = self._fitted
         return core.labels.sign * np.array([float(core.views["b"] / core.views["mu"])])
 
     @property
     def margin_(self) -> np.ndarray:
-        """Which are on the margin, free to move; ndarray of shape (n,), bool."""
+        """Which vectors are on the margin, their coefficients free to move; ndarray of shape (n,),
+        bool."""
         return self._held("state") % 2 == 1
 
     def kt_residual(self) -> float:
-        """Largest violation of the Kuhn-Tucker conditions, computed afresh from the vectors held.
+        """Largest violation of the Kuhn-Tucker conditions, computed from the stored vectors.
 
-        In units of the margin, 1: how far a decision value is from where the coefficient has it,
-        plus how far the coefficient is from where it may be, as a share of the twin's weight; and
-        the sum of the coefficients as a share of all weights.
+        In units of the margin: the distance of f from the value that its coefficient requires, plus
+        the distance of the coefficient from its allowed range as a share of the twin's weight; or,
+        if larger, the sum of the coefficients as a share of all weights.
         """
         return float(self._fitted.kt_residual())

@@ -23,25 +23,27 @@ Self = TypeVar("Self", bound="IncrementalDecrementalSVM")
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class IncrementalDecrementalSVM(AdiabaticLearner):
-    """Kernel SVM that is exact after each example learned, unlearned, and each change of C.
+    """Kernel SVM that is exact after each sample learned or unlearned and each change of C.
 
     Parameters
     ----------
     max_vectors : int, default 100
-        Examples held, support vectors or not.
+        Number of samples stored, support vectors or not.
     kernel, gamma, degree, coef0
-        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
     C : float, default 1.0
-        Penalty of slack per unit of weight; > 0. Changed later by `set_C`, without learning anew.
+        Penalty of a margin violation per unit of weight; > 0. `set_C` changes it later without
+        relearning.
     when_full : {"oldest", "farthest", "ignore"}, default "oldest"
-        What happens when `max_vectors` are held. "oldest": the first learned goes, a sliding
-        window. "farthest": the one with the largest y f(x) goes; where that is above 1 it was no
-        support vector, and the machine is as if it had never been; for separable data, since of
-        noisy labels it keeps the wrong ones. "ignore": the newcomer is not learned.
+        What happens to a sample when `max_vectors` are stored. "oldest": it replaces the first
+        learned, a sliding window. "farthest": it replaces the sample with the largest y f(x). If y
+        f(x) > 1 that was not a support vector, and the solution does not change. Meant for
+        separable data: with noisy labels it keeps the mislabelled samples. "ignore": the new sample
+        is not learned.
     max_margin : int, optional
         As for `TwinVectorMachine`.
     dtype : {"float32", "float64"}, default "float32"
-        Of samples and vectors; everything else is float64.
+        Type of samples and vectors; everything else is float64.
 
     Attributes
     ----------
@@ -57,9 +59,9 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
     Notes
     -----
     Cauwenberghs & Poggio 2000, on the solver described in `TwinVectorMachine`. The decision values
-    are those of a batch SVM on the same examples. Weights are to be within 1e-100 and 1e100.
-    Bytes: see ``plan``; with M = max_vectors + 1 and max_margin=None,
-    144 + M (D s + 93) + 4 M (M + 1), s = 4 or 8.
+    are those of a batch SVM on the same samples. Weights must be between 1e-100 and 1e100. Bytes:
+    see ``plan``; with M = max_vectors + 1 and max_margin=None, 144 + M (D s + 93) + 4 M (M + 1), s
+    = 4 or 8.
 
     Examples
     --------
@@ -79,9 +81,9 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
     max_vectors: int = 100
     when_full: str = "oldest"
 
-    n_unlearned_ = Counter("Examples taken out by `unlearn`.")
-    n_forgotten_ = Counter("Examples that went because there was no room.")
-    n_ignored_ = Counter("Newcomers not learned because there was no room.")
+    n_unlearned_ = Counter("Samples removed by `unlearn`.")
+    n_forgotten_ = Counter("Samples removed to make room.")
+    n_ignored_ = Counter("New samples not learned for want of room.")
 
     @property
     def _slots(self) -> int:
@@ -102,18 +104,19 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
         return {"C": float(self.C), "when_full": self.when_full, "kernel": kernel}
 
     def unlearn(self, index: int) -> None:
-        """Take one example out again: the machine is as if it had never been learned.
+        """Unlearn one sample: the model becomes what it would be without it.
 
         Parameters
         ----------
         index : int
-            Into `vectors_`; those behind it move down by one.
+            Index into `vectors_`; later ones move down by one.
 
         Raises
         ------
         IndexError
         MemoryBudgetError
-            The margin set would need more room than `max_margin` gives; nothing has changed.
+                        The margin set would need more room than `max_margin` gives; nothing
+            changes.
         """
         core = self._fitted
         n = int(core.views["n"])
@@ -123,7 +126,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
             raise self._margin_full()
 
     def set_C(self: Self, C: float) -> Self:
-        """Change C along the path of solutions between the two.
+        """Change C, following the path of solutions from the old value to the new one.
 
         Raises
         ------
@@ -144,22 +147,23 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
         return self
 
     def _margin_full(self) -> MemoryBudgetError:
-        """The error for a margin set that would outgrow its room."""
+        """The error for a margin set that would overflow its room."""
         core, params = self._held_state
         roomy = type(self)(**{**params, "max_margin": None}).plan(core.n_features).total
         own = type(self)(**params).plan(core.n_features).total
         return MemoryBudgetError(
-            f"the margin set has no room for this in {format_bytes(own)}: give a larger max_margin;"
-            f" max_margin=None has room for all, in {format_bytes(roomy)}",
+            f"not enough room for the margin set in {format_bytes(own)}: give a larger max_margin;"
+            f" max_margin=None has room for all samples, in {format_bytes(roomy)}",
             roomy,
             own,
         )
 
     def leave_one_out_decisions(self) -> np.ndarray:
-        """For each example held, its decision value without it; ndarray of shape (n,), float64.
+        """For each stored sample, its decision value if it were unlearned; ndarray of shape (n,),
+        float64.
 
-        Each is unlearned in turn; afterwards the memory is as it was, byte for byte. Takes a copy
-        of the arena meanwhile.
+        Each is unlearned in turn; afterwards the memory is restored byte for byte. Allocates a copy
+        of the arena for the duration.
         """
         core = self._fitted
         memory = core.arena.memory
@@ -177,7 +181,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
 
     @property
     def vectors_(self) -> np.ndarray:
-        """Examples held, in the order learned, ndarray of shape (n, n_features), a copy."""
+        """Stored samples, in the order learned, ndarray of shape (n, n_features), a copy."""
         return self._held("vectors").copy()
 
     @property
@@ -192,7 +196,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
 
 
 def penalty(C: object) -> float:
-    """C, where 1 / C is a number that can be divided by."""
+    """C as a float; ValueError unless 1 / C can be divided by."""
     C = positive("C", C)
     if not 1e-100 <= C <= 1e100:
         raise ValueError(f"C={C!r}: give a number from 1e-100 to 1e100")

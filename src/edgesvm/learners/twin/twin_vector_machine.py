@@ -20,43 +20,44 @@ __all__ = ["TwinVectorMachine"]
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class TwinVectorMachine(AdiabaticLearner):
-    """Kernel SVM of at most ``max_twins`` twin vectors, kept at its exact optimum, one pass.
+    """Kernel SVM of at most ``max_twins`` twin vectors, kept at its exact optimum in one pass.
 
-    A twin vector stands for all examples merged into it: one point with a weight of either class.
-    After every example the Kuhn-Tucker conditions hold on all twins (`kt_residual`).
+    A twin vector stands for all samples merged into it: one vector with a weight for each class.
+    After every sample the Kuhn-Tucker conditions hold on all twins (`kt_residual`).
 
     Parameters
     ----------
     max_twins : int, default 100
-        Twin vectors held (the paper's B).
+        Number of twin vectors (the paper's B).
     kernel, gamma, degree, coef0
-        The kernel, an object or a name: see `edgesvm.learners.KernelLearner`.
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
     C : float, default 100.0
-        Penalty of slack per twin; > 0. The penalty of a unit of weight is `C_`, which falls as
-        weight gathers: C_ * sum of weights = C * max_twins. (The paper's "100 B" is C=100.)
+        Penalty of a margin violation per twin; > 0. The penalty per unit of weight is `C_`, which
+        falls as weight accumulates: C_ * sum of weights = C * max_twins. (The paper's "100 B" is
+        C=100.)
     m1 : float, default 1.0
-        A newcomer with abs(f(x)) above it is not learned, once the twins are full.
+        Once there are ``max_twins`` twins, a sample with abs(f(x)) > m1 is not learned.
     m2 : float, default 2.0
-        A twin with abs(f(q)) above it makes room for a newcomer before any two are merged.
+        A twin with abs(f(q)) > m2 is removed to make room before any two are merged.
     eta : float, default 0.2
-        A merge is good if f of the merged twin is within this share of the mean of the two; of
-        good ones, those come first that move f by at most 1.
+        A merge passes if f of the merged twin differs from the mean of the two by at most this
+        share. Among those that pass, a merge that moves f by at most 1 is preferred.
     merge : {"input", "feature"}, default "input"
         Where distortion is measured; "feature" searches the line between the two.
     merge_side : {"one", "global"}, default "one"
-        "one": only twins on one side of the boundary are merged, while there are two such.
+        "one": only twins on the same side of the boundary are merged, while there are two such.
     rejection : bool, default True
-        Whether a merge that is not good gives way to the next best pair; where none of 64 is good,
-        the least bad is taken, so that the machine never freezes.
+        Whether a merge that does not pass is rejected in favour of the next best pair. If none of
+        64 pairs passes, the best of them is merged, so that learning never stops.
     max_margin : int, optional
-        Twins on the margin for which both kernel rows and solver have room; the two share one
-        block. Default: the smallest block in which all twins can be on the margin. With more a
-        large margin set is faster; with less the bytes are fewer, and an example that would take
-        the margin set beyond the block is given up, two twins of the margin are merged instead
-        (``n_overflowed_``; where the block is much too small for the data, nearly all are given
-        up). The result of a path does not depend on it.
+        Number of margin twins for which there is room for both the kernel row and the factor; the
+        two share one block. Default: the smallest block in which all twins can be on the margin. A
+        larger value is faster if many twins are on the margin. A smaller one saves bytes; a sample
+        that would overflow the block is dropped, and two margin twins are merged instead
+        (``n_overflowed_``; with a block much too small for the data nearly all samples are
+        dropped). The solution that a path leads to does not depend on it.
     dtype : {"float32", "float64"}, default "float32"
-        Of samples and twin vectors; everything else is float64.
+        Type of samples and twin vectors; everything else is float64.
 
     Attributes
     ----------
@@ -72,10 +73,10 @@ class TwinVectorMachine(AdiabaticLearner):
 
     Notes
     -----
-    Wang & Vucetic 2009, Algorithms 1 to 3; the solver after Cauwenberghs & Poggio 2000, with one
-    coefficient a twin. Weights are to be within 1e-100 and 1e100. Bytes: see ``plan``; with
-    M = max_twins + 2 and max_margin=None, 168 + M (D s + 101) + 4 M (M + 1), s = 4 or 8, and
-    padding. Time: M kernel values an example, O(M^2) for one that is accepted.
+    Wang & Vucetic 2009, Algorithms 1 to 3; the solver follows Cauwenberghs & Poggio 2000, with one
+    coefficient per twin. Weights must be between 1e-100 and 1e100. Bytes: see ``plan``; with M =
+    max_twins + 2 and max_margin=None, 168 + M (D s + 101) + 4 M (M + 1), s = 4 or 8, and padding.
+    Time: M kernel values per sample, O(M^2) for one that is accepted.
 
     Examples
     --------
@@ -105,12 +106,12 @@ class TwinVectorMachine(AdiabaticLearner):
     merge_side: str = "one"
     rejection: bool = True
 
-    n_accepted_ = Counter("Examples that Beneficial let through.")
-    n_absorbed_ = Counter("Of these, the ones where a twin was already.")
+    n_accepted_ = Counter("Samples accepted by the test Beneficial.")
+    n_absorbed_ = Counter("Accepted samples added to an equal twin.")
     n_merged_ = Counter("Pairs of twins merged into one.")
     n_removed_ = Counter("Twins removed because they were far beyond the margin.")
-    n_rejected_ = Counter("Pairs that failed the test of merging.")
-    n_forced_ = Counter("Merges made though every candidate had failed it.")
+    n_rejected_ = Counter("Pairs that failed the merge test.")
+    n_forced_ = Counter("Merges made although no candidate passed the test.")
 
     @property
     def _slots(self) -> int:
@@ -132,7 +133,7 @@ class TwinVectorMachine(AdiabaticLearner):
         return [
             *((name, "i8", ()) for name in counters),
             *self._solver_arrays(n_features),
-            ("near", "f8", (self._slots,)),
+            ("distortion_bound", "f8", (self._slots,)),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
@@ -154,11 +155,11 @@ class TwinVectorMachine(AdiabaticLearner):
 
     @property
     def weights_(self) -> np.ndarray:
-        """Weight of either class in each twin, ndarray of shape (n, 2), columns as `classes_`."""
+        """Weight of each class in each twin, ndarray of shape (n, 2), columns as `classes_`."""
         weights = np.stack([self._held("s_minus"), self._held("s_plus")], axis=1)
         return weights[:, :: self._allocated.labels.sign].copy()
 
     @property
     def C_(self) -> float:
-        """Penalty of slack per unit of weight at present."""
+        """Current penalty of a margin violation per unit of weight."""
         return 1.0 / float(self._fitted.views["mu"])

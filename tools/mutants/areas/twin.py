@@ -1,0 +1,105 @@
+"""learners/twin: the margin set, the path from event to event, merging, unlearning, the checks."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "twin",
+    ("tests/learners/twin", "tests/conformance/test_twin.py"),
+    (
+        *mutants_of(
+            "edgesvm/learners/twin/_margin_set.pyx",
+            (
+                "return 0 if lower and g < -edge else 4 if upper and g > edge else 2",
+                "return 4 if lower and g < -edge else 0 if upper and g > edge else 2",
+                "the outer plateaus are exchanged",
+            ),
+            ("return g + self.solver.b", "return g", "decisions without the intercept"),
+            (
+                "            self.S[p] -= self.S[p] > i\n",
+                "            self.S[p] -= self.S[p] >= i\n",
+                "the bound on members of S that move down",
+                "the removed twin is not on S any more",
+            ),
+            (
+                "self.g[j] -= move * u[0]",
+                "self.g[j] += move * u[0]",
+                "an exchange shifts g the wrong way",
+            ),
+            ("v.n_exchanges += 1", "pass", "exchanges are not counted"),
+        ),
+        *mutants_of(
+            "edgesvm/learners/twin/_path.pyx",
+            (
+                "border[0] = -walk.total - walk.push_sum",
+                "border[0] = -walk.total",
+                "the rates on plateaus are dropped from the sum of the coefficients",
+            ),
+            (
+                "        self.first_to_leave(walk, event)\n",
+                "",
+                "twins that reach the end of their step are missed",
+            ),
+            (
+                "        self.first_to_enter(walk, event)\n",
+                "",
+                "twins that reach a step are missed",
+            ),
+            ("v.n_overflowed += 1", "pass", "overflows are not counted"),
+            (
+                "self.walk_back(moves, count, mu_before)",
+                "pass",
+                "a path that overflowed is not undone",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/twin/_twin_vector_machine.pyx",
+            (
+                "<= self.m1 * self.solver.mu * (1.0 + EDGE))",
+                "<= self.m2 * self.solver.mu * (1.0 + EDGE))",
+                "m2 decides which samples are learned",
+            ),
+            (
+                "row[j] *= s_i * s_j / (s_i + s_j)",
+                "row[j] *= s_i * s_j",
+                "distortion without the joint weight",
+            ),
+            (
+                "total += moves[c].to_minus + moves[c].to_plus - self.s_minus[i] - self.s_plus[i]",
+                "total += moves[c].to_minus + moves[c].to_plus",
+                "weight that moves is counted twice in C",
+            ),
+            (
+                "self.counters.n_merged = before.n_merged",
+                "pass",
+                "merges of a path that was undone stay counted",
+            ),
+            (
+                "moves[2].to_plus = self.s_plus[i] + self.s_plus[j]",
+                "moves[2].to_plus = self.s_plus[i]",
+                "a merge loses weight",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/twin/_incremental_decremental_svm.pyx",
+            (
+                "moves[0].slot = 0 if self.when_full == OLDEST else self.farthest()",
+                "moves[0].slot = self.farthest() if self.when_full == OLDEST else 0",
+                "oldest and farthest are exchanged",
+            ),
+            ("self.counters.n_forgotten += 1", "pass", "removed samples are not counted"),
+        ),
+        *mutants_of(
+            "edgesvm/learners/twin/_adiabatic.pyx",
+            (
+                "if not self.kt_residual() <= 1e-3:",
+                "if False:",
+                "a snapshot's coefficients are not checked",
+            ),
+            (
+                "if not (L[p] > 0.0 and fabs(ones) < 1e-3):",
+                "if False:",
+                "a snapshot's factor may have any diagonal",
+            ),
+        ),
+    ),
+)
