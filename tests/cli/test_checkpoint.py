@@ -99,7 +99,7 @@ def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
     Checkpoint(path).save(StreamSVM(lookahead=lookahead).partial_fit(X, labels))
     result = run("--checkpoint", path, samples=10)
     assert (result.ended, result.exit_code) == ("edge exited", 2), result.edge_errors
-    words = {"features": "on 3 features", "labels": "labels", "budget": "the limit is"}[what]
+    words = {"features": "has 3 features", "labels": "labels", "budget": "the limit is"}[what]
     assert words in result.edge_errors and "Traceback" not in result.edge_errors
 
 
@@ -108,9 +108,9 @@ def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
     [
         (["--checkpoint", "m", "--every", "0"], "60s"),
         (["--checkpoint", "m", "--every", "1h"], "60s"),
-        (["--checkpoint", "/nonexistent/m"], "no folder"),
-        (["--checkpoint", "/"], "no plain file"),
-        (["--checkpoint-second", "m"], "goes with --checkpoint"),
+        (["--checkpoint", "/nonexistent/m"], "the folder /nonexistent does not exist"),
+        (["--checkpoint", "/"], "not a regular file"),
+        (["--checkpoint-second", "m"], "needs --checkpoint"),
         (["--checkpoint", "m", "--checkpoint-second", "m"], "same file"),
     ],
 )
@@ -130,7 +130,7 @@ def test_inspect_tells_both_slots(tmp_path, capsys):
     checkpoint.prepare(learner)
     assert main(["inspect", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "empty" in said and "never written" in said and "none yet" in said
+    assert "empty" in said and "never written" in said and "none saved yet" in said
     for _ in range(3):
         checkpoint.save(learner)
     assert main(["inspect", str(path)]) == 0
