@@ -33,15 +33,15 @@ from firmware_sim.options import (
 )
 
 EXAMPLES = """\
-A simulated sensor node: it produces samples, sends them over a serial link that can fail, and scores
-the predictions that come back.
+A simulated sensor node: it produces samples, sends them over a serial link that can fail, and
+scores the predictions that come back.
 
   python -m firmware_sim serve
       a rotating machine on a pseudo-terminal: prints the port, waits for a host, sends samples
   python -m firmware_sim serve --replay room.csv --label-column Occupancy --text
       the rows of a file, printed as an Arduino sketch would
   python -m firmware_sim serve --link tcp --baud 115200 --rate 200 --faults field --json
-      over TCP at UART speed, with about 1 % of the frames damaged; ends with one JSON line
+      over TCP at UART speed, about 1 % of the frames damaged; ends with one JSON line
   python -m firmware_sim run --profile pi-zero --samples 10000 -- edgesvm run {port} --json
       also starts the program after --, limited to a small board's memory, and reports on both
   python -m firmware_sim conformance --samples 1M
@@ -99,8 +99,8 @@ def _parser() -> argparse.ArgumentParser:
         "--cap",
         choices=("data", "as", "none"),
         default="data",
-        help="what the profile's memory allowance limits: private memory (default), address space, or "
-        "nothing",
+        help="what the profile's memory allowance limits: private memory (default), address "
+        "space, or nothing",
     )
     run.add_argument(
         "--timeout", type=float, default=600.0, metavar="S", help="time limit; default 600 s"
@@ -240,7 +240,7 @@ def _list(_: argparse.Namespace) -> int:
     for name, p in PROFILES.items():
         print(
             f"  {name:12} {p.summary}; learner {p.learner_bytes // 1024} of at most "
-            f"{p.arena_bytes // 1024} KiB, process growth limited to {p.allowance_bytes // 1024} KiB, "
+            f"{p.arena_bytes // 1024} KiB, process may grow by {p.allowance_bytes // 1024} KiB, "
             f"{p.baud} baud"
         )
     return 0
@@ -252,7 +252,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. An error becomes one line and an exit code: 2 for wrong use, 1 for failure."""
+    """Run a command. An error becomes one line and an exit code: 2 wrong use, 1 failure."""
     options = _parser().parse_args(argv)
     try:
         code = options.act(options)

@@ -42,7 +42,7 @@ def test_saved_while_learning_at_the_end_and_taken_up_again(tmp_path):
     assert learner.n_seen_ == 1500 and bytes(learner.arena) == bytes(load(snapshot).arena)
     second = run("--checkpoint", path, seed=1)
     assert second.exit_code == 0 and re.search(
-        r"1,500 samples old, from .*m\.ckpt", second.edge_errors
+        r"loaded from .*m\.ckpt after 1,500 samples", second.edge_errors
     )
     assert Checkpoint(path).load().n_seen_ == 3000
     third = run("--checkpoint", path, "--fresh", samples=100)
