@@ -206,7 +206,8 @@ class StatusLine:
         last = node.scorer.last_accuracy
         text = (
             f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
-            f"{node.scorer.received:,} predicted  accuracy {'-' if last is None else f'{last:.3f}'}  "
+            f"{node.scorer.received:,} predicted  "
+            f"accuracy {'-' if last is None else f'{last:.3f}'}  "
             f"faults {len(line.faults.ledger) if line.faults else 0}  "
             f"{now - self._started:.0f} s"
         )

@@ -15,8 +15,8 @@ from firmware_sim.line.links import Link
 # How far a paced line may be ahead of the clock: processes are not woken reliably for less.
 SLICE_S = 1e-3
 # Bytes that an unpaced node may be ahead of the link: enough to keep a pseudo-terminal busy. Less
-# if the link may be unplugged: the waiting bytes then arrive at once, while the host is still in the
-# handshake and can only put them into its ring.
+# if the link may be unplugged: the waiting bytes then arrive at once, while the host is still in
+# the handshake and can only put them into its ring.
 _UNPACED_AHEAD = 16384
 _UNPACED_AHEAD_OF_UNPLUGGING = 3072
 # How long the link must be empty before an unplugging: the host still handles what it just read.
