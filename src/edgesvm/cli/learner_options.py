@@ -77,7 +77,7 @@ def add_to(
         "--lookahead",
         type=arguments.count,
         metavar="L",
-        help="samples stored besides the ball (stream); default: as many as fit",
+        help="samples stored besides the ball (stream); default: up to 8",
     )
     group.add_argument(
         "--n-balls",
@@ -152,7 +152,7 @@ def add_to(
         "one-vs-rest: one learner per class; without --classes, the source says how many",
     )
     group.add_argument(
-        "--dtype", choices=DTYPES, default="float32", help="of stored values; default float32"
+        "--dtype", choices=DTYPES, default="float32", help="type of stored values; default float32"
     )
     group.add_argument("--raw", action="store_true", help="do not standardize the features")
 

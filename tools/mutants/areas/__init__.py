@@ -1,4 +1,4 @@
-"""The mutants, one file an area; an entry that does not apply any more is an error."""
+"""The mutants, one file per area; an entry that no longer applies is an error."""
 
 from __future__ import annotations
 
