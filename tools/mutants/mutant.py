@@ -43,5 +43,5 @@ class Area:
 
 
 def mutants_of(file: str, *entries: tuple[str, ...]) -> tuple[Mutant, ...]:
-    """Entries ``(old, new, breaks)`` of one file; a fourth text says why the mutant is equivalent."""
+    """Entries ``(old, new, breaks)`` of one file; a fourth text says why it is equivalent."""
     return tuple(Mutant(file, *entry) for entry in entries)

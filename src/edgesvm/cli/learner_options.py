@@ -77,7 +77,8 @@ def add_to(
         "--lookahead",
         type=arguments.count,
         metavar="L",
-        help="samples stored besides the ball (stream); default: up to 8",
+        help="samples stored besides the ball (stream); default: as many as fit, "
+        "at most 8 (64 with --bound upper)",
     )
     group.add_argument(
         "--n-balls",
