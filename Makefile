@@ -3,33 +3,33 @@ PYTHON ?= python3
 VENV   ?= .venv
 BUILD  ?= build/$(notdir $(VENV))
 SETUP  ?=
-# Of the conformance run that is not paced: 10M is a soak of some minutes.
+# Samples of the unpaced conformance run; 10M takes some minutes.
 SAMPLES ?= 1M
 BIN     = $(abspath $(VENV))/bin
-# One thread: figures are comparable, and a small board has little else.
+# One thread, as on a small board, so that figures are comparable.
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
 SOURCES := $(shell find src \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' \
              -o -name '*.h' -o -name '*.c' -o -name 'meson.build' \) 2>/dev/null) meson.build meson.options pyproject.toml
 
-# Address and undefined-behaviour checks of what is compiled; the interpreter is not built so, hence the preload.
+# Address and undefined-behaviour checks of the compiled modules. The interpreter has none, hence the preload.
 SANITIZE = -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false \
            -Csetup-args=-Dbuildtype=debugoptimized
 SANITIZED_TESTS = tests/core tests/ingest tests/persist tests/learners tests/preprocessing tests/fuzz
-# The same under clang, with the coverage that libFuzzer goes by.
+# The same under clang, with the coverage that libFuzzer needs.
 CLANG   ?= $(firstword $(foreach c,clang clang-16 clang-15 clang-14,$(shell command -v $(c))))
 FUZZ     = address,fuzzer-no-link
 FUZZING  = -Csetup-args=-Dc_args=-fsanitize=$(FUZZ) -Csetup-args=-Dc_link_args=-fsanitize=$(FUZZ) \
            -Csetup-args=-Db_lundef=false -Csetup-args=-Dbuildtype=debugoptimized
 FUZZ_SECONDS ?= 60
-# One test dies of a guard page on purpose: the signal must stay its own.
+# One test hits a guard page on purpose: leave its signal alone.
 CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
 .PHONY: help build demo test test-bounds lint conformance mutants sanitize fuzz bench clean
 
-help:  ## this list
+help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
 $(VENV)/.tools: pyproject.toml
@@ -49,22 +49,22 @@ $(VENV)/.extra-%: $(VENV)/.tools pyproject.toml
 
 build: $(VENV)/.built  ## build and install into .venv
 
-demo: $(VENV)/.built $(VENV)/.extra-plot  ## the main job on the simulated sensor; half a minute once built
+demo: $(VENV)/.built $(VENV)/.extra-plot  ## a tour on a simulated sensor; half a minute once built
 	$(BIN)/edgesvm demo
 
-test: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## the whole test suite
+test: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## run the test suite
 	$(BIN)/pytest -q -m 'not long' -n auto --maxprocesses 4 --dist loadgroup $(PYTEST_ARGS)
 
-test-bounds:  ## the same suite on a build that checks every index
+test-bounds:  ## run it on a build that checks every index
 	$(MAKE) test VENV=.venv-bounds SETUP=-Csetup-args=-Dbounds_checks=true
 
-lint: $(VENV)/.built $(VENV)/.extra-lint  ## ruff, cython-lint, mypy
+lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(BIN):$$PATH" cython-lint src tests  # it looks for pycodestyle on the path
 	$(BIN)/mypy
 
-conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: every fault, every learner, every limit
+conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, learners and limits
 	$(BIN)/python -m firmware_sim conformance --samples $(SAMPLES) $(CONFORMANCE_ARGS)
 	$(BIN)/python -m firmware_sim conformance --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long $(PYTEST_ARGS)
@@ -72,21 +72,21 @@ conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: every fault, 
 	$(MAKE) fuzz
 	$(MAKE) mutants
 
-mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## small mistakes put into the sources: each must fail a test
+mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; each must fail a test
 	$(BIN)/python tools/mutants $(MUTANTS_ARGS)
 
-sanitize:  ## readers, snapshots and learners under address and undefined-behaviour sanitizers
+sanitize:  ## run tests under the address and undefined-behaviour sanitizers
 	$(MAKE) .venv-sanitize/.built .venv-sanitize/.extra-test VENV=.venv-sanitize SETUP='$(SANITIZE)'
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" $(CHECKED) \
 	  .venv-sanitize/bin/pytest -q -m 'not long' -p no:cacheprovider $(SANITIZED_TESTS) $(PYTEST_ARGS)
 
-fuzz:  ## coverage-guided fuzzing of every reader, FUZZ_SECONDS each, with address checks (needs clang)
+fuzz:  ## fuzz every reader for FUZZ_SECONDS with the address sanitizer (needs clang)
 	@if test -z "$(CLANG)"; then echo "fuzz: SKIPPED, no clang here (apt-get install clang libclang-rt-14-dev)"; else \
 	  CC="$(CLANG)" $(MAKE) .venv-fuzz/.built .venv-fuzz/.extra-fuzz VENV=.venv-fuzz SETUP='$(FUZZING)' && \
 	  LD_PRELOAD="$$(.venv-fuzz/bin/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so" $(CHECKED) \
 	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS); fi
 
-bench: $(VENV)/.built $(VENV)/.extra-bench  ## speed, accuracy and paper tables, into benchmarks/results
+bench: $(VENV)/.built $(VENV)/.extra-bench  ## measure speed, accuracy and paper tables, into benchmarks/results
 	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
 
 clean:  ## remove what was built

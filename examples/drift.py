@@ -22,7 +22,7 @@ from edgesvm.data import Source
 from edgesvm.evaluation import PredictThenLearn, Prequential
 
 Curve = list[tuple[int, float]]
-CONTROL = "the label before"
+CONTROL = "previous label"
 
 
 def stream(path: Path, positive: int | None, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -36,7 +36,7 @@ def stream(path: Path, positive: int | None, seed: int = 0) -> tuple[np.ndarray,
     return X, y == (y.max() if positive is None else positive)
 
 
-def contestants(batch_size: int, window: int, max_vectors: int, C: float) -> dict[str, Learner]:
+def learners(batch_size: int, window: int, max_vectors: int, C: float) -> dict[str, Learner]:
     common = {"batch_size": batch_size, "max_vectors": max_vectors, "C": C}
     return {
         f"windowed, the last {window * batch_size:,}": WindowedSVM(window=window, **common),
@@ -50,7 +50,7 @@ def rolling(steps: Iterable[object], score: Prequential) -> Curve:
     return [(score.n, 100 * score.rolling) for _ in steps if score.n and score.n % 50 == 0]
 
 
-def say_the_label_before(y: np.ndarray, window: int) -> tuple[Curve, Prequential]:
+def predict_the_previous_label(y: np.ndarray, window: int) -> tuple[Curve, Prequential]:
     score = Prequential(window)
     steps = (score.add(label, before) for before, label in pairwise(y.tolist()))
     return rolling(steps, score), score
@@ -60,7 +60,7 @@ def draw(curves: dict[str, Curve], path: str, title: str) -> None:
     try:
         import matplotlib
     except ImportError:
-        sys.exit("a picture needs matplotlib: pip install 'edgesvm[plot]'")
+        sys.exit("drawing needs matplotlib: pip install 'edgesvm[plot]'")
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
@@ -90,24 +90,26 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("file", type=Path)
-    parser.add_argument("--positive", type=int, help="this label against all others")
+    parser.add_argument("--positive", type=int, help="make two classes: this label and all others")
     parser.add_argument("--batch-size", type=int, default=20)
-    parser.add_argument("--window", type=int, default=25, help="batches (default 25)")
+    parser.add_argument("--window", type=int, default=25, help="batches in the window (default 25)")
     parser.add_argument("--max-vectors", type=int, default=300)
     parser.add_argument("--C", type=float, default=10.0)
-    parser.add_argument("--rolling", type=int, default=1000, help="rows of the rolling accuracy")
+    parser.add_argument(
+        "--rolling", type=int, default=1000, help="rolling accuracy over the last N rows"
+    )
     parser.add_argument("--plot", metavar="PNG")
     args = parser.parse_args(arguments)
     X, y = stream(args.file, args.positive)
     curves = {}
-    models = contestants(args.batch_size, args.window, args.max_vectors, args.C)
+    models = learners(args.batch_size, args.window, args.max_vectors, args.C)
     for name, model in models.items():
         loop = PredictThenLearn(Standardized(learner=model), args.rolling)
         curves[name] = rolling(loop.run(Source(X, y)), loop.score)
         report(name, loop.score, f", {loop.learner.nbytes:,} bytes")
-    curves[CONTROL], score = say_the_label_before(y, args.rolling)
+    curves[CONTROL], score = predict_the_previous_label(y, args.rolling)
     report(CONTROL, score)
-    print(f"{'the larger class':32}  accuracy {100 * max(y.mean(), 1 - y.mean()):.2f} %")
+    print(f"{'majority class':32}  accuracy {100 * max(y.mean(), 1 - y.mean()):.2f} %")
     if args.plot:
         draw(curves, args.plot, f"{args.file.stem}, {len(y):,} rows in the order of time")
 

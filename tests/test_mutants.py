@@ -10,6 +10,7 @@ TOOL = Path(__file__).parents[1] / "tools" / "mutants"
 
 LEAST = {"core", "contract", "stream", "batch", "incremental", "randomized", "enclosing"}
 LEAST |= {"twin", "multiclass", "preprocessing", "ingest", "persist", "runner", "cli"}
+LEAST |= {"data", "firmware_sim"}
 
 
 def test_every_entry_applies():

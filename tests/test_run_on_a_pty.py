@@ -116,7 +116,7 @@ def test_int16_samples_late_labels_a_command_a_log_and_then_other_features(
     assert said.err.splitlines()[-1].endswith("now sends 5 features per sample instead of 2")
     assert "Traceback" not in said.err
     assert "node: boot?[2J ok" in said.err
-    assert "the node now makes 100 samples a second" in said.err
+    assert "the node's rate is now 100 samples per second" in said.err
     assert node.rates == [10_000]
     c = json.loads(said.out)["counters"]
     assert (c["taken"], c["learned"], c["label_matched"], c["waiting"]) == (N, N, N, 0)

@@ -1,11 +1,11 @@
-"""Print the requirements of one extra of pyproject.toml, one a line, for `pip install`."""
+"""Print the requirements of one extra of pyproject.toml, one per line, for `pip install`."""
 
 import re
 import sys
 from pathlib import Path
 
 text = (Path(__file__).parent.parent / "pyproject.toml").read_text()
-# tomllib is in the standard library from 3.11 only, and this runs before anything is installed.
+# tomllib is in the standard library only from 3.11, and this runs before anything is installed.
 body = re.search(rf"^{re.escape(sys.argv[1])} = \[(.*?)\]$", text, re.MULTILINE)
 if body is None:
     sys.exit(f"extra.py: pyproject.toml has no extra named {sys.argv[1]!r}")

@@ -33,21 +33,21 @@ from firmware_sim.options import (
 )
 
 EXAMPLES = """\
-A simulated sensor node: it takes samples, sends them over a serial link that can go wrong, and
+A simulated sensor node: it produces samples, sends them over a serial link that can fail, and
 scores the predictions that come back.
 
   python -m firmware_sim serve
-      a rotating machine on a pseudo-terminal: prints the port to open, waits for a host, streams
+      a rotating machine on a pseudo-terminal: prints the port, waits for a host, sends samples
   python -m firmware_sim serve --replay room.csv --label-column Occupancy --text
-      the rows of a file, as an Arduino sketch would print them
+      the rows of a file, printed as an Arduino sketch would
   python -m firmware_sim serve --link tcp --baud 115200 --rate 200 --faults field --json
-      over TCP, at the speed of a UART, about 1 % of the frames damaged; ends with one JSON line
+      over TCP at UART speed, about 1 % of the frames damaged; ends with one JSON line
   python -m firmware_sim run --profile pi-zero --samples 10000 -- edgesvm run {port} --json
-      starts the program after -- as well, held to a small board's memory, and reports on both
+      also starts the program after --, limited to a small board's memory, and reports on both
   python -m firmware_sim conformance --samples 1M
-      `edgesvm run` in a mix of every fault: what was injected, what was counted, and the limits
+      `edgesvm run` under a mix of all faults: compares injected with counted, checks the limits
   python -m firmware_sim list
-      signals, faults, fault mixes and device profiles there are
+      lists the signals, faults, fault mixes and device profiles
 """
 
 
@@ -61,22 +61,37 @@ def _parser() -> argparse.ArgumentParser:
         dest="command", required=True, metavar="serve | run | conformance | list"
     )
     serve = commands.add_parser("serve", help="a node that waits for a host to open its port")
-    run = commands.add_parser("run", help="a node, and an edge process started at the other end")
-    listing = commands.add_parser("list", help="signals, faults, mixes and profiles there are")
+    run = commands.add_parser("run", help="a node, and a host process started at the other end")
+    listing = commands.add_parser(
+        "list", help="list signals, faults, fault mixes and device profiles"
+    )
     serve.set_defaults(act=_serve)
     run.set_defaults(act=_run)
     listing.set_defaults(act=_list)
-    conformance = commands.add_parser("conformance", help="every fault, counted; limits held")
+    conformance = commands.add_parser(
+        "conformance", help="the conformance run: every fault, counts and limits"
+    )
     conformance.set_defaults(act=_conformance)
-    conformance.add_argument("--samples", default="100k", metavar="N", help="as 50000, 50k or 10M")
     conformance.add_argument(
-        "--baud", type=float, metavar="B", help="pace the link; default: as fast as it goes"
+        "--samples",
+        default="100k",
+        metavar="N",
+        help="number of samples: 50000, 50k or 10M; default 100k",
     )
     conformance.add_argument(
-        "--mix", choices=MIXES, default="field", metavar="MIX", help=", ".join(MIXES)
+        "--baud", type=float, metavar="B", help="speed of the link; default: unlimited"
     )
-    conformance.add_argument("--seed", type=int, default=7, help="of the signal and the faults")
-    conformance.add_argument("--json", action="store_true", help="only the JSON line on stdout")
+    conformance.add_argument(
+        "--mix",
+        choices=MIXES,
+        default="field",
+        metavar="MIX",
+        help=f"fault mix: {', '.join(MIXES)}; default field",
+    )
+    conformance.add_argument(
+        "--seed", type=int, default=7, help="random seed of signal and faults; default 7"
+    )
+    conformance.add_argument("--json", action="store_true", help="print only the JSON line")
     for command in (serve, run):
         add_node_options(command)
         add_link_options(command)
@@ -84,14 +99,17 @@ def _parser() -> argparse.ArgumentParser:
         "--cap",
         choices=("data", "as", "none"),
         default="data",
-        help="what the profile's allowance caps: private memory (default), address space, nothing",
+        help="what the profile's memory allowance limits: private memory (default), address "
+        "space, or nothing",
     )
-    run.add_argument("--timeout", type=float, default=600.0, metavar="S", help="longest run")
+    run.add_argument(
+        "--timeout", type=float, default=600.0, metavar="S", help="time limit; default 600 s"
+    )
     run.add_argument(
         "argv",
         nargs="+",
         metavar="-- PROGRAM ARG",
-        help="the edge process; {port} in it stands for the port",
+        help="the command of the host process; {port} is replaced by the port",
     )
     return parser
 
@@ -118,7 +136,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 class _ServedUntil:
-    """The end of serving: all is sent, and the host has hung up or nothing moves any more."""
+    """Decides when serving ends: all is sent, and the host has hung up or there is no traffic."""
 
     _QUIET_S = 5.0
 
@@ -179,7 +197,9 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     if result.edge_errors:
         sys.stderr.write(result.edge_errors.rstrip() + "\n")
-    return _fail(f"the run ended by {result.ended}, the edge process with {result.exit_code}", 1)
+    return _fail(
+        f"the run ended: {result.ended}; exit code of the host process: {result.exit_code}", 1
+    )
 
 
 def _conformance(options: argparse.Namespace) -> int:
@@ -204,23 +224,23 @@ def _list(_: argparse.Namespace) -> int:
     print("signals")
     for name, kind in SIGNALS.items():
         print(f"  {name:12} {(kind.__doc__ or '').splitlines()[0]}")
-    print("faults (chance per frame)")
+    print("faults on the line (probability per frame)")
     for name, fault in FAULTS.items():
         print(f"  {name:12} {fault.summary}")
     print("fault mixes")
     for name, rates in MIXES.items():
         print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items()) or '-'}")
-    print("mishaps of the device itself")
+    print("device faults (probability per sample)")
     for name, mishap in MISHAPS.items():
         print(f"  {name:15} {mishap.summary}")
-    print("mishaps that go with them in a conformance run")
+    print("device faults added to a mix in a conformance run")
     for name, rates in MISHAP_MIXES.items():
         print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items())}")
     print("profiles")
     for name, p in PROFILES.items():
         print(
             f"  {name:12} {p.summary}; learner {p.learner_bytes // 1024} of at most "
-            f"{p.arena_bytes // 1024} KiB, process may grow {p.allowance_bytes // 1024} KiB, "
+            f"{p.arena_bytes // 1024} KiB, process may grow by {p.allowance_bytes // 1024} KiB, "
             f"{p.baud} baud"
         )
     return 0
@@ -232,13 +252,13 @@ def _fail(message: str, code: int) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parse, act, and turn what can go wrong into one line and an exit code (2 use, 1 failure)."""
+    """Run a command. An error becomes one line and an exit code: 2 wrong use, 1 failure."""
     options = _parser().parse_args(argv)
     try:
         code = options.act(options)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # whoever read along has seen enough
+    except BrokenPipeError:  # the reader has closed its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ValueError as error:

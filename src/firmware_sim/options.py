@@ -1,4 +1,4 @@
-"""Command-line options of a simulated node and its link, and the parts they ask for."""
+"""Command-line options of a simulated node and its link, and the objects they describe."""
 
 from __future__ import annotations
 
@@ -29,66 +29,100 @@ def parse_count(text: str) -> int:
     """``"10M"``, ``"50k"``, ``"1,000"``; ValueError for anything else."""
     match = re.fullmatch(r"(\d+)([km]?)", text.replace(",", "").replace("_", "").lower())
     if match is None:
-        raise ValueError(f"samples {text!r}: give a whole number, as 50000, 50k, 10M")
+        raise ValueError(f"samples {text!r}: give an integer such as 50000, 50k or 10M")
     return int(match[1]) * _SUFFIX[match[2]]
 
 
 def add_node_options(command: argparse.ArgumentParser) -> None:
-    """What the node sends."""
+    """Add the options of what the node sends."""
     group = command.add_argument_group("what is sent")
-    group.add_argument("--signal", choices=SIGNALS, default="rotating", help="synthetic sensor")
-    group.add_argument("--replay", metavar="FILE", help="rows of a .csv, .npz or .rec file instead")
     group.add_argument(
-        "--label-column", metavar="NAME", help="of a CSV: name or index; none: no label"
+        "--signal", choices=SIGNALS, default="rotating", help="synthetic sensor; default rotating"
+    )
+    group.add_argument("--replay", metavar="FILE", help="send the rows of a .csv, .npz or .rec")
+    group.add_argument(
+        "--label-column",
+        metavar="NAME",
+        help="label column of a CSV: name or index; none: no label",
     )
     group.add_argument(
-        "--drop-column", metavar="NAME", action="append", default=[], help="of a CSV: no feature"
+        "--drop-column",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a CSV column that is not a feature; may be repeated",
     )
-    group.add_argument("--labels", choices=LABEL_MODES, default="inline", help="told to the host")
-    group.add_argument("--samples", type=int, metavar="N", help="stop after so many")
     group.add_argument(
-        "--rate", type=float, metavar="HZ", help="samples a second; else all the link takes"
+        "--labels",
+        choices=LABEL_MODES,
+        default="inline",
+        help="how labels are sent to the host; default inline",
     )
-    group.add_argument("--text", action="store_true", help="print lines; no handshake, no answers")
+    group.add_argument("--samples", type=int, metavar="N", help="stop after N samples")
     group.add_argument(
-        "--checksum", choices=CHECKSUMS, default="none", help="of a line, with --text"
+        "--rate",
+        type=float,
+        metavar="HZ",
+        help="samples per second; default: as fast as the link accepts",
     )
-    group.add_argument("--int16", action="store_true", help="features as 16 bits and a scale table")
+    group.add_argument(
+        "--text", action="store_true", help="send text lines: no handshake, no predictions back"
+    )
+    group.add_argument(
+        "--checksum", choices=CHECKSUMS, default="none", help="checksum of a line, with --text"
+    )
+    group.add_argument("--int16", action="store_true", help="send features as 16-bit integers")
     group.add_argument(
         "--mishap",
         action="append",
         default=[],
         metavar="KIND=RATE",
-        help=f"chance per sample that the device itself goes wrong: {', '.join(MISHAPS)}",
+        help=f"probability per sample of a device fault: {', '.join(MISHAPS)}",
     )
     group.add_argument("--timestamps", action="store_true", help="send the device's clock too")
-    group.add_argument("--seed", type=int, default=0, help="of the signal and the faults")
+    group.add_argument("--seed", type=int, default=0, help="random seed of signal and faults")
 
 
 def add_link_options(command: argparse.ArgumentParser) -> None:
-    """The link, its speed, its faults."""
-    group = command.add_argument_group("how it gets there")
-    group.add_argument("--link", choices=("pty", "tcp"), default="pty")
-    group.add_argument("--symlink", metavar="NAME", help="a name for the pty that stays")
-    group.add_argument("--tcp-port", type=int, default=0, metavar="P", help="0 takes a free one")
+    """Add the options of the link: its kind, speed and faults."""
+    group = command.add_argument_group("the link")
     group.add_argument(
-        "--baud", type=float, metavar="B", help="pace the link; default: as fast as it goes"
+        "--link", choices=("pty", "tcp"), default="pty", help="a pseudo-terminal (default) or TCP"
     )
-    group.add_argument("--profile", choices=PROFILES, help="a device's baud, buffers and memory")
+    group.add_argument("--symlink", metavar="NAME", help="a stable name for the pseudo-terminal")
     group.add_argument(
-        "--faults", choices=MIXES, default="none", metavar="MIX", help=", ".join(MIXES)
+        "--tcp-port",
+        type=int,
+        default=0,
+        metavar="P",
+        help="port number; 0 (default) picks a free one",
+    )
+    group.add_argument(
+        "--baud", type=float, metavar="B", help="speed of the link; default: unlimited"
+    )
+    group.add_argument(
+        "--profile", choices=PROFILES, help="device whose baud, buffers and memory apply"
+    )
+    group.add_argument(
+        "--faults",
+        choices=MIXES,
+        default="none",
+        metavar="MIX",
+        help=f"fault mix: {', '.join(MIXES)}",
     )
     group.add_argument(
         "--fault",
         action="append",
         default=[],
         metavar="KIND=RATE",
-        help=f"chance per frame, over the mix: {', '.join(FAULTS)}",
+        help=f"probability per frame, overrides the mix: {', '.join(FAULTS)}",
     )
     group.add_argument(
-        "--ledger", metavar="FILE", help="write the injected faults, one JSON a line"
+        "--ledger",
+        metavar="FILE",
+        help="write the injected faults to FILE, one JSON object per line",
     )
-    group.add_argument("--json", action="store_true", help="report as one JSON line on stdout")
+    group.add_argument("--json", action="store_true", help="print the report as one JSON line")
 
 
 def make_source(options: argparse.Namespace) -> SampleSource:
@@ -111,19 +145,19 @@ def make_node(options: argparse.Namespace) -> Node:
     device = profile(options.profile) if options.profile else None
     if options.text:
         if options.mishap or options.int16:
-            raise ValueError("--mishap and --int16 are of frames, they do not go with --text")
+            raise ValueError("--mishap and --int16 need frames and do not apply with --text")
         if device:
             settings["tx_bytes"] = max(device.tx_bytes, 512)
         return TextNode(source, checksum=options.checksum, **settings)
     if device:
-        # A wide sample needs a wider buffer than the profile's own, or there is no node at all.
+        # The buffer must hold at least one sample, even if the profile's is smaller.
         settings["tx_bytes"] = max(device.tx_bytes, 8 * source.n_features + 64)
     return FaultyNode(
         source,
         mishaps=Mishaps(fault_rates("none", options.mishap), seed=options.seed),
         timestamps=options.timestamps,
         dtype="int16" if options.int16 else "float32",
-        boot_id=secrets.randbits(32),  # another at each start, as a board has, whatever the seed
+        boot_id=secrets.randbits(32),  # differs at each start, as on a board, whatever the seed
         **settings,
     )
 
@@ -138,8 +172,8 @@ def make_line(options: argparse.Namespace, link: Link) -> Line:
     if options.profile is not None:
         device = profile(options.profile)
         if baud is not None and baud > device.max_baud:
-            raise ValueError(f"--baud {baud:g}: {device.name} goes up to {device.max_baud}")
-        # Named for its limits: a profile is paced unless the speed is said.
+            raise ValueError(f"--baud {baud:g}: {device.name} supports at most {device.max_baud}")
+        # A profile sets the speed unless --baud does.
         baud = device.baud if baud is None else baud
     return Line(link, baud=baud, faults=faults)
 
@@ -151,13 +185,13 @@ def make_link(options: argparse.Namespace) -> Link:
     may_unplug = any(rates.get(kind, 0) > 0 for kind in UNPLUGGING)
     name = options.symlink
     if name is None and may_unplug:
-        # A terminal that comes back needs a name that stays.
+        # A terminal that is unplugged and comes back needs a stable name.
         name = f"{tempfile.gettempdir()}/firmware_sim.{os.getpid()}"
     return PtyLink(name)
 
 
 class StatusLine:
-    """One line on a terminal, written over and over; nothing where stderr is no terminal."""
+    """A live status line; nothing if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()
@@ -172,7 +206,8 @@ class StatusLine:
         last = node.scorer.last_accuracy
         text = (
             f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
-            f"{node.scorer.received:,} answers  accuracy {'-' if last is None else f'{last:.3f}'}  "
+            f"{node.scorer.received:,} predicted  "
+            f"accuracy {'-' if last is None else f'{last:.3f}'}  "
             f"faults {len(line.faults.ledger) if line.faults else 0}  "
             f"{now - self._started:.0f} s"
         )
@@ -185,12 +220,12 @@ class StatusLine:
 
 
 def closing_source(source: SampleSource) -> contextlib.AbstractContextManager:
-    """Closes the file of a recording at the end."""
+    """A context that closes the source if it has a file."""
     return contextlib.closing(source) if hasattr(source, "close") else contextlib.nullcontext()
 
 
 def finish(options: argparse.Namespace, line: Line, result: Report) -> None:
-    """Write the ledger where one was asked for, and print the report."""
+    """Write the ledger if requested, and print the report."""
     if options.ledger and line.faults:
         with open(options.ledger, "w", encoding="utf-8") as file:
             line.faults.ledger.write(file)

@@ -42,7 +42,7 @@ def test_saved_while_learning_at_the_end_and_taken_up_again(tmp_path):
     assert learner.n_seen_ == 1500 and bytes(learner.arena) == bytes(load(snapshot).arena)
     second = run("--checkpoint", path, seed=1)
     assert second.exit_code == 0 and re.search(
-        r"1,500 samples old, from .*m\.ckpt", second.edge_errors
+        r"loaded from .*m\.ckpt after 1,500 samples", second.edge_errors
     )
     assert Checkpoint(path).load().n_seen_ == 3000
     third = run("--checkpoint", path, "--fresh", samples=100)
@@ -99,7 +99,7 @@ def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
     Checkpoint(path).save(StreamSVM(lookahead=lookahead).partial_fit(X, labels))
     result = run("--checkpoint", path, samples=10)
     assert (result.ended, result.exit_code) == ("edge exited", 2), result.edge_errors
-    words = {"features": "on 3 features", "labels": "labels", "budget": "the limit is"}[what]
+    words = {"features": "has 3 features", "labels": "labels", "budget": "the limit is"}[what]
     assert words in result.edge_errors and "Traceback" not in result.edge_errors
 
 
@@ -108,9 +108,9 @@ def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
     [
         (["--checkpoint", "m", "--every", "0"], "60s"),
         (["--checkpoint", "m", "--every", "1h"], "60s"),
-        (["--checkpoint", "/nonexistent/m"], "no folder"),
-        (["--checkpoint", "/"], "no plain file"),
-        (["--checkpoint-second", "m"], "goes with --checkpoint"),
+        (["--checkpoint", "/nonexistent/m"], "the folder /nonexistent does not exist"),
+        (["--checkpoint", "/"], "not a regular file"),
+        (["--checkpoint-second", "m"], "needs --checkpoint"),
         (["--checkpoint", "m", "--checkpoint-second", "m"], "same file"),
     ],
 )
@@ -130,7 +130,7 @@ def test_inspect_tells_both_slots(tmp_path, capsys):
     checkpoint.prepare(learner)
     assert main(["inspect", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "empty" in said and "never written" in said and "none yet" in said
+    assert "empty" in said and "never written" in said and "none saved yet" in said
     for _ in range(3):
         checkpoint.save(learner)
     assert main(["inspect", str(path)]) == 0

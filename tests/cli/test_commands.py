@@ -199,7 +199,7 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
 
 def test_eval_speaks_to_people_too(table, capsys):
     text = said(capsys, "eval", table, "--drop-column", "date", "--label-column", "state")
-    assert "299 rows predicted" in text and "larger class" in text
+    assert "299 rows predicted" in text and "majority class" in text
 
 
 def test_eval_ends_after_so_many(table, capsys):
@@ -298,14 +298,14 @@ def test_support_vectors_that_found_no_room_are_told(digits, capsys):
     argv += ["--C", 0.1, "--memory", "64KiB"]
     given_up = said_json(capsys, *argv)["n_given_up"]
     assert given_up > 0
-    assert f"{given_up:,} support vectors given up for want of room" in said(capsys, *argv)
-    assert "given up" not in said(capsys, "eval", digits, "--positive", 2)
+    assert f"{given_up:,} support vectors dropped for want of room" in said(capsys, *argv)
+    assert "dropped for want" not in said(capsys, "eval", digits, "--positive", 2)
 
 
 def test_batches_are_of_the_windowed_learner(digits, capsys):
     argv = [str(a) for a in ("eval", digits, "--learner", "incremental", "--batches", 3)]
     assert main(argv) == 2
-    assert "--batches does not go with --learner incremental" in capsys.readouterr().err
+    assert "--batches does not apply to --learner incremental" in capsys.readouterr().err
 
 
 def test_rows_that_are_not_finite_are_counted_and_passed_over(tmp_path, capsys):

@@ -128,7 +128,7 @@ def test_a_picture_is_of_two_classes(tmp_path, capsys):
 
 def test_positive_that_no_row_has(rows, tmp_path, capsys):
     assert "none of the 200 rows" in complaint(capsys, 2, "eval", rows, "--positive", 7)
-    assert "whole numbers" in complaint(capsys, 2, "eval", rows, "--positive", "on")
+    assert "integers" in complaint(capsys, 2, "eval", rows, "--positive", "on")
 
 
 def test_rows_without_labels(tmp_path, capsys):
@@ -166,17 +166,23 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
         (["run", "/dev/null", "--samples", "-1"], "--samples"),
         (["run", "/dev/null", "--wait", "0"], "--wait"),
         (["run", "/dev/null", "--full", "maybe"], "--full"),
-        (["run", "/dev/null", "--save", "/nowhere/at/all/m.esvm"], "no folder"),
-        (["run", "/dev/null", "--save", "/dev/null"], "no plain file"),
+        (
+            ["run", "/dev/null", "--save", "/nowhere/at/all/m.esvm"],
+            "the folder /nowhere/at/all does not exist",
+        ),
+        (["run", "/dev/null", "--save", "/dev/null"], "not a regular file"),
         (["run", "gopher://x"], "gopher"),
         (["eval", "x.csv", "--window", "0"], "--window"),
         (["eval", "x.csv", "--samples", "0"], "--samples"),
-        (["eval", "x.csv", "--plot", "/nowhere/at/all/a.png"], "no folder"),
+        (
+            ["eval", "x.csv", "--plot", "/nowhere/at/all/a.png"],
+            "the folder /nowhere/at/all does not exist",
+        ),
         (["simulate", "--signal", "smell"], "smell"),
         (["simulate", "--profile", "cray"], "cray"),
         (["simulate", "--faults", "all"], "all"),
         (["simulate", "--fault", "flip=2"], "from 0 to 1"),
-        (["simulate", "--baud", "99999999"], "goes up to"),
+        (["simulate", "--baud", "99999999"], "supports at most"),
     ],
 )
 def test_wrong_use(argv, word, capsys):
@@ -243,7 +249,7 @@ def test_a_learner_larger_than_the_machine(rows):
         check=False,
     )
     assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
-    assert "not that much memory" in done.stderr
+    assert "not enough memory" in done.stderr
 
 
 class Terminal:

@@ -14,8 +14,8 @@ from edgesvm import (
     TwinVectorMachine,
 )
 from edgesvm.cli import main
-from edgesvm.cli.held import held_by
 from edgesvm.cli.plot import panel_of
+from edgesvm.cli.stored_points import stored_points
 from edgesvm.data import Gauss, TwoNorm
 from edgesvm.persist import Checkpoint
 
@@ -105,35 +105,37 @@ def test_a_checkpoint(models, tmp_path, capsys):
 def test_vectors_are_where_the_learner_has_them(models):
     """Of a standardized learner too, whose vectors are in deviations."""
     learner = models["kernel"]
-    found = held_by(learner)
+    found = stored_points(learner)
     np.testing.assert_array_equal(found.points, learner.support_vectors_)
     share = found.weights[:, 1] - found.weights[:, 0]
     np.testing.assert_array_equal(share, learner.dual_coef_[0])
     assert found.weights.min() == 0
     scaled = models["scaled"]
-    inner = (held_by(scaled).points - scaled.mean_) / scaled.scale_
+    inner = (stored_points(scaled).points - scaled.mean_) / scaled.scale_
     assert abs(inner).max() < 6
     core = scaled._allocated
     held = core.views["vectors"][: int(core.views["n_held"])]
     np.testing.assert_allclose(inner, held, rtol=1e-6, atol=1e-6)
-    assert held_by(models["linear"]) is None and held_by(models["scaled_linear"]) is None
+    assert (
+        stored_points(models["linear"]) is None and stored_points(models["scaled_linear"]) is None
+    )
 
 
 def test_twins_and_exact_vectors_are_told_as_the_learner_tells_them(models):
     twins = models["twins"]
-    found = held_by(twins)
+    found = stored_points(twins)
     np.testing.assert_array_equal(found.points, twins.twins_)
     np.testing.assert_array_equal(found.weights, twins.weights_)
     np.testing.assert_array_equal(found.on_margin, twins.margin_)
     assert found.weights.all(axis=1).any() and found.on_margin.sum() > 0
     exact = models["exact"]
-    found = held_by(exact)
+    found = stored_points(exact)
     np.testing.assert_array_equal(found.points, exact.vectors_)
     np.testing.assert_array_equal(found.weights.sum(axis=1), exact.sample_weights_)
     np.testing.assert_array_equal(found.weights[:, 1] > 0, exact.labels_ == "worn")
     scaled = models["scaled_twins"]
-    assert len(held_by(scaled).points) == 20
-    assert (abs(held_by(scaled).points) < [6000, 0.06]).all()
+    assert len(stored_points(scaled).points) == 20
+    assert (abs(stored_points(scaled).points) < [6000, 0.06]).all()
 
 
 def test_margins_are_drawn_where_the_learner_has_them(models):
@@ -172,7 +174,7 @@ def test_the_picture_is_of_the_decision_function(models):
     axes = figure.add_subplot()
     _draw_panel(axes, panel)
     dots = axes.collections[-1]
-    weight = held_by(learner).weights.sum(axis=1)
+    weight = stored_points(learner).weights.sum(axis=1)
     order = np.argsort(-weight)
     np.testing.assert_allclose(dots.get_offsets(), points[order][:, [3, 0]])
     assert (np.diff(dots.get_sizes()) <= 0).all() and np.ptp(dots.get_sizes()) > 0
@@ -182,17 +184,17 @@ def test_the_picture_is_of_the_decision_function(models):
     ("argv", "word"),
     [
         (["linear.esvm"], "--range or --data"),
-        (["wide.esvm"], "20 features: name two of them, --features"),
+        (["wide.esvm"], "20 features: choose two with --features"),
         (["wide.esvm", "--features", "0,20"], "0 to 19"),
         (["wide.esvm", "--features", "0,0"], "two different features"),
         (["wide.esvm", "--features", "0"], "two different features"),
-        (["wide.esvm", "--features", "0,1", "--at", "1=3"], "feature is drawn"),
+        (["wide.esvm", "--features", "0,1", "--at", "1=3"], "one of the two drawn"),
         (["wide.esvm", "--features", "0,1", "--at", "20=3"], "0 to 19"),
         (["wide.esvm", "--features", "0,1", "--at", "2=nan"], "finite number"),
         (["wide_linear.esvm", "--features", "0,1", "--range=-1,1"], "--at 2=VALUE"),
         (["narrow.esvm"], "one feature"),
-        (["empty.esvm"], "no sample yet"),
-        (["kernel.esvm", "--range", "1,0"], "the lower first"),
+        (["empty.esvm"], "not learned a sample yet"),
+        (["kernel.esvm", "--range", "1,0"], "the lower one first"),
         (["kernel.esvm", "--range", "0,1,2"], "two for each feature"),
         (["kernel.esvm", "--data", "wide.npz"], "20 features, the model has 2"),
     ],
@@ -207,7 +209,7 @@ def test_a_file_that_is_no_model_and_a_picture_that_is_no_picture(models, tmp_pa
     assert "junk.esvm" in complaint(capsys, 1, tmp_path / "junk.esvm", "-o", tmp_path / "a.png")
     argv = [tmp_path / "kernel.esvm", "-o", tmp_path / "a.xyz"]
     assert "'xyz' is not supported" in complaint(capsys, 2, *argv)
-    assert "no folder" in complaint(capsys, 2, argv[0], "-o", tmp_path / "no" / "a.png")
+    assert "does not exist" in complaint(capsys, 2, argv[0], "-o", tmp_path / "no" / "a.png")
 
 
 def test_without_matplotlib(models, tmp_path, monkeypatch, capsys):

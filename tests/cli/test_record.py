@@ -139,7 +139,7 @@ def test_a_full_medium_is_one_line_and_code_1_and_the_rest_can_be_read(tmp_path)
         )
     assert done.returncode == 1
     X, _, account = held(file)
-    said = f"edgesvm: {file}: File too large; the {len(X):,} samples written before can be read\n"
+    said = f"edgesvm: {file}: File too large; the {len(X):,} samples written before are readable\n"
     assert done.stderr == said
     assert file.stat().st_size <= 5000
     assert account["damaged"] == account["torn_bytes"] == 0
@@ -159,7 +159,11 @@ def test_once_ends_with_the_port(tmp_path, capsys):
     ("argv", "code", "said"),
     [
         (["record", "/dev/null", "x.csv"], 2, ".rec"),
-        (["record", "/dev/null", "/nonexistent/x.rec"], 2, "no folder"),
+        (
+            ["record", "/dev/null", "/nonexistent/x.rec"],
+            2,
+            "the folder /nonexistent does not exist",
+        ),
         (["record", "/dev/null", "x.rec", "--sync", "0"], 2, "> 0"),
         (["record", "/nonexistent/tty", "x.rec"], 1, "/nonexistent/tty"),
         (["replay", "/nonexistent/x.rec"], 1, "/nonexistent/x.rec"),
@@ -287,4 +291,4 @@ def test_replay_of_late_labels_learns_what_the_live_run_does(tmp_path, capsys):
     for name in ("labels", "label_matched", "label_expired", "label_duplicate", "label_unknown"):
         assert report["recording"][name] == one.counters[name]
     assert main(["replay", str(file)]) == 0
-    assert "labels came late" in capsys.readouterr().out
+    assert "labels arrived late" in capsys.readouterr().out

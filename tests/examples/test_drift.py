@@ -44,4 +44,4 @@ def test_it_tells_and_draws(drift, turning, tmp_path, capsys):
     lines = {line.split("  ")[0]: line for line in told.splitlines()}
     accuracy = float(lines["windowed, the last 100"].split("accuracy ")[1].split(" %")[0])
     assert accuracy > 80 and len(lines) == 5
-    assert 40 < float(lines["the label before"].split("accuracy ")[1].split(" %")[0]) < 60
+    assert 40 < float(lines["previous label"].split("accuracy ")[1].split(" %")[0]) < 60

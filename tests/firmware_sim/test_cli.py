@@ -38,10 +38,10 @@ def test_list(capsys):
         (["serve", "--fault", "spam=0.1"], "no fault 'spam'"),
         (["serve", "--fault", "flip=2"], "from 0 to 1"),
         (["serve", "--mishap", "spam=0.1"], "no fault 'spam'"),
-        (["serve", "--text", "--mishap", "nan=0.1"], "do not go with --text"),
+        (["serve", "--text", "--mishap", "nan=0.1"], "do not apply with --text"),
         (["serve", "--rate", "-1"], "rate must be above 0"),
         (["serve", "--baud", "-1"], "baud must be positive"),
-        (["serve", "--profile", "pi-zero", "--baud", "4000000"], "pi-zero goes up to 921600"),
+        (["serve", "--profile", "pi-zero", "--baud", "4000000"], "pi-zero supports at most 921600"),
     ],
 )
 def test_wrong_use_is_one_line_and_code_2(argv, message, capsys):
@@ -128,4 +128,4 @@ def test_serve_ends_with_its_report_on_sigterm(tmp_path):
 def test_a_symlink_that_would_hit_a_file(tmp_path, capsys):
     (tmp_path / "file").write_text("precious")
     assert main(["serve", "--symlink", str(tmp_path / "file")]) == 1
-    assert "is no symbolic link" in capsys.readouterr().err
+    assert "is not a symbolic link" in capsys.readouterr().err

@@ -1,9 +1,9 @@
-"""Measures what the suite catches: small mistakes, one at a time, each of which a test must find.
+"""Measure what the test suite catches: small mistakes, one at a time, each to be found by a test.
 
     make mutants MUTANTS_ARGS="--only persist --workers 2"
 
-What is killed or survives is printed as it is known and kept in a JSON file; a run that was ended
-goes on where it was. Exit code 1 where a mutant survives that is not marked as equivalent.
+Each result is printed and written to a JSON file; an interrupted run continues where it stopped.
+Exit code 1 if a mutant survives that is not marked as equivalent.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ def arguments() -> argparse.Namespace:
     names = [area.name for area in AREAS]
     parser.add_argument("--only", nargs="+", metavar="AREA", choices=names, default=names)
     parser.add_argument("--match", default="", help="only mutants whose name has this text")
-    parser.add_argument("--workers", type=int, default=1, help="copies of the tree at work")
-    parser.add_argument("--anew", action="store_true", help="forget what earlier runs found")
+    parser.add_argument("--workers", type=int, default=1, help="number of copies of the tree")
+    parser.add_argument("--anew", action="store_true", help="forget earlier results")
     parser.add_argument(
         "--area-tests", action="store_true", help="run each area's own tests, not the whole suite"
     )
-    parser.add_argument("--list", action="store_true", help="print the mutants and run none")
+    parser.add_argument("--list", action="store_true", help="list the mutants without running them")
     parser.add_argument("--json", type=Path, default=WORK / "results.json", help="the results file")
     return parser.parse_args()
 
 
 class Results:
-    """Outcomes by name, in a file that is whole at any moment."""
+    """Outcomes by name, in a file that is replaced atomically."""
 
     def __init__(self, path: Path, anew: bool) -> None:
         self._path, self._lock = path, threading.Lock()
@@ -73,7 +73,7 @@ def run(chosen: list[tuple[Area, Mutant]], results: Results, args: argparse.Name
                 results.add(mutant, result)
         except queue.Empty:
             return
-        except BaseException as error:  # told by the main thread
+        except BaseException as error:  # raised by the main thread
             failures.append(error)
 
     workers = [Worker(WORK / f"worker-{i}") for i in range(args.workers)]
@@ -81,7 +81,7 @@ def run(chosen: list[tuple[Area, Mutant]], results: Results, args: argparse.Name
         worker.prepare()
     for area in {area.name: area for area, _ in chosen}.values():
         if failed := workers[0].first_failure(area.tests):
-            sys.exit(f"without any mutant {failed} fails: mend that first")
+            sys.exit(f"{failed} fails without any mutant: fix it first")
     threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
     for thread in threads:
         thread.start()
@@ -109,7 +109,7 @@ def main() -> int:
         for _, mutant in wanted:
             mutant.applied(ROOT)
     except DoesNotApply as error:
-        sys.exit(f"this entry of tools/mutants/areas does not apply any more:\n{error}")
+        sys.exit(f"this entry of tools/mutants/areas no longer applies:\n{error}")
     if args.list:
         print("\n".join(f"{area.name:14} {mutant.name}" for area, mutant in wanted))
         return 0

@@ -1,4 +1,4 @@
-"""A mutant: one small mistake, put into one file of the sources by replacing one piece of text."""
+"""A mutant: one small mistake, made by replacing one piece of text in a source file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Mutant:
     file: str
     old: str
     new: str
-    breaks: str  # in one line, what is then wrong
-    equivalent: str = ""  # why no test can tell; "" where one must
+    breaks: str  # one line: what is wrong then
+    equivalent: str = ""  # why no test can find it; "" if one must
 
     @property
     def name(self) -> str:
@@ -43,5 +43,5 @@ class Area:
 
 
 def mutants_of(file: str, *entries: tuple[str, ...]) -> tuple[Mutant, ...]:
-    """Entries ``(old, new, breaks)`` of one file; a fourth text says why one is equivalent."""
+    """Entries ``(old, new, breaks)`` of one file; a fourth text says why it is equivalent."""
     return tuple(Mutant(file, *entry) for entry in entries)

@@ -1,4 +1,4 @@
-"""A private copy of the tree with its own environment and build folder, where mutants are tried."""
+"""A copy of the tree with its own environment and build folder, in which mutants are tried."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pathlib import Path
 from mutant import Area, Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
-TEST_SECONDS = 120  # of one test: a mutant may loop for ever
-# Folders of tests that open pseudo-terminals and sockets, or watch the clock: one worker at a time.
+TEST_SECONDS = 120  # time limit of one test: a mutant may loop forever
+# Tests that use pseudo-terminals, sockets or the clock run in one worker at a time.
 ALONE = ("tests/ingest", "tests/cli", "tests/firmware_sim", "tests/examples", "tests/test_")
 
 
 @dataclass
 class Result:
-    """What became of a mutant: "killed", "survived", or "unbuilt"."""
+    """The outcome of a mutant: "killed", "survived" or "unbuilt"."""
 
     outcome: str
     by: str = ""  # the first test that failed
@@ -35,14 +35,14 @@ class Result:
 
 
 class Worker:
-    """A copy of the tree under `folder`; made once, used for any number of mutants."""
+    """A copy of the tree in `folder`, made once and used for any number of mutants."""
 
     def __init__(self, folder: Path) -> None:
         self.tree = folder
         self._lock = folder.parent / "terminals.lock"
 
     def prepare(self) -> None:
-        """Bring the copy up to the tree, and build it."""
+        """Update the copy and build it."""
         self.tree.mkdir(parents=True, exist_ok=True)
         listed = subprocess.run(
             ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -67,7 +67,7 @@ class Worker:
             raise RuntimeError(f"the tree does not build:\n{built.stdout[-3000:]}")
 
     def _make_environment(self) -> None:
-        """Its own, so that its own build is installed; packages are those of this interpreter."""
+        """Make an environment for the copy's own build, with the packages of this interpreter."""
         venv = self.tree / ".venv"
         if not (venv / "bin" / "pip").exists():
             subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
@@ -90,7 +90,7 @@ class Worker:
         )
 
     def try_out(self, mutant: Mutant, area: Area, *, whole_suite: bool) -> Result:
-        """Build with the mistake, and test until the first failure."""
+        """Build with the mistake and run tests until the first failure."""
         began = time.monotonic()
         path = self.tree / "src" / mutant.file
         right = path.read_text()
@@ -107,7 +107,7 @@ class Worker:
         return Result("killed" if failed else "survived", failed, seconds)
 
     def first_failure(self, tests: tuple[str, ...] = ()) -> str:
-        """The first test of these that fails, or of all; "" where none does."""
+        """The first of these tests (default: all) that fails; "" if none does."""
         if tests:
             if any(test.startswith(ALONE) for test in tests):
                 with self._alone():

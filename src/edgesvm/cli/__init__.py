@@ -14,36 +14,38 @@ from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
 DESCRIPTION = """\
 Support vector machines that learn on the device, from a stream seen once, in fixed memory.
 
-  edgesvm plan 16KiB --features 8          what fits in 16 KiB
-  edgesvm run /dev/ttyUSB0 --save m.esvm   learn from a sensor on a serial line, predictions go back
-  edgesvm eval room.csv                    the same over a file, no sensor needed
-  edgesvm record /dev/ttyUSB0 room.rec     keep the samples in a file that survives power cuts
-  edgesvm replay room.rec                  test-then-train over such a file
-  edgesvm inspect m.esvm                   what a snapshot says, before it is trusted
-  edgesvm plot m.esvm -o m.png             a picture of it, boundary, margins and twins
-  edgesvm simulate --signal rotating       a simulated sensor and `run` under a board's limits
-  edgesvm demo                             all of it, in half a minute
+  edgesvm plan 16KiB --features 8          which learners fit in 16 KiB
+  edgesvm run /dev/ttyUSB0 --save m.esvm   learn from a serial sensor and send predictions back
+  edgesvm eval room.csv                    the same with the rows of a file, no sensor needed
+  edgesvm record /dev/ttyUSB0 room.rec     record its samples in a file that survives power cuts
+  edgesvm replay room.rec                  predict and learn the samples of a recording
+  edgesvm inspect m.esvm                   show what a snapshot holds, without trusting it
+  edgesvm plot m.esvm -o m.png             draw it: boundary, margins and twins
+  edgesvm simulate --signal rotating       run a simulated sensor and `run` under a board's limits
+  edgesvm demo                             a tour on a simulated sensor, in half a minute
 
-Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted before there was anything to keep.
+Each command has its own --help.
+
+Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted with nothing to save.
 """
 COMMANDS = {
-    "plan": ("edgesvm.cli.plan", "what fits in N bytes"),
+    "plan": ("edgesvm.cli.plan", "list the learners that fit in N bytes"),
     "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
-    "simulate": ("edgesvm.cli.simulate", "a simulated sensor and `run` together"),
-    "eval": ("edgesvm.cli.evaluate", "test-then-train over a file"),
-    "record": ("edgesvm.cli.record", "keep a sensor's samples in a file"),
-    "replay": ("edgesvm.cli.replay", "test-then-train over a recording"),
-    "inspect": ("edgesvm.cli.inspection", "what a snapshot says"),
-    "plot": ("edgesvm.cli.plot", "a picture of a saved model"),
-    "demo": ("edgesvm.cli.demo", "the main job, in half a minute"),
+    "simulate": ("edgesvm.cli.simulate", "run a simulated sensor and `run` together"),
+    "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
+    "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
+    "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
+    "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
+    "plot": ("edgesvm.cli.plot", "draw a saved model"),
+    "demo": ("edgesvm.cli.demo", "a tour on a simulated sensor, in half a minute"),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parse, act; what can go wrong becomes one line and a code: 2 for use, 1 for failure."""
+    """Run a command. An error becomes one line and an exit code: 2 for wrong use, 1 for failure."""
     try:
         options = _parse(sys.argv[1:] if argv is None else argv)
-    except SystemExit:  # --help was printed, or wrong use told
+    except SystemExit:  # --help or a usage error was printed
         _flushed()
         raise
     try:
@@ -62,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ) as error:
         return _fail(str(error), 1)
     except MemoryError:
-        return _fail("this machine, or its limit for this process, has not that much memory", 1)
+        return _fail("not enough memory on this machine, or within this process's limit", 1)
     except (ValueError, TypeError) as error:
         return _fail(str(error), 2)
     except KeyboardInterrupt:
@@ -70,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Only the command asked for is imported: a small board pays for each, in time and memory."""
+    """Import only the requested command: on a small board each import costs time and memory."""
     parser = argparse.ArgumentParser(
         prog="edgesvm",
         description=DESCRIPTION,
@@ -86,7 +88,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _flushed() -> bool:
-    """Whether what was printed found a reader. Python would complain at exit where it did not."""
+    """Flush stdout; False if its reader is gone, which Python would complain about at exit."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""Values of options, checked while they are parsed, before anything is opened."""
+"""Option values, checked while the command line is parsed, before anything is opened."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 
 
 def count(text: str) -> int:
-    """A whole number of things, at least 1."""
+    """An integer >= 1."""
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: give a whole number >= 1")
+        raise argparse.ArgumentTypeError(f"{text}: give an integer >= 1")
     return number
 
 
 def seconds(text: str) -> float:
-    """A time, above 0."""
+    """A time in seconds, > 0."""
     number = float(text)
     if not 0 < number < 1e9:
         raise argparse.ArgumentTypeError(f"{text}: give a number of seconds > 0")
@@ -25,38 +25,40 @@ def seconds(text: str) -> float:
 
 
 def rate(text: str) -> float:
-    """So many a second, above 0."""
+    """A rate per second, > 0."""
     number = float(text)
     if not 0 < number <= 1e6:
-        raise argparse.ArgumentTypeError(f"{text}: give a number a second, > 0 and at most 1e6")
+        raise argparse.ArgumentTypeError(f"{text}: give a rate per second, > 0 and at most 1e6")
     return number
 
 
 def value_range(text: str) -> tuple[float, float]:
-    """Two finite numbers, the lower first: LO,HI."""
+    """Two finite numbers LO,HI, the lower one first."""
     low, comma, high = text.partition(",")
     ends = float(low), float(high) if comma else float("nan")
     if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
-        raise argparse.ArgumentTypeError(f"{text}: give two finite numbers, the lower first: LO,HI")
+        raise argparse.ArgumentTypeError(
+            f"{text}: give two finite numbers LO,HI, the lower one first"
+        )
     return ends
 
 
 def new_file(text: str) -> str:
-    """A file that can be written at the end; hours of learning would be lost to a wrong name."""
+    """A file that can be written at the end; hours of learning would be lost to a bad name."""
     path = Path(text)
     folder = path.parent
     if not folder.is_dir():
-        raise argparse.ArgumentTypeError(f"{text}: there is no folder {folder}")
+        raise argparse.ArgumentTypeError(f"{text}: the folder {folder} does not exist")
     if path.exists() and not path.is_file():
-        raise argparse.ArgumentTypeError(f"{text} is no plain file")
+        raise argparse.ArgumentTypeError(f"{text} is not a regular file")
     if not os.access(folder, os.W_OK):
-        raise argparse.ArgumentTypeError(f"{text}: nothing can be written in {folder.resolve()}")
+        raise argparse.ArgumentTypeError(f"{text}: the folder {folder.resolve()} is not writable")
     return text
 
 
 def seed(text: str) -> int:
-    """Of a random order: a whole number, at least 0."""
+    """The seed of a random order, an integer >= 0."""
     number = int(text)
     if number < 0:
-        raise argparse.ArgumentTypeError(f"{text}: give a whole number >= 0")
+        raise argparse.ArgumentTypeError(f"{text}: give an integer >= 0")
     return number

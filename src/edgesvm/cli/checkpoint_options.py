@@ -1,6 +1,4 @@
-"""``--checkpoint`` and its like: the learner goes to disk while it learns, and comes back at the
-start.
-"""
+"""``--checkpoint`` and related options: save the learner while it learns, load it at the start."""
 
 from __future__ import annotations
 
@@ -18,37 +16,35 @@ ROOM_BESIDE_ARENA = 1 << 16  # header, parameters, labels
 
 
 def add_to(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group("the checkpoint")
+    group = command.add_argument_group("checkpoint")
     group.add_argument(
         "--checkpoint",
         type=_file,
         metavar="FILE",
-        help="saved to while learning; taken up from there at the start, if there",
+        help="save here while learning, and continue from here at the start if the file exists",
     )
     group.add_argument(
         "--every",
         type=_interval,
         default=DEFAULT_EVERY,
         metavar="60s|N",
-        help=f"seconds between saves, or samples; default {DEFAULT_EVERY}",
+        help=f"time between saves (60s) or a number of samples; default {DEFAULT_EVERY}",
     )
     group.add_argument(
         "--checkpoint-second",
         type=_file,
         metavar="FILE",
-        help="each save goes there too: on another medium",
+        help="a second file for each save, on another medium",
     )
 
 
 def _file(text: str) -> str:
-    """A name that can be meant; whether the medium can be written is seen, and told, later: it may
-    come back.
-    """
+    """A path whose folder exists. Saves check that it is writable: a medium may come back."""
     path = Path(text)
     if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
+        raise argparse.ArgumentTypeError(f"{text}: the folder {path.parent} does not exist")
     if path.exists() and not path.is_file():
-        raise argparse.ArgumentTypeError(f"{text} is no plain file")
+        raise argparse.ArgumentTypeError(f"{text} is not a regular file")
     return text
 
 
@@ -60,16 +56,16 @@ def _interval(text: str) -> Interval:
 
 
 def open_checkpoint(options: argparse.Namespace) -> Checkpoint | None:
-    """The checkpoint asked for; ValueError where the options make no sense."""
+    """The requested checkpoint, or None. Raises ValueError if the options contradict each other."""
     if options.checkpoint is not None:
         return Checkpoint(options.checkpoint, second=options.checkpoint_second, fresh=options.fresh)
     if options.checkpoint_second is not None:
-        raise ValueError("--checkpoint-second goes with --checkpoint")
+        raise ValueError("--checkpoint-second needs --checkpoint")
     return None
 
 
 def load(checkpoint: Checkpoint | None, options: argparse.Namespace) -> Learner | None:
-    """The learner of the newest save within the budget, if there is one."""
+    """The learner of the newest save that fits the budget; None if there is none."""
     if checkpoint is None:
         return None
     return checkpoint.load(parse_bytes(options.memory) + ROOM_BESIDE_ARENA)
@@ -81,7 +77,7 @@ def saver(
     learner: Learner,
     report: Callable[[str], None],
 ) -> Checkpointer | None:
-    """What saves now and then; None without ``--checkpoint``."""
+    """The object that saves at intervals; None without ``--checkpoint``."""
     if checkpoint is None:
         return None
     return Checkpointer(checkpoint, learner, options.every, report=report)

@@ -1,4 +1,4 @@
-"""``edgesvm demo``: the main job, start to end."""
+"""``edgesvm demo``: a tour from planning to report on a simulated sensor."""
 
 from __future__ import annotations
 
@@ -18,21 +18,33 @@ from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode, Node, RotatingMachine
 
 HELP = """\
-A rotating machine whose bearing fails now and then, on a pseudo-terminal paced as a serial line at
-115200 baud; `edgesvm run` at the other end, in a process held to a Pi Zero's limits, with a learner
-of 16 KiB. Shows the plan, the live line, a report, and, where matplotlib is there, a picture.
+A tour in half a minute. A simulated rotating machine, whose bearing fails now and then, sends
+samples over a pseudo-terminal at the speed of a 115200 baud serial line. At the other end
+`edgesvm run` teaches a 16 KiB learner, in a process limited like a Pi Zero. Shows the plan, a
+status line, a report and, if matplotlib is installed, a picture.
 """
-COUNTED = 20_000  # calls of learn_one whose allocator calls are counted
+COUNTED = 20_000  # calls of learn_one during which allocator calls are counted
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("demo", help="the main job, in half a minute", description=HELP)
-    command.add_argument(
-        "--samples", type=int, default=6000, metavar="N", help="default 6000, about 26 s"
+    command = commands.add_parser(
+        "demo", help="a tour on a simulated sensor, in half a minute", description=HELP
     )
-    command.add_argument("--seed", type=int, default=1, help="of the machine")
     command.add_argument(
-        "--out", default="demo-out", metavar="FOLDER", help="for the picture and the snapshot"
+        "--samples",
+        type=int,
+        default=6000,
+        metavar="N",
+        help="number of samples; default 6000, about 26 s",
+    )
+    command.add_argument(
+        "--seed", type=int, default=1, help="random seed of the simulated machine; default 1"
+    )
+    command.add_argument(
+        "--out",
+        default="demo-out",
+        metavar="FOLDER",
+        help="folder for the picture and the snapshot; default demo-out",
     )
     learner_options.add_to(command)
     command.set_defaults(act=act, learner="kernel-stream")
@@ -44,7 +56,7 @@ def act(options: argparse.Namespace) -> int:
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     options.save, options.text = str(out / "model.esvm"), False
-    print(f"1. What fits in {options.memory}\n")
+    print(f"1. Learners that fit in {options.memory}\n")
     plan.act(
         argparse.Namespace(
             **{**vars(options), "features": machine.n_features, "learner": None, "json": False}
@@ -52,7 +64,7 @@ def act(options: argparse.Namespace) -> int:
     )
     print(
         f"\n2. {options.samples:,} samples at {device.baud} baud,"
-        f" in a process held to a {device.name}\n",
+        f" in a process limited like a {device.name}\n",
         flush=True,
     )
     watch = _Watch()
@@ -69,7 +81,7 @@ def act(options: argparse.Namespace) -> int:
 def _run(
     options: argparse.Namespace, machine: RotatingMachine, device: Profile, watch: _Watch
 ) -> Report:
-    Path(options.save).unlink(missing_ok=True)  # a demo begins with a learner that knows nothing
+    Path(options.save).unlink(missing_ok=True)  # each demo starts with a new learner
     link = PtyLink()
     try:
         node = FrameNode(machine, samples=options.samples, tx_bytes=device.tx_bytes)
@@ -88,7 +100,7 @@ def _run(
 
 
 class _Watch:
-    """The live line, and what the picture will show."""
+    """The status line, and the data for the picture."""
 
     def __init__(self) -> None:
         self.status = StatusLine()
@@ -103,7 +115,7 @@ class _Watch:
             self.memory.append((score.received, memory.peak / 2**20))
         self.status.show(
             lambda: (
-                f"{node.samples_sent:,} sent  {score.received:,} answered  accuracy of the last "
+                f"{node.samples_sent:,} sent  {score.received:,} predicted  accuracy of the last "
                 f"{score.window:,} {percent(score.last_accuracy)}  dropped {node.samples_dropped:,}"
             )
         )
@@ -114,23 +126,23 @@ def _report(report: Report, options: argparse.Namespace, n_features: int) -> str
     c = edge["counters"]
     calls, control = learner_calls(learner_options.build(options, n_features), n_features, COUNTED)
     lines = [
-        "3. What came of it",
+        "3. Report",
         "",
         f"learner     {edge['learner']}",
-        f"before      always saying the larger class: {percent(edge['majority'])}",
+        f"baseline    always predicting the majority class: {percent(edge['majority'])}",
         f"accuracy    first {edge['window']:,} samples {percent(edge['first_accuracy'])}, "
         f"last {edge['window']:,} {percent(edge['rolling_accuracy'])}, "
         f"balanced {percent(edge['balanced_accuracy'])}; "
-        "each predicted before its label was seen",
+        "each sample predicted before its label was used",
         f"bytes       planned {edge['bytes_planned']:,} = allocated {edge['bytes_allocated']:,} of "
         f"{options.memory}; link {format_bytes(edge['link_bytes'])}",
-        f"allocator   {(calls - control) / COUNTED:.6f} calls a sample over {COUNTED:,} samples "
+        f"allocator   {(calls - control) / COUNTED:.6f} calls per sample over {COUNTED:,} samples "
         f"(CPython's hooks; control {control}, counted {calls})",
         f"process     {report.memory.text()}",
-        f"link        {c['taken']:,} of {report.samples_sent:,} samples in, "
+        f"link        {c['taken']:,} of {report.samples_sent:,} samples received, "
         f"{c['missing']:,} missing, {c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} B "
         "rejected; "
-        f"{report.predictions:,} predictions back; "
+        f"{report.predictions:,} predictions sent back; "
         f"counts add up: {'no' if edge['broken_identities'] else 'yes'}",
     ]
     if report.latency_us is not None:
@@ -147,7 +159,7 @@ def _picture(watch: _Watch, options: argparse.Namespace, out: Path) -> str:
     try:
         from edgesvm.cli import figures
     except RuntimeError as why:
-        return f"picture     none: {why}"
+        return f"picture     not drawn: {why}"
     path = str(out / "demo.png")
     n_samples = watch.accuracy[-1][0] if watch.accuracy else 0
     title = f"Rotating machine, {options.memory} learner, {n_samples:,} samples"

@@ -1,4 +1,4 @@
-"""What ``edgesvm eval`` and ``replay`` report: a status line, a JSON line, and words."""
+"""Reports of ``edgesvm eval`` and ``replay``: a status line, a JSON line and text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def progress(loop: PredictThenLearn, seconds: float) -> str:
 
 
 def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
-    """All of it, for a JSON line."""
+    """All results, for a JSON line."""
     learner = loop.learner
     return {
         "learner": repr(learner),
@@ -33,42 +33,42 @@ def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
         "n_updates": learner.n_updates_,
         "refused": loop.refused,
         "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
-        **_given_up(learner),
+        **_dropped(learner),
         **loop.score.summary(),
     }
 
 
-def _given_up(learner: Learner) -> dict[str, int]:
-    """Of the learners that count it: support vectors for which there was no room."""
+def _dropped(learner: Learner) -> dict[str, int]:
+    """The count of dropped support vectors, for the learners that have one."""
     inner = learner.learner_ if isinstance(learner, Standardized) else learner
     return {"n_given_up": inner.n_given_up_} if isinstance(inner, RetrainedSVM) else {}
 
 
 def words(s: dict[str, Any]) -> str:
-    """`summary` for people."""
+    """`summary` as text."""
     n = min(s["window"], s["predicted"])
     words = (
         f"{s['learner']}, {format_bytes(s['bytes'])}\n"
         f"{s['predicted']:,} rows predicted before they were learned: accuracy "
-        f"{percent(s['accuracy'])} (saying the "
-        f"larger class: {percent(s['majority'])}), balanced {percent(s['balanced_accuracy'])}; "
+        f"{percent(s['accuracy'])} (majority class: {percent(s['majority'])}), "
+        f"balanced {percent(s['balanced_accuracy'])}; "
         f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} "
-        f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} moved the model; "
-        f"{s['us_per_sample']:.1f} us a row"
+        f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} changed the model; "
+        f"{s['us_per_sample']:.1f} us per row"
     )
     if given_up := s.get("n_given_up"):
-        words += f"\n{given_up:,} support vectors given up for want of room"
+        words += f"\n{given_up:,} support vectors dropped for want of room"
     if s["refused"]:
-        words += f"\n{s['refused']:,} rows refused: a value not finite, or too large"
+        words += f"\n{s['refused']:,} rows refused: a value is not finite or too large"
     if held := s.get("recording"):
         words += (
             f"\n{held['records']:,} records: {held['damaged']:,} damaged, {held['unlabelled']:,} "
-            f"without a label, {held['torn_bytes']} bytes torn off the end"
+            f"without a label, {held['torn_bytes']} incomplete bytes at the end"
         )
         if held.get("labels"):
             words += (
-                f"\n{held['labels']:,} labels came late: {held['label_matched']:,} in time, "
-                f"{held['label_expired']:,} too late, {held['label_duplicate']:,} twice, "
-                f"{held['label_unknown']:,} for samples that are not there"
+                f"\n{held['labels']:,} labels arrived late: {held['label_matched']:,} in time, "
+                f"{held['label_expired']:,} too late, {held['label_duplicate']:,} repeated, "
+                f"{held['label_unknown']:,} for unknown samples"
             )
     return words

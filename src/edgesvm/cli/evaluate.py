@@ -1,4 +1,4 @@
-"""``edgesvm eval``: test-then-train over the rows of a file."""
+"""``edgesvm eval``: predict, then learn, each row of a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from edgesvm.ingest import Recording, open_rows
 from edgesvm.learner import Learner
 
 HELP = """\
-Test-then-train over the rows of a CSV, npz or recorded file: each is predicted, then learned.
+Read a CSV, npz or recorded file once and predict each row before learning it. The accuracy of these
+predictions is reported (prequential evaluation, test-then-train).
 
   edgesvm eval room.csv --label-column Occupancy --drop-column date
   edgesvm eval digits.npz --positive 8 --learner kernel-stream --memory 64KiB --plot accuracy.png
@@ -34,49 +35,57 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("file", metavar="FILE", help=".csv, .npz with X and y, or .rec")
+    command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X and y, or a .rec")
     command.add_argument(
         "--label-column",
         metavar="NAME",
-        help="of a CSV; default: label, class, target, y, or the last",
+        help="label column of a CSV; default: one named label, class, target or y, else the last",
     )
     command.add_argument(
-        "--drop-column", metavar="NAME", action="append", default=[], help="of a CSV: no feature"
+        "--drop-column",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a CSV column that is not a feature; may be repeated",
     )
     command.add_argument(
         "--header",
         choices=("yes", "no"),
-        help="of a CSV: whether the first line holds names; default: judged by its cells",
+        help="whether the first line of a CSV holds column names; default: decided from its cells",
     )
     add_options(command)
     command.set_defaults(act=act)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Those that do not depend on the kind of file."""
+    """Add the options that apply to every kind of file."""
     command.add_argument(
-        "--positive", metavar="LABEL", help="this label, a number or a word, against all others"
+        "--positive",
+        metavar="LABEL",
+        help="make two classes: this label, a number or a word, and all others",
     )
     command.add_argument(
         "--shuffle",
         type=arguments.seed,
         metavar="SEED",
-        help="rows in random order (reads the whole file first)",
+        help="take the rows in random order (reads the whole file first)",
     )
     command.add_argument(
         "--late-labels",
         type=arguments.count,
         default=256,
         metavar="W",
-        help="of a recording: samples that wait for a label sent on its own, default 256",
+        help="how many samples of a recording may wait for a late label; default 256",
     )
-    command.add_argument("--samples", type=arguments.count, metavar="N", help="end after so many")
+    command.add_argument(
+        "--samples", type=arguments.count, metavar="N", help="stop after N samples"
+    )
     command.add_argument(
         "--window",
         type=arguments.count,
         default=1000,
         metavar="N",
-        help="rows of the rolling accuracy",
+        help="rolling accuracy over the last N rows; default 1000",
     )
     command.add_argument(
         "--save", type=arguments.new_file, metavar="FILE", help="write a snapshot at the end"
@@ -87,7 +96,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="PNG",
         help="draw the rolling accuracy (needs matplotlib)",
     )
-    command.add_argument("--json", action="store_true", help="one JSON line")
+    command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     learner_options.add_to(command)
 
 
@@ -106,7 +115,7 @@ def act(options: argparse.Namespace) -> int:
 def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
     """Predict and learn every row, with a status line and a report; the exit code."""
     if options.plot:
-        from edgesvm.cli import figures  # says at once that matplotlib is missing
+        from edgesvm.cli import figures  # reports a missing matplotlib right away
     if not rows.labelled:
         raise ValueError(f"{options.file} has no labels: there is nothing to learn")
     learner = _learner(options, rows)
@@ -126,7 +135,7 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
         status.end()
     labels.check()
     summary = eval_report.summary(loop, time.perf_counter() - started)
-    if account := getattr(rows, "account", None):  # of a recording: what of it could not be used
+    if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
     if options.save:
         learner.save(options.save)
@@ -138,7 +147,7 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
 
 def _learner(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> Learner:
     if options.positive is not None and (options.multiclass or options.classes):
-        raise ValueError("--positive sets one label against all others: leave out --classes")
+        raise ValueError("--positive makes two classes: leave out --classes and --multiclass")
     learner = learner_options.build(options, rows.n_features, rows.n_classes)
     return learner.allocate(rows.n_features)
 
@@ -146,7 +155,7 @@ def _learner(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -
 def _in_order(
     options: argparse.Namespace, rows: CsvRows | NpzRows | Recording
 ) -> CsvRows | NpzRows | Recording | Source:
-    """The rows as they come, or all of them in random order."""
+    """The rows in their own order, or shuffled."""
     if options.shuffle is None:
         return rows
     chunks = list(rows.chunks(CHUNK_ROWS))
@@ -158,7 +167,7 @@ def _in_order(
 
 
 class _Labels:
-    """The labels to learn: those of the file, or 1 and 0 where one is set against all others."""
+    """The labels to learn: those of the file or, with ``--positive``, 1 and 0."""
 
     def __init__(self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> None:
         self._file, self._positive = options.file, options.positive
@@ -176,33 +185,32 @@ class _Labels:
         return int(is_positive)
 
     def _class_of_positive(self) -> int:
-        """The class that --positive names; -1, no class of words, while none of that name has
-        come."""
+        """The class that ``--positive`` names; -1 as long as no row has had that word."""
         if self._names:
             return self._names.index(self._positive) if self._positive in self._names else -1
         try:
             return int(self._positive)
         except ValueError:
             raise ValueError(
-                f"--positive {self._positive}: the labels of {self._file} are whole numbers"
+                f"--positive {self._positive}: the labels of {self._file} are integers, this is not"
             ) from None
 
     def too_many(self, learner: Learner) -> str:
-        """What to say when the last label was one more than the learner has room for."""
+        """The message for a label beyond the learner's number of classes."""
         names = self._names
         *known, new = (names[y] if names else y for y in (*learner.classes_.tolist(), self._last))
         if len(known) > 2:
             return (
-                f"{self._file} has more labels than the {len(known)} of --classes: {new!r} beside"
+                f"{self._file} has more than the {len(known)} labels of --classes: {new!r} after"
                 f" {known}"
             )
         return (
             f"{self._file} has a third label, {new!r} after {known[0]!r} and {known[1]!r}: "
-            f"--positive LABEL learns one against all others, --classes K all of them"
+            "give --positive LABEL to learn one against all others, or --classes K to learn all"
         )
 
     def check(self) -> None:
-        """Refuse, at the end, a file without rows, or without one that is positive."""
+        """Raise ValueError, at the end, for a file without rows or without a positive one."""
         if self._n == 0:
             raise ValueError(f"{self._file} has no rows")
         if self._positive is not None and self._n_positive == 0:
@@ -212,7 +220,7 @@ class _Labels:
 
 
 def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
-    """One more point; of too many every second goes: the curve stays small on any stream."""
+    """Append a point. A curve that is too long loses every second one, so it stays small."""
     curve.append((n, rolling))
     if len(curve) > CURVE_POINTS:
         del curve[::2]

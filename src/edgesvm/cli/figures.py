@@ -1,4 +1,4 @@
-"""Pictures, where matplotlib is there (the extra ``plot``)."""
+"""Pictures; needs matplotlib (the extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 try:
     import matplotlib
 except ImportError as error:
-    raise RuntimeError("a picture needs matplotlib: pip install 'edgesvm[plot]'") from error
+    raise RuntimeError("drawing needs matplotlib: pip install 'edgesvm[plot]'") from error
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -39,7 +39,7 @@ def accuracy_and_memory(
     below.plot(
         [n for n, _ in memory], [mib for _, mib in memory], color="tab:orange", linewidth=1.5
     )
-    below.set_ylabel("peak of the process, MiB")
+    below.set_ylabel("peak process memory, MiB")
     below.set_ylim(0, 1.25 * max((mib for _, mib in memory), default=1.0))
     below.grid(alpha=0.3)
     below.set_xlabel("samples")

@@ -1,23 +1,25 @@
-"""Room for passing objects, taken at the start, so that a process that learns grows by no step.
+"""Reserve room for temporary objects at the start, so that a process does not grow as it learns.
 
-CPython takes memory for small objects in arenas of 1 MiB, the C library for larger ones in steps
-of 128 KiB. A process whose arenas happen to be full takes another for the one batch that is larger
-than those before; under a limit that is close it would die of that.
+CPython allocates small objects in arenas of 1 MiB, the C library larger ones in steps of 128 KiB.
+If the arenas happen to be full, one batch larger than those before makes the process take another,
+and under a tight limit that kills it.
 """
 
 from __future__ import annotations
 
-SMALL = 400  # bytes of a block: of CPython's own allocator
-LARGE = 16 * 1024  # of the C library's
+SMALL = 400  # bytes of a block from CPython's own allocator
+LARGE = 16 * 1024  # bytes of a block from the C library
 ARENA = 1 << 20
 HEAP = 256 * 1024
 
 
 def take() -> tuple[bytes, bytes]:
-    """Fill arenas and a stretch of the heap, and free them but for the last block of each.
+    """Fill arenas and part of the heap, then free all but the last block of each.
 
-    For as long as the caller holds these, what is before them stays mapped.
+    The memory before these two blocks stays mapped as long as the caller holds them.
     """
-    small = [bytes(SMALL) for _ in range(2 * ARENA // SMALL)]  # two: one of them to be filled
+    small = [
+        bytes(SMALL) for _ in range(2 * ARENA // SMALL)
+    ]  # two arenas: one may be partly full already
     large = [bytes(LARGE) for _ in range(HEAP // LARGE)]
     return small[-1], large[-1]

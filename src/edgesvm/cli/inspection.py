@@ -1,4 +1,4 @@
-"""``edgesvm inspect``: what a snapshot says, without trusting it."""
+"""``edgesvm inspect``: show what a snapshot holds, without trusting it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from edgesvm.learner import Learner
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
 
 HELP = """\
-What a snapshot or a checkpoint says: learner, parameters, labels, counts, and the arrays it holds.
-Its length, CRC and every count are checked first, and no code in it is run: there is none. Exit
-code 1 where it is damaged or neither. Of a checkpoint both slots are told, then what the newest
-holds.
+Show what a snapshot or a checkpoint holds: learner, parameters, labels, counts and arrays. Length,
+CRC and every count are checked first; the file contains no code. Of a checkpoint, both slots are
+shown, then the newest save. Exit code 1 if the file is damaged or neither of the two.
 
   edgesvm inspect model.esvm
   edgesvm inspect model.ckpt --json
@@ -28,7 +27,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "inspect", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     command.add_argument("file", metavar="FILE", help="a snapshot or a checkpoint")
-    command.add_argument("--json", action="store_true", help="one JSON line")
+    command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     command.set_defaults(act=act)
 
 
@@ -36,26 +35,26 @@ def act(options: argparse.Namespace) -> int:
     with of_file(options.file):
         slots = inspect_slots(options.file) if is_checkpoint(options.file) else []
         data, learner = newest(slots) if slots else snapshot(options.file)
-    told = _described(data, learner, options.file) if learner is not None else {}
+    report = _described(data, learner, options.file) if learner is not None else {}
     if options.json:
         if slots:
-            told["slots"] = [_slot(slot) for slot in slots]
-        print(json.dumps(told))
+            report["slots"] = [_slot(slot) for slot in slots]
+        print(json.dumps(report))
         return 0
     for slot in slots:
         print(f"slot {slot.index}     {_slot_words(slot)}")
     if learner is None:
-        print("learner    none yet")
+        print("learner    none saved yet")
         return 0
     saved = unpack(data)
     labels = ", ".join(map(repr, saved.labels)) or "none yet"
-    print(f"learner    {told['learner']}")
+    print(f"learner    {report['learner']}")
     print(f"features   {saved.n_features}")
-    print(f"labels     {labels}{' (named up front)' if saved.closed else ''}")
-    print(f"samples    {told['n_seen']:,} seen, {told['n_updates']:,} moved the model")
+    print(f"labels     {labels}{' (fixed in advance)' if saved.closed else ''}")
+    print(f"samples    {report['n_seen']:,} seen, {report['n_updates']:,} changed the model")
     print(
-        f"bytes      {format_bytes(told['bytes'])} of state, "
-        f"{format_bytes(told['file_bytes'])} on disk"
+        f"bytes      {format_bytes(report['bytes'])} of state, "
+        f"{format_bytes(report['file_bytes'])} on disk"
     )
     print(f"\n{learner.plan(saved.n_features)}")
     return 0
@@ -88,5 +87,5 @@ def _slot_words(slot: Slot) -> str:
     if slot.sequence is None:
         return "never written"
     if slot.snapshot_bytes == 0:
-        return "empty, as it was made"
+        return "empty, no save yet"
     return f"save {slot.sequence:,}, {format_bytes(slot.snapshot_bytes)}"

@@ -1,4 +1,4 @@
-"""The learner a command line asks for: options, and the largest learner that fits."""
+"""Options that choose a learner, and the largest such learner that fits the memory."""
 
 from __future__ import annotations
 
@@ -44,108 +44,121 @@ DEFAULT_MEMORY = "16KiB"
 def add_to(
     command: argparse.ArgumentParser, *, memory: bool = True, memory_default: str = DEFAULT_MEMORY
 ) -> None:
-    """Add the options; those not given stay at the learner's own defaults."""
-    group = command.add_argument_group("the learner")
+    """Add the options; one that is not given keeps the learner's default."""
+    group = command.add_argument_group("learner")
     if memory:
         group.add_argument(
             "--memory",
             default=DEFAULT_MEMORY,
             metavar="BYTES",
-            help=f"its budget, default {memory_default}",
+            help=f"memory budget, such as 65536, 64KiB or 1MiB; default {memory_default}",
         )
     group.add_argument(
         "--learner",
         choices=KINDS,
         default="stream",
-        help="stream: linear, the default; the others RBF unless --kernel says otherwise: "
-        "batch, solved anew from the last samples; reservoir, from a random sample of all; "
-        "incremental, trained a batch at a time; windowed, on the last batches alone; "
-        "core-vector, by the least ball about those that matter; ball-vector, the same by a ball "
-        "of fixed radius, with no solver",
+        help="stream (default): linear, one ball; kernel-stream: the same with a kernel; "
+        "batch: solves the last samples again; reservoir: solves a random sample of the stream; "
+        "incremental: trains a batch at a time; windowed: the last batches only; "
+        "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
+        "twin: exact SVM on weighted twin vectors; incremental-decremental: exact SVM of the "
+        "last samples. All but stream use an RBF kernel unless --kernel is given",
     )
     group.add_argument(
         "--bound",
         choices=("lower", "upper"),
-        help="of the ball's radius, for the stream learners; upper: the paper's ball, which "
-        "encloses all it saw; lower (default): more accurate",
+        help="bound on the ball's radius (stream, kernel-stream); upper: the paper's, encloses "
+        "every sample seen; lower (default): more accurate",
     )
-    group.add_argument("--C", type=float, help="penalty of slack, default 1; of twin 100")
+    group.add_argument(
+        "--C", type=float, help="penalty of margin violations; default 1, for twin 100"
+    )
     group.add_argument(
         "--lookahead",
         type=arguments.count,
         metavar="L",
-        help="samples held beside the ball; default: what fits",
+        help="samples stored besides the ball (stream); default: as many as fit, "
+        "at most 8 (64 with --bound upper)",
     )
     group.add_argument(
-        "--n-balls", type=arguments.count, metavar="K", help="balls kept, instead of --lookahead"
+        "--n-balls",
+        type=arguments.count,
+        metavar="K",
+        help="number of balls (stream), instead of --lookahead",
     )
     group.add_argument(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
-        help="of kernel-stream, incremental, windowed and incremental-decremental; default: what "
-        "fits",
+        help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental); "
+        "default: as many as fit",
     )
     group.add_argument(
         "--scheme",
         choices=SCHEMES,
-        help="which samples join a batch of incremental and windowed; default: all of them",
+        help="which samples join a batch (incremental, windowed); default fixed_partition: all",
     )
     group.add_argument(
         "--batch-size",
         type=arguments.count,
         metavar="N",
-        help="of incremental and windowed; default: as --max-vectors",
+        help="samples per batch (incremental, windowed); default: as --max-vectors",
     )
     group.add_argument(
-        "--batches", type=arguments.count, metavar="W", help="of windowed, default 3"
+        "--batches",
+        type=arguments.count,
+        metavar="W",
+        help="batches in the window (windowed); default 3",
     )
     group.add_argument(
         "--max-samples",
         type=arguments.count,
         metavar="B",
-        help="of batch and reservoir; default: what fits",
+        help="samples stored (batch, reservoir); default: as many as fit",
     )
     group.add_argument(
-        "--max-twins", type=arguments.count, metavar="B", help="of twin; default: what fits"
+        "--max-twins",
+        type=arguments.count,
+        metavar="B",
+        help="twins stored (twin); default: as many as fit",
     )
     group.add_argument(
         "--max-core",
         type=arguments.count,
         metavar="M",
-        help="of core-vector and ball-vector; default: what fits",
+        help="core vectors stored (core-vector, ball-vector); default: as many as fit",
     )
     group.add_argument(
         "--epsilon",
         type=float,
-        help="of core-vector and ball-vector: how far outside a ball a sample may be, as a share "
-        "of the radius; default 1e-4",
+        help="how far outside the ball a sample may lie, relative to its radius (core-vector, "
+        "ball-vector); default 1e-4",
     )
     group.add_argument(
         "--kernel",
         choices=("rbf", "poly", "linear"),
-        help="of all but stream; default rbf, which alone core-vector and ball-vector take",
+        help="kernel (all learners but stream, core-vector and ball-vector); default rbf",
     )
-    group.add_argument("--gamma", type=float, help="of the kernel; default 1 / features")
+    group.add_argument("--gamma", type=float, help="kernel width; default 1 / number of features")
     group.add_argument(
         "--classes",
         type=arguments.count,
         metavar="K",
-        help="labels there can be; with more than 2 a learner for each pair of them (one-vs-one)",
+        help="number of classes; with more than 2, one learner per pair of classes (one-vs-one)",
     )
     group.add_argument(
         "--multiclass",
         choices=OF_MANY,
-        help="one-vs-one: a learner a pair of classes, K (K - 1) / 2, and a vote; one-vs-rest: a "
-        "learner a class; without --classes for as many as the source says that it has",
+        help="one-vs-one: one learner per pair of classes, K (K - 1) / 2 of them, and a vote; "
+        "one-vs-rest: one learner per class; without --classes, the source says how many",
     )
-    group.add_argument("--dtype", choices=DTYPES, default="float32")
     group.add_argument(
-        "--raw", action="store_true", help="learn features as they come, without standardizing them"
+        "--dtype", choices=DTYPES, default="float32", help="type of stored values; default float32"
     )
+    group.add_argument("--raw", action="store_true", help="do not standardize the features")
 
 
-# The options that each learner takes.
+# The options of each learner.
 OWN: dict[str, tuple[str, ...]] = {
     "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
     "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
@@ -158,9 +171,9 @@ OWN: dict[str, tuple[str, ...]] = {
     "incremental": ("C", "scheme", "batch_size", "max_vectors", "kernel", "gamma", "dtype"),
     "windowed": ("C", "scheme", "batch_size", "batches", "max_vectors", "kernel", "gamma", "dtype"),
 }
-RENAMED = {"batches": "window"}  # --window is of the rolling accuracy
+RENAMED = {"batches": "window"}  # --window is taken: it is that of the rolling accuracy
 CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins")
-# What a command's learner has other than its class says: a stream has no end to refuse at.
+# Where a command's default is not the class's: a stream has no end, so a store must not refuse.
 DEFAULTS: dict[str, dict[str, object]] = {
     "stream": {"bound": "lower"},
     "kernel-stream": {"bound": "lower"},
@@ -169,41 +182,42 @@ DEFAULTS: dict[str, dict[str, object]] = {
 
 
 def of_kind(kind: str, given: dict) -> Learner:
-    """A learner of what was given and it takes."""
+    """A learner of this kind, with those of the given options that it has."""
     asked = {RENAMED.get(name, name): given[name] for name in OWN[kind] if name in given}
     return KINDS[kind](**DEFAULTS.get(kind, {}) | asked)
 
 
 def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> Learner:
-    """`inner` for as many classes as were asked for; `n_classes`, 0 unknown, is what the source
-    says."""
+    """`inner` for the requested number of classes; `n_classes` is the source's, 0 if unknown."""
     asked = options.classes
     if asked is None and options.multiclass is None:
         return inner
     if options.multiclass is None and asked <= 2:
         if asked < 2:
-            raise ValueError("--classes 1: there is nothing to tell apart")
+            raise ValueError("--classes 1: give at least 2")
         return inner
     if asked is None and n_classes < 2:
-        raise ValueError(f"--multiclass {options.multiclass}: say how many with --classes K")
+        raise ValueError(
+            f"--multiclass {options.multiclass}: give the number of classes with --classes K"
+        )
     kind = OF_MANY[options.multiclass or "one-vs-one"]
     return kind(learner=inner, n_classes=n_classes if asked is None else asked)
 
 
 def innermost(learner: Learner) -> Learner:
-    """The learner of two classes within whatever is around it."""
+    """The two-class learner inside all wrappers."""
     while isinstance(learner, Wrapper):
         learner = learner._inner
     return learner
 
 
 def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner, bool]:
-    """The learner asked for, and whether its capacity was given."""
+    """The requested learner, and whether its capacity was given."""
     given = {name: value for name, value in vars(options).items() if value is not None}
     for name in sorted({n for other in OWN.values() for n in other} - set(OWN[options.learner])):
         if name in given:
             raise ValueError(
-                f"--{name.replace('_', '-')} does not go with --learner {options.learner}"
+                f"--{name.replace('_', '-')} does not apply to --learner {options.learner}"
             )
     inner = of_many(options, of_kind(options.learner, given), n_classes)
     fixed = any(name in given for name in CAPACITIES)
@@ -211,8 +225,9 @@ def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner,
 
 
 def build(options: argparse.Namespace, n_features: int, n_classes: int = 0) -> Learner:
-    """The learner asked for, of the capacity given or the largest that fits ``--memory``;
-    `n_classes`, 0 unknown, is what the source of the samples says.
+    """The requested learner, with the given capacity or the largest that fits ``--memory``.
+
+    `n_classes` is the number of classes that the source reports, 0 if unknown.
 
     Raises
     ------

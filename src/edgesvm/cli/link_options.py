@@ -1,4 +1,4 @@
-"""The port, what speaks on it and when to end: options of the commands that listen."""
+"""Options of the commands that read a port: what speaks on it, and when to stop."""
 
 from __future__ import annotations
 
@@ -13,47 +13,55 @@ from edgesvm.ingest import Link, open_link
 
 def add_port(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal, socket://host:port"
+        "port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal or socket://host:port"
     )
 
 
 def add_to(command: argparse.ArgumentParser, *, auto: bool = False, unlabelled: str = "") -> None:
-    """`unlabelled` is what a command does with samples that carry no label."""
+    """Add the options; `unlabelled` says in the help what is done with unlabelled samples."""
     command.add_argument(
-        "--baud", type=arguments.count, default=115200, metavar="B", help="default 115200"
+        "--baud",
+        type=arguments.count,
+        default=115200,
+        metavar="B",
+        help="speed of a serial port; default 115200",
     )
     kind = command.add_mutually_exclusive_group()
-    kind.add_argument("--text", action="store_true", help="lines of numbers instead of frames")
+    kind.add_argument("--text", action="store_true", help="text lines instead of binary frames")
     if auto:
         kind.add_argument(
-            "--auto", action="store_true", help="lines or frames, as the first byte tells"
+            "--auto", action="store_true", help="text or frames, decided by the first byte"
         )
     command.add_argument(
         "--features",
         type=arguments.count,
         metavar="D",
-        help="expected; on a text link else found out",
+        help="expected number of features; default on a text link: found from the first lines",
     )
     command.add_argument(
-        "--unlabelled", action="store_true", help=f"samples carry no label{unlabelled}"
+        "--unlabelled", action="store_true", help=f"samples have no label{unlabelled}"
     )
-    command.add_argument("--samples", type=arguments.count, metavar="N", help="end after so many")
     command.add_argument(
-        "--once", action="store_true", help="end when the port dies, do not open it again"
+        "--samples", type=arguments.count, metavar="N", help="stop after N samples"
+    )
+    command.add_argument(
+        "--once", action="store_true", help="stop when the port fails instead of opening it again"
     )
     command.add_argument(
         "--wait",
         type=arguments.seconds,
         default=10.0,
         metavar="S",
-        help="for the node's schema, default 10 s",
+        help="how long to wait for the node's schema; default 10 s",
     )
-    command.add_argument("--json", action="store_true", help="a JSON line on stdout at the end")
-    command.add_argument("--quiet", action="store_true", help="no status line")
+    command.add_argument(
+        "--json", action="store_true", help="print one JSON line to stdout at the end"
+    )
+    command.add_argument("--quiet", action="store_true", help="do not show the status line")
 
 
 def open_port(options: argparse.Namespace, signals: Signals, **more: Any) -> Link:
-    """The link that the options name; `more` is for `open_link`. Ctrl-C ends the waiting."""
+    """Open the link that the options describe; `more` goes to `open_link`. Ctrl-C ends the wait."""
     mode = "text" if options.text else "auto" if getattr(options, "auto", False) else "binary"
     try:
         with signals.interruptible():

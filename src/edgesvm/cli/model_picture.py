@@ -1,5 +1,7 @@
-"""A model in two of its features: boundary, margins, and the points it holds, as in Figure 2 of
-Wang & Vucetic 2009."""
+"""Draw a model over two of its features: boundary, margins and stored vectors.
+
+The layout follows Figure 2 of Wang & Vucetic 2009.
+"""
 
 from __future__ import annotations
 
@@ -13,33 +15,33 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from edgesvm.cli.figures import plt
-from edgesvm.cli.held import Held, has_margins, held_by
+from edgesvm.cli.stored_points import StoredPoints, has_margins, stored_points
 from edgesvm.learner import Learner
 
-CLASS_COLORS = ("#2b6cb0", "#c2410c")  # of classes_[0], of classes_[1]; told apart in grey too
-MARGIN_COLORS = ("#0e9bb5", "#d9a400")  # cyan and yellow, as the paper has them, but darker
-PIXELS = 320  # of the decision function, a side
+CLASS_COLORS = ("#2b6cb0", "#c2410c")  # classes_[0], classes_[1]; differ in grey too
+MARGIN_COLORS = ("#0e9bb5", "#d9a400")  # cyan and yellow as in the paper, but darker
+PIXELS = 320  # of the decision function, per side
 ROWS_DRAWN = 2000
 SMALLEST, LARGEST = 14.0, 220.0  # area of a point, in square points
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One model and where to look at it.
+    """One model and the view of it.
 
     Attributes
     ----------
     learner : Learner
         Fitted.
     features : (int, int)
-        The two that are drawn.
+        The two features on the axes.
     at : ndarray of shape (n_features,), float64
-        The value of all others.
+        The values of all other features.
     box : (float, float, float, float)
-        Lowest and highest of the first feature, then of the second.
+        Range of the first feature, then of the second: low, high, low, high.
     title : str
     rows : (X, y), optional
-        Samples to draw as dots; y None where they have no label.
+        Samples to draw as dots; y is None if they have no labels.
     """
 
     learner: Learner
@@ -51,7 +53,7 @@ class Panel:
 
 
 def draw(panels: Sequence[Panel], path: str) -> None:
-    """Panels side by side, at most four in a row; the format is that of the path's ending."""
+    """Draw panels side by side, at most four per row. The path's suffix sets the file format."""
     columns = min(len(panels), 4)
     lines = -(-len(panels) // columns)
     figure, grid = plt.subplots(
@@ -78,9 +80,9 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
     handles = _draw_decisions(axes, panel, xs, ys, values)
     if panel.rows is not None:
         _draw_rows(axes, panel, *panel.rows)
-    found = held_by(panel.learner)
+    found = stored_points(panel.learner)
     if found is not None:
-        handles += _draw_held(axes, panel, found)
+        handles += _draw_stored(axes, panel, found)
     axes.set_xlim(*panel.box[:2])
     axes.set_ylim(*panel.box[2:])
     axes.set_xlabel(f"feature {panel.features[0]}", fontsize=9)
@@ -110,7 +112,7 @@ def _decisions(
 
 
 def _draw_decisions(axes: Any, panel: Panel, xs: Any, ys: Any, values: Any) -> list[Line2D]:
-    """Sides in the classes' colours, the boundary black, the margins where there are any."""
+    """Draw the sides in the classes' colours, the boundary in black, and the margins if any."""
     margins = has_margins(panel.learner)
     full = 1.0 if margins else max(float(np.quantile(np.abs(values), 0.9)), 1e-300)
     tints = LinearSegmentedColormap.from_list("sides", [CLASS_COLORS[0], "white", CLASS_COLORS[1]])
@@ -150,7 +152,7 @@ def _draw_decisions(axes: Any, panel: Panel, xs: Any, ys: Any, values: Any) -> l
 
 
 def _draw_rows(axes: Any, panel: Panel, X: NDArray[Any], y: NDArray[Any] | None) -> None:
-    """Samples as dots: a class's colour, grey without a label or with another one."""
+    """Draw samples as dots in their class's colour; grey if the label is unknown or missing."""
     step = max(len(X) // ROWS_DRAWN, 1)
     points = X[::step][:, panel.features]
     labels = np.zeros(len(points)) if y is None else y[::step]
@@ -161,9 +163,8 @@ def _draw_rows(axes: Any, panel: Panel, X: NDArray[Any], y: NDArray[Any] | None)
     axes.scatter(*points.T, s=5, c=list(colors), linewidths=0, alpha=0.45, zorder=2)
 
 
-def _draw_held(axes: Any, panel: Panel, found: Held) -> list[Line2D]:
-    """Points by their class of more weight, their area by their weight, a bold rim on the
-    margin."""
+def _draw_stored(axes: Any, panel: Panel, found: StoredPoints) -> list[Line2D]:
+    """Draw stored vectors: majority class as colour, weight as area, bold rim on the margin."""
     total = found.weights.sum(axis=1)
     area = SMALLEST + (LARGEST - SMALLEST) * total / max(float(total.max()), 1e-300)
     majority = (found.weights[:, 1] > found.weights[:, 0]).astype(int)

@@ -1,4 +1,4 @@
-"""``edgesvm plan``: what fits in so many bytes."""
+"""``edgesvm plan``: the learners that fit in a number of bytes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from edgesvm.learners.multiclass import Multiclass
 from edgesvm.preprocessing.standardized import Standardized
 
 HELP = """\
-What fits in so many bytes, for every learner: its capacity, its bytes, and what is left.
-Arithmetic only: nothing is allocated. With --learner, the list of arrays that one would live in.
+List, for every learner, the capacity that fits in BYTES, the bytes it takes and the bytes left.
+Nothing is allocated. With --learner, list that learner's arrays.
 
   edgesvm plan 64KiB --features 16
   edgesvm plan 4KiB --features 3 --learner kernel-stream
   edgesvm plan 64KiB --features 16 --classes 10 --learner stream
 """
-# Options that make sense for one learner only.
+# Options that only some learners have.
 CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "kernel", "gamma")
 
 
@@ -29,11 +29,15 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("memory", metavar="BYTES", help="the budget: 65536, 64KiB, 1MiB")
+    command.add_argument("memory", metavar="BYTES", help="memory budget: 65536, 64KiB, 1MiB")
     command.add_argument(
-        "--features", type=arguments.count, required=True, metavar="D", help="features a sample"
+        "--features",
+        type=arguments.count,
+        required=True,
+        metavar="D",
+        help="features per sample",
     )
-    command.add_argument("--json", action="store_true", help="one JSON line")
+    command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     learner_options.add_to(command, memory=False)
     command.set_defaults(act=act, learner=None)
 
@@ -42,9 +46,7 @@ def act(options: argparse.Namespace) -> int:
     if options.learner is not None:
         return _one(options)
     if given := [name for name in CAPACITIES if getattr(options, name) is not None]:
-        raise ValueError(
-            f"--{given[0].replace('_', '-')} is one learner's own: name it with --learner"
-        )
+        raise ValueError(f"--{given[0].replace('_', '-')} needs a choice of --learner")
     rows = [_row(options, name, kind) for name, kind in learner_options.KINDS.items()]
     if options.json:
         print(
@@ -58,34 +60,31 @@ def act(options: argparse.Namespace) -> int:
         )
         return 0
     print(
-        f"{format_bytes(parse_bytes(options.memory))}, {options.features} features a sample, "
-        f"{options.dtype}{_of_how_many(options)}"
+        f"{format_bytes(parse_bytes(options.memory))}, {options.features} features per sample, "
+        f"{options.dtype}{_parts(options)}"
     )
     width = max(len(row["learner"]) for row in rows)
-    print(
-        f"\n  {'learner':<{width}} {'capacity':<20} {'bytes':>10}  {'left':>10}  "
-        "behind a standardizer"
-    )
+    print(f"\n  {'learner':<{width}} {'capacity':<20} {'bytes':>10}  {'left':>10}  standardized")
     for row in rows:
         print(
             f"  {row['learner']:<{width}} {_capacity(row, 'raw'):<20} "
             f"{_bytes(row, 'raw'):>10}  {_left(row, options):>10}  "
             f"{_capacity(row, 'standardized')}, {_bytes(row, 'standardized')} B"
         )
-    print("\n  The list of arrays: edgesvm plan BYTES --features D --learner NAME")
+    print("\n  To list a learner's arrays: edgesvm plan BYTES --features D --learner NAME")
     return 0
 
 
 def _one(options: argparse.Namespace) -> int:
-    """The arrays of one learner."""
+    """Print the arrays of one learner."""
     learner = learner_options.build(options, options.features)
     plan = learner.plan(options.features)
     if options.json:
         arrays = _arrays(plan)
         budget = parse_bytes(options.memory)
-        said = {"budget": budget, "features": options.features, "learner": repr(learner)}
+        report = {"budget": budget, "features": options.features, "learner": repr(learner)}
         part = {"part": _arrays(plan.part)} if plan.part else {}
-        print(json.dumps({**said, "arrays": arrays, **part, "bytes": plan.total}))
+        print(json.dumps({**report, "arrays": arrays, **part, "bytes": plan.total}))
     else:
         print(f"{learner!r}, {options.features} features\n\n{plan}")
     return 0
@@ -117,11 +116,11 @@ def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
     return row
 
 
-def _of_how_many(options: argparse.Namespace) -> str:
+def _parts(options: argparse.Namespace) -> str:
     whole = learner_options.of_many(options, learner_options.of_kind("stream", {}))
     if not isinstance(whole, Multiclass):
         return ""
-    return f", {whole._n_parts} parts for {whole.n_classes} classes, the capacity of each"
+    return f", {whole._n_parts} parts for {whole.n_classes} classes, capacity per part"
 
 
 def _capacity(row: dict, how: str) -> str:

@@ -1,4 +1,4 @@
-"""``edgesvm plot``: a picture of a saved model."""
+"""``edgesvm plot``: draw a saved model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.cli import arguments
-from edgesvm.cli.held import Held, held_by
 from edgesvm.cli.snapshots import read_model
+from edgesvm.cli.stored_points import StoredPoints, stored_points
 from edgesvm.ingest import open_rows
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.standardized import Standardized
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from edgesvm.cli.model_picture import Panel
 
 HELP = """\
-Draw a saved model over two of its features: the boundary, the margins where it has any, and the
-twins or vectors it holds, the larger the more they weigh, in the colour of their majority. Needs
-matplotlib (the extra `plot`). Several models are drawn side by side.
+Draw a saved model over two of its features: the boundary, the margins if it has any, and its twins
+or vectors. A point's size shows its weight, its colour its majority class. Several models are drawn
+side by side. Needs matplotlib (the extra `plot`).
 
   edgesvm plot model.esvm -o model.png
   edgesvm plot model.ckpt -o model.png --data room.npz --range 18,24,0,600
   edgesvm plot gas.esvm -o gas.png --features 0,3 --at 7=0.5
 
-Of more than two features, name the two; the others stand at the medians of what the model holds,
-or of the data, unless --at says otherwise.
+With more than two features, choose two with --features. The others are set to the median of the
+model's points, or of the data, unless --at sets them.
 """
-MARGIN = 0.08  # of the picture, around what is in it
-DEVIATIONS = 3.0  # of a standardized model that holds no points
-MOST_ROWS = 100_000  # of the data
+MARGIN = 0.08  # around the points, relative to their range
+DEVIATIONS = 3.0  # shown of a standardized model without points
+MAX_ROWS = 100_000  # read from the data
 
 Rows = tuple[NDArray[Any], NDArray[Any] | None]
 Box = tuple[float, float, float, float]
@@ -51,19 +51,22 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         type=arguments.new_file,
         required=True,
         metavar="PNG",
-        help="the picture; .svg and .pdf do too",
+        help="output file: .png, .svg or .pdf",
     )
     command.add_argument(
-        "--data", metavar="FILE", help="rows to draw as dots: .npz, .csv (the label last) or .rec"
+        "--data",
+        metavar="FILE",
+        help="rows to draw as dots: an .npz, a .csv with the label last, or a .rec",
     )
     command.add_argument(
         "--range",
         type=box,
         metavar="LO,HI[,LO,HI]",
-        help="of both features, or of each; default: around the points (--range=-1,1 for a minus)",
+        help="range of both features, or of each; default: around the points (write "
+        "--range=-1,1 for negative numbers)",
     )
     command.add_argument(
-        "--features", type=pair, metavar="I,J", help="the two that are drawn, counted from 0"
+        "--features", type=pair, metavar="I,J", help="the two features to draw, counted from 0"
     )
     command.add_argument(
         "--at",
@@ -71,19 +74,19 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         action="append",
         default=[],
         metavar="I=VALUE",
-        help="where feature I, which is not drawn, stands",
+        help="value of feature I, which is not drawn; may be repeated",
     )
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
-    from edgesvm.cli import model_picture  # says at once that matplotlib is missing
+    from edgesvm.cli import model_picture  # reports a missing matplotlib right away
 
     panels = []
     for path in options.models:
         learner = read_model(path)
         if learner is None or not learner.is_fitted:
-            raise ValueError(f"{path} has learned no sample yet: there is nothing to draw")
+            raise ValueError(f"{path} has not learned a sample yet: nothing to draw")
         rows = None if options.data is None else _rows(options.data, learner)
         try:
             panels.append(
@@ -111,18 +114,18 @@ def panel_of(
     box: Box | None = None,
     rows: Rows | None = None,
 ) -> Panel:
-    """What is drawn of a fitted learner, where the caller left it open.
+    """The view of a fitted learner, with defaults for what the caller left open.
 
     Raises
     ------
     ValueError
-        It cannot be drawn so; the message says which option would do.
+        It cannot be drawn; the message names the option to give.
     """
     from edgesvm.cli.model_picture import Panel
 
     if learner._n_classes > 2:
-        raise ValueError("a picture is of one boundary; this model has more than two classes")
-    found = held_by(learner)
+        raise ValueError("cannot draw a model of more than two classes")
+    found = stored_points(learner)
     drawn = _features(learner, features)
     known = _points(learner, found, rows)
     return Panel(
@@ -138,7 +141,7 @@ def panel_of(
 def _rows(path: str, learner: Learner) -> Rows:
     source = open_rows(path)
     try:
-        X, y = next(source.chunks(MOST_ROWS), (np.empty((0, source.n_features)), None))
+        X, y = next(source.chunks(MAX_ROWS), (np.empty((0, source.n_features)), None))
     finally:
         source.close()
     if X.shape[1] != learner.n_features_in_:
@@ -152,18 +155,20 @@ def _rows(path: str, learner: Learner) -> Rows:
 def _features(learner: Learner, chosen: tuple[int, int] | None) -> tuple[int, int]:
     n = learner.n_features_in_
     if n < 2:
-        raise ValueError("the model has one feature; a picture takes two")
+        raise ValueError("the model has one feature; a picture needs two")
     if chosen is None:
         if n > 2:
-            raise ValueError(f"the model has {n} features: name two of them, --features I,J")
+            raise ValueError(f"the model has {n} features: choose two with --features I,J")
         return 0, 1
     if max(chosen) >= n:
-        raise ValueError(f"--features {chosen[0]},{chosen[1]}: the model has 0 to {n - 1}")
+        raise ValueError(f"--features {chosen[0]},{chosen[1]}: the model has features 0 to {n - 1}")
     return chosen
 
 
-def _points(learner: Learner, found: Held | None, rows: Rows | None) -> NDArray[np.float64] | None:
-    """Points that show where the model lives: those it holds, else the data, else its scale."""
+def _points(
+    learner: Learner, found: StoredPoints | None, rows: Rows | None
+) -> NDArray[np.float64] | None:
+    """Points that show the model's range: its own, else the data, else those of its scale."""
     if found is not None and len(found.points):
         return found.points
     if rows is not None and len(rows[0]):
@@ -185,12 +190,12 @@ def _fixed(
         if feature >= n:
             raise ValueError(f"--at {feature}=...: the model has features 0 to {n - 1}")
         if feature in drawn:
-            raise ValueError(f"--at {feature}=...: this feature is drawn")
+            raise ValueError(f"--at {feature}=...: this feature is one of the two drawn")
     others = [j for j in range(n) if j not in drawn and j not in given]
     if others and known is None:
         raise ValueError(
-            f"the model holds no points to take feature {others[0]} from: give --at "
-            f"{others[0]}=VALUE for each of the others, or --data FILE"
+            f"the model has no points to set feature {others[0]} from: give --at "
+            f"{others[0]}=VALUE for each feature that is not drawn, or --data FILE"
         )
     values = np.zeros(n)
     if known is not None:
@@ -203,7 +208,7 @@ def _fixed(
 def _box(known: NDArray[np.float64] | None, drawn: tuple[int, int]) -> Box:
     if known is None:
         raise ValueError(
-            "the model holds no points to choose a range by: give --range or --data FILE"
+            "the model has no points to choose a range from: give --range or --data FILE"
         )
     low, high = known[:, drawn].min(axis=0), known[:, drawn].max(axis=0)
     width = np.where(high > low, high - low, 2.0 * np.maximum(np.abs(high), 0.5))
@@ -211,7 +216,7 @@ def _box(known: NDArray[np.float64] | None, drawn: tuple[int, int]) -> Box:
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
 
-def _title(learner: Learner, found: Held | None) -> str:
+def _title(learner: Learner, found: StoredPoints | None) -> str:
     inner = learner._inner if isinstance(learner, Standardized) else learner
     holds = "" if found is None else f"{len(found.points):,} {found.name}, "
     return f"{type(inner).__name__}: {holds}{learner.n_seen_:,} samples"
@@ -229,7 +234,7 @@ def box(text: str) -> Box:
         all(map(math.isfinite, numbers)) and numbers[0] < numbers[1] and numbers[2] < numbers[3]
     ):
         raise argparse.ArgumentTypeError(
-            f"{text}: give two finite numbers, the lower first, or two for each feature"
+            f"{text}: give two finite numbers LO,HI, the lower one first, or two for each feature"
         )
     return numbers[0], numbers[1], numbers[2], numbers[3]
 
@@ -239,7 +244,7 @@ def pair(text: str) -> tuple[int, int]:
     first, _, second = text.partition(",")
     numbers = int(first), int(second or "-1")
     if min(numbers) < 0 or numbers[0] == numbers[1]:
-        raise argparse.ArgumentTypeError(f"{text}: give two different features, as 0,1")
+        raise argparse.ArgumentTypeError(f"{text}: give two different features, such as 0,1")
     return numbers
 
 
@@ -248,5 +253,7 @@ def setting(text: str) -> tuple[int, float]:
     feature, _, number = text.partition("=")
     value = float(number or "nan")
     if int(feature) < 0 or not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text}: give a feature and a finite number, as 3=0.5")
+        raise argparse.ArgumentTypeError(
+            f"{text}: give a feature and a finite number, such as 3=0.5"
+        )
     return int(feature), value

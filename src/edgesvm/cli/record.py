@@ -1,4 +1,4 @@
-"""``edgesvm record``: the samples of a sensor on a port, kept in a file."""
+"""``edgesvm record``: record the samples of a sensor in a file."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from edgesvm.ingest import LateLabel, Link, RecordingSchema, RecordingWriter
 from edgesvm.ingest.recording import SUFFIX
 
 HELP = """\
-Keep the samples that come in on PORT in FILE, behind those that are there. Nothing is learned and
-nothing answered.
+Append the samples that arrive on PORT to FILE. Nothing is learned and no prediction is sent.
 
-  edgesvm record /dev/ttyUSB0 room.rec             a node that speaks frames (FORMATS.md)
-  edgesvm record /dev/ttyACM0 room.rec --text      any sketch that prints numbers, the label last
-  edgesvm replay room.rec                          test-then-train over what was kept
+  edgesvm record /dev/ttyUSB0 room.rec             a node that sends frames (FORMATS.md)
+  edgesvm record /dev/ttyACM0 room.rec --text      a sketch that prints numbers, the label last
+  edgesvm replay room.rec                          predict and learn the recorded samples
   python -m firmware_sim serve --replay room.rec   play it back onto a link
 
-Samples are written as they come and forced onto the medium every --sync seconds and at the end, so
-a power cut costs at most that much; a killed process costs nothing that was written. Each sample
-has its own CRC: a torn end or a damaged spot costs the samples it covers and no others. Ctrl-C and
-SIGTERM end it. When the medium is full it ends with exit code 1, and what was written stays
-readable. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends.
+Samples are written as they arrive; the file is synced every --sync seconds and at the end. A power
+cut loses at most the samples since the last sync; a killed process loses nothing it has written.
+Each sample has its own CRC, so damage loses only the samples it covers.
+
+Ctrl-C and SIGTERM end the recording. If the medium is full, record ends with exit code 1, and the
+samples already written stay readable. If the port fails, it is opened again after 0.1 to 5 s; with
+--once, record ends instead.
 """
 
 
@@ -39,35 +40,36 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     link_options.add_port(command)
     command.add_argument(
-        "file", type=_recording_name, metavar="FILE", help=f"its name ends in {SUFFIX}"
+        "file",
+        type=_recording_name,
+        metavar="FILE",
+        help=f"output file, with a name that ends in {SUFFIX}",
     )
     link_options.add_to(command)
     command.add_argument(
         "--late-labels",
         action="store_true",
-        help="in text, labels come in lines of their own; a node that speaks frames tells",
+        help="text links: labels arrive in separate lines (a binary node says so itself)",
     )
     command.add_argument(
         "--sync",
         type=arguments.seconds,
         default=10.0,
         metavar="S",
-        help="force onto the medium every S seconds, default 10",
+        help="sync the file every S seconds; default 10",
     )
     command.set_defaults(act=act)
 
 
 def _recording_name(text: str) -> str:
     if not text.lower().endswith(SUFFIX):
-        raise argparse.ArgumentTypeError(
-            f"{text}: give it the ending {SUFFIX}, by which it is read"
-        )
+        raise argparse.ArgumentTypeError(f"{text}: the name must end in {SUFFIX}")
     return arguments.new_file(text)
 
 
 def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
-    # Labels are kept as they come, and matched by whoever reads them.
+    # Labels are recorded as they arrive; the reader matches them to samples.
     late = int(options.late_labels or not options.text)
     with (
         stop_signals() as signals,
@@ -76,16 +78,15 @@ def act(options: argparse.Namespace) -> int:
         writer = RecordingWriter(options.file, _schema(link))
         recorder = _Recorder(link, writer, options)
         if writer.schema.late and writer.n_records:
-            # What was sent meanwhile was not kept: a label must not find a sample of the last time.
+            # Samples were missed in between: a label must not match a sample of the last recording.
             recorder.guarded(writer.append_labels, [LateLabel(0, 0, 0.0, is_epoch=True)])
         if writer.cut_bytes:
             status.say(
-                f"{options.file}: {writer.cut_bytes:,} bytes that no reader could use were cut "
-                "from its end"
+                f"{options.file}: removed {writer.cut_bytes:,} incomplete bytes from its end"
             )
         status.say(
-            f"{options.file}: {writer.n_records:,} samples of {writer.schema.n_features} features "
-            f"are there; {writer.schema.record_bytes} bytes a sample"
+            f"{options.file}: holds {writer.n_records:,} samples of {writer.schema.n_features} "
+            f"features; {writer.schema.record_bytes} bytes per sample"
         )
         try:
             recorder.run(signals, status)
@@ -96,7 +97,7 @@ def act(options: argparse.Namespace) -> int:
             if options.json:
                 print(json.dumps(summary), flush=True)
             else:
-                status.say(_closing_words(options.file, summary))
+                status.say(_closing_text(options.file, summary))
     return 0
 
 
@@ -109,7 +110,7 @@ def _schema(link: Link) -> RecordingSchema:
 
 
 class _Recorder:
-    """From the link's ring to the file."""
+    """Moves samples from the link's ring to the file."""
 
     def __init__(self, link: Link, writer: RecordingWriter, options: argparse.Namespace) -> None:
         self.link = link
@@ -120,14 +121,14 @@ class _Recorder:
         self._next_sync = self.started + options.sync
 
     def run(self, signals: Signals, status: StatusLine) -> None:
-        """Until the samples asked for are kept, a signal comes, or, with --once, the port dies."""
+        """Record until all samples are in, a signal arrives or, with --once, the port fails."""
         while not signals.stopping and self.left != 0:
             try:
                 self.step()
             except LinkDown as down:
                 if self.options.once:
                     return
-                status.say(f"{down}; opening it again")
+                status.say(f"{down}; trying to open it again")
                 try:
                     with signals.interruptible():
                         self.link.reconnect()
@@ -137,41 +138,41 @@ class _Recorder:
 
     @property
     def left(self) -> int | None:
-        """Samples still to be kept; None where no number was given."""
+        """Samples still to be recorded; None if no number was given."""
         return None if self.options.samples is None else self.options.samples - self.taken
 
     def step(self) -> None:
         try:
             self.link.poll(0.1)
         finally:
-            self.keep()
+            self.write()
         if time.monotonic() >= self._next_sync:
             self._next_sync = time.monotonic() + self.options.sync
             self.guarded(self.writer.sync)
 
-    def keep(self) -> None:
-        """Write what waits in the ring, and the labels that came between its rows."""
-        self.keep_labels()
+    def write(self) -> None:
+        """Write the samples in the ring, and the labels that arrived between them."""
+        self.write_labels()
         while n := len((batch := self.link.take(self.left)).y):
             self.guarded(self.writer.append, batch)
             self.link.release(n)
             self.taken += n
-            self.keep_labels()
+            self.write_labels()
 
-    def keep_labels(self) -> None:
-        """Write the labels that have come since the last row that was taken."""
+    def write_labels(self) -> None:
+        """Write the labels that arrived since the last sample taken."""
         if labels := list(self.link.take_labels()):
             self.guarded(self.writer.append_labels, labels)
             self.labels += sum(not label.is_epoch for label in labels)
 
     def guarded(self, write: Callable[..., None], *arguments: object) -> None:
-        """The medium's errors, told apart from the port's."""
+        """Call `write`; report an error of the medium as such, not as one of the port."""
         try:
             write(*arguments)
         except OSError as error:
             raise RuntimeError(
                 f"{self.options.file}: {error.strerror or error}; "
-                f"the {self.writer.n_records:,} samples written before can be read"
+                f"the {self.writer.n_records:,} samples written before are readable"
             ) from error
 
     def text(self) -> str:
@@ -196,9 +197,9 @@ class _Recorder:
         }
 
 
-def _closing_words(file: str, s: dict[str, Any]) -> str:
+def _closing_text(file: str, s: dict[str, Any]) -> str:
     labels = f" and {s['late_labels']:,} late labels" if s["late_labels"] else ""
     return (
-        f"{file}: {s['taken']:,} samples{labels} more, {s['records']:,} records in all, "
+        f"{file}: {s['taken']:,} samples{labels} added, {s['records']:,} records in total, "
         f"{format_bytes(s['bytes'])}; {s['counters']['missing']:,} missing"
     )

@@ -1,4 +1,4 @@
-"""``edgesvm replay``: test-then-train over a recording."""
+"""``edgesvm replay``: predict, then learn, each sample of a recording."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from edgesvm.cli import evaluate
 from edgesvm.ingest import Recording
 
 HELP = """\
-Test-then-train over the samples that `edgesvm record` kept, in their order: each is predicted, then
-learned.
+Predict, then learn, each sample that `edgesvm record` wrote, in order, and report the accuracy of
+these predictions (test-then-train). The same as `edgesvm eval` on such a file.
 
   edgesvm replay room.rec --memory 64KiB --learner kernel-stream
-  python -m firmware_sim serve --replay room.rec   plays it onto a link, for `run`
+  python -m firmware_sim serve --replay room.rec   send it over a link, to `run`
 
-Where labels came late, a sample is predicted where it came and learned where its label came, as in
-`run`. The same as `edgesvm eval` on such a file. Damaged records and samples without a label are
-left out and counted.
+If labels arrived late, each sample is predicted when it arrived and learned when its label arrived,
+as in `run`. Damaged records and samples without a label are skipped and counted.
 """
 
 
@@ -24,7 +23,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "replay", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    command.add_argument("file", metavar="FILE", help="a recording, of whatever name")
+    command.add_argument("file", metavar="FILE", help="a recording; the name does not matter")
     evaluate.add_options(command)
     command.set_defaults(act=act)
 

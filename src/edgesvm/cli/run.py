@@ -1,4 +1,4 @@
-"""``edgesvm run``: a sensor on a port teaches a learner; predictions go back."""
+"""``edgesvm run``: learn from a sensor on a port and send predictions back."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.runner import Runner
 
 HELP = """\
-Learn from the sensor on PORT: each sample is predicted, then learned, and the prediction goes back.
+Learn from the sensor on PORT: predict each sample, learn it, and send the prediction back.
 
-  edgesvm run /dev/ttyUSB0                         a node that speaks frames (FORMATS.md)
-  edgesvm run /dev/ttyACM0 --text --save m.esvm    any sketch that prints numbers, the label last
+  edgesvm run /dev/ttyUSB0                         a node that sends frames (FORMATS.md)
+  edgesvm run /dev/ttyACM0 --text --save m.esvm    a sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
 
-With --save the model is loaded from FILE if it is there, and written to it at the end, on Ctrl-C
-and on SIGTERM. With --checkpoint it is saved while learning too, so that the power may go at any
-moment. When the port dies it is opened again, waiting 0.1 to 5 s; --once ends instead. Nothing is
-sent to a sketch that prints lines: it may not read. With --answers it gets one line for each of
-its own, "!SEQUENCE LABEL FLAGS SCORE".
+With --save, the model is loaded from FILE if it exists, and written there at the end, on Ctrl-C and
+on SIGTERM. With --checkpoint it is also saved while learning, so that a power cut at any moment
+leaves a model. If the port fails, it is opened again after 0.1 to 5 s; with --once, run ends
+instead. On a text link predictions are sent back only with --answers, as lines
+"!SEQUENCE LABEL FLAGS SCORE".
 """
 
 
@@ -52,7 +52,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     link_options.add_port(command)
-    link_options.add_to(command, auto=True, unlabelled=": predict only")
+    link_options.add_to(command, auto=True, unlabelled=": only predict")
     command.add_argument(
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
@@ -61,57 +61,62 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         type=arguments.count,
         default=256,
         metavar="ROWS",
-        help="samples held for the learner",
+        help="capacity of the ring between link and learner, in samples; default 256",
     )
     command.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),
         default="drop_oldest",
-        help="what a sample does to a full ring; default drop_oldest",
+        help="which sample to drop when the ring is full; default drop_oldest",
     )
     command.add_argument(
         "--late-labels",
         type=arguments.count,
         metavar="W",
-        help="samples that wait for a label sent on its own; default 256 where frames say so",
+        help="how many samples may wait for a late label; default 256 if the node announces "
+        "late labels",
     )
     command.add_argument(
         "--range",
         type=arguments.value_range,
         metavar="LO,HI",
-        help="a sample with a value beyond is refused (negative: --range=-1,1)",
+        help="refuse samples with a value outside (write --range=-1,1 for negative numbers)",
     )
     command.add_argument(
-        "--clip", action="store_true", help="bring values beyond --range to its end instead"
+        "--clip", action="store_true", help="set values outside --range to the nearer end instead"
     )
     command.add_argument(
         "--max-labels-per-second",
         type=arguments.rate,
         metavar="N",
-        help="learn no more, whoever sends them",
+        help="learn at most N labels per second",
     )
     command.add_argument(
-        "--allow-commands", action="store_true", help="let this end ask something of the node"
+        "--allow-commands", action="store_true", help="allow sending commands to the node"
     )
     command.add_argument(
         "--rate",
         type=arguments.rate,
         metavar="HZ",
-        help="ask the node for so many samples a second; with --allow-commands",
+        help="ask the node for this sampling rate; needs --allow-commands",
     )
     command.add_argument(
         "--save",
         type=arguments.new_file,
         metavar="FILE",
-        help="snapshot: loaded if there, written at the end",
+        help="snapshot file: loaded if it exists, written at the end",
     )
-    command.add_argument("--fresh", action="store_true", help="load neither FILE, begin anew")
+    command.add_argument(
+        "--fresh",
+        action="store_true",
+        help="start with a new model; do not load --save or --checkpoint",
+    )
     command.add_argument(
         "--window",
         type=arguments.count,
         default=1000,
         metavar="N",
-        help="samples of the rolling accuracy",
+        help="rolling accuracy over the last N samples; default 1000",
     )
     checkpoint_options.add_to(command)
     learner_options.add_to(command)
@@ -125,10 +130,10 @@ def act(options: argparse.Namespace) -> int:
     with stop_signals() as signals, _open(options, signals) as link:
         learner, source = _learner(options, link, checkpoint)
         assert link.schema is not None  # open
-        origin = f", {learner.n_seen_:,} samples old, from {source}" if source else ""
+        origin = f", loaded from {source} after {learner.n_seen_:,} samples" if source else ""
         status.say(
             f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; "
-            f"{link.schema.n_features} features a sample; "
+            f"{link.schema.n_features} features per sample; "
             f"link {format_bytes(link.nbytes)}"
         )
         runner = Runner(
@@ -145,7 +150,7 @@ def act(options: argparse.Namespace) -> int:
         try:
             with closing(saver) if saver else nullcontext():
                 _serve(options, runner, signals, status, started, saver=saver)
-        finally:  # whatever ended it, what was learned is kept, and told
+        finally:  # whatever ended it, save the model and report
             status.end()
             try:
                 if options.save:
@@ -162,7 +167,8 @@ def act(options: argparse.Namespace) -> int:
         status.say(f"saved to {options.save}")
     if summary["broken_identities"]:
         print(
-            f"edgesvm: counts do not add up: {'; '.join(summary['broken_identities'])}",
+            "edgesvm: internal error, counters are inconsistent: "
+            f"{'; '.join(summary['broken_identities'])}",
             file=sys.stderr,
         )
         return 1
@@ -185,7 +191,7 @@ def _open(options: argparse.Namespace, signals: Signals) -> Link:
 def _learner(
     options: argparse.Namespace, link: Link, checkpoint: Checkpoint | None
 ) -> tuple[Learner, str | None]:
-    """The learner saved, or a new one for this link's samples; the file it came from."""
+    """The saved learner and its file, or a new one for this link's samples and None."""
     assert link.schema is not None  # open
     n_features = link.schema.n_features
     learner, source = checkpoint_options.load(checkpoint, options), options.checkpoint
@@ -198,13 +204,13 @@ def _learner(
     labels = learner.classes_.tolist()
     if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
         raise ValueError(
-            f"{source} was learned with the labels {labels}, a link has whole numbers; "
-            "--fresh begins anew"
+            f"the model in {source} has the labels {labels}, but a link has integers; "
+            "use --fresh to start over"
         )
     if learner.n_features_in_ != n_features:
         raise ValueError(
-            f"{source} was learned on {learner.n_features_in_} features, "
-            f"the link has {n_features}; --fresh begins anew"
+            f"the model in {source} has {learner.n_features_in_} features, "
+            f"the link has {n_features}; use --fresh to start over"
         )
     return learner, source
 
@@ -218,8 +224,8 @@ def _serve(
     *,
     saver: Checkpointer | None,
 ) -> None:
-    """Until the samples asked for are in, a signal comes, or, with --once, the port dies."""
-    node = _Voice(runner.link, status, options.rate)
+    """Serve until enough samples are taken, a signal arrives or, with --once, the port fails."""
+    node = _NodeMessages(runner.link, status, options.rate)
     while not signals.stopping and (options.samples is None or runner.taken < options.samples):
         try:
             runner.step(at_most=None if options.samples is None else options.samples - runner.taken)
@@ -230,43 +236,43 @@ def _serve(
                 saver.save()  # the port may be away for long
             if options.once:
                 return
-            status.say(f"{down}; opening it again")
+            status.say(f"{down}; trying to open it again")
             try:
                 with signals.interruptible():
                     runner.link.reconnect()
             except Stop:
                 return
-            status.say(f"{runner.link.name} is back")
-        node.listen()
+            status.say(f"{runner.link.name} is open again")
+        node.show()
         status.show(lambda: run_report.progress(runner, time.monotonic() - started))
 
 
-class _Voice:
-    """What the node says for people to read: its log, at most 16 lines a second, and its answer."""
+class _NodeMessages:
+    """Shows the node's log, at most 16 lines per second, and its reply to --rate."""
 
     def __init__(self, link: Link, status: StatusLine, rate: float | None) -> None:
         self._link = link
         self._status = status
-        self._asked = rate
+        self._rate = rate
         self._next = time.monotonic()
 
-    def listen(self) -> None:
+    def show(self) -> None:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + 1.0
             for line in self._link.take_logs():
                 self._status.say(f"node: {line}")
-        if self._asked is not None and isinstance(self._link, BinaryLink):
-            self._answer(self._link)
+        if self._rate is not None and isinstance(self._link, BinaryLink):
+            self._show_reply(self._link)
 
-    def _answer(self, link: BinaryLink) -> None:
+    def _show_reply(self, link: BinaryLink) -> None:
         if link.commands.pending:
             return
-        asked = f"{self._asked:g} samples a second"
+        rate = f"{self._rate:g} samples per second"
         if link.commands.command_done:
-            self._status.say(f"the node now makes {asked}")
+            self._status.say(f"the node's rate is now {rate}")
         elif link.commands.command_refused:
-            self._status.say(f"the node refused to make {asked}")
+            self._status.say(f"the node refused the rate {rate}")
         else:
-            self._status.say(f"the node did not answer when asked for {asked}")
-        self._asked = None
+            self._status.say(f"the node did not answer the request for {rate}")
+        self._rate = None

@@ -1,4 +1,4 @@
-"""What ``edgesvm run`` reports: a status line, a JSON line, and words."""
+"""Reports of ``edgesvm run``: a status line, a JSON line and text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def progress(runner: Runner, seconds: float) -> str:
 
 
 def summary(runner: Runner, seconds: float) -> dict[str, Any]:
-    """All of it, for a JSON line."""
+    """All results, for a JSON line."""
     return {
         "learner": repr(runner.learner),
         "bytes_planned": runner.learner.plan(runner.learner.n_features_in_).total,
@@ -34,7 +34,7 @@ def summary(runner: Runner, seconds: float) -> dict[str, Any]:
 
 
 def words(summary: dict[str, Any]) -> str:
-    """`summary` for people."""
+    """`summary` as text."""
     c = summary["counters"]
     lines = [
         f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
@@ -42,21 +42,21 @@ def words(summary: dict[str, Any]) -> str:
         f"accuracy {percent(summary['accuracy'])}, "
         f"last {min(summary['window'], summary['predicted']):,} "
         f"{percent(summary['rolling_accuracy'])} "
-        f"(saying the larger class: {percent(summary['majority'])})",
+        f"(majority class: {percent(summary['majority'])})",
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
-        f"{c['duplicate'] + c['too_old']:,} sent again, "
+        f"{c['duplicate'] + c['too_old']:,} repeated, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
     ]
     if n_late := c["waiting"] + c["expired"]:
         lines.append(
-            f"{n_late:,} samples without their label in time: {c['expired']:,} came too late, "
-            f"{c['waiting']:,} may yet come"
+            f"{n_late:,} samples without a label in time: {c['expired']:,} waited too long, "
+            f"{c['waiting']:,} still waiting"
         )
     if c["over_rate"]:
-        lines.append(f"{c['over_rate']:,} labels were over --max-labels-per-second")
+        lines.append(f"{c['over_rate']:,} labels not learned: over --max-labels-per-second")
     if c["unknown_label"]:
         lines.append(
-            f"{c['unknown_label']:,} samples had a label more than the learner has classes:"
-            " --classes K makes room for K"
+            f"{c['unknown_label']:,} samples refused: more labels than classes; "
+            "give the number with --classes K"
         )
     return "\n".join(lines)

@@ -15,14 +15,14 @@ from firmware_sim.harness import Report, simulate
 from firmware_sim.limits.profiles import profile
 
 HELP = """\
-A simulated sensor at one end of a link, `edgesvm run` at the other, in a process of its own that is
-held to a device's memory. The report says what the sensor saw: accuracy of the answers, faults
-injected, memory; and what `edgesvm run` counted.
+Start a simulated sensor and `edgesvm run` at the two ends of a link. `run` is limited to a device's
+memory. The report shows what the sensor saw (accuracy of the predictions, faults injected, memory)
+and what `run` counted.
 
   edgesvm simulate                      a rotating machine, 10,000 samples, a Pi Zero
   edgesvm simulate --signal gas --faults field --samples 50000 --profile pico-class
   edgesvm simulate --replay room.csv --link tcp --learner kernel-stream
-  edgesvm simulate --checkpoint room.ckpt --every 500     once more, and it goes on from there
+  edgesvm simulate --checkpoint room.ckpt --every 500     run it again and it continues
 """
 SAMPLES = 10_000
 
@@ -36,17 +36,17 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     sim_options.add_node_options(command)
     sim_options.add_link_options(command)
     command.add_argument(
-        "--save", type=arguments.new_file, metavar="FILE", help="snapshot, as for `run`"
+        "--save", type=arguments.new_file, metavar="FILE", help="snapshot file, as for `run`"
     )
     command.add_argument(
         "--timeout",
         type=arguments.seconds,
         default=600.0,
         metavar="S",
-        help="longest run, default 600 s",
+        help="time limit; default 600 s",
     )
     checkpoint_options.add_to(command)
-    learner_options.add_to(command, memory_default="what the profile gives it")
+    learner_options.add_to(command, memory_default="that of the profile")
     command.set_defaults(act=act, samples=SAMPLES, profile="pi-zero", memory=None)
 
 
@@ -77,14 +77,14 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _edge_words(edge: dict[str, Any]) -> str:
-    """What `edgesvm run` said of itself."""
+    """The report of `edgesvm run` as text."""
     c = edge["counters"]
     return (
         f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: "
         f"accuracy {percent(edge['accuracy'])} "
-        f"(saying the larger class: {percent(edge['majority'])})\n"
-        f"counted   {c['taken']:,} in, {c['learned']:,} learned, {c['missing']:,} missing, "
-        f"{c['duplicate'] + c['too_old']:,} sent again, "
+        f"(majority class: {percent(edge['majority'])})\n"
+        f"counted   {c['taken']:,} taken, {c['learned']:,} learned, {c['missing']:,} missing, "
+        f"{c['duplicate'] + c['too_old']:,} repeated, "
         f"{c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} bytes rejected, "
         f"{c['disconnects']:,} disconnects; "
         f"{_saves(c)}counts add up: {'no' if edge['broken_identities'] else 'yes'}"
@@ -92,25 +92,25 @@ def _edge_words(edge: dict[str, Any]) -> str:
 
 
 def _saves(c: dict[str, int]) -> str:
-    """Of a checkpoint, where there is one."""
+    """The counts of a checkpoint, if there is one."""
     return f"{c['saves']:,} saves, {c['save_failed']:,} failed; " if "saves" in c else ""
 
 
 def exit_code(report: Report) -> int:
-    """0 where every sample was answered; else 1, with the edge process's own words on stderr."""
+    """0 if every sample was answered; else 1, with the host process's stderr."""
     if report.ended == "drained" and report.exit_code == 0:
         return 0
     if report.edge_errors:
         print(report.edge_errors.rstrip(), file=sys.stderr)
     print(
-        f"edgesvm: the run ended by {report.ended}, `edgesvm run` with {report.exit_code}",
+        f"edgesvm: the run ended: {report.ended}; exit code of `edgesvm run`: {report.exit_code}",
         file=sys.stderr,
     )
     return 1
 
 
 def edge_command(options: argparse.Namespace) -> list[str]:
-    """``edgesvm run`` with the learner options given here."""
+    """The command ``edgesvm run`` with the learner options of `options`."""
     command = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--quiet"]
     names = (
         "memory",

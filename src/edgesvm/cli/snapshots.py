@@ -1,4 +1,4 @@
-"""Snapshots and checkpoints by name: what is wrong with one is said of a file."""
+"""Read snapshots and checkpoints by file name; errors name the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from edgesvm.persist.store import read_file
 
 @contextmanager
 def of_file(path: str) -> Iterator[None]:
-    """Name the file in the error of what is read from it."""
+    """Add the file's name to errors raised while it is read."""
     try:
         yield
     except CorruptModelError as error:
@@ -27,16 +27,16 @@ def read_model(path: str) -> Learner | None:
 
 
 def snapshot(path: str) -> tuple[bytes, Learner]:
-    """Its bytes and its learner."""
+    """The bytes of a snapshot file, and its learner."""
     data = read_file(path)
     return data, restore(data)
 
 
 def newest(slots: list[Slot]) -> tuple[bytes, Learner | None]:
-    """Snapshot and learner of the newest sound slot; none before the first save."""
-    sound = [slot for slot in slots if slot.sequence is not None]
-    if not sound:
+    """Snapshot and learner of the newest valid slot; no learner before the first save."""
+    valid = [slot for slot in slots if slot.sequence is not None]
+    if not valid:
         problems = [slot.problem for slot in slots if slot.problem]
-        raise problems[0] if problems else CorruptModelError("it has no slot that was ever written")
-    data = read_slot(max(sound, key=lambda slot: slot.sequence or 0))
+        raise problems[0] if problems else CorruptModelError("neither slot was ever written")
+    data = read_slot(max(valid, key=lambda slot: slot.sequence or 0))
     return data, restore(data) if data else None

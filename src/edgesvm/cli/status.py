@@ -1,4 +1,4 @@
-"""One live line on a terminal; a line now and then where there is none."""
+"""A status line: live on a terminal, otherwise a line now and then."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLEAR = "\r\x1b[K"
 
 
 class StatusLine:
-    """Shows what ``text()`` says on stderr: in place on a terminal, else a line every 10 s."""
+    """Shows ``text()`` on stderr: in place on a terminal, else as a line every 10 s."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -22,7 +22,7 @@ class StatusLine:
         self._next = time.monotonic() + (0.0 if self._live else LOG_EVERY_S)
 
     def show(self, text: Callable[[], str]) -> None:
-        """Show it if it is time to; cut to the terminal, since a wrapped line is not rewritten."""
+        """Show it if it is due, truncated to the terminal: a wrapped line cannot be rewritten."""
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
@@ -30,7 +30,7 @@ class StatusLine:
         self._write(CLEAR + text()[: _columns() - 1] if self._live else text() + "\n")
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         if not self._quiet:
             self._write((CLEAR if self._live else "") + text + "\n")
 
@@ -46,7 +46,7 @@ class StatusLine:
 
 
 def _columns() -> int:
-    """Width of the terminal now: it may be resized at any time."""
+    """Current width of the terminal, which may be resized at any time."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except OSError:
@@ -54,5 +54,5 @@ def _columns() -> int:
 
 
 def percent(share: float | None) -> str:
-    """A share for people; "-" where there is none yet."""
+    """A share in percent; "-" for None."""
     return "-" if share is None else f"{100 * share:.1f} %"

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C end a command in its own time: with what it has to write, and its report."""
+"""On SIGTERM and Ctrl-C a command finishes cleanly: it saves and prints its report."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from contextlib import contextmanager
 
 
 class Stop(Exception):
-    """A signal came while waiting for a port."""
+    """A signal arrived while waiting for a port."""
 
 
 class Signals:
-    """Set by SIGTERM and SIGINT. While waiting for a port they raise, since nothing is half done
-    then.
-    """
+    """Set by SIGTERM and SIGINT. In a wait for a port, where nothing is half done, they raise."""
 
     def __init__(self) -> None:
         self.stopping = False
@@ -27,7 +25,7 @@ class Signals:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Within, a signal raises `Stop`; so does one that came before."""
+        """A context in which a signal raises `Stop`; so does an earlier one, on entry."""
         self._waiting = True
         try:
             if self.stopping:
@@ -39,7 +37,7 @@ class Signals:
 
 @contextmanager
 def stop_signals() -> Iterator[Signals]:
-    """Signals are entered in what this yields, until its end."""
+    """Handle both signals within this context; yields the `Signals` that they set."""
     signals = Signals()
     before = {number: signal.signal(number, signals) for number in (signal.SIGTERM, signal.SIGINT)}
     try:

@@ -1,4 +1,4 @@
-"""What 1 % of lost frames costs in accuracy."""
+"""Accuracy lost when 1 % of the frames are lost."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from firmware_sim.conformance.section import Section
 from firmware_sim.line import MIXES
 from firmware_sim.node import RotatingMachine
 
-LIMIT_ACCURACY = 0.005  # lost at 1 % of frames lost
+LIMIT_ACCURACY = 0.005  # loss of accuracy at 1 % of frames lost
 DATA = "EDGESVM_DATA"
 
 
 def accuracy_section(folder: Path, *, seed: int, samples: int) -> Section:
-    """Test-then-train accuracy as the node saw it, clean and with 1 % of the frames lost."""
+    """Prequential accuracy at the node, without faults and with 1 % of the frames lost."""
     sources: dict[str, Callable[[], SampleSource]] = {"rotating": lambda: RotatingMachine(seed)}
     occupancy = Path(os.environ.get(DATA, "../shared/data")) / "occupancy.npz"
     missing = ""
     if occupancy.exists():
         sources["occupancy"] = lambda: open_rows(occupancy)
     else:
-        missing = f"   occupancy not taken: {DATA} names no folder with it"
+        missing = f"   occupancy not measured: {DATA} does not name its folder"
     parts, broken, values = [], [], {}
     for name, make in sources.items():
         n = samples if name == "rotating" else None
@@ -33,7 +33,7 @@ def accuracy_section(folder: Path, *, seed: int, samples: int) -> Section:
         lossy_run = run_edge(make, folder, samples=n, rates=MIXES["loss"], seed=seed)
         lossy = lossy_run.report.accuracy
         if clean is None or lossy is None:
-            broken.append(f"{name}: no answers")
+            broken.append(f"{name}: no predictions")
             continue
         lost = lossy_run.report.frames_lost / max(lossy_run.report.samples_sent, 1)
         parts.append(

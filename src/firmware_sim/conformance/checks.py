@@ -1,8 +1,8 @@
-"""The fault matrix as a table: what was injected, what counts it, and how the two must compare.
+"""The fault matrix: for each fault, the counters that count it and how they must compare.
 
-Read a row as ``counted <relation> injected``. Rows that share their counters are added up before
-they are compared, since a counter does not say which fault it was: the sum of the rows that are
-exact is a lower bound, and with those that are not an upper one.
+``relation`` is "=" or ">=" for counted <relation> injected; "<=" marks a fault of which the counter
+has other causes too, so that it is checked as counted >= injected. Rows with the same counters are
+summed before the comparison, since a counter does not tell which fault it counted.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ DAMAGED = ("bad_cobs", "bad_crc", "bad_len", "oversize")
 class Row:
     """A row of the matrix.
 
-    ``effect`` is what of an entry is summed: "count" (each entry is one), or an effect of
-    `firmware_sim.line.ledger.Entry`. ``most_lost``: frames that one such fault may cost, None where
-    it depends on how many it overlaps.
+    ``effect`` is what is summed over the entries: "count" (one per entry), or an effect of
+    `firmware_sim.line.ledger.Entry`. ``most_lost``: frames that one such fault may cost; None if it
+    depends on how many frames it overlaps.
     """
 
     fault: str
@@ -41,12 +41,12 @@ MATRIX: tuple[Row, ...] = (
     Row("byte lost", ("drop",), "bad", "=", DAMAGED, 2),
     Row("8 bytes lost", ("drop8",), "bad", "=", DAMAGED, 2),
     Row("garbage between frames, delimiter first", ("insert",), "bad", "=", DAMAGED, 0),
-    Row("garbage between frames, none", ("glue",), "bad", "=", DAMAGED, 1),
+    Row("garbage between frames, no delimiter", ("glue",), "bad", "=", DAMAGED, 1),
     Row("noise burst of 16 B", ("burst",), "bad", "=", DAMAGED, 2),
     Row("1 s of noise", ("noise",), "bad", "=", DAMAGED),
     Row("truncated frame", ("truncate",), "bad", "=", DAMAGED, 1),
-    Row("over-long run, damaged", ("overlong",), "bad", "=", DAMAGED, 0),
-    Row("over-long run without delimiter", ("overlong",), "count", "=", ("oversize",), 0),
+    Row("overlong run, damaged", ("overlong",), "bad", "=", DAMAGED, 0),
+    Row("overlong run without delimiter", ("overlong",), "count", "=", ("oversize",), 0),
     Row("empty frames", ("empty", "split", "burst", "noise"), "empties", ">=", ("empty",)),
     Row("duplicate", ("duplicate", "stale"), "copies", "=", ("duplicate",), 1),
     Row("reorder within 64", ("reorder",), "count", "=", ("reordered",), 0),
@@ -68,7 +68,7 @@ MATRIX: tuple[Row, ...] = (
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison. ``exact``: it is an equality that was not weakened."""
+    """One comparison. ``exact``: an equality, not relaxed to a bound."""
 
     name: str
     injected: str
@@ -93,15 +93,16 @@ def _injected(ledger: Ledger, row: Row) -> int:
 
 
 def matrix_checks(ledger: Ledger, counters: Counters, *, exact: bool = True) -> list[Check]:
-    """The rows of the matrix against what a host has counted.
+    """Compare the rows of the matrix with the counters of a host.
 
     Parameters
     ----------
     ledger : Ledger
     counters : mapping of str to int
-        Those of a host; a row whose counter it does not have is compared only if it was injected.
+        Counters of a host. A row whose counter is missing is compared only if the fault was
+        injected.
     exact : bool
-        False where bytes were lost that the ledger does not know of: equalities become bounds.
+        False if bytes were lost that the ledger does not know of: equalities become bounds.
     """
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in MATRIX:
@@ -116,7 +117,7 @@ def matrix_checks(ledger: Ledger, counters: Counters, *, exact: bool = True) -> 
         injected = sum(_injected(ledger, row) for row in rows)
         counted = sum(counters.get(name, 0) for name in names)
         relation = rows[0].relation
-        if relation == "<=":  # a fault is hidden at most: it is the counter that is larger
+        if relation == "<=":  # the counter has other causes too, and may be larger
             relation = ">="
         if not exact and relation == "=":
             relation = ">="
@@ -127,7 +128,7 @@ def matrix_checks(ledger: Ledger, counters: Counters, *, exact: bool = True) -> 
 
 
 def _most_lost(ledger: Ledger) -> list[Check]:
-    """No fault costs more frames than its row allows."""
+    """Check that no fault cost more frames than its row allows."""
     allowed = {kind: row.most_lost for row in MATRIX for kind in row.kinds if row.most_lost}
     worst: dict[str, int] = {}
     for entry in ledger.entries:
@@ -140,7 +141,7 @@ def _most_lost(ledger: Ledger) -> list[Check]:
 
 
 def identities(counters: Counters) -> list[Check]:
-    """The closing identities of the matrix, from the counters alone."""
+    """Check the identities between the counters."""
     c = {**dict.fromkeys(_OPTIONAL, 0), **counters}
     sums = {
         "bytes_in = ok + rejected + delimiters + pending": (

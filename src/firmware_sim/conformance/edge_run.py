@@ -1,4 +1,4 @@
-"""One run of `edgesvm run` against a node, and how often what is rare must strike in it."""
+"""One run of `edgesvm run` against a node, with rare faults made frequent enough to occur."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from firmware_sim.line.faults import OVERLONG_BYTES, SECOND_BYTES
 from firmware_sim.node import FaultyNode, FrameNode, Mishaps, Node
 from firmware_sim.node.mishaps import MISHAP_MIXES
 
-# So that a short run loses its plug now and then, too.
+# Short runs are unplugged now and then, too.
 LEAST_UNPLUGGINGS = {"disconnect": 3, "stale": 2, "reboot": 2}
 LEAST_MISHAPS = 3
-# The long ones, where they do not hold the line up for long.
+# Long faults, if they do not block the line for too long.
 LEAST_LONG = {"noise": SECOND_BYTES, "overlong": OVERLONG_BYTES}
 LONGEST_FAULT_S = 10.0
 
 
 @dataclass
 class Run:
-    """What one run of the edge process left behind."""
+    """The results of one run of the host process."""
 
     report: Report
     node: FrameNode
@@ -54,7 +54,7 @@ def run_edge(
     warm_allowance: int | None = None,
     on_progress: Callable[[Node, Line, Memory], None] | None = None,
 ) -> Run:
-    """`edgesvm run` at the other end of a pseudo-terminal, until all samples are answered."""
+    """Run `edgesvm run` on a pseudo-terminal until all samples are answered."""
     snapshot = folder / "model.esvm"
     snapshot.unlink(missing_ok=True)
     faults = FaultInjector(rates, seed=seed)
@@ -64,10 +64,10 @@ def run_edge(
             samples=samples,
             boot_id=seed + 1,
             label_mode=label_mode,
-            timestamps=bool(mishaps),  # or the clock has none to jump
+            timestamps=bool(mishaps),  # needed for the clock fault
             mishaps=Mishaps(mishaps or {}, seed=seed),
         )
-        # Without flow control a busy machine would lose bytes that no ledger knows of.
+        # Without flow control a busy machine would lose bytes that the ledger does not know of.
         line = Line(link, baud=baud, faults=faults, flow_control=True)
         argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
         report = simulate(
@@ -84,9 +84,9 @@ def run_edge(
 def with_rare_faults(
     rates: dict[str, float], samples: int, baud: float | None = None
 ) -> dict[str, float]:
-    """The rates of a mix that unplugs, with what is rare in it at least twice in so many samples.
+    """Raise the rare faults of a mix that unplugs to at least two in `samples` samples.
 
-    Noise and a run without a delimiter are left out where they would take long at this speed.
+    Noise and overlong runs are left out if they would take too long at this speed.
     """
     if not rates.get("disconnect"):
         return rates
@@ -97,12 +97,12 @@ def with_rare_faults(
 
 
 def with_mishaps(mix: str, samples: int) -> dict[str, float]:
-    """The mishaps that go with a mix of faults, each at least a few times in so many samples."""
+    """The device faults of a mix, each expected at least a few times in `samples` samples."""
     rates = MISHAP_MIXES.get(mix, {})
     return _at_least(rates, dict.fromkeys(rates, LEAST_MISHAPS), samples)
 
 
 def _at_least(rates: dict[str, float], least: dict[str, int], samples: int) -> dict[str, float]:
-    """The rates, none of those named so low that it is not to be seen in so many samples."""
+    """The rates, raised so that each of `least` is expected that often in `samples` samples."""
     floors = {kind: min(n / max(samples, 1), 0.01) for kind, n in least.items()}
     return {**rates, **{kind: max(rates.get(kind, 0.0), rate) for kind, rate in floors.items()}}

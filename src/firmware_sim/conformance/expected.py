@@ -1,7 +1,6 @@
-"""What a host must have seen and learned, worked out from the ledger and what the line let through.
+"""What a host must have seen and learned, computed from the ledger and the bytes delivered.
 
-Exact where every byte that was sent was read: no byte lost in the line, the link unplugged only
-when it had been emptied.
+Exact if every byte sent was read: no byte lost in the line, and the link unplugged only when empty.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from firmware_sim.node.mishaps import MISHAPS
 class Expected:
     """Counts over all boots, and the samples themselves.
 
-    ``rows``: indices of the samples whose number the host has seen, in the order of their arrival;
-    ``learned``: those among them that it must have learned, where labels are inline.
+    ``rows``: indices of the samples whose number the host has seen, in order of arrival.
+    ``learned``: those among them that it must have learned, if labels are inline.
     """
 
     unique: int
@@ -32,7 +31,7 @@ class Expected:
 
 
 def expected(node: Node, faults: FaultInjector) -> Expected:
-    """Of a run that has ended."""
+    """The expected counts of a finished run."""
     sent = np.delete(np.arange(node.samples_made), node.ledger.never_sent)
     ordinals = np.frombuffer(faults.arrived, np.uint32).astype(np.int64)
     spared = node.ledger.spared

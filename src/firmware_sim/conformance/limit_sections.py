@@ -1,4 +1,4 @@
-"""The limits of the device: the learner's bytes, the allocator, the growth of the process."""
+"""The device's limits: bytes of the learner, allocator calls, growth of the process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firmware_sim.limits.allocations import WARM_UP, build_preload, hook_calls, 
 LIMIT_GROWTH = 256 * 1024  # bytes of peak resident memory, after 10,000 samples
 WARM_ALLOWANCE = 1 << 20
 
-# What is counted, here and in a child process.
+# The code whose calls are counted, here and in a child process.
 ALLOC_SETUP = """
 import numpy as np
 import edgesvm
@@ -39,11 +39,11 @@ def budget_section(run: Run) -> Section:
     if edge["bytes_allocated"] != planned:
         broken.append(f"allocated {edge['bytes_allocated']} B, planned {planned} B")
     if not exact or short:
-        broken.append("it must construct in exactly its plan, and in no byte less")
+        broken.append("the learner must fit in exactly its planned bytes, and not in one byte less")
     return Section(
         "budget",
         f"stated {planned:,} B   ledger {edge['bytes_allocated']:,} B learner + "
-        f"{edge['link_bytes']:,} B link (ring, frame buffer, outbox)   constructs in {planned:,}: "
+        f"{edge['link_bytes']:,} B link (ring, frame buffer, outbox)   fits in {planned:,}: "
         f"{'yes' if exact else 'no'}, in {planned - 1:,}: {'yes' if short else 'no'}",
         broken,
         {"planned": planned, "link_bytes": edge["link_bytes"]},
@@ -51,20 +51,20 @@ def budget_section(run: Run) -> Section:
 
 
 def _fits(learner: Learner, budget: int, n_features: int) -> bool:
-    twin = type(learner)(**learner.get_params(deep=False))
+    same = type(learner)(**learner.get_params(deep=False))
     try:
-        twin.fitted_into(budget, n_features, fixed=True).allocate(n_features)
+        same.fitted_into(budget, n_features, fixed=True).allocate(n_features)
     except MemoryBudgetError:
         return False
     return True
 
 
 def alloc_section(run: Run, *, calls: int) -> Section:
-    """Allocator calls of a learner like the one that ran, past its first 1,000 samples.
+    """Allocator calls of a learner like the one that ran, after its first 1,000 samples.
 
-    By CPython's hooks, which count exactly: as many as of a function that does nothing. By the C
-    library, where a preloaded library can count: no more than the loop itself makes, with CPython's
-    small blocks passed on to it, and with them kept in CPython's own pools.
+    CPython's hooks count exactly: the learner may make no more calls than a function that does
+    nothing. A preloaded library counts the C library's calls, if it can be built: no more than the
+    loop itself makes, both with CPython's small blocks passed on to it and with them in its pools.
     """
     setup = ALLOC_SETUP.format(
         snapshot=str(run.snapshot), n_features=run.node.source.n_features, n_rows=WARM_UP
@@ -72,7 +72,7 @@ def alloc_section(run: Run, *, calls: int) -> Section:
     hooks = hook_calls(setup, calls)["learn_one"]
     broken = []
     if any(hooks.excess):
-        broken.append(f"(taken, freed) {hooks.excess} beyond the control's: {hooks}")
+        broken.append(f"calls (allocated, freed) beyond the control: {hooks.excess}; {hooks}")
     excess = (hooks.total - hooks.control) / calls
     text = f"calls per sample: python hooks {excess:.6f} (control {hooks.control})"
     values: dict[str, Any] = {"calls": hooks.total, "control": hooks.control}
@@ -86,7 +86,9 @@ def alloc_section(run: Run, *, calls: int) -> Section:
             libc, positive = counted["learn_one"], counted["positive control"]
             name = "libc behind python's pools" if pools else "libc"
             if max(libc.excess) > libc.control:
-                broken.append(f"{name}: (taken, freed) {libc.excess} beyond the control's: {libc}")
+                broken.append(
+                    f"{name}: calls (allocated, freed) beyond the control: {libc.excess}; {libc}"
+                )
             if positive.excess[0] < calls:
                 broken.append(f"the libc counter misses calls: {positive}")
             excess = max(0, libc.total - libc.control) / calls
@@ -100,7 +102,7 @@ def alloc_section(run: Run, *, calls: int) -> Section:
 def process_section(run: Run) -> Section:
     memory = run.report.memory
     if memory.growth is None:
-        return Section("process", "not taken: needs /proc and more than 10,000 samples")
+        return Section("process", "not measured: needs /proc and more than 10,000 samples")
     broken = []
     if memory.growth > LIMIT_GROWTH:
         broken.append(f"the peak grew by {memory.growth / 1024:,.0f} kB after 10,000 samples")

@@ -51,7 +51,7 @@ def frames_section(run: Run) -> Section:
 
 
 def integrity_section(run: Run, want: Expected) -> Section:
-    """False accepts, two ways: who was answered, and what the model has become."""
+    """False accepts, checked twice: by the samples answered, and by the model."""
     c, ledger = run.counters, run.faults.ledger
     arrived = np.zeros(run.node.samples_made, bool)
     arrived[want.rows] = True
@@ -67,7 +67,7 @@ def integrity_section(run: Run, want: Expected) -> Section:
         broken.append(f"learned {c['learned']}, by the ledger {len(want.learned)}")
     same = model_is_that_of(run, want)
     if not same:
-        broken.append("the model is not the one that the rows that arrived teach")
+        broken.append("the model differs from one taught the rows that arrived")
     lossy = [e for e in ledger.entries if e.lost]
     resync = np.sort([e.resync for e in ledger.entries if e.bad] or [0])
     last = len(resync) - 1
@@ -95,12 +95,12 @@ def ledger_section(run: Run) -> Section:
     equal = [check for check in checks if check.exact]
     broken = [str(check) for check in checks if not check.holds]
     counts = run.faults.ledger.counts()
-    told = ", ".join(f"{kind} {n:,}" for kind, n in counts.items()) or "no faults"
+    injected = ", ".join(f"{kind} {n:,}" for kind, n in counts.items()) or "no faults"
     return Section(
         "ledger",
         f"injected = counted for {sum(c.holds for c in equal)} of {len(equal)} exact counts, "
         f"{sum(c.holds for c in checks) - sum(c.holds for c in equal)} of "
-        f"{len(checks) - len(equal)} bounds hold   {told}",
+        f"{len(checks) - len(equal)} bounds hold   {injected}",
         broken,
         {"injected": counts, "checks": [str(check) for check in checks]},
     )
@@ -124,7 +124,7 @@ def link_loss_section(run: Run, want: Expected) -> Section:
     n = len(run.line.unplugged_at)
     broken = [f"{twice} samples learned twice"] if twice else []
     if len(report.recover_s) < n:
-        broken.append(f"{n - len(report.recover_s)} of {n} disconnects were not recovered from")
+        broken.append(f"{n - len(report.recover_s)} of {n} disconnects did not recover")
     if not n:
         return Section("link loss", "0 disconnects", broken)
     detect, recover = _p99_ms(report.detect_s), _p99_ms(report.recover_s)
@@ -142,7 +142,7 @@ def _p99_ms(seconds: list[float]) -> str:
 
 
 def labels_section(folder: Path, *, seed: int, samples: int) -> Section:
-    """A run of its own, in which labels come late, too late, twice, astray or never."""
+    """A separate run in which labels arrive late, too late, twice, for unknown samples or never."""
     run = run_edge(
         lambda: RotatingMachine(seed),
         folder,
@@ -154,7 +154,7 @@ def labels_section(folder: Path, *, seed: int, samples: int) -> Section:
     )
     c, counts = run.counters, run.faults.ledger.counts()
     if not c:
-        return Section("labels", "no counts", [run.report.edge_errors.strip() or "it said nothing"])
+        return Section("labels", "no counts", [run.report.edge_errors.strip() or "no output"])
     checks = [*matrix_checks(run.faults.ledger, c, exact=not run.report.lost_bytes), *identities(c)]
     in_time = samples - counts.get("label-expired", 0) - counts.get("label-never", 0)
     checks += [

@@ -1,4 +1,4 @@
-"""Whether a run's model is the one that the rows which arrived teach, byte for byte."""
+"""Check that a run's model equals, byte for byte, one taught the rows that arrived."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from firmware_sim.conformance.edge_run import Run
 from firmware_sim.conformance.expected import Expected
 
 _CHUNK = 4096
-_REACH = 1024  # samples that may arrive out of order by at most so many
+_REACH = 1024  # samples may arrive out of order by at most this many
 
 
 def model_is_that_of(run: Run, want: Expected) -> bool:
-    """Whether the edge's snapshot equals one taught here, the same rows in the same order."""
+    """Whether the host's snapshot equals that of a learner taught the same rows in this order."""
     learner = edgesvm.load(run.snapshot)
-    twin = type(learner)(**learner.get_params(deep=False))
+    reference = type(learner)(**learner.get_params(deep=False))
     for X, y in _rows_of(run.make_source(), want.learned):
-        twin.partial_fit(X.astype(twin.dtype), y)
-    own = run.snapshot.with_name("twin.esvm")
-    twin.save(own)
+        reference.partial_fit(X.astype(reference.dtype), y)
+    own = run.snapshot.with_name("expected.esvm")
+    reference.save(own)
     return own.read_bytes() == run.snapshot.read_bytes()
 
 
 def _rows_of(
     source: SampleSource, wanted: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int32]]]:
-    """Rows of a stream by index, in an order that is nearly the stream's own."""
+    """Rows of a stream by index, in an order close to that of the stream."""
     chunks = source.chunks(_CHUNK)
     X, y = next(chunks)
     assert y is not None

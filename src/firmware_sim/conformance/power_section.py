@@ -1,4 +1,4 @@
-"""The checkpoint, cut at every operation on a simulated disk, and killed on the real one."""
+"""Checkpoints under power cuts on a simulated disk and kills on the real one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from firmware_sim.power.kills import kill_again_and_again
 
 
 def power_section(folder: Path, *, seeds: int, kills: int) -> Section:
-    """Cuts on the simulated disks of so many seeds, and so many kills of the real process."""
+    """Power cuts on simulated disks, for `seeds` seeds, and `kills` kills of the real process."""
     learners = _at_several_times()
     cut = [
         cut_everywhere(checkpoint_ways(second), learners, range(seeds), max_write=SECTOR)
@@ -27,12 +27,16 @@ def power_section(folder: Path, *, seeds: int, kills: int) -> Section:
     for part in (*cut, killed):
         for name, n in part.as_dict().items():
             setattr(total, name, getattr(total, name) + n)
-    broken = [] if total.holds else ["a save was lost, mixed or unloadable"]
+    broken = (
+        []
+        if total.holds
+        else ["a save was lost, mixed or unloadable, or an outcome never occurred"]
+    )
     return Section("power", total.text().removeprefix("power").strip(), broken, total.as_dict())
 
 
 def _at_several_times() -> list[Learner]:
-    """One learner after more and more samples."""
+    """One learner at seven points of its stream."""
     rng = np.random.default_rng(5)
     learner = edgesvm.StreamSVM(lookahead=8)
     states: list[Learner] = []

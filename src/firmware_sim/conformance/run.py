@@ -1,4 +1,4 @@
-"""The whole conformance run: every section, in the order of the report."""
+"""The conformance run: all sections, in the order of the report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from firmware_sim.node import Node, RotatingMachine
 COUNTED_CALLS = 200_000
 ACCURACY_SAMPLES = 20_000
 LATE_SAMPLES = 20_000
-# Of simulated disks; and of kills of the real process, 200 of which are in the long tests.
+# Seeds of simulated disks, and kills of the real process (the long tests make 200).
 POWER_SEEDS = 11
 POWER_KILLS = 10
 
@@ -46,17 +46,17 @@ def conform(
     baud: float | None = None,
     on_progress: Callable[[Node, Line, Memory], None] | None = None,
 ) -> Iterator[Section]:
-    """Run it all; the sections as they come.
+    """Run every section and yield each when it is done.
 
     Parameters
     ----------
     samples : int
     mix : str
-        Of `firmware_sim.line.MIXES`.
+        One of `firmware_sim.line.MIXES`.
     seed : int
-        Of the machine and of the faults.
+        Of the simulated machine and of the faults.
     baud : float or None
-        None: as fast as it goes.
+        Speed of the line; None: unlimited.
     on_progress : callable or None
         As for `simulate`.
     """
@@ -80,7 +80,7 @@ def conform(
         )
         yield link_section(run, baud=baud, seed=seed, mix=mix)
         if not run.counters or not run.snapshot.exists():
-            why = run.report.edge_errors.strip() or "it said nothing"
+            why = run.report.edge_errors.strip() or "no output"
             yield Section("edge", "no counts and no model", [why])
             return
         want = expected(run.node, run.faults)

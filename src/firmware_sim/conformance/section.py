@@ -1,4 +1,4 @@
-"""A line of the conformance report: what was found, how it was taken, and the limits it breaks."""
+"""A line of the conformance report: result, how it was measured, and broken limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Section:
 
 
 def as_json(sections: list[Section]) -> str:
-    """One line."""
+    """All sections as one JSON line."""
     return json.dumps(
         {
             "broken": [f"{s.name}: {what}" for s in sections for what in s.broken],

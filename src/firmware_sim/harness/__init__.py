@@ -1,4 +1,4 @@
-"""A whole run: node and line stepped in time, an edge process at the other end, the report."""
+"""A whole run: node and line driven in real time, a host process at the other end, a report."""
 
 from firmware_sim.harness.edge import EdgeProcess, Memory
 from firmware_sim.harness.pump import Pump

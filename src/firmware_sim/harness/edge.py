@@ -1,4 +1,4 @@
-"""The edge process: a program at the other end of the link, watched and capped from outside."""
+"""The host process at the other end of the link, watched and limited from outside."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from firmware_sim.limits.profiles import (
 
 @dataclass
 class Memory:
-    """The edge process's memory in bytes; None where /proc is not, or the moment did not come.
+    """Memory of the host process in bytes; None without /proc, or if the moment never came.
 
     ``at_start`` is its resident size when it first spoke to the node (or opened the link), ``warm``
-    its peak since then after 10,000 samples, ``peak`` that at the end, ``limit`` the cap set by the
-    kernel.
+    its peak since then after 10,000 samples, ``peak`` its peak at the end, ``limit`` the limit set
+    in the kernel.
     """
 
     at_start: int | None = None
@@ -38,11 +38,11 @@ class Memory:
 
     @property
     def growth(self) -> int | None:
-        """Peak at the end minus peak when warm."""
+        """Peak at the end minus peak after 10,000 samples."""
         return None if self.peak is None or self.warm is None else self.peak - self.warm
 
     def text(self) -> str:
-        """For a reader, in kB."""
+        """As text, in kB."""
         parts = [
             ("at start", self.at_start),
             ("peak", self.peak),
@@ -53,20 +53,20 @@ class Memory:
 
 
 class EdgeProcess:
-    """A program started at the other end of the link, watched and capped from outside.
+    """A program started at the other end of the link, watched and limited from outside.
 
     Parameters
     ----------
     argv : sequence of str
-        ``{port}`` in any of them stands for the link's url. The program itself should be the
-        process: a shell around it would be what is watched.
+        ``{port}`` is replaced by the link's url. Start the program directly: with a shell around
+        it, the shell would be watched.
     url : str
     profile : Profile or None
-        Whose allowance caps it.
+        The profile whose allowance limits it.
     cap : {"data", "as"}
         See `cap_process`.
     warm_allowance : int or None
-        Bytes its address space may grow by once it is warm.
+        Bytes its address space may grow by after 10,000 samples.
     """
 
     def __init__(
@@ -79,14 +79,14 @@ class EdgeProcess:
         warm_allowance: int | None = None,
     ) -> None:
         if not argv:
-            raise ValueError("argv of the edge process is empty")
+            raise ValueError("argv is empty: give the command of the host process")
         self.memory = Memory()
         self._profile = profile
         self._cap = cap
         self._warm_allowance = warm_allowance
         self._begun = False
         with ExitStack() as stack:
-            # Files, not pipes: nobody has to read along for the process to go on.
+            # Files, not pipes: a full pipe would block the process.
             self._out: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
             self._err: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
             self._process = subprocess.Popen(
@@ -104,7 +104,7 @@ class EdgeProcess:
         return self._process.poll()
 
     def begin(self) -> None:
-        """It has come up: note its size, forget the peak of its imports, set the cap. Only once."""
+        """It is up: note its size, reset the peak left by imports, set the limit. Only once."""
         if self._begun:
             return
         self._begun = True
@@ -117,15 +117,14 @@ class EdgeProcess:
                     self._process.pid, self._profile.allowance_bytes, kind=self._cap
                 )
         except ProcessLookupError:
-            pass  # gone already: its exit code says more
+            pass  # already exited: its exit code says more
         except OSError:
-            # Without /proc a run can be watched less closely, but a cap that was asked for must
-            # hold.
+            # Without /proc the run goes on with less data, but a requested limit must hold.
             if self._profile is not None:
                 raise
 
     def look(self, *, warm: bool) -> None:
-        """Note its peak."""
+        """Record its peak; the first time it is warm, set the warm allowance."""
         if self.memory.at_start is None:
             return
         try:
@@ -138,12 +137,12 @@ class EdgeProcess:
                 self.memory.allowance = self._warm_allowance
                 self.memory.limit = cap_process(self._process.pid, self._warm_allowance, kind="as")
 
-    def said_bytes(self) -> int:
+    def stderr_bytes(self) -> int:
         """Bytes it has written to stderr."""
         return os.fstat(self._err.fileno()).st_size
 
     def pause(self) -> None:
-        """SIGSTOP: it holds everything and reads nothing."""
+        """SIGSTOP: it keeps the port open and reads nothing."""
         if self.exit_code is None:
             self._process.send_signal(signal.SIGSTOP)
 
@@ -153,7 +152,7 @@ class EdgeProcess:
             self._process.send_signal(signal.SIGCONT)
 
     def ask_to_stop(self) -> None:
-        """SIGTERM: save and end."""
+        """SIGTERM: it saves and ends."""
         if self.exit_code is None:
             self._process.send_signal(signal.SIGTERM)
 
@@ -175,6 +174,6 @@ class EdgeProcess:
             return None, errors
 
     def close(self) -> None:
-        """End it if it still runs, and give its files back."""
+        """End it if it still runs, and close its files."""
         self.kill()
         self._stack.close()

@@ -9,16 +9,16 @@ from firmware_sim.line import Line
 from firmware_sim.line.line import SLICE_S
 from firmware_sim.node import Node
 
-# A simulator that was stopped for longer than this does not make up for it.
+# Time lost while the simulator was stopped is made up for at most this long.
 _LONGEST_CATCH_UP_S = 1.0
 
 
 class Pump:
-    """Carries bytes between a node and its line, at whatever times `step` is called.
+    """Carries bytes between a node and its line each time `step` is called.
 
-    The node is powered on when a host first opens the link, as a board that is reset by the
-    opening. Between two steps the simulated time goes by in slices of a millisecond when anything
-    is timed, so that a late wake-up of this process is no overrun of the node.
+    The node is powered on when a host first opens the link, like a board that is reset by the
+    opening. If anything is timed, simulated time advances in slices of a millisecond between two
+    steps, so that a late wake-up of this process does not overrun the node.
     """
 
     def __init__(self, node: Node, line: Line) -> None:
@@ -26,9 +26,8 @@ class Pump:
         self.line = line
         line.awaits_host = node.hears
         if line.faults is not None:
-            node.ledger = (
-                line.faults.ledger
-            )  # one for both, so that neither hits what the other did
+            # One ledger for both, so that no frame has a fault of each.
+            node.ledger = line.faults.ledger
         self._at: float | None = None
 
     @property
@@ -38,12 +37,11 @@ class Pump:
 
     @property
     def done(self) -> bool:
-        """All samples are handed over and gone from the line; whether they were read is another
-        matter."""
+        """All samples have been sent. Whether they were read is not known."""
         return self.node.finished and self.line.quiet
 
     def step(self, now: float) -> bool:
-        """Bring node and line to `now`, in seconds; whether the node handed anything over."""
+        """Advance node and line to `now`, in seconds. Returns whether the node sent anything."""
         self.line.step(now)
         if self.line.take_restart():
             self.node.reboot()
@@ -79,10 +77,10 @@ class Pump:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> float:
-        """Step until `until(now)` says so; the time it was then.
+        """Step until `until(now)` is true; returns that time.
 
-        Sleeps a slice at a time, and wakes early for bytes that come in; without a rate or a baud
-        only when the link has no room.
+        Sleeps a slice at a time and wakes early when bytes arrive. Without a rate or a baud it
+        sleeps only if the link has no room.
         """
         while True:
             now = clock()
@@ -94,10 +92,9 @@ class Pump:
 
 
 class Drain:
-    """How long nothing has moved since the last sample went out.
+    """Seconds without traffic since the last sample was sent.
 
-    The heartbeats that go on do not count: only answers, and the host's reading of what was sent up
-    to then.
+    Heartbeats do not count, only predictions and the host's reading of what was sent until then.
     """
 
     def __init__(self, pump: Pump) -> None:
@@ -108,12 +105,12 @@ class Drain:
 
     @property
     def answered(self) -> bool:
-        """Every sample has had its prediction."""
+        """Whether every sample has had its prediction."""
         node = self._pump.node
         return self._end_of_samples is not None and node.scorer.received >= node.samples_sent
 
     def quiet_s(self, now: float) -> float:
-        """Seconds without movement up to `now`; 0 while samples are still on their way."""
+        """Seconds without traffic up to `now`; 0 while samples are still being sent."""
         line = self._pump.line
         if self._end_of_samples is None:
             if not self._pump.done:

@@ -1,4 +1,4 @@
-"""What came of a run, as the node and its line saw it."""
+"""The report of a run, as seen by the node and its line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from firmware_sim.node import Node
 
 @dataclass
 class Report:
-    """What came of a run; the accuracies are those the node saw."""
+    """The results of a run; accuracies are those that the node measured."""
 
     ended: str
     """``drained``, ``timeout`` or ``edge exited``."""
@@ -37,13 +37,13 @@ class Report:
     memory: Memory = field(default_factory=Memory)
     exit_code: int | None = None
     edge: Any = None
-    """The edge process's last line on stdout, parsed; None when it was no JSON."""
+    """The host process's last line on stdout, parsed; None if it is not JSON."""
     edge_errors: str = ""
     """The end of its stderr."""
     detect_s: list[float] = field(default_factory=list)
-    """After each unplugging, seconds until the edge process said so on stderr."""
+    """For each unplugging, seconds until the host process reported it on stderr."""
     recover_s: list[float] = field(default_factory=list)
-    """After each plugging in, seconds until the node heard from it again."""
+    """For each plugging in, seconds until the node heard from the host again."""
 
     def json(self) -> str:
         """One line."""
@@ -52,7 +52,7 @@ class Report:
         return json.dumps(values)
 
     def text(self) -> str:
-        """A few lines for a reader."""
+        """A few lines of text."""
         counts = ", ".join(f"{kind} {n:,}" for kind, n in self.faults.items()) or "none"
         lines = [
             f"samples   made {self.samples_made:,}  sent {self.samples_sent:,}  "
@@ -62,7 +62,7 @@ class Report:
             f"{_percent(self.accuracy)}, first {self.window:,} {_percent(self.accuracy_first)}, "
             f"last {self.window:,} {_percent(self.accuracy_last)}",
             f"faults    {counts}; frames lost {self.frames_lost:,}, bad {self.bad_frames:,}; "
-            f"{self.lost_bytes:,} of {self.lost_bytes + self.sent_bytes:,} bytes found no room",
+            f"{self.lost_bytes:,} of {self.lost_bytes + self.sent_bytes:,} bytes had no room",
         ]
         if self.latency_us is not None:
             at = {name: f"{us:,.0f}" for name, us in self.latency_us.items()}
@@ -79,7 +79,7 @@ def _percent(share: float | None) -> str:
 
 
 def report(node: Node, line: Line, *, ended: str, wall_s: float) -> Report:
-    """The node's and the line's side of a report."""
+    """The part of a report that node and line know."""
     score = node.scorer
     ledger = line.faults.ledger if line.faults else node.ledger
     return Report(

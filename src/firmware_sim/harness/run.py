@@ -1,4 +1,4 @@
-"""One run: a node on a line here, an edge process under a device's limits at the other end."""
+"""One run: a node on its line, and a host process under a device's limits at the other end."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from firmware_sim.limits.profiles import Profile
 from firmware_sim.line import Line
 from firmware_sim.node import FrameNode, Node
 
-# After so many samples an edge process has taken all it will ever take: growth is counted from
-# there.
+# After this many samples a host process has allocated all it needs: growth is counted from there.
 _WARM_SAMPLES = 10_000
 _LOOK_EVERY_S = 0.2
 _GRACE_S = 60.0
@@ -35,30 +34,29 @@ def simulate(
     on_progress: Callable[[Node, Line, Memory], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Report:
-    """Run `argv` against the node until its samples are answered, then SIGTERM, and wait for it.
+    """Run `argv` against the node until all samples are answered, then send SIGTERM and wait.
 
     Parameters
     ----------
     argv : sequence of str
-        The edge process; ``{port}`` stands for the link's url.
+        The host process; ``{port}`` is replaced by the link's url.
     node, line : Node, Line
-        The line's link is left open.
+        The link stays open.
     profile : Profile or None
-        Caps the edge process by the profile's allowance as soon as the handshake shows that it is
-        up.
+        Limits the host process to the profile's allowance once the handshake shows that it is up.
     warm_allowance : int or None
-        Caps the growth of its address space after 10,000 samples, bytes.
+        Limits the growth of its address space after 10,000 samples, in bytes.
     pauses : sequence of (int, float)
-        After so many samples handed over the edge process is stopped for so many seconds, as by a
-        machine that has better things to do.
+        After this many samples sent, the host process is stopped for this many seconds, as on a
+        busy machine.
     timeout_s : float
-        Longest run, seconds from here.
+        Time limit, seconds from the call.
     drain_s : float
-        After the last sample: how long to wait for one more answer.
+        How long to wait for another prediction after the last sample.
     start_s : float
-        How long the edge process may take to open the link and shake hands.
+        How long the host process may take to open the link and shake hands.
     on_progress : callable or None
-        Called five times a second.
+        Called five times per second.
 
     Returns
     -------
@@ -67,7 +65,7 @@ def simulate(
     Raises
     ------
     OSError
-        `argv` cannot be started, or a cap cannot be set on this system.
+        `argv` cannot be started, or this system cannot set the limit.
     """
     edge = EdgeProcess(argv, line.link.url, profile=profile, cap=cap, warm_allowance=warm_allowance)
     try:
@@ -85,7 +83,7 @@ def simulate(
         )
         ended_at = pump.run(watch.over, clock=clock)
         edge.ask_to_stop()
-        # It may be writing to the link, so the link has to be served while it ends.
+        # It may be writing to the link, so keep serving the link while it ends.
         pump.run(lambda now: edge.exit_code is not None or now > ended_at + _GRACE_S, clock=clock)
         edge.kill()
         result = report(node, line, ended=watch.ended, wall_s=ended_at - started)
@@ -100,7 +98,7 @@ def simulate(
 
 
 class _Watch:
-    """Decides when a run is over, and looks at the edge process now and then."""
+    """Decides when a run is over, and samples the host process's memory."""
 
     def __init__(
         self, pump, edge, *, started, timeout_s, drain_s, start_s, pauses, on_progress
@@ -110,7 +108,7 @@ class _Watch:
         self.on_progress = on_progress
         self.ended = ""
         self.detect_s: list[float] = []
-        self._said = 0  # bytes on its stderr at the last unplugging
+        self._stderr_bytes = 0  # bytes on its stderr before the unplugging
         self._unplugged = 0
         self._pauses = sorted(pauses)
         self._resume_at: float | None = None
@@ -121,7 +119,7 @@ class _Watch:
         node = self.pump.node
         if node.streaming and self.pump.powered:
             self.edge.begin()
-        self._listen_for_loss(now)
+        self._watch_for_loss(now)
         self._pause(now)
         if now >= self._look_at:
             self._look_at = now + _LOOK_EVERY_S
@@ -140,16 +138,16 @@ class _Watch:
             self._resume_at = now + self._pauses.pop(0)[1]
             self.edge.pause()
 
-    def _listen_for_loss(self, now: float) -> None:
+    def _watch_for_loss(self, now: float) -> None:
         unplugged_at = self.pump.line.unplugged_at
         if self._unplugged == len(unplugged_at):
-            self._said = self.edge.said_bytes()
-        elif self.edge.said_bytes() > self._said:
+            self._stderr_bytes = self.edge.stderr_bytes()
+        elif self.edge.stderr_bytes() > self._stderr_bytes:
             self.detect_s.append(now - unplugged_at[self._unplugged])
             self._unplugged += 1
-            self._said = self.edge.said_bytes()
+            self._stderr_bytes = self.edge.stderr_bytes()
         elif len(self.pump.line.heard_at) > self._unplugged:
-            self._unplugged += 1  # found in the middle of a handshake: it has tried again at once
+            self._unplugged += 1  # the host was in a handshake and tried again at once
 
     def _look(self) -> None:
         node = self.pump.node
@@ -162,7 +160,7 @@ class _Watch:
         if self.edge.exit_code is not None:
             return "edge exited"
         late = now - self.started > self.timeout_s
-        # A board that has restarted waits for the host, too, but that is another matter.
+        # A restarted board also waits for the host: that is not a failed start.
         never = not node.streaming and node.boots == 1 and now - self.started > self.start_s
         if late or never:
             return "timeout"

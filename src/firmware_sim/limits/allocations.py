@@ -1,12 +1,12 @@
 """Exact counts of allocator calls over a million calls of a function.
 
 The loop is `deque(map(f, xs, ys), maxlen=0)` over cycled lists: it runs in C and makes a constant
-number of calls itself. (A Python `for` loop with a counter allocates an int a turn beyond 256.)
-A case is measured beside a control of as many arguments, a Python function that does nothing, so
-what remains is the case's own.
+number of calls itself. (A Python `for` loop with a counter allocates an int per turn beyond 256.)
+Each case is compared with a control, a Python function of as many arguments that does nothing: the
+difference is the case's own.
 
 `setup` is Python source that defines `cases`, a dict from a name to `(function, columns)`, each
-column a list of prepared arguments. As source it can be run here, under the hooks, and in a child
+column a list of prepared arguments. Being source, it can run here, under the hooks, and in a child
 process under LD_PRELOAD.
 """
 
@@ -44,7 +44,7 @@ class Calls(NamedTuple):
 
     @property
     def excess(self) -> tuple[int, int]:
-        """Calls beyond the control's, (taken, freed)."""
+        """Calls beyond the control's, (allocated, freed)."""
         return self.taken - self.control_taken, self.freed - self.control_freed
 
     @property
@@ -62,7 +62,7 @@ class Counter(Protocol):
 
 
 class PreloadCounter:
-    """The door to alloc_preload.c, in a process that was started with it preloaded."""
+    """Access to alloc_preload.c in a process that was started with it preloaded."""
 
     def __init__(self) -> None:
         library = ctypes.CDLL(None)
@@ -79,18 +79,18 @@ class PreloadCounter:
 
 
 def drive(function: Callable, columns: Sequence, n: int) -> None:
-    """Call `function` n times, over the columns cycled, in a loop that runs in C."""
+    """Call `function` n times with the cycled columns, in a loop that runs in C."""
     first, *others = columns
     deque(map(function, itertools.islice(first, n), *others), maxlen=0)
 
 
 def count(function: Callable, columns: Sequence[list], counter: Counter, n: int) -> tuple[int, int]:
-    """Allocator calls between call WARM_UP and call WARM_UP + n, (taken, freed)."""
+    """Allocator calls between call WARM_UP and call WARM_UP + n, (allocated, freed)."""
     assert all(len(column) <= WARM_UP for column in columns)
-    # Looked up beforehand: a first lookup may put another name out of Python's cache, and free it.
+    # Looked up first: a first lookup may evict another name from Python's cache, and free it.
     start, stop = counter.start, counter.stop
     cycles = [itertools.cycle(column) for column in columns]
-    # Collected before the warm-up: a collection empties Python's free lists, that of floats too.
+    # Collect before the warm-up: a collection empties Python's free lists, that of floats too.
     gc.collect()
     gc.disable()
     try:
@@ -110,7 +110,7 @@ CONTROLS: dict[int, Callable] = {1: lambda a: None, 2: lambda a, b: None, 3: lam
 
 
 def count_cases(setup: str, counter: Counter, n: int) -> dict[str, Calls]:
-    """Calls of each case beside a control of as many arguments."""
+    """Calls of each case and of a control with as many arguments."""
     namespace: dict = {}
     exec(compile(setup, "<setup>", "exec"), namespace)
     measured = {}
@@ -121,12 +121,12 @@ def count_cases(setup: str, counter: Counter, n: int) -> dict[str, Calls]:
 
 
 def build_preload(folder: Path) -> Path:
-    """The library that counts the C library's allocator calls, compiled into `folder`.
+    """Compile, into `folder`, the library that counts the C library's allocator calls.
 
     Raises
     ------
     OSError
-        Not on Linux, no C compiler here, or a sanitizer that has to be preloaded first.
+        Not on Linux, no C compiler, or another library that must be preloaded (a sanitizer).
     """
     if not sys.platform.startswith("linux"):
         raise OSError(f"LD_PRELOAD counting needs Linux, this is {sys.platform}")
@@ -148,8 +148,8 @@ def preload_calls(
 ) -> dict[str, Calls]:
     """The C library's allocator calls of each case, in a child process.
 
-    `through_malloc` sets PYTHONMALLOC=malloc, so that Python's own calls are seen too; without it
-    pymalloc hides small ones and what is left is what the system is asked for.
+    `through_malloc` sets PYTHONMALLOC=malloc, so that Python's own calls are counted too; without
+    it pymalloc serves small ones, and only its requests to the system are counted.
     """
     environment = {**os.environ, "LD_PRELOAD": str(library), "OPENBLAS_NUM_THREADS": "1"}
     environment.pop("PYTHONMALLOC", None)
@@ -175,8 +175,8 @@ def hook_calls(setup: str, n: int = SAMPLES) -> dict[str, Calls]:
 
 
 def learner_calls(learner: Learner, n_features: int, n: int) -> tuple[int, int]:
-    """Blocks that CPython takes and frees over `n` calls of ``learn_one`` past the first 1,000,
-    and of its control."""
+    """CPython's allocator calls over `n` calls of ``learn_one`` after the first 1,000, and those of
+    its control."""
     rng = np.random.default_rng(0)
     y = [int(label) for label in rng.integers(0, 2, WARM_UP)]
     X = rng.standard_normal((WARM_UP, n_features)).astype(learner.dtype)
@@ -187,6 +187,6 @@ def learner_calls(learner: Learner, n_features: int, n: int) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    asked = json.load(sys.stdin)
-    sys.path[:0] = asked["path"]
-    json.dump(count_cases(asked["setup"], PreloadCounter(), asked["n"]), sys.stdout)
+    request = json.load(sys.stdin)
+    sys.path[:0] = request["path"]
+    json.dump(count_cases(request["setup"], PreloadCounter(), request["n"]), sys.stdout)

@@ -1,10 +1,10 @@
-"""Device profiles, and the caps that hold a process of this machine to them.
+"""Device profiles, and limits that hold a process of this machine to them.
 
-A profile limits three things, each where it can be held: the learner's arena (by the library, given
-the number), the link's speed (by `firmware_sim.line`) and the growth of the edge process (by the
-kernel, once the program is up). The process cap is an allowance above its size at that moment,
-since an interpreter with NumPy is larger than some of the devices: it shows that a running learner
-takes no more, not that Python fits.
+A profile limits three things: the learner's arena (enforced by the library), the link's speed (by
+`firmware_sim.line`) and the growth of the host process (by the kernel, once the program is up).
+The process may grow by an allowance above its size at that moment, since an interpreter with NumPy
+is larger than some of the devices: this shows that a running learner takes no more, not that Python
+fits.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ KiB, MiB = 1024, 1024 * 1024
 
 @dataclass(frozen=True)
 class Profile:
-    """What a device has, in bytes and bits a second.
+    """The limits of a device, in bytes and bits per second.
 
-    ``arena_bytes`` is the most a learner may be given, ``learner_bytes`` what it is given by
-    default, ``allowance_bytes`` what the edge process may grow by once its port is open,
-    ``tx_bytes`` the node's transmit buffer, ``baud`` the default and ``max_baud`` the highest speed
-    of the UART.
+    ``arena_bytes``: the largest learner; ``learner_bytes``: the default size of a learner;
+    ``allowance_bytes``: how much the host process may grow once its port is open; ``tx_bytes``: the
+    node's transmit buffer; ``baud`` and ``max_baud``: default and highest speed of the UART.
     """
 
     name: str
@@ -65,7 +64,7 @@ PROFILES: dict[str, Profile] = {
         ),
         Profile(
             "esp32-class",
-            "ESP32 or alike: 520 KiB of SRAM, of which a radio's stack takes half",
+            "ESP32 or similar: 520 KiB of SRAM, half of it for the radio stack",
             ram_bytes=520 * KiB,
             arena_bytes=128 * KiB,
             learner_bytes=16 * KiB,
@@ -76,7 +75,7 @@ PROFILES: dict[str, Profile] = {
         ),
         Profile(
             "pico-class",
-            "RP2040 or alike: two Cortex-M0+ cores without an FPU, 264 KiB of SRAM",
+            "RP2040 or similar: two Cortex-M0+ cores without an FPU, 264 KiB of SRAM",
             ram_bytes=264 * KiB,
             arena_bytes=64 * KiB,
             learner_bytes=4 * KiB,
@@ -92,7 +91,7 @@ _VM_FIELDS = ("VmSize", "VmData", "VmRSS", "VmHWM")
 
 
 def profile(name: str) -> Profile:
-    """The profile of that name; ValueError lists those there are."""
+    """The profile of that name; ValueError lists the known names."""
     if name not in PROFILES:
         raise ValueError(f"no profile {name!r}; there are {', '.join(PROFILES)}")
     return PROFILES[name]
@@ -100,7 +99,7 @@ def profile(name: str) -> Profile:
 
 def _proc(pid: int | None, file: str) -> Path:
     if not sys.platform.startswith("linux"):
-        raise OSError(f"the memory of a process is read from /proc, which {sys.platform} lacks")
+        raise OSError(f"cannot read a process's memory: {sys.platform} has no /proc")
     return Path("/proc", "self" if pid is None else str(pid), file)
 
 
@@ -112,7 +111,7 @@ def read_vm(pid: int | None = None) -> dict[str, int]:
     dict
         ``VmSize`` (address space), ``VmData`` (private and writable), ``VmRSS`` (resident),
         ``VmHWM`` (peak resident since the process began or `reset_peak`), in bytes. The kernel
-        batches its counts: they are good to some 100 to 250 kB.
+        batches its counts: they are accurate to 100 to 250 kB.
 
     Raises
     ------
@@ -127,31 +126,31 @@ def read_vm(pid: int | None = None) -> dict[str, int]:
         raise ProcessLookupError(f"no process {pid}") from None
     lines = (line.split() for line in text.splitlines())
     found = {words[0][:-1]: int(words[1]) * KiB for words in lines if words[0][:-1] in _VM_FIELDS}
-    # A process that has ended and not been waited for has a status, and no memory in it.
+    # A zombie has a status without memory fields.
     if len(found) < len(_VM_FIELDS):
         raise ProcessLookupError(f"process {pid} has ended")
     return found
 
 
 def reset_peak(pid: int | None = None) -> None:
-    """Let ``VmHWM`` of a process (this one by default) begin anew at its present size."""
+    """Reset ``VmHWM`` of a process (this one by default) to its current size."""
     _proc(pid, "clear_refs").write_text("5")
 
 
 def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "data") -> int:
-    """Let a process grow by so many bytes from now on, and no more.
+    """Limit a process to `allowance_bytes` of growth from now on.
 
-    Works on a running process of the same user, so any program can be capped once it has imported
-    what it needs: it need not know.
+    Works on any running process of the same user, so a program can be limited once it has imported
+    what it needs, without its cooperation.
 
     Parameters
     ----------
     pid : int or None
         None: this process.
     allowance_bytes : int
-        On top of its present size. A further thread alone takes 8 MiB of stack.
+        Above its current size. One more thread alone takes 8 MiB of stack.
     kind : {"data", "as"}
-        What is capped: private writable memory (``RLIMIT_DATA``) or the whole address space
+        What is limited: private writable memory (``RLIMIT_DATA``) or the whole address space
         (``RLIMIT_AS``).
 
     Returns
@@ -171,7 +170,7 @@ def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "data") ->
     if allowance_bytes < 0:
         raise ValueError(f"allowance_bytes must not be negative, got {allowance_bytes}")
     size = read_vm(pid)["VmData" if kind == "data" else "VmSize"]
-    import resource  # not there on Windows, where read_vm has said so
+    import resource  # missing on Windows, where read_vm has already raised
 
     which = resource.RLIMIT_DATA if kind == "data" else resource.RLIMIT_AS
     limit = size + allowance_bytes
@@ -180,13 +179,13 @@ def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "data") ->
 
 
 def cap_this_process(allowance_bytes: int, *, kind: str = "data") -> int:
-    """`cap_process` for the caller itself, after its imports. See there."""
+    """`cap_process` for this process; call it after the imports."""
     return cap_process(None, allowance_bytes, kind=kind)
 
 
 def one_thread_environment() -> dict[str, str]:
-    """This process's environment, with BLAS held to one thread.
+    """This process's environment, with BLAS limited to one thread.
 
-    Each further thread of OpenBLAS costs some 40 MB of address space, on every core there is.
+    Each further thread of OpenBLAS costs some 40 MB of address space.
     """
     return {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

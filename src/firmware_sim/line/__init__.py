@@ -1,4 +1,4 @@
-"""The wire between node and host: links, speed, faults, and the ledger of every fault."""
+"""The line between node and host: links, speed, faults, and the ledger of all faults."""
 
 from firmware_sim.line.injector import FaultInjector
 from firmware_sim.line.ledger import Ledger

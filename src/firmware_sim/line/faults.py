@@ -1,10 +1,10 @@
-"""The kinds of faults on the wire.
+"""The kinds of faults on the line.
 
-A fault is a function of a stretch of the stream: it gets some whole frames and gives back the
-pieces that go on the wire in their place. `FAULTS` names them; a new kind is one more function
-there. A frame suffers at most one fault, so that none hides another. What a fault did (frames that
-do not arrive, runs that must be refused, copies, empty frames) is not believed of its kind but read
-off the pieces: they are cut at their delimiters and compared with the frames that went in.
+A fault is a function of a stretch of the stream: it gets some whole frames and returns the pieces
+to send in their place. `FAULTS` lists the kinds; a new kind is one more function there. A frame
+gets at most one fault, so that none hides another. The effects of a fault (frames that do not
+arrive, runs that must be refused, copies, empty frames) are not assumed from its kind but derived
+from the pieces: these are split at their delimiters and compared with the original frames.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-# Later than this many samples, one is behind the host's window of numbers.
+# A frame this many samples late is outside the host's sequence window.
 WINDOW = 64
 # One second of a line at 115200 baud.
 SECOND_BYTES = 11520
@@ -25,10 +25,10 @@ OVERLONG_BYTES = 1 << 20
 class Unplug:
     """The cable is pulled at this point of the byte stream.
 
-    The bytes before it are given up to ``settle_s`` seconds to be read, so that what is lost is
-    what the ledger says; then the link is away for ``seconds``. When it comes back ``stale`` comes
-    first, as from a buffer that outlived the cable, and with ``reboot`` the board has lost its
-    power too.
+    The host gets up to ``settle_s`` seconds to read the bytes before it, so that only what the
+    ledger records is lost; then the link is down for ``seconds``. After that, ``stale`` is sent
+    first, as from a buffer that survived the unplugging. With ``reboot`` the board loses its power
+    too.
     """
 
     seconds: float = 0.2
@@ -44,8 +44,8 @@ Piece = bytes | Unplug
 class Stretch:
     """Whole frames, each with its delimiter, that a fault may damage.
 
-    ``first`` is the length of the first without delimiter: it is the one that is hit. ``recent``
-    are frames that arrived whole not long ago.
+    ``first`` is the length, without delimiter, of the first frame: the one that gets the fault.
+    ``recent`` are the last frames that arrived whole.
     """
 
     data: bytes
@@ -58,7 +58,7 @@ class Stretch:
         return bytes([self.delimiter])
 
     def garbage(self, n: int, rng: np.random.Generator) -> bytes:
-        """n random bytes, none of them the delimiter."""
+        """n random bytes other than the delimiter."""
         return (self.delimiter + 1 + rng.integers(0, 255, n)).astype(np.uint8).tobytes()
 
 
@@ -88,7 +88,7 @@ def _split(s: Stretch, rng: np.random.Generator) -> Hit | None:
 
 
 def _join(s: Stretch, rng: np.random.Generator) -> Hit | None:
-    if len(s.data) == s.first + 1:  # nothing behind it to be joined to
+    if len(s.data) == s.first + 1:  # no frame after it to be joined to
         return None
     return _flipped(s, s.first, 1 << int(rng.integers(8)))
 
@@ -104,7 +104,7 @@ def _drop_bytes(n: int) -> Apply:
 
 def _insert(s: Stretch, rng: np.random.Generator) -> Hit | None:
     garbage = s.garbage(int(rng.integers(1, 17)), rng)
-    # Noise on an idle line, and a sender that puts a delimiter first: the frame itself is whole.
+    # Noise on an idle line, before a sender's leading delimiter: the frame itself stays whole.
     return [garbage + s.end + s.data], 0, len(garbage)
 
 
@@ -178,9 +178,9 @@ Apply = Callable[[Stretch, np.random.Generator], "Hit | None"]
 class Fault:
     """A kind of fault.
 
-    ``apply`` gives None where this stretch cannot suffer it. ``reach`` is how many bytes behind the
-    frame it may touch: so many are collected first. ``delay`` is, for one that does nothing to a
-    frame but hold it back, the least and the most samples that overtake it.
+    ``apply`` returns None if this stretch cannot have it. ``reach``: how many bytes after the frame
+    it may change; that many are collected first. ``delay``: for a fault that only holds a frame
+    back, the smallest and the largest number of samples that overtake it.
     """
 
     summary: str
@@ -199,18 +199,18 @@ FAULTS: dict[str, Fault] = {
     "glue": Fault("1 to 16 bytes of garbage with no delimiter before the frame", _glue),
     "burst": Fault("16 bytes overwritten by noise", _noise(16), reach=16),
     "noise": Fault("a second of noise at 115200 baud", _noise(SECOND_BYTES), reach=SECOND_BYTES),
-    "truncate": Fault("the end of the frame missing, the delimiter there", _truncate),
+    "truncate": Fault("the end of the frame missing, but not the delimiter", _truncate),
     "lose": Fault("the whole frame missing", _lose),
     "overlong": Fault("1 MiB without a delimiter between two frames", _overlong),
     "empty": Fault("1 to 64 delimiters with nothing between them", _empty),
     "duplicate": Fault("the whole frame sent twice", _duplicate),
-    "reorder": Fault("the frame comes 1 to 48 samples late", delay=(1, 48)),
-    "overdue": Fault("the frame comes so late that its number is forgotten", delay=(72, 200)),
+    "reorder": Fault("the frame arrives 1 to 48 samples late", delay=(1, 48)),
+    "overdue": Fault("the frame arrives too late for the sequence window", delay=(72, 200)),
     "disconnect": Fault("the link unplugged at any byte of the frame", _disconnect),
-    "stale": Fault("unplugged, and old bytes come first when it is plugged in", _stale),
+    "stale": Fault("unplugged, and old bytes are sent first when it is plugged in", _stale),
     "reboot": Fault("unplugged, and the board restarted", _reboot),
 }
 
-# Those that take the link away, and the least samples from one to the next.
+# Faults that unplug the link, and the smallest number of samples between two of them.
 UNPLUGGING = ("disconnect", "stale", "reboot")
 UNPLUGGED_APART = 500

@@ -1,4 +1,4 @@
-"""Strikes a byte stream frame by frame, and enters each fault in the ledger."""
+"""Injects faults into a byte stream, frame by frame, and enters each in the ledger."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from firmware_sim.line.rates import Gaps, checked_rates
 
 @dataclass
 class _Held:
-    """A sample frame held back: its number in the stream and what is still to overtake it."""
+    """A sample frame that is held back until `delay` more samples have been sent."""
 
     frame: bytes
     ordinal: int
@@ -41,25 +41,25 @@ class FaultInjector:
     Parameters
     ----------
     rates : mapping of str to float
-        Chance per frame, by kind.
+        Probability per frame, by kind.
     seed : int
-        The same seed, rates and frames give the same faults, however the bytes are cut.
+        The same seed, rates and frames give the same faults, whatever the chunks of bytes.
     delimiter : int
         0x00 for frames, 0x0A for text lines.
     only_samples : bool
-        Leave frames other than samples alone (default), so that what is counted is not blurred by a
-        repeated handshake; of text, comments and late labels.
+        Leave all other frames alone (default), so that repeated handshakes do not change the
+        counts; in text, comments and late labels are left alone.
 
     Attributes
     ----------
     ledger : Ledger
-        Others may write to it as well; sample frames it has spared are left alone.
+        Others may write to it as well; sample frames listed as spared are left alone.
     frames : int
-        Frames (or lines) that came in and were not empty.
+        Frames (or lines) received that were not empty.
     samples : int
-        Sample frames (or lines) among them: the ordinal of the next.
+        Sample frames (or lines) among them: the ordinal of the next one.
     arrived : array of unsigned int
-        Ordinals of the sample frames that went out whole, in order, each once.
+        Ordinals of the sample frames sent whole, in order, each once.
 
     Raises
     ------
@@ -86,8 +86,8 @@ class FaultInjector:
         self.end = bytes([delimiter])
         self._only_samples = only_samples
         self._partial = b""
-        self._offset = 0  # of the frame at hand, in the undamaged stream
-        self._stretch: list[tuple[bytes, int]] = []  # collected for a fault that reaches far
+        self._offset = 0  # of the current frame, in the undamaged stream
+        self._stretch: list[tuple[bytes, int]] = []  # collected for a fault with a reach
         self._stretch_kind = ""
         self._stretch_at = (0, 0)  # frame number and offset of its first
         self._held: list[_Held] = []
@@ -98,10 +98,10 @@ class FaultInjector:
         self.may_unplug = any(self._rates.get(kind, 0) > 0 for kind in UNPLUGGING)
 
     def feed(self, data: bytes) -> list[Piece]:
-        """The next bytes of the stream, damaged; an unfinished frame waits for its end."""
+        """Return the next bytes with faults; an incomplete frame waits for its end."""
         *frames, self._partial = (self._partial + data).split(self.end)
         pieces: list[Piece] = []
-        whole = bytearray()  # what passes untouched, gathered
+        whole = bytearray()  # unchanged frames
         for frame in frames:
             changed = self._pass(frame)
             self._offset += len(frame) + 1
@@ -118,19 +118,19 @@ class FaultInjector:
         return pieces
 
     def finish(self) -> list[Piece]:
-        """The stream has ended: what was held back or being collected comes out."""
-        pieces = self._strike() if self._stretch else []
+        """The stream has ended: return what was held back or being collected."""
+        pieces = self._inject() if self._stretch else []
         while self._held:
             pieces.append(self._release(self._held.pop(0)))
         return pieces
 
     def revive(self) -> None:
-        """The board has power again, after a reboot: frames count once more."""
+        """Power is back after a reboot: frames are counted again."""
         self._dead = False
         self._partial = b""
 
     def _pass(self, frame: bytes) -> list[Piece] | None:
-        """Pieces in place of a frame; None: it goes out as it is."""
+        """The pieces to send for a frame; None if it is unchanged."""
         if not frame:
             return [] if self._dead else None
         self.frames += 1
@@ -145,16 +145,16 @@ class FaultInjector:
     def _is_sample(self, frame: bytes) -> bool:
         if self._delimiter:
             return frame[:1] not in (b"#", b"=")  # a comment, a late label
-        # COBS leaves the type where it was, after one code byte, as no type is 0.
+        # COBS leaves the type in place after one code byte, since a type is never 0.
         return len(frame) > 1 and frame[1] in (SAMPLE_F32, SAMPLE_I16)
 
     def _sample(self, frame: bytes, ordinal: int) -> list[Piece] | None:
         spared = ordinal in self.ledger.spared
         if self._stretch:
-            if spared:  # another has its hand on this one: strike at what there is
-                return [*self._strike(), *self._intact(frame, ordinal, spared)]
+            if spared:  # this frame has a device fault: apply the fault to the frames so far
+                return [*self._inject(), *self._intact(frame, ordinal, spared)]
             self._stretch.append((frame, ordinal))
-            return self._strike() if self._collected() else []
+            return self._inject() if self._collected() else []
         if spared or self._spared_left is None or self._spared_left > 0:
             if self._spared_left and not spared:
                 self._spared_left -= 1
@@ -174,7 +174,7 @@ class FaultInjector:
         self._stretch = [(frame, ordinal)]
         self._stretch_kind = kind
         self._stretch_at = self.frames - 1, self._offset
-        return self._strike() if self._collected() else []
+        return self._inject() if self._collected() else []
 
     def _collected(self) -> bool:
         first = len(self._stretch[0][0])
@@ -182,7 +182,7 @@ class FaultInjector:
         return sum(len(frame) + 1 for frame, _ in self._stretch) > first + 1 + reach or not reach
 
     def _intact(self, frame: bytes, ordinal: int, spared: bool) -> list[Piece]:
-        """A frame that goes out whole, and those that have waited for it."""
+        """A frame that is sent whole, then the held frames that are due."""
         self._arrive(ordinal)
         if not spared:
             self._recent.append(frame)
@@ -194,8 +194,8 @@ class FaultInjector:
         return [self._release(held) for held in due]
 
     def _release(self, held: _Held) -> bytes:
-        # The kind it turned out to be: where the frames between were lost too, one that was to be
-        # late may be too late, and at the end of the stream one may be on time after all.
+        # The actual kind: if frames in between were lost too, a late frame may be too late; at the
+        # end of the stream it may be on time after all.
         behind = self._highest - held.ordinal
         kind = "overdue" if behind >= WINDOW else "reorder"
         if behind > 0:
@@ -210,7 +210,7 @@ class FaultInjector:
         if ordinal > self._highest and ordinal not in self.ledger.unnumbered:
             self._highest = ordinal
 
-    def _strike(self) -> list[Piece]:
+    def _inject(self) -> list[Piece]:
         frames, self._stretch = self._stretch, []
         kind = self._stretch_kind
         data = b"".join(frame + self.end for frame, _ in frames)
@@ -219,12 +219,12 @@ class FaultInjector:
         assert apply is not None
         hit = apply(stretch, self._rng)
         if kind in UNPLUGGING:
-            # A host is to have found the link again before it loses it once more.
+            # The host must have time to recover the link before it is unplugged again.
             if frames[0][1] - self._unplugged_at < UNPLUGGED_APART:
                 hit = None
             else:
                 self._unplugged_at = frames[0][1]
-        if hit is None:  # this stretch cannot suffer it
+        if hit is None:  # this stretch cannot have the fault
             return [piece for frame, n in frames for piece in self._intact(frame, n, False)]
         pieces, at, size = hit
         unplug = next((piece for piece in pieces if isinstance(piece, Unplug)), None)

@@ -1,4 +1,4 @@
-"""The ledger: every injected fault, and what a receiver that sees all bytes must make of it."""
+"""The ledger: every injected fault, and its effects on a receiver that sees all bytes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Entry:
 
     Its effects on a receiver: ``lost`` frames that are not used, ``bad`` runs of bytes between
     delimiters that must be refused, ``copies`` of frames that had arrived, ``empties`` (delimiters
-    that end nothing), ``discarded`` bytes before the first delimiter of a link opened anew, and
-    ``resync`` bytes from the fault to where the next frame begins that is used.
+    after no bytes), ``discarded`` bytes before the first delimiter after a link is opened again,
+    and ``resync`` bytes from the fault to the start of the next frame that is used.
     """
 
     index: int
@@ -40,18 +40,17 @@ UNSEEN = "lost at a restart"
 
 
 class Ledger:
-    """The injected faults in order; grows by one `Entry` a fault.
+    """The injected faults in order; grows by one `Entry` per fault.
 
     Attributes
     ----------
     entries : list of Entry
     spared : dict of int to str
-        Sample frames, by their ordinal, that a fault of the device itself has made what they are,
-        and its kind: a fault on the wire leaves them alone.
+        Sample frames with a device fault, by ordinal, and its kind; they get no fault on the line.
     unnumbered : set of int
-        Those of them whose number a host cannot take for seen.
+        Those of them whose number a host must not count as seen.
     never_sent : list of int
-        Samples, by their number since power-on, that were made and never handed over.
+        Samples, by their number since power-on, that were made and never sent.
     """
 
     def __init__(self) -> None:
@@ -68,7 +67,7 @@ class Ledger:
         self.entries.append(entry)
 
     def spare(self, ordinal: int, kind: str, *, numbered: bool = True) -> None:
-        """A sample frame that is about to go out carries a fault of the device."""
+        """Enter a sample frame that is about to be sent with a device fault."""
         self.spared[ordinal] = kind
         if not numbered:
             self.unnumbered.add(ordinal)
@@ -76,13 +75,13 @@ class Ledger:
         self.enter(Entry(len(self), kind, ordinal, 0, 0, 0))
 
     def unsend(self, ordinal: int) -> None:
-        """A sample frame did not go out after all; the next one has its ordinal."""
+        """A sample frame was not sent after all; the next one gets its ordinal."""
         self.spared.pop(ordinal, None)
         self.unnumbered.discard(ordinal)
         self.dies(ordinal)
 
     def dies(self, ordinal: int) -> None:
-        """A sample frame is lost with the board's power: what was wrong with it nobody will see."""
+        """A sample frame is lost in a reboot; its device fault cannot be observed."""
         index = self._spared_at.pop(ordinal, None)
         if index is not None:
             entry = self.entries[index]
@@ -98,18 +97,18 @@ class Ledger:
 
     @property
     def frames_lost(self) -> int:
-        """Frames that never arrive whole, or too late to be used."""
+        """Frames that never arrive whole, or arrive too late to be used."""
         return self.total("lost")
 
     @property
     def bad_frames(self) -> int:
         """Runs of bytes between delimiters that a receiver must refuse, if it saw all of them.
 
-        A frame cut by unplugging is not among them: it has no closing delimiter.
+        A frame truncated by unplugging is not counted: it has no closing delimiter.
         """
         return self.total("bad")
 
     def write(self, file: TextIO) -> None:
-        """One JSON object a line."""
+        """Write one JSON object per line."""
         for entry in self.entries:
             file.write(json.dumps(asdict(entry)) + "\n")

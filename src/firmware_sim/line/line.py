@@ -1,4 +1,4 @@
-"""The wire between node and link: its speed, its faults, and what waits for room.
+"""The line between node and link: its speed, its faults, and the bytes that wait for room.
 
 node.poll() --frames--> faults --bytes--> [waiting] --baud--> link
 """
@@ -12,18 +12,17 @@ from firmware_sim.line.faults import Piece, Unplug
 from firmware_sim.line.injector import FaultInjector
 from firmware_sim.line.links import Link
 
-# What a paced line may be ahead of the clock: a millisecond, below what a process is woken for
-# reliably.
+# How far a paced line may be ahead of the clock: processes are not woken reliably for less.
 SLICE_S = 1e-3
-# Unpaced, a node may be ahead of the link by so many bytes: enough to keep a pseudo-terminal busy.
-# Less where the link may be unplugged: what waits then comes at once when it is back, while the
-# host still shakes hands and can only put it into its ring.
+# Bytes that an unpaced node may be ahead of the link: enough to keep a pseudo-terminal busy. Less
+# if the link may be unplugged: the waiting bytes then arrive at once, while the host is still in
+# the handshake and can only put them into its ring.
 _UNPACED_AHEAD = 16384
 _UNPACED_AHEAD_OF_UNPLUGGING = 3072
-# How long nothing must be unread before an unplugging: what the host has just read, it still holds.
+# How long the link must be empty before an unplugging: the host still handles what it just read.
 _CALM_S = 5e-3
-# A host that opens a port throws away what it finds there (pyserial does). The line stays silent
-# until the host has spoken, or, where the node does not listen, has flushed; so long at most.
+# A host that opens a port discards what it finds there (pyserial does). The line stays silent until
+# the host has sent something or, if the node does not read, has flushed; at most this long.
 _HUSH_S = 2.0
 
 
@@ -33,7 +32,7 @@ class Pacer:
     Parameters
     ----------
     baud : float
-        Bits a second, positive.
+        Bits per second, positive.
     bits_per_byte : int
         8 data bits, a start and a stop bit.
     """
@@ -42,43 +41,42 @@ class Pacer:
         if not (baud > 0 and math.isfinite(baud)):
             raise ValueError(f"baud must be positive and finite, got {baud}")
         self._byte_s = bits_per_byte / baud
-        self._free_at = -math.inf  # when the last byte handed over has gone
+        self._free_at = -math.inf  # when the last byte has been sent
         self._idle = True
 
     def room(self, now: float) -> int:
         """Bytes the line can start to carry up to one slice after `now`."""
         if self._idle and self._free_at < now:
-            # A line that had nothing to carry does not make up for it; one whose writer came late
-            # does.
+            # Idle time is lost; the delay of a late writer is made up for.
             self._free_at = now
         return max(0, math.floor((now + SLICE_S - self._free_at) / self._byte_s + 1e-6))
 
     def carried(self, n: int, *, idle: bool) -> None:
-        """`n` bytes were handed over; `idle` when there were no more."""
+        """Enter `n` bytes sent; `idle` if there were no more."""
         self._free_at += n * self._byte_s
         self._idle = idle
 
 
 class Line:
-    """A link with a speed and a history of accidents.
+    """A link with a speed and faults.
 
-    A paced line is a UART: it has no flow control, so what the link has no room for is gone
-    (counted in `lost_bytes`). An unpaced one waits for room, as USB does. When nobody listens
-    neither takes bytes, and it is the node's transmit buffer that overruns.
+    A paced line is a UART without flow control: bytes that the link has no room for are lost
+    (counted in `lost_bytes`). An unpaced one waits for room, as USB does. Without a host neither
+    accepts bytes, and the node's transmit buffer overruns.
 
     Parameters
     ----------
     link : Link
     baud : float or None
-        Speed in bits a second; None goes as fast as the link takes.
+        Speed in bits per second; None: as fast as the link accepts.
     faults : FaultInjector or None
     flow_control : bool
-        RTS and CTS are wired: a paced line, too, waits for a host that is slow.
+        RTS and CTS are wired: a paced line also waits for a slow host.
 
     Attributes
     ----------
     awaits_host : bool
-        The node listens: what it says goes out once the host has spoken.
+        The node reads: its bytes are sent once the host has sent something.
     """
 
     def __init__(
@@ -98,13 +96,13 @@ class Line:
         unplugs = faults is not None and faults.may_unplug
         self._ahead = _UNPACED_AHEAD_OF_UNPLUGGING if unplugs else _UNPACED_AHEAD
         self._waiting = bytearray()
-        self._unplug: Unplug | None = None  # due when the bytes before it have gone
-        self._behind: list[Piece] = []  # and these when it is plugged in again
+        self._unplug: Unplug | None = None  # due when the bytes before it are sent
+        self._after_plug: list[Piece] = []  # pieces to send once it is plugged in again
         self._restarted = False
-        self._alone = False  # plugged in again, and no host has come back yet
+        self._alone = False  # plugged in again, and the host is not back yet
         self.unplugged_at: list[float] = []
         self.plugged_at: list[float] = []
-        self.heard_at: list[float] = []  # when the host spoke first after each
+        self.heard_at: list[float] = []  # first bytes from the host after each
         self._settle_until = math.inf
         self._calm_since: float | None = None
         self._plug_at: float | None = None
@@ -120,35 +118,35 @@ class Line:
 
     @property
     def quiet(self) -> bool:
-        """Nothing on the way to the link, and no unplugging in progress."""
+        """Whether nothing waits for the link and no unplugging is in progress."""
         return not self._waiting and self._unplug is None
 
     def room(self, now: float) -> int:
-        """Bytes the node may hand over now; 0 when nobody listens, as of the last `step`."""
+        """Bytes the node may send now; 0 without a host, as of the last `step`."""
         if self._unplug is not None or not self._connected or self._hushed(now):
             return 0
         ahead = self._pacer.room(now) if self._pacer else self._ahead
         return max(0, ahead - len(self._waiting))
 
     def write(self, now: float, data: bytes) -> None:
-        """Bytes from the node; those behind an unplugging stay in its transmit buffer."""
+        """Accept bytes from the node; those after an unplugging stay in its transmit buffer."""
         self._queue(now, self.faults.feed(data) if self.faults else (data,))
         self.step(now)
 
     def finish(self, now: float) -> None:
-        """The node has handed over its last: what the faults have held back goes out."""
+        """The node has sent its last sample: send what the faults have held back."""
         if self.faults is not None and (late := self.faults.finish()):
             self._queue(now, late)
 
     def take_restart(self) -> bool:
-        """Whether the board has lost its power since the last call."""
+        """Whether the board has restarted since the last call."""
         restarted, self._restarted = self._restarted, False
         return restarted
 
     def _queue(self, now: float, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
             if self._unplug is not None or self._plug_at is not None:
-                self._behind.append(piece)
+                self._after_plug.append(piece)
             elif isinstance(piece, Unplug):
                 self._unplug = piece
                 self._settle_until, self._calm_since = now + piece.settle_s, None
@@ -165,7 +163,7 @@ class Line:
         return data
 
     def step(self, now: float) -> None:
-        """Move waiting bytes on, and unplug or plug in when it is time."""
+        """Send waiting bytes, and unplug or plug in when it is time."""
         self._now = now
         if self._plug_at is not None:
             if now < self._plug_at:
@@ -189,24 +187,24 @@ class Line:
             self.unplugged_at.append(now)
 
     def _hushed(self, now: float) -> bool:
-        """Whether the host may still throw away what it is sent."""
+        """Whether the host may still discard what it is sent."""
         flushed = self.link.flushes > self._flushes
         return now < self._hush_until and (self.awaits_host or not flushed)
 
     def _plug(self, now: float) -> None:
         assert self._unplug is not None and self.faults is not None
-        unplug, behind = self._unplug, self._behind
+        unplug, after_plug = self._unplug, self._after_plug
         self.link.plug()
         self._alone = True
         self.plugged_at.append(now)
-        self._plug_at, self._unplug, self._behind = None, None, []
+        self._plug_at, self._unplug, self._after_plug = None, None, []
         if unplug.reboot:
             self._restarted = True
             self.faults.revive()
             return
-        # A sender puts a delimiter first when a link is new; what is stale comes before that.
+        # A sender starts a new link with a delimiter; stale bytes come before it.
         self._waiting += unplug.stale + self.faults.end
-        self._queue(now, behind)
+        self._queue(now, after_plug)
 
     def _carry(self, now: float) -> None:
         if self._pacer is None:
@@ -225,7 +223,7 @@ class Line:
         self._pacer.carried(due, idle=not self._waiting)
 
     def _settled(self, now: float) -> bool:
-        """Whether the host has read all that came before the unplugging, or has had its time to."""
+        """Whether the host has read all before the unplugging, or has had enough time to."""
         if self._waiting or self.link.unread():
             self._calm_since = None
         elif self._calm_since is None:

@@ -1,8 +1,8 @@
 """The device's end of a link: a pseudo-terminal, a TCP server, or two queues in memory.
 
-Nothing here blocks, except `wait`. A link says whether a host is listening (``connected``), takes
-as many bytes as the channel has room for, and can be unplugged and plugged in again. How fast bytes
-go and what happens to them on the way is the line's business (`firmware_sim.line`).
+Only `wait` blocks. A link reports whether a host is there (``connected``), accepts as many bytes as
+the channel has room for, and can be unplugged and plugged in again. Speed and faults belong to the
+line (`firmware_sim.line.line`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _CHUNK = 65536
 
 
 class Link(Protocol):
-    """What the three links have in common."""
+    """What all links have in common."""
 
     @property
     def url(self) -> str:
-        """What the host opens: a path, or a URL for ``serial.serial_for_url``."""
+        """The name that the host opens: a path, or a URL for ``serial.serial_for_url``."""
         ...
 
     @property
@@ -35,26 +35,25 @@ class Link(Protocol):
         ...
 
     def send(self, data: bytes | bytearray | memoryview) -> int:
-        """Hand over bytes; the number taken, 0 when there is no room or nobody listens."""
+        """Send bytes. Returns the number accepted, 0 without room or without a host."""
         ...
 
     def receive(self) -> bytes:
-        """All bytes that have come in, ``b""`` if none."""
+        """All bytes received, ``b""`` if none."""
         ...
 
     @property
     def flushes(self) -> int:
-        """How often a host has thrown away its input, as far as can be seen: pyserial does so when
-        it opens a port."""
+        """How often the host has discarded its input, if that is visible: pyserial does so when it
+        opens a port."""
         ...
 
     def unread(self) -> int:
-        """Bytes sent that the host has not read yet, as far as can be seen: a lower bound, 0 when
-        down."""
+        """A lower bound of the bytes sent that the host has not read yet; 0 when unplugged."""
         ...
 
     def unplug(self) -> None:
-        """Take the link away, as pulling the cable does; unread bytes may be lost."""
+        """Take the link down, like pulling the cable; unread bytes may be lost."""
         ...
 
     def plug(self) -> None:
@@ -62,11 +61,11 @@ class Link(Protocol):
         ...
 
     def wait(self, seconds: float) -> None:
-        """Sleep until bytes come in, but at most so long."""
+        """Sleep until bytes arrive, at most this long."""
         ...
 
     def close(self) -> None:
-        """Give everything back; a second call does nothing."""
+        """Close everything; a second call does nothing."""
         ...
 
 
@@ -80,13 +79,13 @@ class PtyLink:
     Parameters
     ----------
     symlink : path or None
-        A stable name for the terminal, made here, replaced when the terminal changes, removed by
-        `close`. Without it ``url`` is ``/dev/pts/N`` and becomes another after `unplug` and `plug`.
+        A stable name for the terminal: created here, replaced when the terminal changes, removed by
+        `close`. Without it ``url`` is ``/dev/pts/N``, which changes with `unplug` and `plug`.
 
     Raises
     ------
     FileExistsError
-        `symlink` is there already and is not a symbolic link.
+        `symlink` exists and is not a symbolic link.
     """
 
     def __init__(self, symlink: str | os.PathLike[str] | None = None) -> None:
@@ -94,7 +93,9 @@ class PtyLink:
             raise OSError(f"{sys.platform} has no pseudo-terminals; use the TCP link")
         self._symlink = None if symlink is None else Path(os.path.abspath(symlink))
         if self._symlink is not None and self._symlink.exists() and not self._symlink.is_symlink():
-            raise FileExistsError(f"{self._symlink} exists and is no symbolic link; name another")
+            raise FileExistsError(
+                f"{self._symlink} exists and is not a symbolic link; choose another name"
+            )
         self._master = -1
         self._name = ""
         self._flushes = 0
@@ -107,7 +108,7 @@ class PtyLink:
 
     @property
     def connected(self) -> bool:
-        # The kernel reports a hang-up for as long as nobody has the terminal open.
+        # The kernel reports a hang-up as long as the terminal is not open anywhere.
         return self._master >= 0 and not any(e & select.POLLHUP for _, e in self._poll.poll(0))
 
     def plug(self) -> None:
@@ -115,14 +116,14 @@ class PtyLink:
             return
         self._master, slave = os.openpty()
         try:
-            # Or the line discipline would echo, and eat 0x03, 0x0d and their like.
+            # Otherwise the line discipline would echo, and interpret 0x03, 0x0d and others.
             tty.setraw(slave)
-            # Packet mode: the kernel tells when the host flushes its input.
+            # Packet mode: the kernel reports when the host flushes its input.
             fcntl.ioctl(self._master, termios.TIOCPKT, (1).to_bytes(4, sys.byteorder))
             os.set_blocking(self._master, False)
             self._name = os.ttyname(slave)
         finally:
-            os.close(slave)  # held open, it would hide that the host has gone
+            os.close(slave)  # if it stayed open, a hang-up of the host would not show
         self._poll.register(self._master, select.POLLIN)
         if self._symlink is not None:
             fresh = self._symlink.with_name(f".{self._symlink.name}.{os.getpid()}")
@@ -139,8 +140,7 @@ class PtyLink:
             self._symlink.unlink()
 
     def send(self, data: bytes | bytearray | memoryview) -> int:
-        # Written while nobody listens, bytes would wait in the kernel and greet the next host as
-        # stale data.
+        # Without a host, bytes would wait in the kernel and reach the next host as stale data.
         if not self.connected:
             return 0
         try:
@@ -151,8 +151,7 @@ class PtyLink:
             raise
 
     def receive(self) -> bytes:
-        # A terminal hands over 4 KiB at most a call, and a host that answers fast has more than
-        # that ready.
+        # A terminal returns at most 4 KiB per call, and a fast host has more than that ready.
         data = b""
         while self._master >= 0 and len(data) < _CHUNK:
             try:
@@ -163,9 +162,9 @@ class PtyLink:
                 if error.errno == errno.EIO:  # the host has closed its end
                     break
                 raise
-            if not packet:  # the same, elsewhere than on Linux
+            if not packet:  # the same on other systems than Linux
                 break
-            # A packet is a byte of flags; data follow where no flag is set.
+            # A packet starts with a byte of flags; data follow if no flag is set.
             self._flushes += packet[0] & termios.TIOCPKT_FLUSHREAD
             data += packet[1:]
         return data
@@ -179,8 +178,7 @@ class PtyLink:
             return 0
         slave = os.open(self._name, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
         try:
-            # Bytes lie about in the kernel, uncounted, until a worker moves them up; polling makes
-            # it do so.
+            # The kernel does not count bytes until a worker has moved them; polling triggers that.
             if not select.select((slave,), (), (), 0)[0]:
                 return 0
             return _int_ioctl(slave, termios.FIONREAD)
@@ -188,7 +186,7 @@ class PtyLink:
             os.close(slave)
 
     def wait(self, seconds: float) -> None:
-        # With nobody at the other end the hang-up makes poll return at once: then only sleep.
+        # Without a host the hang-up makes poll return at once: only sleep then.
         if self._master >= 0 and self.connected:
             self._poll.poll(max(0.0, seconds) * 1e3)
         else:
@@ -204,9 +202,9 @@ class TcpLink:
     Parameters
     ----------
     port : int
-        0 takes a free one.
+        0 picks a free one.
     host : str
-        Address to listen on; by default this machine only, since the link knows no password.
+        Address to listen on; by default this machine only, since the link has no authentication.
     """
 
     def __init__(self, port: int = 0, host: str = "127.0.0.1") -> None:
@@ -275,8 +273,7 @@ class TcpLink:
         return data
 
     def unread(self) -> int:
-        """Bytes the peer's kernel has not confirmed; what its process has not read cannot be
-        seen."""
+        """Bytes the peer's kernel has not confirmed; what its process has not read is not known."""
         if self._peer is None or not sys.platform.startswith("linux"):
             return 0
         return _int_ioctl(self._peer, termios.TIOCOUTQ)
@@ -295,7 +292,7 @@ class MemoryLink:
     Parameters
     ----------
     capacity : int
-        Bytes each direction holds.
+        Bytes per direction.
     """
 
     def __init__(self, capacity: int = 65536) -> None:
@@ -328,7 +325,7 @@ class MemoryLink:
         self.plugged = True
 
     def wait(self, seconds: float) -> None:
-        """Nothing to wait for: whoever drives both ends decides what time it is."""
+        """Return at once: the caller that drives both ends supplies the clock."""
 
     def close(self) -> None:
         self.unplug()
@@ -348,7 +345,7 @@ class MemoryHost:
         return _drain(self._link.to_host)
 
     def write(self, data: bytes) -> int:
-        """The number of bytes that found room; ConnectionError when the link is unplugged."""
+        """The number of bytes accepted; ConnectionError when the link is unplugged."""
         if not self._link.plugged:
             raise ConnectionError("the memory link is unplugged")
         return _fill(self._link.to_device, data, self._link.capacity)

@@ -1,4 +1,4 @@
-"""What a receiver makes of damaged frames: the effects that the ledger enters."""
+"""The effects of damaged frames on a receiver, for the ledger."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from firmware_sim.line.faults import Piece, Unplug
 
 
 class Outcome:
-    """What a receiver makes of the pieces, if it sees all of them.
+    """The effects of the pieces on a receiver that sees all of them.
 
     A run that equals one of the frames arrives; one that has arrived before is a copy; any other
-    must be refused. Behind an unplugging a receiver discards up to the first delimiter.
+    must be refused. After an unplugging a receiver discards bytes up to the first delimiter.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class Outcome:
                 stream = b"".join(run + end for run in [*runs, *stale[:-1]])
             else:
                 stream += piece
-        start, sound_from = 0, -1  # where a run begins; and the first sound one behind the fault
+        start, valid_from = 0, -1  # start of a run; start of the first valid run after the fault
         for run in stream.split(end)[:-1]:
-            sound = run in waiting or run in seen
-            if sound and start >= at and sound_from < 0:
-                sound_from = start
+            valid = run in waiting or run in seen
+            if valid and start >= at and valid_from < 0:
+                valid_from = start
             if not run:
                 self.empties += 1
             elif run in waiting:
@@ -52,7 +52,7 @@ class Outcome:
             else:
                 self.bad += 1
             start += len(run) + 1
-        self.resync = (start if sound_from < 0 else sound_from) - at if self.bad else 0
+        self.resync = (start if valid_from < 0 else valid_from) - at if self.bad else 0
 
     def effects(self) -> dict[str, int]:
         return {

@@ -1,4 +1,4 @@
-"""How often each fault strikes: named mixes, settings of a user, and the gaps between two hits."""
+"""The rates of faults: named mixes, settings of a user, and the gaps between faults."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-# Chance per frame of each kind. "field": about 1 % of frames lost, as on a long cable beside a
+# Probability per frame of each kind. "field": about 1 % of frames lost, as on a long cable beside a
 # motor.
 MIXES: dict[str, dict[str, float]] = {
     "none": {},
@@ -33,12 +33,12 @@ MIXES: dict[str, dict[str, float]] = {
 
 
 def fault_rates(mix: str = "none", extra: Iterable[str] = ()) -> dict[str, float]:
-    """The rates of a named mix, with ``kind=rate`` settings put over them.
+    """The rates of a named mix, overridden by ``kind=rate`` settings.
 
     Raises
     ------
     ValueError
-        Unknown mix or kind, or a rate that is no number from 0 to 1.
+        Unknown mix, or a setting that is not kind=rate.
     """
     if mix not in MIXES:
         raise ValueError(f"no fault mix {mix!r}; there are {', '.join(MIXES)}")
@@ -53,12 +53,12 @@ def fault_rates(mix: str = "none", extra: Iterable[str] = ()) -> dict[str, float
 
 
 class Gaps:
-    """How many are spared before the next that is hit: geometric, which costs one draw a hit.
+    """Draws the number of frames before the next fault (geometric: one draw per fault).
 
     Parameters
     ----------
     rates : mapping of str to float
-        Chance of each kind; they add up to at most 1.
+        Probability of each kind; they add up to at most 1.
     """
 
     def __init__(self, rates: Mapping[str, float], rng: np.random.Generator) -> None:
@@ -68,13 +68,13 @@ class Gaps:
         self._edges = np.cumsum([rates[kind] for kind in self._kinds]).tolist()
 
     def next(self) -> int | None:
-        """So many are spared; None: all."""
+        """The number of frames before the next fault; None: no fault."""
         if not self._kinds:
             return None
         return int(self._rng.geometric(min(1.0, self._total))) - 1
 
     def kind(self) -> str:
-        """What the next one suffers."""
+        """The kind of the next fault."""
         draw = self._rng.random() * self._edges[-1]
         at = next((i for i, edge in enumerate(self._edges) if draw < edge), -1)
         return self._kinds[at]

@@ -1,4 +1,4 @@
-"""The simulated node: its signals, the frames or lines it sends, the score of what comes back."""
+"""The simulated node: its signals, the frames or lines it sends, and the score of predictions."""
 
 from firmware_sim.node.faulty_node import FaultyNode, Mishaps
 from firmware_sim.node.frame_node import FrameNode

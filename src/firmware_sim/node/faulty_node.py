@@ -1,4 +1,4 @@
-"""A frame node in which things go wrong, as often as it is told; seeded, entered in its ledger."""
+"""A frame node with device faults at given rates; seeded, entered in its ledger."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from firmware_sim.node.node import Block
 
 
 class Mishaps:
-    """Decides which samples meet with what.
+    """Decides which samples get which device fault.
 
     Parameters
     ----------
     rates : mapping of str to float
-        Chance per sample, by kind.
+        Probability per sample, by kind.
     seed : int
 
     Raises
@@ -35,8 +35,8 @@ class Mishaps:
         self._left = self._gaps.next()
 
     def ordinary(self, node: FrameNode, n: int) -> int:
-        """How many of the next n samples nothing happens to."""
-        if node.schema_changes and not node.schema_told:
+        """How many of the next n samples have no device fault."""
+        if node.schema_changes and not node.schema_sent:
             return 0
         if self._left is None:
             return n
@@ -45,8 +45,8 @@ class Mishaps:
         return n
 
     def strike(self, node: FrameNode, now: float, sample: Sample) -> bytes | None:
-        """The bytes of a sample that something happens to; None: it is never sent."""
-        if node.schema_changes and not node.schema_told:
+        """The bytes sent for a sample with a device fault; None if it is not sent."""
+        if node.schema_changes and not node.schema_sent:
             kind = "schema"
         else:
             kind = self._gaps.kind()
@@ -62,14 +62,14 @@ class Mishaps:
 
 
 class FaultyNode(FrameNode):
-    """A node whose samples meet with mishaps.
+    """A node whose samples get device faults.
 
     Parameters
     ----------
     source, **settings
         See `FrameNode`.
     mishaps : Mishaps
-        What goes wrong in the device itself, and how often.
+        The device faults and their rates.
     """
 
     def __init__(self, source: SampleSource, *, mishaps: Mishaps, **settings) -> None:
@@ -77,9 +77,9 @@ class FaultyNode(FrameNode):
         self._mishaps = mishaps
 
     def _make_block(self, now: float, n: int) -> Block | None:
-        spared = self._mishaps.ordinary(self, n)
-        if spared:
-            return super()._make_block(now, spared)
+        n_ordinary = self._mishaps.ordinary(self, n)
+        if n_ordinary:
+            return super()._make_block(now, n_ordinary)
         first, X, y = self._take_rows(1)
         data = self._mishaps.strike(self, now, Sample(first, X[0], int(y[0])))
         if data is None:

@@ -20,7 +20,7 @@ _UNASKED_SCHEMA_S = 5.0
 _IDLE_S = 0.1
 
 DTYPES = {"float32": wire.DTYPE_F32, "int16": wire.DTYPE_I16}
-# Of int16 samples: features are of the order of 1, and this takes them up to 16.
+# Of int16 samples: features are of the order of 1; this scale covers -16 to 16.
 INT16_SCALE = 2.0**-11
 
 
@@ -32,31 +32,31 @@ class FrameNode(Node):
     source, **settings
         See `Node`.
     boot_id : int
-        The first boot's; each reboot makes another of it.
+        Id of the first boot; each reboot derives another one.
     hears : bool
         False for a node whose receive line is not connected: it sends SCHEMA unasked, at boot and
         every 5 s, and streams from the start.
     timestamps : bool
         Send the device's clock (microseconds since boot, modulo 2**32) with each sample.
     dtype : {"float32", "int16"}
-        Of the features on the wire. int16: steps of 2**-11 from -16 to 16, as the scale table says
-        that follows the SCHEMA.
+        Type of the features on the line. int16: steps of 2**-11 from -16 to 16, as given by the
+        scale table after the SCHEMA.
     label_delay : int
-        Late labels come so many samples behind theirs.
+        A late label is sent this many samples after its sample.
     version : int
-        Protocol version it speaks; another than 1 is what a host must refuse.
+        Protocol version it uses; a host must refuse any but 1.
 
     Attributes
     ----------
     schema : Schema
         As of this boot, with nonce 0.
     hellos, hellos_refused : int
-        Refused: no common version, or a sample is longer than the host takes. Such a HELLO is
-        answered by a SCHEMA, which says why, but starts nothing.
+        Refused: no common version, or a sample is longer than the host accepts. Such a HELLO is
+        answered by a SCHEMA, which shows why, but samples are not started.
     unknown_frames : int
-        Sound frames of a type this node has no use for.
+        Valid frames of a type that this node does not handle.
     answered : ndarray of bool or None
-        Which samples have had a prediction, where their number was given.
+        Which samples have had a prediction; None without a limit on samples.
     answers_astray : int
         Predictions for samples not made.
     """
@@ -97,19 +97,19 @@ class FrameNode(Node):
             dtype=DTYPES[dtype],
         )
         self._describe()
-        if self.tx_bytes < (least := wire.max_encoded_length(self.sample_raw) + 1):
-            raise ValueError(f"tx_bytes={self.tx_bytes} must hold one sample of {least} bytes")
+        if self.tx_bytes < (needed := wire.max_encoded_length(self.sample_raw) + 1):
+            raise ValueError(f"tx_bytes={self.tx_bytes} must hold one sample of {needed} bytes")
 
     def _power_on(self) -> None:
         super()._power_on()
         self._decoder = FrameDecoder(wire.MAX_RAW)
         self._reader = PredictionReader(self._decoder)
         self._control_sequence = 0
-        # Whether the schema that samples are sent under has been told.
-        self.schema_told = False
+        # Whether the current schema has been sent.
+        self.schema_sent = False
         self._next_beat: float | None = None
         self._next_schema = float("-inf")
-        self._said_last = False
+        self._sent_last_beat = False
         if self.boots > 1:
             self._describe()
 
@@ -130,7 +130,7 @@ class FrameNode(Node):
             n_classes=self.source.n_classes,
             max_raw=max(wire.MAX_RAW, self.sample_raw),
             dtype=DTYPES[self.dtype],
-            # Another number makes another schema of the same samples.
+            # A different period makes a different schema of the same samples.
             nominal_us=min(period + self.schema_changes, 0xFFFFFFFF),
             scale_crc=scale_crc,
         )
@@ -152,25 +152,25 @@ class FrameNode(Node):
 
     @property
     def finished(self) -> bool:
-        return super().finished and self._said_last
+        return super().finished and self._sent_last_beat
 
     @property
     def schema_id(self) -> int:
-        """That samples carry now."""
+        """The id that samples carry now."""
         return self._schema_id
 
     @property
     def _frames_bad(self) -> int:
         return self._decoder.frames - self._decoder.ok
 
-    def _hear(self, now: float, bytes_in: bytes) -> None:
+    def _receive(self, now: float, bytes_in: bytes) -> None:
         if not self.hears:
             self._announce(now)
             return
         for frame in self._reader.feed(bytes_in):
             try:
                 self._take(now, frame)
-            except ValueError:  # a sound frame with a body that is not allowed
+            except ValueError:  # a valid frame with an invalid body
                 self.unknown_frames += 1
         sequence, label, flags = self._reader.take()
         self.scorer.answered(sequence, label, flags, now)
@@ -187,20 +187,20 @@ class FrameNode(Node):
 
     def _take(self, now: float, frame: wire.Frame) -> None:
         if frame.kind == wire.HELLO:
-            self._answer(now, wire.Hello.unpack(frame.body))
+            self._answer_hello(now, wire.Hello.unpack(frame.body))
         elif frame.version != wire.PROTOCOL_VERSION:
             self.unknown_frames += 1
         elif frame.kind == wire.COMMAND:
-            self._obey(now, wire.Command.unpack(frame.body))
+            self._handle_command(now, wire.Command.unpack(frame.body))
         elif frame.kind == wire.HEARTBEAT:
             wire.Heartbeat.unpack(frame.body)
             self.heartbeats_in += 1
         else:
             self.unknown_frames += 1
 
-    def _answer(self, now: float, hello: wire.Hello) -> None:
+    def _answer_hello(self, now: float, hello: wire.Hello) -> None:
         self.hellos += 1
-        # A delimiter first, as the host may have joined in the middle of a frame.
+        # A delimiter first: the host may have joined in the middle of a frame.
         self._urgent["schema"] = b"\0" + self._schema_frame(hello.nonce)
         speaks = hello.version_min <= self.version <= hello.version_max
         if speaks and self.sample_raw <= hello.max_raw:
@@ -210,54 +210,53 @@ class FrameNode(Node):
         else:
             self.hellos_refused += 1
 
-    def _obey(self, now: float, command: wire.Command) -> None:
-        """Carry a command out, once however often it comes, and answer it each time."""
+    def _handle_command(self, now: float, command: wire.Command) -> None:
+        """Execute a command once, however often it arrives, and acknowledge it each time."""
         if self._last_command is None or self._last_command[0] != command.command_id:
             self.commands += 1
-            status, answer = self._carry_out(now, command)
+            status, answer = self._execute(now, command)
             ack = wire.Ack(command.command_id, command.opcode, status, answer)
             self._last_command = command.command_id, ack
         self._urgent["ack"] = self.control(wire.ACK, self._last_command[1].pack())
 
-    def _carry_out(self, now: float, command: wire.Command) -> tuple[int, bytes]:
+    def _execute(self, now: float, command: wire.Command) -> tuple[int, bytes]:
         if command.opcode == wire.PING:
             return wire.DONE, command.argument
         if self.streaming and self.rate is not None and not self._stopped:
-            self._take_due_samples(now)  # up to here as it was
+            self._take_due_samples(now)  # up to now at the old rate
         if command.opcode == wire.SET_RATE:
             if len(command.argument) != 4 or not any(command.argument):
                 return wire.BAD_ARGUMENT, b""
             self.rate = 1e6 / int.from_bytes(command.argument, "little")
-            self._go_on(now)
+            self._restart_clock(now)
         elif command.opcode in (wire.START, wire.STOP):
             self._stopped = command.opcode == wire.STOP
-            self._go_on(now)
+            self._restart_clock(now)
         elif command.opcode == wire.RESET_COUNTERS:
             self.boot_dropped = self.hellos = self.heartbeats_in = self.unknown_frames = 0
         else:
             return wire.UNKNOWN_OPCODE, b""
         return wire.DONE, b""
 
-    def _go_on(self, now: float) -> None:
-        """The next sample is taken one period from now."""
+    def _restart_clock(self, now: float) -> None:
+        """Take the next sample one period from now."""
         if self.streaming and self.rate is not None:
             self._started_at = now - (self.sequence - 1) / self.rate
 
     def log(self, text: str) -> None:
-        """Say something to whoever reads the host's log: ASCII, up to what a frame holds."""
+        """Send a line for the host's log: ASCII, truncated to one frame."""
         body = text.encode("ascii", "replace")[: wire.MAX_RAW - wire.MIN_RAW]
         self._urgent["log"] = self.control(wire.LOG, body)
 
     def change_schema(self) -> None:
-        """Samples from here on belong to another schema, of which the host is not told until it
-        asks."""
+        """Switch to another schema, which is not announced until the host asks."""
         self.schema_changes += 1
-        self.schema_told = False
+        self.schema_sent = False
         self._describe()
 
     def _schema_frame(self, nonce: int) -> bytes:
         schema = replace(self.schema, nonce=nonce)
-        self.schema_told = True
+        self.schema_sent = True
         return b"".join(
             [
                 self.control(wire.SCHEMA, schema.pack()),
@@ -266,7 +265,7 @@ class FrameNode(Node):
         )
 
     def control(self, kind: int, body: bytes) -> bytes:
-        """A frame that is no sample."""
+        """A frame that is not a sample."""
         sequence = self._control_sequence
         self._control_sequence = sequence + 1 & 0xFFFFFFFF
         if self.version == wire.PROTOCOL_VERSION:
@@ -274,15 +273,14 @@ class FrameNode(Node):
         raw = struct.pack("<BBHI", kind, self.version << 4, self._schema_id, sequence) + body
         return wire.cobs_encode(raw + zlib.crc32(raw).to_bytes(4, "little")) + b"\0"
 
-    def _keep_house(self, now: float) -> None:
-        # While waiting too: after a reboot it is the heartbeat's new schema id that makes the host
-        # say HELLO again.
+    def _queue_due(self, now: float) -> None:
+        # While waiting too: after a reboot the heartbeat's new schema id makes the host send HELLO.
         if self._next_beat is None:
             self._next_beat = now + _HEARTBEAT_S
-        # The last one tells the final counts without waiting for its second.
-        last = self.streaming and self._taken_all and not self._queue and not self._said_last
+        # The last heartbeat reports the final counts without waiting for its second.
+        last = self.streaming and self._taken_all and not self._queue and not self._sent_last_beat
         if now >= self._next_beat or last:
-            self._said_last |= last
+            self._sent_last_beat |= last
             self._next_beat = max(now, self._next_beat + _HEARTBEAT_S)
             self._urgent["heartbeat"] = self._heartbeat(now)
 
@@ -320,14 +318,14 @@ class FrameNode(Node):
         time_us = self.device_us(now) if self.timestamps else -1
         return encode_samples(kind, self._schema_id, first & 0xFFFFFFFF, rows, labels, time_us)
 
-    def tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
+    def queue_labels(self, first: int, labels: NDArray[np.int32]) -> None:
         if self.label_mode == "late":
             for sequence, label in enumerate(labels.tolist(), first):
                 if label != NO_LABEL:
-                    self.tell_late(sequence, label, self.label_delay)
+                    self.send_label_late(sequence, label, self.label_delay)
 
-    def tell_late(self, sequence: int, label: int, delay: int) -> None:
-        """The label of a sample goes out once so many more samples have."""
+    def send_label_late(self, sequence: int, label: int, delay: int) -> None:
+        """Queue a sample's label to be sent `delay` samples later."""
         entry = sequence + delay, sequence, label
         at = len(self._late)
         while at and self._late[at - 1][0] > entry[0]:
@@ -338,12 +336,12 @@ class FrameNode(Node):
         if not self._late:
             return None
         due, sequence, label = self._late[0]
-        out = self._queue[0].first if self._queue else self.sequence  # samples handed over
+        out = self._queue[0].first if self._queue else self.sequence  # samples sent
         if due >= out and not (self._taken_all and not self._queue):
             return None
         self._late.popleft()
         return self.control(wire.LABEL, wire.Label(sequence & 0xFFFFFFFF, label).pack())
 
     def _make(self, now: float, n: int) -> Block | None:
-        # A label can be told no earlier than behind the block of its sample.
+        # A label can be sent no earlier than after the block of its sample.
         return super()._make(now, min(n, self.label_delay + 1) if self.label_mode == "late" else n)

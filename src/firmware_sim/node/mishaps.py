@@ -1,7 +1,7 @@
-"""What goes wrong in the device itself, before a byte is on the wire; seeded, in the same ledger.
+"""Faults of the device itself, before a byte is sent; seeded, and entered in the same ledger.
 
-A mishap turns one sample into the frames that stand for it. `MISHAPS` names them; a new kind is one
-more function there. The frame of a sample that has met with one is spared by the wire's faults.
+A device fault replaces the frame of one sample. `MISHAPS` lists the kinds; a new kind is one more
+function there. A frame with a device fault gets no fault on the line.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from firmware_sim.line.faults import WINDOW
 from firmware_sim.node._codec import NO_LABEL
 from firmware_sim.node.frame_node import FrameNode
 
-# A learner that has not met both classes yet would take a strange one for its second.
+# A learner that has seen one class only would accept an unknown one as its second.
 _SETTLED_SAMPLES = 500
 _SAMPLES = (wire.SAMPLE_F32, wire.SAMPLE_I16)
 UNKNOWN_CLASS = 999
-# Numbers no sample of a test reaches.
+# Beyond the sequence number of any sample in a test.
 FAR_AHEAD = 1 << 30
-# Behind the samples a host lets wait for their label, and not beyond those it remembers.
+# More than the samples that may wait for a label, and no more than a host remembers.
 LONG_AGO_SAMPLES = 900
 
 
 class Sample(NamedTuple):
-    """One that is about to be sent."""
+    """A sample about to be sent."""
 
     sequence: int
     x: NDArray[np.float32]
     label: int
 
 
-# What goes on the wire in its place; None: it cannot happen here.
+# Returns the bytes to send in its place; None if the fault cannot happen here.
 Strike = Callable[[FrameNode, float, Sample, np.random.Generator], "bytes | None"]
 
 
 def _encode(node: FrameNode, now: float, sample: Sample) -> bytes:
-    told = node.told(np.array([sample.label], np.int32))
-    return node.encode(now, sample.sequence, sample.x[None], told)[0]
+    labels = node.sent_labels(np.array([sample.label], np.int32))
+    return node.encode(now, sample.sequence, sample.x[None], labels)[0]
 
 
 def _broken_value(value: float) -> Strike:
@@ -74,22 +74,22 @@ def _overrun(node, now, sample, rng):
 
 
 def _clock(node, now, sample, rng):
-    # The first ones of a boot have no clock to be compared with.
+    # The first samples of a boot have no earlier clock to compare with.
     if not node.timestamps or sample.sequence < WINDOW:
         return None
-    # Half the range of the clock ahead: however it is read, no clock does that.
+    # Half the range of the clock: a jump whichever way it is read.
     node.clock_offset_us += 1 << 31
     return ordinary(node, now, sample)
 
 
 def ordinary(node: FrameNode, now: float, sample: Sample) -> bytes:
-    """The frames of a sample to which nothing happens."""
-    node.tell_later(sample.sequence, np.array([sample.label], np.int32))
+    """The bytes of a sample without a device fault."""
+    node.queue_labels(sample.sequence, np.array([sample.label], np.int32))
     return _encode(node, now, sample)
 
 
 def _hostile(node, now, sample, rng):
-    # Not a sample of the right schema: that could not be told from an honest one.
+    # Not a sample of the right schema: that would be indistinguishable from a real one.
     kind = int(rng.choice([k for k in range(1, 256) if k not in _SAMPLES]))
     length = int(rng.integers(0, wire.MAX_RAW - wire.MIN_RAW + 1))
     body = rng.integers(1, 256, length).astype(np.uint8).tobytes()
@@ -100,7 +100,7 @@ def _hostile(node, now, sample, rng):
 
 
 def _schema(node, now, sample, rng):
-    if node.schema_told:
+    if node.schema_sent:
         node.change_schema()
     return _encode(node, now, sample)
 
@@ -116,8 +116,8 @@ def _late_only(strike: Strike) -> Strike:
 
 def _label_expired(node, now, sample, rng):
     if node.samples is not None and node.samples - node.samples_made < LONG_AGO_SAMPLES:
-        return None  # at the end all labels come at once
-    node.tell_late(sample.sequence, sample.label, LONG_AGO_SAMPLES)
+        return None  # at the end all labels are sent at once
+    node.send_label_late(sample.sequence, sample.label, LONG_AGO_SAMPLES)
     return _encode(node, now, sample)
 
 
@@ -126,22 +126,22 @@ def _label_never(node, now, sample, rng):
 
 
 def _label_stray(node, now, sample, rng):
-    node.tell_late(sample.sequence, sample.label, node.label_delay)
+    node.send_label_late(sample.sequence, sample.label, node.label_delay)
     stray = wire.Label(sample.sequence + FAR_AHEAD & 0xFFFFFFFF, sample.label).pack()
     return node.control(wire.LABEL, stray) + _encode(node, now, sample)
 
 
 def _label_repeated(node, now, sample, rng):
-    node.tell_late(sample.sequence, sample.label, node.label_delay)
-    node.tell_late(sample.sequence, sample.label, node.label_delay)
+    node.send_label_late(sample.sequence, sample.label, node.label_delay)
+    node.send_label_late(sample.sequence, sample.label, node.label_delay)
     return _encode(node, now, sample)
 
 
 @dataclass(frozen=True)
 class Mishap:
-    """A kind of mishap.
+    """A kind of device fault.
 
-    ``numbered``: the host takes the sample's number as seen. ``learned``: it learns it.
+    ``numbered``: the host counts the sample's number as seen. ``learned``: it learns the sample.
     """
 
     summary: str
@@ -153,20 +153,22 @@ class Mishap:
 MISHAPS: dict[str, Mishap] = {
     "nan": Mishap("a feature is NaN", _broken_value(np.nan), learned=False),
     "inf": Mishap("a feature is infinite", _broken_value(np.inf), learned=False),
-    "dimension": Mishap("a feature too many or too few", _dimension, False, False),
-    "unknown-label": Mishap("a class the learner does not have", _unknown_label, learned=False),
-    "overrun": Mishap("the sample never sent, and owned up to", _overrun, False, False),
+    "dimension": Mishap("one feature too many or too few", _dimension, False, False),
+    "unknown-label": Mishap(
+        "a label that is not one of the learner's classes", _unknown_label, learned=False
+    ),
+    "overrun": Mishap("the sample is never sent, and reported as dropped", _overrun, False, False),
     "clock": Mishap("the device's clock jumps", _clock),
-    "hostile": Mishap("a sound frame of random content first", _hostile),
-    "schema": Mishap("another schema, and no word of it until asked", _schema, False, False),
-    "label-expired": Mishap("the label comes 900 samples late", _late_only(_label_expired)),
-    "label-never": Mishap("the label never comes", _late_only(_label_never)),
+    "hostile": Mishap("a valid frame of random content is sent first", _hostile),
+    "schema": Mishap("another schema, not announced until requested", _schema, False, False),
+    "label-expired": Mishap("the label arrives 900 samples late", _late_only(_label_expired)),
+    "label-never": Mishap("the label never arrives", _late_only(_label_never)),
     "label-stray": Mishap("a label for a sample never sent", _late_only(_label_stray)),
-    "label-repeated": Mishap("the label comes twice", _late_only(_label_repeated)),
+    "label-repeated": Mishap("the label is sent twice", _late_only(_label_repeated)),
 }
 
 
-# Chance per sample of each kind, to go with the mix of faults of the same name.
+# Probability per sample of each kind, added to the fault mix of the same name.
 MISHAP_MIXES: dict[str, dict[str, float]] = {
     "field": {
         "nan": 2e-4,
@@ -178,7 +180,7 @@ MISHAP_MIXES: dict[str, dict[str, float]] = {
         "hostile": 2e-4,
         "schema": 2e-6,
     },
-    # These need a node that tells its labels late.
+    # These need a node with late labels.
     "late": {
         "label-expired": 0.005,
         "label-never": 0.005,

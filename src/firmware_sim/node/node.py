@@ -3,9 +3,8 @@
     off --first poll--> booting --boot_s--> waiting --HELLO--> streaming --last sample--> finished
                                             (a node that cannot hear streams at once)
 
-Whoever drives it calls ``poll(now, bytes_in, room)`` as often as it likes; time is what the caller
-says it is. Samples are made and encoded a block at a time, so that the node is faster than what it
-is to test.
+The caller calls ``poll(now, bytes_in, room)`` at any time and supplies the clock. Samples are made
+and encoded a block at a time, so that the node is faster than the host it tests.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from firmware_sim.line import Ledger
 from firmware_sim.node._codec import NO_LABEL
 from firmware_sim.node.scoring import Scorer
 
-_ROWS = 1024  # taken from the source at once
+_ROWS = 1024  # read from the source at once
 
 LABEL_MODES = {"none": wire.LABEL_NONE, "inline": wire.LABEL_INLINE, "late": wire.LABEL_LATE}
 
 
 class Block(NamedTuple):
-    """Samples that follow one another, encoded."""
+    """Consecutive samples, encoded."""
 
     first: int  # sequence number
     labels: NDArray[np.int32]
@@ -38,7 +37,7 @@ class Block(NamedTuple):
     ends: NDArray[np.int64]  # of each sample's bytes in `data`
 
     def split(self) -> list[Block]:
-        """One for each sample."""
+        """One block for each sample."""
         edges = pairwise([0, *self.ends.tolist()])
         return [
             Block(self.first + i, self.labels[i : i + 1], self.data[a:b], np.array([b - a]))
@@ -47,21 +46,20 @@ class Block(NamedTuple):
 
 
 class Node(ABC):
-    """What a node does in either language: take samples, keep them in its transmit buffer, hand
-    them over.
+    """What all nodes do, in frames or text: take samples, buffer them, send them.
 
     Parameters
     ----------
     source : SampleSource
         Where the samples come from.
     rate : float or None
-        Samples a second, taken at fixed times whether or not there is room: one that finds the
-        transmit buffer full is dropped whole, before sending, and counted. None takes a sample
-        whenever the link has room, and drops none.
+        Samples per second, taken at fixed times whether or not there is room: if the transmit
+        buffer is full, the sample is dropped before sending and counted. None: take a sample
+        whenever the link has room, and drop none.
     samples : int or None
-        How many to take; None goes on until `source` ends.
+        How many to take; None: until `source` ends.
     label_mode : {"inline", "late", "none"}
-        Whether and when the host is told the label. The node itself always knows it (`scorer`).
+        Whether and when the label is sent to the host. The node always knows it (`scorer`).
     tx_bytes : int
         Size of the transmit buffer, at least one sample.
     boot_s : float
@@ -75,16 +73,16 @@ class Node(ABC):
         Since power-on, over all boots: ``made = sent + dropped + lost_at_reboot`` + those still in
         the buffer.
     boot_dropped : int
-        Of the samples dropped, those since the last boot: what a heartbeat says.
+        Samples dropped since the last boot, as a heartbeat reports.
     frames_out : int
-        Sample frames handed over or in the buffer: the ordinal of the next.
+        Sample frames sent or in the buffer: the ordinal of the next one.
     ledger : Ledger
-        Where samples that are never sent are entered, and mishaps of the device; the line's, once
-        there is one.
+        Records device faults and samples that are never sent; shared with the line once there is
+        one.
     hears : bool
-        Whether it takes in what the host says.
+        Whether it reads what the host sends.
     boot_rows : list of int
-        How many samples had been made at each power-on.
+        Samples made before each power-on.
     """
 
     hears: bool
@@ -101,7 +99,7 @@ class Node(ABC):
         window: int = 1000,
     ) -> None:
         if rate is not None and not 0 < rate < 1e7:
-            raise ValueError(f"rate must be above 0 and below 1e7 samples a second, got {rate}")
+            raise ValueError(f"rate must be above 0 and below 1e7 samples per second, got {rate}")
         if samples is not None and samples < 0:
             raise ValueError(f"samples must not be negative, got {samples}")
         if label_mode not in LABEL_MODES:
@@ -137,13 +135,12 @@ class Node(ABC):
         self._queue: deque[Block] = deque()
         self._queued_bytes = 0
         self._late: deque[tuple[int, int, int]] = deque()  # due when, sequence, label
-        # Goes out before any sample; one of a kind, the newest, so that a dead link piles nothing
-        # up.
+        # Sent before any sample; only the newest of each kind: a dead link piles nothing up.
         self._urgent: dict[str, bytes] = {}
         self._last_out = float("-inf")
 
     def reboot(self) -> None:
-        """As the reset button: buffers, counters since boot and the handshake are gone."""
+        """Like the reset button: clears the buffers, the counters since boot and the handshake."""
         for block in self._queue:
             self.ledger.never_sent.append(self.boot_rows[-1] + block.first)
             self.frames_out -= 1
@@ -159,7 +156,7 @@ class Node(ABC):
 
     @property
     def finished(self) -> bool:
-        """Whether the last sample has been handed over."""
+        """Whether the last sample has been sent."""
         return self._taken_all and not (self._queue or self._late or self._urgent)
 
     @property
@@ -167,7 +164,7 @@ class Node(ABC):
         return self._exhausted or self.samples_made == self.samples
 
     def counters(self) -> dict[str, int]:
-        """All counts of the node, by name."""
+        """All counters of the node, by name."""
         return {
             "samples_made": self.samples_made,
             "samples_sent": self.samples_sent,
@@ -184,50 +181,50 @@ class Node(ABC):
         now : float
             Seconds on any clock that does not go back.
         bytes_in : bytes
-            What came in since the last call.
+            What arrived since the last call.
         room : int or None
-            Bytes the UART can take now; None: as many as the transmit buffer holds.
+            Bytes that the UART has room for; None: the size of the transmit buffer.
 
         Returns
         -------
         bytes
-            Whole frames, as many as begin within `room` bytes.
+            Whole frames, all that begin within `room` bytes.
         """
         if self._booted_at is None:
             self._booted_at = now
         if now - self._booted_at < self.boot_s:
             return b""
-        self._hear(now, bytes_in)
+        self._receive(now, bytes_in)
         if self.streaming and self.rate is not None and not self._stopped:
             self._take_due_samples(now)
-        self._keep_house(now)
-        return self._hand_over(now, self.tx_bytes if room is None else room)
+        self._queue_due(now)
+        return self._send(now, self.tx_bytes if room is None else room)
 
     @abstractmethod
-    def _hear(self, now: float, bytes_in: bytes) -> None:
-        """Take in what the host said."""
+    def _receive(self, now: float, bytes_in: bytes) -> None:
+        """Process what the host sent."""
 
     @abstractmethod
-    def _keep_house(self, now: float) -> None:
+    def _queue_due(self, now: float) -> None:
         """Queue whatever is due by the clock."""
 
     @abstractmethod
     def encode(
         self, now: float, first: int, X: NDArray[np.float32], labels: NDArray[np.int32]
     ) -> tuple[bytes, NDArray[np.int64]]:
-        """Samples as they go on the wire, and where each ends; NO_LABEL sends none."""
+        """The bytes of the samples, and where each ends; NO_LABEL sends no label."""
 
     @property
     @abstractmethod
     def _sample_bytes(self) -> int:
-        """About what one sample takes on the wire."""
+        """Approximate number of bytes of one sample on the line."""
 
     def _start(self, now: float) -> None:
         if self._started_at is None:
             self._started_at = now
 
     def _refill(self) -> int:
-        """Rows at hand; 0 when there are no more."""
+        """Read rows if none are left; returns how many there are, 0 at the end."""
         if len(self._X) == 0 and not self._taken_all:
             X, y = next(self._chunks, Rows(self._X))
             self._X = np.ascontiguousarray(X, np.float32)
@@ -236,22 +233,22 @@ class Node(ABC):
         return 0 if self._taken_all else len(self._X)
 
     def _make(self, now: float, n: int) -> Block | None:
-        """Up to n samples; None when there are none left, or for one that is never sent."""
+        """Up to n samples; None if there are none left, or for one that is never sent."""
         n = min(n, self._refill())
         if self.samples is not None:
             n = min(n, self.samples - self.samples_made)
         return self._make_block(now, n) if n else None
 
     def _make_block(self, now: float, n: int) -> Block | None:
-        """Up to n of the samples at hand; None for one that is never sent."""
+        """Up to n of the samples read; None for one that is never sent."""
         first, X, y = self._take_rows(n)
-        data, ends = self.encode(now, first, X, self.told(y))
-        self.tell_later(first, y)
+        data, ends = self.encode(now, first, X, self.sent_labels(y))
+        self.queue_labels(first, y)
         self.frames_out += n
         return Block(first, y, data, ends)
 
     def _take_rows(self, n: int) -> tuple[int, NDArray[np.float32], NDArray[np.int32]]:
-        """The next n rows at hand, and the sequence number of the first."""
+        """The next n rows, and the sequence number of the first."""
         first = self.sequence
         X, self._X = self._X[:n], self._X[n:]
         y, self._y = self._y[:n], self._y[n:]
@@ -259,23 +256,23 @@ class Node(ABC):
         self.samples_made += n
         return first, X, y
 
-    def told(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """What a sample says of its label."""
+    def sent_labels(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The labels that samples carry: all NO_LABEL unless labels are inline."""
         return labels if self.label_mode == "inline" else np.full_like(labels, NO_LABEL)
 
     @abstractmethod
-    def tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
-        """Queue the labels of these samples, where they come in frames of their own."""
+    def queue_labels(self, first: int, labels: NDArray[np.int32]) -> None:
+        """Queue the labels of these samples, if labels are sent separately."""
 
     def drop(self, sequence: int) -> None:
-        """A sample that was made is given up before sending."""
+        """Drop a sample before it is sent."""
         self.samples_dropped += 1
         self.boot_dropped += 1
         self.ledger.never_sent.append(self.boot_rows[-1] + sequence)
 
     def _take_due_samples(self, now: float) -> None:
         assert self.rate is not None and self._started_at is not None
-        # Counted from the start, never from the last sample: the times do not drift.
+        # Counted from the start, not from the last sample, so that the times do not drift.
         due = int((now - self._started_at) * self.rate + 1e-9) + 1
         while self.sequence < due and not self._taken_all:
             samples = self._make(now, due - self.sequence)
@@ -288,7 +285,7 @@ class Node(ABC):
                     self._queued_bytes += len(sample.data)
 
     def _next_samples(self, now: float, room: int) -> Block | None:
-        """As many as begin within `room` bytes."""
+        """The samples that begin within `room` bytes."""
         if self._queue:
             block = self._queue.popleft()
             self._queued_bytes -= len(block.data)
@@ -302,10 +299,10 @@ class Node(ABC):
         return None
 
     def _late_label(self) -> bytes | None:
-        """The next label that is due in a frame of its own."""
+        """The next separate label that is due."""
         return None
 
-    def _hand_over(self, now: float, room: int) -> bytes:
+    def _send(self, now: float, room: int) -> bytes:
         out: list[bytes] = []
         length = 0
         while length < room:

@@ -1,7 +1,7 @@
-"""What a node makes of the predictions it gets back: were they right, and how long did they take?
+"""Accuracy and latency of the predictions that a node receives.
 
-The node keeps the true label of what it sent, whether or not it told the host, so it can score a
-host that it never teaches. All of it in fixed memory.
+The node keeps the true labels of its samples even if it does not send them, so it can score a host
+that it does not teach. Memory is fixed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from firmware_sim.node._codec import NO_LABEL
 
-# Samples a prediction may come late by and still be scored: five minutes at 200 samples a second.
+# A prediction this many samples late is still scored: five minutes at 200 samples per second.
 REMEMBERED = 1 << 16
 
 
@@ -24,19 +24,18 @@ class Scorer:
     Parameters
     ----------
     window : int
-        Length of the first and the last stretch whose accuracy is told apart.
+        Number of predictions in the first and the last accuracy.
 
     Attributes
     ----------
     received, scored, correct : int
-        Predictions that came in; those with a class, for a sample with a label; those that were
-        right.
+        Predictions received; those with a class, for a sample with a label; those correct.
     abstained, rejected : int
-        Predictions flagged so; not scored.
+        Predictions with that flag; not scored.
     unknown : int
-        For a sample never sent, too long ago, or answered before.
+        Predictions for a sample never sent, sent too long ago, or answered before.
     trained : int
-        Predictions whose sample the host says it has learned.
+        Predictions with the flag that the host learned the sample.
     """
 
     def __init__(self, window: int = 1000) -> None:
@@ -47,21 +46,21 @@ class Scorer:
         self.abstained = self.rejected = self.unknown = self.trained = 0
         self._first_correct = 0
         self._last: deque[bool] = deque(maxlen=window)
-        self._latency_s = np.zeros(REMEMBERED)  # a ring of the last ones
+        self._latency_s = np.zeros(REMEMBERED)  # a ring of the latest
         self._latencies = 0
         self.forget()
 
     def forget(self) -> None:
-        """Drop the samples waiting for an answer, as a reboot does; the score stays."""
+        """Forget the samples that wait for a prediction, as a reboot does; the score stays."""
         self._sequence = np.full(REMEMBERED, -1, np.int64)
         self._label = np.full(REMEMBERED, NO_LABEL, np.int32)
         self._sent_at = np.zeros(REMEMBERED)
 
     def sent(self, first: int, labels: NDArray[np.int32], now: float) -> None:
-        """Samples have gone out, numbered from `first` on; NO_LABEL where there is none."""
+        """Enter samples that were sent, numbered from `first`; NO_LABEL if there is no label."""
         sequence = np.arange(first, first + len(labels)) & 0xFFFFFFFF
-        slot = sequence % REMEMBERED
-        self._sequence[slot], self._label[slot], self._sent_at[slot] = sequence, labels, now
+        place = sequence % REMEMBERED
+        self._sequence[place], self._label[place], self._sent_at[place] = sequence, labels, now
 
     def answered(
         self,
@@ -70,25 +69,25 @@ class Scorer:
         flags: NDArray[np.int32],
         now: float,
     ) -> None:
-        """Predictions have come in."""
+        """Enter predictions that were received."""
         n = len(sequence)
         if n == 0:
             return
         self.received += n
-        slot = sequence % REMEMBERED
-        fresh = self._sequence[slot] == sequence
-        # Of two answers to one sample in the same breath the first counts.
+        place = sequence % REMEMBERED
+        fresh = self._sequence[place] == sequence
+        # If one call has two predictions for a sample, the first counts.
         first = np.zeros(n, bool)
         first[np.unique(sequence, return_index=True)[1]] = True
         fresh &= first
         self.unknown += n - int(fresh.sum())
-        slot, predicted, flags = slot[fresh], predicted[fresh], flags[fresh]
-        self._sequence[slot] = -1
-        self._note_latency(now - self._sent_at[slot])
+        place, predicted, flags = place[fresh], predicted[fresh], flags[fresh]
+        self._sequence[place] = -1
+        self._note_latency(now - self._sent_at[place])
         self.trained += int(np.count_nonzero(flags & TRAINED))
         self.abstained += int(np.count_nonzero(flags & ABSTAIN))
         self.rejected += int(np.count_nonzero(flags & REJECTED))
-        label = self._label[slot]
+        label = self._label[place]
         counts = (flags & (ABSTAIN | REJECTED) == 0) & (label != NO_LABEL)
         self._score((predicted == label)[counts])
 
@@ -105,23 +104,23 @@ class Scorer:
 
     @property
     def accuracy(self) -> float | None:
-        """Share of right ones among all scored; None before the first."""
+        """Accuracy over all scored predictions; None before the first."""
         return self.correct / self.scored if self.scored else None
 
     @property
     def first_accuracy(self) -> float | None:
-        """The same among the first ``window``."""
+        """Accuracy over the first ``window`` predictions."""
         return self._first_correct / min(self.scored, self.window) if self.scored else None
 
     @property
     def last_accuracy(self) -> float | None:
-        """The same among the last ``window``."""
+        """Accuracy over the last ``window`` predictions."""
         return sum(self._last) / len(self._last) if self._last else None
 
     def latency_us(self) -> dict[str, float] | None:
         """Microseconds from sample to prediction over the last 65,536: ``p50``, ``p99``, ``max``.
 
-        As the simulator sees it, its own turn-around included.
+        Measured by the simulator, its own turn-around included.
         """
         if not self._latencies:
             return None

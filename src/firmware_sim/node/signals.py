@@ -1,9 +1,8 @@
-"""Synthetic sensors: endless, seeded streams of feature windows and labels, each after a piece of
-physics.
+"""Synthetic sensors: endless, seeded streams of feature windows and labels from simple physics.
 
-A signal is a stream, not a bag of samples: states last for stretches, as they do in a machine or a
-person, so neighbouring rows share their label. The rows depend on the seed alone, not on how the
-stream is cut: ``read(3)`` then ``read(5)`` gives the rows of ``read(8)``.
+Samples are not independent: states last for a while, as in a machine or a person, so neighbouring
+rows usually share their label. The rows depend only on the seed, not on the sizes read: ``read(3)``
+then ``read(5)`` gives the rows of ``read(8)``.
 """
 
 from __future__ import annotations
@@ -17,16 +16,15 @@ from edgesvm.data import Rows, Stream
 
 Arrays = tuple[NDArray[np.float32], NDArray[np.int32]]
 
-# Small enough that a block of waveforms (256 windows x 256 points x 4 B) stays in a second-level
-# cache.
+# A block of waveforms (256 windows x 256 points x 4 B) fits in a second-level cache.
 _BLOCK = 256
 
 
 class _Stretches:
-    """Stretches of geometric length, by turns in state 0 and in one of the others, 0 first.
+    """Stretches of geometric length, alternating between state 0 and one of the others, 0 first.
 
-    ``weights`` are the chances of states 1, 2, and so on, which go back to 0 by repair or rest.
-    Each stretch also has a severity, uniform in [0, 1): how far the state has gone.
+    ``weights`` are the probabilities of states 1, 2, ..., which go back to 0 by repair or rest.
+    Each stretch also has a severity, uniform in [0, 1): how pronounced the state is.
     """
 
     def __init__(
@@ -61,12 +59,12 @@ class _Stretches:
 
 
 class Signal(Stream):
-    """What the three sensors share: the cutting of fixed blocks into whatever the caller asks for.
+    """Base of the three sensors: makes fixed blocks and returns as many rows as requested.
 
     Parameters
     ----------
     seed : int
-        The same seed gives the same rows, on one NumPy version, however the stream is cut.
+        The same seed gives the same rows with the same NumPy version.
     mean_stretch : float
         Mean number of consecutive samples in one state.
     """
@@ -96,7 +94,7 @@ class Signal(Stream):
             parts_y.append(y)
             have += _BLOCK
         X, y = np.concatenate(parts_X), np.concatenate(parts_y)
-        # A copy, so that one kept row does not keep a whole block.
+        # A copy, so that one remaining row does not keep a whole block in memory.
         self._rest = X[n:].copy(), y[n:].copy()
         return Rows(X[:n], y[:n])
 
@@ -109,27 +107,26 @@ class Signal(Stream):
 
 
 class RotatingMachine(Signal):
-    r"""An accelerometer on a bearing housing: healthy, unbalanced, or with a defect on the outer
-    race.
+    r"""An accelerometer on a bearing housing: healthy, unbalanced, or with an outer-race defect.
 
     Each sample is one window of 256 points at 2,560 Hz (0.1 s) of radial acceleration in g, taken
     every 10 s:
 
-    - the shaft turns at f, wandering slowly between about 24 and 32 Hz with the load, its angle
-      known by a tachometer;
-    - unbalance u is a force at f growing with its square, ``u (f / 28)^2 sin(theta)``, and a little
-      of it at 2 f;
-    - an outer-race defect is struck 3.58 times a turn (slipping by about 1 %); each strike rings
-      the housing at 900 Hz, dying away in 2 ms;
-    - broadband noise whose level changes with the load, and now and then a knock from outside in
-      any state.
+    - the shaft turns at f, which varies slowly between about 24 and 32 Hz with the load; a
+      tachometer measures its angle;
+    - unbalance u is a force at f that grows with its square, ``u (f / 28)^2 sin(theta)``, with a
+      small component at 2 f;
+    - an outer-race defect is struck 3.58 times per turn (slipping by about 1 %); each strike makes
+      the housing ring at 900 Hz, decaying in 2 ms;
+    - broadband noise changes its level with the load, and in any state there is an occasional
+      knock from outside.
 
-    A healthy shaft has some unbalance left, and a fault starts small: each stretch of a fault has a
-    severity of its own, so the mild ones overlap with health.
+    A healthy shaft has some residual unbalance, and each stretch of a fault has its own severity,
+    so mild faults overlap with the healthy state.
 
     The features are those of a vibration monitor. Each has a fixed offset and scale (``offsets``,
-    ``scales``: about the middle between health and fault, and half the way from one to the other),
-    so they are of the order of 1:
+    ``scales``: about midway between healthy and faulty, and half the distance between them), so
+    they are of the order of 1:
 
     ========== ===================================================================================
     rms        ln of the root mean square of the window in g
@@ -153,9 +150,9 @@ class RotatingMachine(Signal):
     Notes
     -----
     A linear least-squares classifier reaches about 95 % (89 to 97 on 4,000 windows, whose
-    severities differ); the best single feature about 89 %, and always saying the commoner
-    class about 50 %. Saying the last label again would score 98 %, as on any stream with states
-    that last: compare learners with each other, not with that.
+    severities differ), the best single feature about 89 %, and the majority class about 50 %.
+    Repeating the previous label would score 98 %, as on any stream whose states last: compare
+    learners with each other, not with that.
     """
 
     feature_names = ("rms", "kurtosis", "crest", "amp_1x", "amp_2x", "band", "envelope", "speed")
@@ -267,9 +264,9 @@ class RotatingMachine(Signal):
 
     @staticmethod
     def _amplitude(a, sine, cosine) -> NDArray[np.float32]:
-        """Amplitude of the part of each row of `a` that goes around with `sine` and `cosine`."""
+        """Amplitude of the component of each row of `a` in phase with `sine` and `cosine`."""
         s, c = np.einsum("ij,ij->i", a, sine), np.einsum("ij,ij->i", a, cosine)
-        # A monitor's own floor of 1 mg: no logarithm of nothing.
+        # A monitor's floor of 1 mg: avoids the logarithm of zero.
         return np.hypot(s, c) * np.float32(2 / a.shape[1]) + np.float32(1e-3)
 
 
@@ -279,11 +276,11 @@ class PersonAccelerometer(Signal):
     Each sample is one window of 64 points at 50 Hz (1.28 s), in g:
 
     - gravity, along an axis that leans slowly with posture, plus sway and sensor noise;
-    - walking adds the rise and fall of the hip at the step rate (1.4 to 2.3 steps a second,
-      wandering), its second harmonic from the heel's strike, and a side-to-side swing at half the
+    - walking adds the rise and fall of the hip at the step rate (1.4 to 2.3 steps per second,
+      varying), its second harmonic from the heel's strike, and a side-to-side swing at half the
       rate; a tired step is low;
-    - in one still window of three the person fidgets: a burst of low-frequency movement, which is
-      what makes the two states overlap.
+    - in one still window of three the person fidgets: a burst of low-frequency movement, which
+      makes the two states overlap.
 
     Features, with fixed offsets and scales as in `RotatingMachine`:
 
@@ -358,21 +355,20 @@ class PersonAccelerometer(Signal):
 
 
 class DriftingGasSensor(Signal):
-    """Four metal-oxide gas sensors smelling ethanol (0) or ammonia (1), while they age.
+    """Four metal-oxide gas sensors that smell ethanol (0) or ammonia (1) and age.
 
-    A metal-oxide sensor answers a concentration c with a relative change of conductance that is a
-    power law, ``a c^b`` with a and b of its own for each gas. Here c is log-uniform in 5 to 200
-    ppm, and sensor j reads
+    A metal-oxide sensor responds to a concentration c with a relative change of conductance that
+    follows a power law, ``a c^b``, with its own a and b for each gas. Here c is log-uniform in 5 to
+    200 ppm, and sensor j reads
 
         r_j = G_j a_jg c^b_jg + B_j + noise
 
-    The gain G_j and the baseline B_j walk at random from sample to sample, and all gains sink
-    together as the oxide is poisoned: a classifier that is not taught any more gets worse, which is
-    what this signal is for.
+    The gain G_j and the baseline B_j follow random walks, and all gains decrease together as the
+    oxide is poisoned. This signal shows how a classifier that stops learning gets worse.
 
     Features, scaled as in `RotatingMachine`: for each sensor ln(1 + r_j) (``level_j``), and the
     rise within the first seconds of the exposure (``rise_j``: a gas has its own speed on each
-    oxide, so the share of the final response reached differs), eight in all.
+    oxide, so the share of the final response reached differs); eight in total.
 
     Parameters
     ----------
@@ -380,14 +376,14 @@ class DriftingGasSensor(Signal):
     mean_stretch : float
         Mean number of samples of one gas in a row (one sample is one sniff of 10 s).
     drift : float
-        Speed of ageing: 1 lets a typical gain wander by about 25 % in 10,000 samples, 0 is a sensor
+        Speed of ageing: 1 lets a typical gain change by about 25 % in 10,000 samples, 0 is a sensor
         that does not age.
 
     Notes
     -----
     With ``drift=0`` a linear least-squares classifier reaches about 97 %. With ``drift=1``, one
-    taught on the first 2,000 samples is down to 41 to 92 % after 50,000 (six seeds, four of them
-    below 55), and one taught there is at 84 to 94 %.
+    trained on the first 2,000 samples drops to 41 to 92 % after 50,000 (six seeds, four of them
+    below 55), and one trained there reaches 84 to 94 %.
     """
 
     feature_names = tuple(f"level_{j}" for j in range(4)) + tuple(f"rise_{j}" for j in range(4))
@@ -411,7 +407,7 @@ class DriftingGasSensor(Signal):
         self._baseline = np.zeros(4)
 
     def _walk(self, start: NDArray[np.float64], n: int, step: float) -> NDArray[np.float64]:
-        # Pulled back by a little, or a million samples of walking would leave nothing to smell.
+        # Pulled back slightly, or after a million samples no signal would be left.
         steps = self._drift * step * self._rng.standard_normal((n, len(start)))
         return start * (1 - 2e-5 * n) + np.cumsum(steps, axis=0)
 

@@ -1,4 +1,4 @@
-"""A node that prints lines, as any sketch with ``Serial.println`` does."""
+"""A node that prints lines, like a sketch with ``Serial.println``."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ CHECKSUMS = {
 
 
 class TextNode(Node):
-    """Comma-separated features, the label last; a comment line says so first.
+    """Sends lines of comma-separated features, the label last, after a comment that announces them.
 
-    There is no handshake and nothing is heard: lines flow from the end of the boot on.
+    There is no handshake and nothing is received: lines are sent as soon as the node has booted.
 
     Parameters
     ----------
     source, **settings
         See `Node`.
     numbered : bool
-        ``@N`` before the values: the sequence number.
+        Put ``@N``, the sequence number, before the values.
     checksum : {"none", "xor", "crc16"}
         ``*HH`` (exclusive or of all bytes before the star) or ``*HHHH`` (CRC-16/CCITT-FALSE of
         them).
@@ -40,8 +40,8 @@ class TextNode(Node):
     Raises
     ------
     ValueError
-        At construction: an unknown checksum. In `poll`: a line of more than 512 bytes, which no
-        host would take.
+        At construction: an unknown checksum. In `poll`: a line of more than 512 bytes, which a
+        host would refuse.
     """
 
     hears = False
@@ -60,14 +60,14 @@ class TextNode(Node):
         self._checksum = CHECKSUMS[checksum]
         super().__init__(source, **settings)
 
-    def _hear(self, now: float, bytes_in: bytes) -> None:
-        """A sketch that only prints hears nothing."""
+    def _receive(self, now: float, bytes_in: bytes) -> None:
+        """Ignore it: a sketch that only prints does not read."""
 
-    def _keep_house(self, now: float) -> None:
+    def _queue_due(self, now: float) -> None:
         if self.streaming:
             return
         label = "last" if self.label_mode == "inline" else "none"
-        # The host discards what comes before the first line end: let that be nothing.
+        # The host discards all before the first line end: make that empty.
         greeting = f"\n#esvm 1 d={self.source.n_features} label={label}\n"
         self._urgent["greeting"] = greeting.encode()
         self._start(now)
@@ -84,7 +84,7 @@ class TextNode(Node):
         return b"".join(lines), np.cumsum([len(line) for line in lines])
 
     def _line(self, sequence: int, x: list[float], label: int) -> bytes:
-        # Nine digits give a float32 back exactly.
+        # Nine digits restore a float32 exactly.
         values = ",".join([f"{value:.9g}" for value in x])
         head = f"@{sequence} " if self.numbered else ""
         known = "" if label == NO_LABEL else label
@@ -93,12 +93,12 @@ class TextNode(Node):
         line += self._checksum(line).encode()
         if len(line) > MAX_LINE:
             raise ValueError(
-                f"a text line of {len(line)} bytes: {MAX_LINE} is the limit, use frames for "
+                f"a text line of {len(line)} bytes is longer than {MAX_LINE}: use frames for "
                 f"{len(x)} features"
             )
         return line + b"\n"
 
-    def tell_later(self, first: int, labels: NDArray[np.int32]) -> None:
+    def queue_labels(self, first: int, labels: NDArray[np.int32]) -> None:
         if self.label_mode == "late":
             entries = enumerate(labels.tolist(), first)
             self._late.extend((n, n, label) for n, label in entries if label != NO_LABEL)

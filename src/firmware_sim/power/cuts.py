@@ -1,4 +1,4 @@
-"""Cuts the power at every operation of every save, and looks at what is loaded afterwards."""
+"""Cut the power at every operation of every save, and check what is loaded afterwards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firmware_sim.power.disk import PowerCut, SimulatedDisk
 
 
 class Way(Protocol):
-    """A way to save: `Checkpoint`, or one that is shown to fail."""
+    """A way to save: `Checkpoint`, or one that a test shows to fail."""
 
     def prepare(self, learner: Learner) -> None: ...
     def save(self, learner: Learner) -> None: ...
@@ -26,14 +26,13 @@ MakeWay = Callable[[SimulatedDisk], Way]
 
 @dataclass
 class PowerReport:
-    """Cuts and what was loaded after each: the save under way (``newest``), the one before
+    """What was loaded after each cut: the save under way (``newest``), the one before it
     (``previous``), or worse.
 
-    ``unloadable``: an error, or nothing though a save had returned. ``mixed``: a state that was
-    never saved. ``acknowledged_lost``: an older state than the last save that had returned, or than
-    the one that
-    save n began from. ``kills`` are cuts of the process alone: what it wrote stays in the system's
-    cache.
+    ``unloadable``: an error, or nothing although a save had returned. ``mixed``: a state that was
+    never saved. ``acknowledged_lost``: a state older than the last save that had returned, or than
+    the one that save n began from. ``kills`` end only the process: what it wrote stays in the
+    system's cache.
     """
 
     cuts: int = 0
@@ -46,14 +45,14 @@ class PowerReport:
 
     @property
     def holds(self) -> bool:
-        """Nothing lost, and both outcomes were met."""
+        """Whether nothing was lost and both outcomes occurred."""
         return (
             not (self.unloadable or self.mixed or self.acknowledged_lost)
             and self.newest > 0 < self.previous
         )
 
     def text(self) -> str:
-        """As a line of a conformance run."""
+        """A line of the conformance report."""
         return (
             f"power     cuts {self.cuts:,}, kills {self.kills:,}: unloadable {self.unloadable:,}, "
             f"mixed {self.mixed:,}, acknowledged lost {self.acknowledged_lost:,}, "
@@ -64,10 +63,10 @@ class PowerReport:
         """For a JSON line."""
         return asdict(self)
 
-    def judge(
+    def count(
         self, found: Learner | Exception | None, states: Sequence[bytes], least: int, newest: int
     ) -> int:
-        """Count one outcome; which of `states` it is.
+        """Count one outcome. Returns which of `states` was loaded, from 1; 0 for none.
 
         Parameters
         ----------
@@ -75,7 +74,7 @@ class PowerReport:
         states : sequence of bytes
             The learner's arena at save 1, 2 ...
         least, newest : int
-            The last save that may not be lost, and the last that had begun; 0 before the first.
+            The last save that must not be lost, and the last that had begun; 0 before the first.
         """
         if isinstance(found, Exception) or (found is None and least > 0):
             self.unloadable += 1
@@ -99,7 +98,7 @@ def _index(state: bytes, states: Sequence[bytes]) -> int | None:
 
 
 def checkpoint_ways(second: bool = False) -> MakeWay:
-    """The checkpoint, on one file or on two of one disk."""
+    """Make checkpoints of one file, or of two on the same disk."""
     return lambda disk: Checkpoint("model", second="spare" if second else None, disk=disk)
 
 
@@ -110,17 +109,17 @@ def cut_everywhere(
     *,
     max_write: int | None = None,
 ) -> PowerReport:
-    """Save `learners` in turn on a new disk, the power cut at operation 0, 1, 2, ... and after the
+    """Save `learners` in turn on a new disk; cut the power at operation 0, 1, 2, ... and after the
     last.
 
     Parameters
     ----------
     make_way : callable
-        Given a disk, the way to save on it.
+        Returns the way to save on a given disk.
     learners : sequence of Learner
-        One learner at several times; no two alike.
+        One learner at several times, all different.
     seeds : iterable of int
-        Each cuts everywhere once; what survives is drawn from it.
+        For each seed, power is cut at every operation once; it decides what survives.
     max_write : int or None
         See `SimulatedDisk`: smaller pieces, more operations.
 
@@ -138,7 +137,7 @@ def cut_everywhere(
             done, begun = _save_all(make_way(disk), learners, 0)
             disk.cut_power()
             report.cuts += 1
-            report.judge(_load(make_way(disk)), states, done, begun)
+            report.count(_load(make_way(disk)), states, done, begun)
     return report
 
 
@@ -151,20 +150,20 @@ def cut_again_and_again(
     kill_share: float = 0.3,
     max_write: int | None = None,
 ) -> PowerReport:
-    """One disk for many lives: each loads what the one before left, saves on from there, and ends
-    at some operation.
+    """One disk, many process lifetimes: each loads what the previous one left, goes on saving, and
+    ends at a random operation.
 
-    Some lives are only killed, so that the next finds un-synced writes in the cache, whole, and may
-    not build upon them.
+    Some end by a kill only: the next process finds un-synced writes complete in the cache, and must
+    not rely on them.
 
     Parameters
     ----------
     make_way, learners, seeds, max_write
         See `cut_everywhere`.
     cuts : int
-        Lives for each seed.
+        Lifetimes for each seed.
     kill_share : float
-        Share of lives that end by a kill.
+        Share of lifetimes that end by a kill.
     """
     report = PowerReport()
     states = [bytes(learner.arena) for learner in learners]
@@ -191,15 +190,16 @@ def cut_again_and_again(
             else:
                 disk.cut_power()
                 report.cuts += 1
-            at = report.judge(_load(make_way(disk)), states, done, begun)
+            at = report.count(_load(make_way(disk)), states, done, begun)
             disk.kill()
             begun = at
     return report
 
 
 def _save_all(way: Way, learners: Sequence[Learner], at: int) -> tuple[int, int]:
-    """Save those after the first `at`, until the power goes; the last save that returned and the
-    last that began.
+    """Save the learners from index `at` on until the power is cut.
+
+    Returns the numbers of the last save that returned and of the last that began.
     """
     done = begun = 0
     try:

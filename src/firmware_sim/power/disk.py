@@ -1,10 +1,8 @@
-"""A disk that loses power: what was not synced is kept, dropped, torn or reordered, each sector for
-itself.
+"""A disk that loses power: each un-synced sector is kept, dropped, torn or reordered on its own.
 
-Harsher than file systems are, on purpose: it promises nothing but what POSIX does. A sync brings
-what was written before it to the medium; of everything else each sector, each file's length and
-each change
-of a name survives a cut or not on its own.
+It is deliberately harsher than file systems and promises only what POSIX does. A sync brings what
+was written before it to the medium. Of everything else, each sector, each file's length and each
+change of a name survives a cut or not, independently.
 """
 
 from __future__ import annotations
@@ -19,15 +17,15 @@ TORN = 0.3  # share of un-synced sectors that are left half written
 
 
 class PowerCut(BaseException):
-    """The power goes. No program catches it: nothing is tidied up that a real cut would leave."""
+    """The power is cut. A BaseException: no handler may clean up what a real cut would leave."""
 
 
 @dataclass
 class Fault:
     """An operation that fails.
 
-    ``operation`` is a method's name ("any": each that changes something); the n-th call of it from
-    here on fails, and with ``for_ever`` all after it.
+    ``operation`` is a method's name ("any": each that changes something); its n-th call from now on
+    fails, and with ``for_ever`` all later ones.
     """
 
     operation: str
@@ -50,9 +48,7 @@ class _Inode:
     medium_size: int = 0
     sizes: list[int] = field(default_factory=list)  # un-synced
     sectors: dict[int, list[bytes]] = field(default_factory=dict)  # un-synced, in the order written
-    lost: set[int] = field(
-        default_factory=set
-    )  # a failed sync gave them up; only the cache has them
+    lost: set[int] = field(default_factory=set)  # dropped by a failed sync; only in the cache
 
     def write(self, data: bytes, offset: int) -> None:
         end = offset + len(data)
@@ -77,9 +73,7 @@ class _Inode:
         self.sizes.clear()
 
     def lose_unsynced(self, rng: random.Random) -> None:
-        """A sync failed: some sectors got through, the others count as clean and will not be
-        written again.
-        """
+        """A sync failed: some sectors were written, the others count as clean and will not be."""
         for sector, versions in self.sectors.items():
             if rng.random() < 0.5:
                 self._put(sector, versions[-1])
@@ -88,7 +82,7 @@ class _Inode:
         self.sectors.clear()
 
     def forget_clean(self) -> None:
-        """What the cache holds beyond the medium and nobody will write: read the medium instead."""
+        """Drop cached sectors that will never be written: read the medium instead."""
         for sector in self.lost:
             begin = sector * SECTOR
             end = min(begin + SECTOR, len(self.content))
@@ -126,19 +120,19 @@ class SimulatedDisk:
     Parameters
     ----------
     seed : int
-        Of what survives a cut.
+        Decides what survives a cut.
     cut_at : int or None
-        `PowerCut` during the operation of that number, counted from 0; only those that change
-        something count (write, sync, create, rename, unlink).
+        Raise `PowerCut` during the operation of this number, counted from 0. Only operations that
+        change something count (write, sync, create, rename, unlink).
     max_write : int or None
-        A write takes at most so many bytes, as a full pipe or a signal would have it.
+        A write accepts at most this many bytes, as with a full pipe or a signal.
 
     Attributes
     ----------
     operations : int
-        So far.
+        Number of operations so far.
     faults : list of Fault
-        Struck in this order; add some to let operations fail.
+        Checked in this order; add some to make operations fail.
     """
 
     def __init__(
@@ -157,12 +151,10 @@ class SimulatedDisk:
         self._locks: dict[int, int] = {}  # inode to descriptor
         self._next_descriptor = 3
 
-    # -- what happens to it
+    # -- power cuts and kills
 
     def cut_power(self) -> None:
-        """Leave on the medium what survives, and start anew: nothing open, nothing cached, no
-        faults.
-        """
+        """Keep what survives on the medium, then restart: nothing open, cached or faulty."""
         inodes = {
             id(inode): inode for inode in (*self._names.values(), *self._medium_names.values())
         }
@@ -185,13 +177,13 @@ class SimulatedDisk:
         self.kill()
 
     def kill(self) -> None:
-        """The process ends: its files are closed, what it wrote stays in the cache."""
+        """End the process: its files are closed, what it wrote stays in the cache."""
         self._open.clear()
         self._writable.clear()
         self._locks.clear()
 
     def _operate(self, operation: str) -> None:
-        """Count it, and let it fail or be cut short where it should."""
+        """Count an operation, or raise the error of a fault that is due."""
         for fault in self.faults:
             if fault.strikes(operation):
                 raise OSError(fault.error, os.strerror(fault.error))

@@ -1,6 +1,4 @@
-"""Kills a real `edgesvm run` at random moments, again and again, and looks at what its checkpoint
-holds.
-"""
+"""Kill a real `edgesvm run` at random moments, again and again, and check its checkpoint."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode
 from firmware_sim.power.cuts import PowerReport
 
-# The command as it is, but for a dot on stdout each time a save is on the medium.
-_TELLING = """
+# The command, with one addition: a dot on stdout for each completed sync.
+_DOT_PER_SYNC = """
 import os, sys
 sync = os.fdatasync
 def fdatasync(descriptor):
@@ -36,13 +34,13 @@ sys.exit(main())
 """
 _ROWS = 1 << 20
 _FEATURES = 4
-# A life is not killed before a random number of answers below this: some saves, however slow the
-# machine.
+# A process is killed after a random number of predictions below this, so that there are saves even
+# on a slow machine.
 _ANSWERS = 600
 
 
 class _Rows(Stream):
-    """Two overlapping clouds, from a given row on: the same rows in every life."""
+    """Two overlapping clouds from a given row on: the same rows for every process."""
 
     n_features = _FEATURES
     n_classes = 2
@@ -56,7 +54,7 @@ class _Rows(Stream):
         return Rows(self._X[block], self._y[block])
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Nothing to close."""
 
 
 def kill_again_and_again(
@@ -68,32 +66,31 @@ def kill_again_and_again(
     longest_s: float = 0.2,
     second: bool = False,
 ) -> PowerReport:
-    """`edgesvm run --checkpoint` on a pseudo-terminal, killed so often; each life goes on where the
-    file says.
+    """Kill `edgesvm run --checkpoint` `kills` times; each process continues from the checkpoint.
 
-    The node begins each life with the first sample that the checkpoint has not learned. So the
-    learner in the file must always be, bit for bit, one that has learned the first n samples of one
-    stream.
+    Each time, the node starts with the first sample that the checkpoint has not learned. So the
+    learner in the file must always equal, bit for bit, one that has learned the first n samples of
+    one stream.
 
     Parameters
     ----------
     folder : path
-        For the checkpoint.
+        Folder of the checkpoint.
     kills, seed : int
-        How many, and what draws their moments.
+        The number of kills, and the seed of their moments.
     every : str
         As the option ``--every``.
     longest_s : float
-        A life ends within so many seconds of an answer drawn from its first 600; one in ten within
-        so many seconds of its start.
+        A process is killed within this many seconds of one of its first 600 predictions, drawn at
+        random; one in ten within this many seconds of its start.
     second : bool
         With ``--checkpoint-second``.
 
     Returns
     -------
     PowerReport
-        ``mixed``: the learner is none of the first n samples. ``previous``: the last save that had
-        returned.
+        ``mixed``: the learner does not equal one of the first n samples. ``previous``: the last
+        save that had returned.
     """
     rng = random.Random(seed)
     y = np.random.default_rng(seed).integers(0, 2, _ROWS)
@@ -131,7 +128,7 @@ def kill_again_and_again(
 
 
 def _life(rows: _Rows, files: list[str], every: str, rng: random.Random, longest_s: float) -> int:
-    """One run, killed; how many syncs of a save had returned."""
+    """Start a process and kill it. Returns how many syncs had completed."""
     link = PtyLink()
     words = [
         "run",
@@ -147,7 +144,7 @@ def _life(rows: _Rows, files: list[str], every: str, rng: random.Random, longest
     for second in files[1:]:
         words += ["--checkpoint-second", second]
     process = subprocess.Popen(
-        [sys.executable, "-c", _TELLING, *words],
+        [sys.executable, "-c", _DOT_PER_SYNC, *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

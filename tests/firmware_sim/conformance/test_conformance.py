@@ -111,7 +111,7 @@ def test_another_model_would_be_found(run):
     learned = want.learned.copy()
     learned[[100, 200]] = learned[[200, 100]]
     doctored = type(want)(want.unique, want.missing, want.epochs, want.rows, learned)
-    assert any("the model is not" in what for what in integrity_section(run, doctored).broken)
+    assert any("the model differs" in what for what in integrity_section(run, doctored).broken)
 
 
 def test_counts_that_do_not_add_up_would_be_found(run):
@@ -146,7 +146,7 @@ def test_counts_with_a_suffix(text, n):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["--samples", "many"], "give a whole number"),
+        (["--samples", "many"], "give an integer"),
         (["--samples", "0"], "at least 1"),
         (["--baud", "-1"], "baud must be positive"),
     ],

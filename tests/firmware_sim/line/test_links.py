@@ -125,7 +125,7 @@ def test_the_symlink_goes_with_the_link_and_spares_what_is_not_ours(tmp_path):
     link.close()
     assert not os.path.lexists(tmp_path / "sensor")
     (tmp_path / "file").write_text("precious")
-    with pytest.raises(FileExistsError, match="is no symbolic link"):
+    with pytest.raises(FileExistsError, match="is not a symbolic link"):
         PtyLink(tmp_path / "file")
     assert (tmp_path / "file").read_text() == "precious"
 

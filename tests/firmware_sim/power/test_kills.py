@@ -37,9 +37,9 @@ def test_kills_with_a_second_file(tmp_path):
 
 
 def test_control_saves_that_were_told_and_not_made(tmp_path, monkeypatch):
-    lying = kills._TELLING.replace('b"."', 'b"..."')
-    assert lying != kills._TELLING
-    monkeypatch.setattr(kills, "_TELLING", lying)
+    lying = kills._DOT_PER_SYNC.replace('b"."', 'b"..."')
+    assert lying != kills._DOT_PER_SYNC
+    monkeypatch.setattr(kills, "_DOT_PER_SYNC", lying)
     assert kill_again_and_again(tmp_path, kills=4, seed=3).acknowledged_lost > 0
 
 

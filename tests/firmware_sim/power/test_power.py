@@ -176,6 +176,6 @@ def test_the_judge_tells_every_outcome_apart():
     ]
     for (found, least, newest), outcome in cases:
         report = PowerReport()
-        report.judge(found, states, least, newest)
+        report.count(found, states, least, newest)
         assert getattr(report, outcome) == 1, (outcome, report)
         assert sum(report.as_dict().values()) == 1

@@ -1,4 +1,4 @@
-"""The mutants, one file an area; an entry that does not apply any more is an error."""
+"""The mutants, one file per area; an entry that no longer applies is an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from areas import (
     cli,
     contract,
     core,
+    data,
     enclosing,
+    firmware_sim,
     incremental,
     ingest,
     multiclass,
@@ -32,8 +34,10 @@ AREAS: list[Area] = [
     enclosing.AREA,
     multiclass.AREA,
     preprocessing.AREA,
+    data.AREA,
     ingest.AREA,
     persist.AREA,
     runner.AREA,
     cli.AREA,
+    firmware_sim.AREA,
 ]
