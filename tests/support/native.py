@@ -1,6 +1,6 @@
-"""Compiles what the tests need in C and Cython, outside the product.
+"""Compiles what the tests need in C, outside the product.
 
-Raises `Unavailable` where a tool is missing, which a fixture turns into a skip.
+Raises `Unavailable` if a tool is missing, which a fixture turns into a skip.
 """
 
 from __future__ import annotations
@@ -9,12 +9,8 @@ import importlib.util
 import os
 import shutil
 import subprocess
-import sys
-import sysconfig
 from pathlib import Path
 from types import ModuleType
-
-SUPPORT = Path(__file__).parent
 
 
 class Unavailable(RuntimeError):
@@ -40,21 +36,6 @@ def compile_c(source: Path, output: Path, *flags: str) -> Path:
     if run.returncode:
         raise AssertionError(f"{source.name} does not compile:\n{run.stderr}")
     return output
-
-
-def build_cython(name: str, directory: Path) -> ModuleType:
-    """Translate, compile and import `tests/support/<name>.pyx`."""
-    if importlib.util.find_spec("Cython") is None:
-        raise Unavailable("Cython is not installed")
-    c_file = directory / f"{name}.c"
-    subprocess.run(
-        [sys.executable, "-m", "cython", str(SUPPORT / f"{name}.pyx"), "-o", str(c_file)],
-        check=True,
-    )
-    library = directory / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    include = sysconfig.get_path("include")
-    compile_c(c_file, library, "-shared", "-fPIC", "-Wno-unused-function", f"-I{include}")
-    return import_path(name, library)
 
 
 def import_path(name: str, path: Path) -> ModuleType:

@@ -13,6 +13,7 @@ import json
 import queue
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from areas import AREAS
@@ -27,6 +28,14 @@ def arguments() -> argparse.Namespace:
     names = [area.name for area in AREAS]
     parser.add_argument("--only", nargs="+", metavar="AREA", choices=names, default=names)
     parser.add_argument("--match", default="", help="only mutants whose name has this text")
+    parser.add_argument(
+        "--per-area", type=int, default=None, metavar="N", help="at most N of each area, evenly"
+    )
+    parser.add_argument(
+        "--passed",
+        action="store_true",
+        help="the suite passes: do not run it first without mutants",
+    )
     parser.add_argument("--workers", type=int, default=1, help="number of copies of the tree")
     parser.add_argument("--anew", action="store_true", help="forget earlier results")
     parser.add_argument(
@@ -79,7 +88,8 @@ def run(chosen: list[tuple[Area, Mutant]], results: Results, args: argparse.Name
     workers = [Worker(WORK / f"worker-{i}") for i in range(args.workers)]
     for worker in workers:
         worker.prepare()
-    for area in {area.name: area for area, _ in chosen}.values():
+    areas = {} if args.passed else {area.name: area for area, _ in chosen}
+    for area in areas.values():
         if failed := workers[0].first_failure(area.tests):
             sys.exit(f"{failed} fails without any mutant: fix it first")
     threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
@@ -96,13 +106,20 @@ def run(chosen: list[tuple[Area, Mutant]], results: Results, args: argparse.Name
         raise failures[0]
 
 
+def evenly(mutants: Sequence[Mutant], most: int | None) -> list[Mutant]:
+    """`most` of them, spread over the list; all if there are no more, or no `most` is given."""
+    if most is None or len(mutants) <= most:
+        return list(mutants)
+    return [mutants[i * len(mutants) // most] for i in range(most)]
+
+
 def main() -> int:
     args = arguments()
     wanted = [
         (area, mutant)
         for area in AREAS
         if area.name in args.only
-        for mutant in area.mutants
+        for mutant in evenly(area.mutants, args.per_area)
         if args.match in mutant.name
     ]
     try:
