@@ -126,5 +126,5 @@ def test_sigterm_saves_and_the_next_start_goes_on(tmp_path):
         lines = said.splitlines()
         assert "\x1b" not in said and "\r" not in said  # a journal is no terminal
         assert start == 2 or re.match(r"[\d,]+ samples  .*accuracy", lines[1])
-        assert (f"{seen[0]:,} samples old" in lines[0]) == (start == 2)
+        assert (f"after {seen[0]:,} samples" in lines[0]) == (start == 2)
     assert seen[1] >= seen[0] > 0
