@@ -146,6 +146,16 @@ def test_a_gradient_that_cannot_be_is_refused(place, value):
         learner._allocated.check()
 
 
+def test_a_waiting_sample_with_a_coefficient_is_refused():
+    X, y = clouds(103, noise=0.05)
+    learner = incremental(batch_size=10).partial_fit(X, y)
+    learner._allocated.check()
+    held = int(learner._allocated.views["n_held"])
+    learner._allocated.views["beta"][held - 1] = 0.5
+    with pytest.raises(CorruptModelError, match="a sample that waits has a coefficient"):
+        learner._allocated.check()
+
+
 def test_update_without_a_sample_is_not_fitted():
     for learner in (incremental(), incremental().allocate(2)):
         with pytest.raises(NotFittedError):
