@@ -18,7 +18,14 @@ from balls import (
 )
 from each import each, first_of
 
-from edgesvm import RBF, BallVectorMachine, CoreVectorMachine, Linear, Polynomial
+from edgesvm import (
+    RBF,
+    BallVectorMachine,
+    CoreVectorMachine,
+    CorruptModelError,
+    Linear,
+    Polynomial,
+)
 from edgesvm.ingest._ring import Batch
 from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
 
@@ -64,6 +71,27 @@ def test_a_small_cache_and_a_large_one_come_to_the_same(kind):
     large = machine(kind, cache="1MiB").fit(X, y)
     assert small.dual_coef_.tobytes() == large.dual_coef_.tobytes()
     assert small.core_.tolist() == large.core_.tolist()
+
+
+@each("kind", MACHINES)
+def test_the_core_set_is_chosen_as_the_reference_chooses_it(kind):
+    """Of each block, the farthest sample first. Later choices of the core vector machine hang on
+    what the tolerance of its solver leaves open."""
+    X, y = clouds(200)
+    compiled, reference = (
+        machine(kind, engine, dtype="float64", epsilon=1e-2).fit(X, y) for engine in ENGINES
+    )
+    assert compiled.core_[:10].tolist() == reference.core_[:10].tolist()
+
+
+@each("kind", MACHINES)
+def test_a_centre_that_is_not_that_of_the_coefficients_is_refused(kind):
+    X, y = clouds(100)
+    model = machine(kind).fit(X, y)
+    model._allocated.check()
+    model._allocated.views["square"][...] *= 1.5
+    with pytest.raises(CorruptModelError):
+        model._allocated.check()
 
 
 @each("kind", MACHINES)
