@@ -74,6 +74,13 @@ def test_a_small_cache_and_a_large_one_come_to_the_same(kind):
 
 
 @each("kind", MACHINES)
+def test_a_larger_epsilon_leaves_a_smaller_core_set(kind):
+    X, y = clouds(500)
+    coarse, fine = (machine(kind, epsilon=epsilon).fit(X, y) for epsilon in (0.2, 1e-3))
+    assert coarse.converged_ and coarse.n_core_ < fine.n_core_ / 2
+
+
+@each("kind", MACHINES)
 def test_the_core_set_is_chosen_as_the_reference_chooses_it(kind):
     """Of each block, the farthest sample first. Later choices of the core vector machine hang on
     what the tolerance of its solver leaves open."""
