@@ -707,17 +707,25 @@ class Learner:
         )
 
 
-def load(path: str | os.PathLike[str]) -> Learner:
+def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Learner:
     """Load the learner saved at `path`; it continues as if it had never stopped.
+
+    Parameters
+    ----------
+    path : path
+    max_bytes : int, optional
+        Memory of the largest learner to load. Of a larger one only the header is read.
 
     Raises
     ------
     CorruptModelError, FormatVersionError
         The file is not a valid snapshot, or has an unknown format version.
+    MemoryBudgetError
+        The learner has more than `max_bytes`.
     OSError
-        The file cannot be read.
+        The file cannot be read, or is not a regular file.
     """
-    learner: Learner = restore(read_file(path))
+    learner: Learner = restore(read_file(path, max_bytes))
     return learner
 
 

@@ -96,7 +96,9 @@ def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
     labels = ["a", "b"] if what == "labels" else [0, 1]
     X = np.eye(n_features, dtype=np.float32)[:2]
     lookahead = 500 if what == "budget" else 1
-    Checkpoint(path).save(StreamSVM(lookahead=lookahead).partial_fit(X, labels))
+    checkpoint = Checkpoint(path)
+    checkpoint.save(StreamSVM(lookahead=lookahead).partial_fit(X, labels))
+    checkpoint.close()
     result = run("--checkpoint", path, samples=10)
     assert (result.ended, result.exit_code) == ("edge exited", 2), result.edge_errors
     words = {"features": "has 3 features", "labels": "labels", "budget": "the limit is"}[what]

@@ -159,6 +159,26 @@ def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path):
 
 
 @in_the_arena
+def test_counters_that_no_stream_reaches_are_refused(saved, path):
+    """They would overflow with the samples to come."""
+    plan = load_bytes(path, saved).plan(load_bytes(path, saved).n_features_in_)
+    begin = len(saved) - CRC_BYTES - plan.total
+    accepted = []
+    for array in plan.leaves():
+        if array.dtype != np.int64 or array.shape:
+            continue
+        for value in (2**62, 2**63 - 1):
+            hostile = bytearray(saved[:-CRC_BYTES])
+            struct.pack_into("<q", hostile, begin + array.offset, value)
+            try:
+                restore(sealed(hostile))
+            except CorruptModelError:
+                continue
+            accepted.append((array.name, value))
+    assert accepted == []
+
+
+@in_the_arena
 @each("seed", range(4))
 def test_random_changes_with_a_right_crc(compiled, saved, seed):
     rng = np.random.default_rng(seed)

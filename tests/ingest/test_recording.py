@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from edgesvm.data import RowsError
 from edgesvm.errors import RecordingError, SampleRefused
 from edgesvm.ingest import Batch, LateLabel, Recording, RecordingSchema, RecordingWriter, open_rows
-from edgesvm.ingest.recording import HEADER_BYTES
+from edgesvm.ingest.recording import HEADER_BYTES, claim_recording
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -320,7 +320,7 @@ def test_a_medium_full_from_the_start_leaves_no_half_header(path, monkeypatch):
             Medium(patch, room)
             with pytest.raises(OSError, match="No space"):
                 RecordingWriter(path, SCHEMA)
-        assert path.read_bytes() == b""
+        assert not path.exists()
     record(path, rows(1))
     assert read_all(path)[1]["records"] == 1
 
@@ -578,3 +578,35 @@ def test_a_label_out_of_range_is_refused(path, bad):
     ):
         writer.append_labels([*label(0), bad])
     assert read_all(path)[1]["records"] == 0
+
+
+@pytest.mark.parametrize("what", ["removed", "replaced", "emptied", "cut"])
+def test_a_recording_that_changes_under_its_writer_gets_no_more_samples(path, what):
+    writer = RecordingWriter(path, SCHEMA)
+    writer.append(rows(3))
+    if what in ("removed", "replaced"):
+        path.unlink()
+    if what == "replaced":
+        record(path, rows(1))
+    if what in ("emptied", "cut"):
+        os.truncate(path, 0 if what == "emptied" else HEADER_BYTES + 5)
+    with pytest.raises(FileNotFoundError, match="removed, replaced or changed"):
+        writer.append(rows(2))
+    writer.close()
+    if what == "replaced":
+        assert read_all(path)[1]["records"] == 1
+
+
+def test_a_claimed_recording_is_written_by_its_owner_alone(path):
+    with claim_recording(path) as claim:
+        with pytest.raises(RecordingError, match="another process"):
+            RecordingWriter(path, SCHEMA)
+        with RecordingWriter(claim, SCHEMA) as writer:
+            writer.append(rows(2))
+    assert read_all(path)[1]["records"] == 2
+
+
+def test_a_newer_version_is_told_from_damage(path):
+    path.write_bytes(b"ESVMRECS" + (2).to_bytes(2, "little") + bytes(40))
+    with pytest.raises(RecordingError, match="version 2; this release reads version 1"):
+        Recording(path)

@@ -1,18 +1,24 @@
 """Saving, where the disk fails: the old file stays as it was and nothing is left behind."""
 
+import builtins
 import errno
 import os
 import resource
+import socket
 import stat
+import struct
 import subprocess
 import sys
 import textwrap
+import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from edgesvm import CorruptModelError, StreamSVM, load
-from edgesvm.persist import inspect
+from edgesvm import CorruptModelError, FormatVersionError, MemoryBudgetError, StreamSVM, load
+from edgesvm.ingest import Recording
+from edgesvm.persist import inspect, is_checkpoint
 
 
 def learned(seed, n_features=50):
@@ -244,3 +250,116 @@ def test_a_device_or_a_pipe_is_not_replaced(tmp_path):
     with pytest.raises(FileExistsError, match="not a regular file"):
         StreamSVM().partial_fit([[0.0], [1.0]], [0, 1]).save(pipe)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "device", "folder"])
+def test_what_is_not_a_file_is_one_error_at_once(tmp_path, kind):
+    """Opening a pipe waits for its other end; a device may give bytes without end."""
+    path = tmp_path / "model"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(str(path))
+    elif kind == "device":
+        path = Path("/dev/zero")
+    else:
+        path.mkdir()
+    for read in (load, is_checkpoint, Recording):
+        with pytest.raises(OSError):
+            read(path)
+
+
+class Counted:
+    """Reads of a file, counted in bytes."""
+
+    n_bytes = 0
+
+    def __init__(self, monkeypatch):
+        real = builtins.open
+
+        def counting(*args, **kwargs):
+            file = real(*args, **kwargs)
+            read = file.read
+
+            class Reading:
+                def __enter__(self):
+                    return self
+
+                def __exit__(self, *_):
+                    file.close()
+
+                def __getattr__(self, name):
+                    return getattr(file, name)
+
+                def read(this, n=-1):
+                    data = read(n)
+                    self.n_bytes += len(data)
+                    return data
+
+            return Reading()
+
+        monkeypatch.setattr(builtins, "open", counting)
+
+
+@pytest.mark.parametrize("start", [b"", b"ESVMSNAP", "whole"])
+def test_of_a_sparse_file_only_the_header_is_read(old, monkeypatch, start):
+    path, data = old
+    path.write_bytes(data if start == "whole" else start)
+    os.truncate(path, 1 << 30)
+    counted = Counted(monkeypatch)
+    with pytest.raises(CorruptModelError):
+        load(path)
+    assert counted.n_bytes < 100
+
+
+def test_a_learner_beyond_the_limit_is_refused_by_its_header(old, monkeypatch):
+    path, _ = old
+    n_bytes = learned(1).nbytes
+    assert load(path, max_bytes=n_bytes).nbytes == n_bytes
+    counted = Counted(monkeypatch)
+    with pytest.raises(MemoryBudgetError, match=f"the limit is .*{n_bytes - 1:,} B") as e:
+        load(path, max_bytes=n_bytes - 1)
+    assert (e.value.required, e.value.available) == (n_bytes, n_bytes - 1)
+    assert counted.n_bytes < 100
+
+
+@pytest.mark.parametrize("crc", [0, 1], ids=["right CRC", "wrong CRC"])
+def test_a_newer_version_is_not_called_damaged(old, crc):
+    """A version to come may have its checksum elsewhere."""
+    path, data = old
+    body = data[:8] + struct.pack("<H", 2) + data[10:-4]
+    path.write_bytes(body + struct.pack("<I", zlib.crc32(body) ^ crc))
+    with pytest.raises(FormatVersionError, match=r"newer .* version 2; .* version 1"):
+        load(path)
+
+
+def test_what_a_killed_save_left_is_removed_by_the_next(old):
+    path, _ = old
+    script = textwrap.dedent("""
+        import os, signal, sys
+        from edgesvm import load
+        os.replace = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
+        model = load(sys.argv[1])
+        model.save(sys.argv[1])
+    """)
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+        assert len(os.listdir(path.parent)) == 2  # the second has removed what the first left
+    learned(2).save(path)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_temporary_file_of_a_living_process_is_left_alone(old, monkeypatch):
+    path, _ = old
+    real = os.replace
+
+    def another_save_meanwhile(*names):
+        monkeypatch.setattr(os, "replace", real)
+        learned(3).save(path)
+        real(*names)
+
+    monkeypatch.setattr(os, "replace", another_save_meanwhile)
+    learned(2).save(path)
+    assert bytes(load(path).arena) == bytes(learned(2).arena)
+    assert os.listdir(path.parent) == [path.name]

@@ -6,13 +6,11 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from edgesvm.budget import parse_bytes
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer, Interval
 
 DEFAULT_EVERY = "60s"
-ROOM_BESIDE_ARENA = 1 << 16  # header, parameters, labels
 
 
 def add_to(command: argparse.ArgumentParser) -> None:
@@ -62,13 +60,6 @@ def open_checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     if options.checkpoint_second is not None:
         raise ValueError("--checkpoint-second needs --checkpoint")
     return None
-
-
-def load(checkpoint: Checkpoint | None, options: argparse.Namespace) -> Learner | None:
-    """The learner of the newest save that fits the budget; None if there is none."""
-    if checkpoint is None:
-        return None
-    return checkpoint.load(parse_bytes(options.memory) + ROOM_BESIDE_ARENA)
 
 
 def saver(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from edgesvm.cli import arguments
+from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
     BallVectorMachine,
@@ -22,7 +23,6 @@ from edgesvm.learners import (
 )
 from edgesvm.learners.incremental.retrained_svm import SCHEMES
 from edgesvm.learners.multiclass import Multiclass
-from edgesvm.learners.wrapper import Wrapper
 from edgesvm.preprocessing.standardized import Standardized
 
 KINDS: dict[str, type[Learner]] = {
@@ -38,7 +38,9 @@ KINDS: dict[str, type[Learner]] = {
     "incremental-decremental": IncrementalDecrementalSVM,
 }
 OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
+DEFAULT_KIND = "stream"
 DEFAULT_MEMORY = "16KiB"
+KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
 
 
 def add_to(
@@ -56,7 +58,6 @@ def add_to(
     group.add_argument(
         "--learner",
         choices=KINDS,
-        default="stream",
         help="stream (default): linear, one ball; kernel-stream: the same with a kernel; "
         "batch: solves the last samples again; reservoir: solves a random sample of the stream; "
         "incremental: trains a batch at a time; windowed: the last batches only; "
@@ -152,9 +153,7 @@ def add_to(
         help="one-vs-one: one learner per pair of classes, K (K - 1) / 2 of them, and a vote; "
         "one-vs-rest: one learner per class; without --classes, the source says how many",
     )
-    group.add_argument(
-        "--dtype", choices=DTYPES, default="float32", help="type of stored values; default float32"
-    )
+    group.add_argument("--dtype", choices=DTYPES, help="type of stored values; default float32")
     group.add_argument("--raw", action="store_true", help="do not standardize the features")
 
 
@@ -171,6 +170,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "incremental": ("C", "scheme", "batch_size", "max_vectors", "kernel", "gamma", "dtype"),
     "windowed": ("C", "scheme", "batch_size", "batches", "max_vectors", "kernel", "gamma", "dtype"),
 }
+ANY_OWN = {name for names in OWN.values() for name in names}
 RENAMED = {"batches": "window"}  # --window is taken: it is that of the rolling accuracy
 CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins")
 # Where a command's default is not the class's: a stream has no end, so a store must not refuse.
@@ -205,23 +205,72 @@ def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> 
 
 
 def innermost(learner: Learner) -> Learner:
-    """The two-class learner inside all wrappers."""
-    while isinstance(learner, Wrapper):
+    """The learner behind a standardizer, or of each part of a multiclass learner."""
+    while isinstance(learner, (Standardized, Multiclass)):
         learner = learner._inner
     return learner
 
 
 def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner, bool]:
     """The requested learner, and whether its capacity was given."""
+    kind = options.learner or DEFAULT_KIND
     given = {name: value for name, value in vars(options).items() if value is not None}
-    for name in sorted({n for other in OWN.values() for n in other} - set(OWN[options.learner])):
+    for name in sorted(ANY_OWN - set(OWN[kind])):
         if name in given:
-            raise ValueError(
-                f"--{name.replace('_', '-')} does not apply to --learner {options.learner}"
-            )
-    inner = of_many(options, of_kind(options.learner, given), n_classes)
+            raise ValueError(f"{_option(name)} does not apply to --learner {kind}")
+    inner = of_many(options, of_kind(kind, given), n_classes)
     fixed = any(name in given for name in CAPACITIES)
     return inner if options.raw else Standardized(learner=inner), fixed
+
+
+def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[str, str]]:
+    """The options given on the command line that `learner`, which was loaded, does not have.
+
+    Returns
+    -------
+    list of (str, str)
+        What the learner has, and the option as it was given.
+    """
+    inner = innermost(learner)
+    kind = {KINDS[name]: name for name in KINDS}.get(type(inner), type(inner).__name__)
+    if options.learner not in (None, kind):
+        return [(f"--learner {kind}", f"--learner {options.learner}")]
+    found = []
+    if options.raw and isinstance(learner, Standardized):
+        found.append(("standardized features", "--raw"))
+    has = _own_values(inner, learner.n_features_in_) | _many_values(learner)
+    for name in (*sorted(ANY_OWN), "multiclass", "classes"):
+        value = getattr(options, name)
+        if value is not None and has.get(name) != value:
+            text = f"{_option(name)} {has[name]}" if name in has else f"no {_option(name)}"
+            found.append((text, f"{_option(name)} {value}"))
+    return found
+
+
+def _own_values(inner: Learner, n_features: int) -> dict[str, object]:
+    """The values that the options of a two-class learner would have."""
+    params = inner.get_params(deep=False)
+    values = {name: params.get(RENAMED.get(name, name)) for name in ANY_OWN}
+    if "kernel" in params:
+        kernel = inner._kernel(n_features)  # type: ignore[attr-defined]
+        values["kernel"] = next(name for name, of in KERNELS.items() if isinstance(kernel, of))
+        values["gamma"] = getattr(kernel, "gamma", None)
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _many_values(learner: Learner) -> dict[str, object]:
+    """The values that ``--multiclass`` and ``--classes`` would have."""
+    many = learner._inner if isinstance(learner, Standardized) else learner
+    if not isinstance(many, Multiclass):
+        return {"classes": 2}
+    return {
+        "multiclass": next(name for name, of in OF_MANY.items() if isinstance(many, of)),
+        "classes": many.n_classes,
+    }
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def build(options: argparse.Namespace, n_features: int, n_classes: int = 0) -> Learner:

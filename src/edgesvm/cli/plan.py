@@ -7,7 +7,7 @@ import json
 
 from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
 from edgesvm.cli import arguments, learner_options
-from edgesvm.learner import Learner
+from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.preprocessing.standardized import Standardized
 
@@ -39,7 +39,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     learner_options.add_to(command, memory=False)
-    command.set_defaults(act=act, learner=None)
+    command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def act(options: argparse.Namespace) -> int:
         return 0
     print(
         f"{format_bytes(parse_bytes(options.memory))}, {options.features} features per sample, "
-        f"{options.dtype}{_parts(options)}"
+        f"{options.dtype or DTYPES[0]}{_parts(options)}"
     )
     width = max(len(row["learner"]) for row in rows)
     print(f"\n  {'learner':<{width}} {'capacity':<20} {'bytes':>10}  {'left':>10}  standardized")

@@ -14,7 +14,7 @@ from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import LateLabel, Link, RecordingSchema, RecordingWriter
-from edgesvm.ingest.recording import SUFFIX
+from edgesvm.ingest.recording import SUFFIX, claim_recording
 
 HELP = """\
 Append the samples that arrive on PORT to FILE. Nothing is learned and no prediction is sent.
@@ -72,10 +72,11 @@ def act(options: argparse.Namespace) -> int:
     # Labels are recorded as they arrive; the reader matches them to samples.
     late = int(options.late_labels or not options.text)
     with (
+        claim_recording(options.file) as claim,  # before the port is taken from another process
         stop_signals() as signals,
         link_options.open_port(options, signals, late_labels=late) as link,
     ):
-        writer = RecordingWriter(options.file, _schema(link))
+        writer = RecordingWriter(claim, _schema(link))
         recorder = _Recorder(link, writer, options)
         if writer.schema.late and writer.n_records:
             # Samples were missed in between: a label must not match a sample of the last recording.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import struct
 import sys
 import time
@@ -18,14 +17,14 @@ from edgesvm.cli import (
     learner_options,
     link_options,
     run_report,
+    saved_model,
 )
-from edgesvm.cli.snapshots import of_file
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
-from edgesvm.learner import Learner, load
+from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.runner import Runner
@@ -125,9 +124,12 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
-    checkpoint = checkpoint_options.open_checkpoint(options)
     room = headroom.take()
-    with stop_signals() as signals, _open(options, signals) as link:
+    with (
+        saved_model.claimed(options) as checkpoint,
+        stop_signals() as signals,
+        _open(options, signals) as link,
+    ):
         learner, source = _learner(options, link, checkpoint)
         assert link.schema is not None  # open
         origin = f", loaded from {source} after {learner.n_seen_:,} samples" if source else ""
@@ -194,10 +196,7 @@ def _learner(
     """The saved learner and its file, or a new one for this link's samples and None."""
     assert link.schema is not None  # open
     n_features = link.schema.n_features
-    learner, source = checkpoint_options.load(checkpoint, options), options.checkpoint
-    if learner is None and options.save and not options.fresh and os.path.exists(options.save):
-        with of_file(options.save):
-            learner, source = load(options.save), options.save
+    learner, source = saved_model.loaded(options, checkpoint)
     if learner is None:
         learner = learner_options.build(options, n_features, link.schema.n_classes)
         return learner.allocate(n_features), None

@@ -18,6 +18,8 @@ from edgesvm.contract.labels cimport MAX_CLASSES
 
 cnp.import_array()
 
+MOST_COUNTED = 1 << 62  # more samples than any stream has: a count below it never overflows
+
 
 def common_arrays(n_classes=2):
     """The arrays at the start of every arena."""
@@ -279,3 +281,5 @@ cdef class LearnerCore:
             if view.dtype.kind == "f" and not np.isfinite(view).all():
                 raise CorruptModelError(
                     f"the snapshot's array {name!r} has a value that is not finite")
+            if view.dtype.kind == "i" and view.size and view.max() >= MOST_COUNTED:
+                raise CorruptModelError(f"the snapshot's counter {name!r} is out of range")

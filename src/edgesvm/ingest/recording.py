@@ -27,12 +27,8 @@ from edgesvm.data.rows import Predict, Rows, Trial
 from edgesvm.errors import RecordingError, SampleRefused
 from edgesvm.ingest._late import LateLabel, LateLabels
 from edgesvm.ingest._ring import Batch
-from edgesvm.persist.folders import sync_folder
-
-try:
-    import fcntl
-except ImportError:  # not POSIX: nothing prevents two writers of one file
-    fcntl = None  # type: ignore[assignment]
+from edgesvm.persist.exclusive import Claim, is_at, open_regular
+from edgesvm.persist.folders import followed, sync_folder
 
 MAGIC = b"ESVMRECS"
 FORMAT_VERSION = 1
@@ -106,7 +102,8 @@ class RecordingSchema:
         (_, version, n_bytes, d, period, classes, labelled, reserved, _) = _HEADER.unpack_from(
             header
         )
-        if zlib.crc32(header[:-4]) != int.from_bytes(header[-4:], "little"):
+        known = version <= FORMAT_VERSION  # of a newer version only the number is known
+        if known and zlib.crc32(header[:-4]) != int.from_bytes(header[-4:], "little"):
             raise RecordingError(f"{name} has a damaged header; its records cannot be read")
         if version != FORMAT_VERSION:
             raise RecordingError(
@@ -260,7 +257,7 @@ class Recording:
     def __init__(self, path: str | os.PathLike[str], *, late_labels: int = LATE_LABELS) -> None:
         self.path = Path(path)
         self._late_labels = late_labels
-        self._file = self.path.open("rb", buffering=0)
+        self._file = open(open_regular(self.path), "rb", buffering=0)  # noqa: SIM115 (see close)
         try:
             header = self._file.read(HEADER_BYTES) or b""
             self.schema = RecordingSchema.unpack(header, self.path)
@@ -434,6 +431,24 @@ class Recording:
         self.close()
 
 
+def claim_recording(path: str | os.PathLike[str]) -> Claim:
+    """Keep other processes from writing a recording, before its schema is known.
+
+    The claim is for `RecordingWriter`, or to be released. A symbolic link is followed.
+
+    Raises
+    ------
+    RecordingError
+        Another process is writing it.
+    OSError
+        The file cannot be created or written.
+    """
+    try:
+        return Claim(os.fspath(followed(path)), os.fspath(path))
+    except BlockingIOError as error:
+        raise RecordingError(str(error)) from None
+
+
 class RecordingWriter:
     """Appends samples to a new or an existing recording.
 
@@ -443,8 +458,8 @@ class RecordingWriter:
 
     Parameters
     ----------
-    path : path
-        Its folder must exist.
+    path : path or Claim
+        Its folder must exist. A claim, from `claim_recording`, is released by `close`.
     schema : RecordingSchema
         Of the samples; an existing recording must have the same features and kind of labels.
     number : int, optional
@@ -462,17 +477,20 @@ class RecordingWriter:
     RecordingError
         The file is not a recording, holds other samples, or is being written by another process.
     OSError
-        The file cannot be written.
+        The file cannot be written, or is a symbolic link to no file.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], schema: RecordingSchema, *, number: int | None = None
+        self,
+        path: str | os.PathLike[str] | Claim,
+        schema: RecordingSchema,
+        *,
+        number: int | None = None,
     ) -> None:
-        self.path = Path(path)
+        self._claim = path if isinstance(path, Claim) else claim_recording(path)
+        self.path = Path(self._claim.path)
         self.cut_bytes = 0
-        self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            self._lock()
             if self._is_new():
                 header = schema.pack(secrets.randbits(32) if number is None else number)
                 self.schema, self.n_records = schema, 0
@@ -481,16 +499,12 @@ class RecordingWriter:
             else:
                 self._continue(schema)
         except BaseException:
-            os.close(self._fd)
+            self._claim.release()
             raise
 
-    def _lock(self) -> None:
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RecordingError(f"{self.path} is being written by another process") from None
+    @property
+    def _fd(self) -> int:
+        return self._claim.descriptor
 
     def _is_new(self) -> bool:
         """Is the file empty, or truncated within its header?"""
@@ -587,6 +601,8 @@ class RecordingWriter:
         self._append(self._records.pack_labels(labels))
 
     def _append(self, block: bytes) -> None:
+        if os.fstat(self._fd).st_size != self._end or not is_at(self._fd, self.path):
+            raise FileNotFoundError(f"{self.path} was removed, replaced or changed by another")
         try:
             self._write(block, self._end)
         except OSError:
@@ -607,12 +623,10 @@ class RecordingWriter:
     def close(self) -> None:
         """Sync and close; may be called again. The file is closed even if OSError is raised."""
         if self._fd >= 0:
-            fd, sync = self._fd, self.sync
             try:
-                sync()
+                self.sync()
             finally:
-                self._fd = -1
-                os.close(fd)
+                self._claim.release()
 
     def __enter__(self) -> RecordingWriter:
         return self

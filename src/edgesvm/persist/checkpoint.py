@@ -17,11 +17,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.errors import CorruptModelError, FormatVersionError, MemoryBudgetError
+from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.persist.disk import Disk, OsDisk
-from edgesvm.persist.format import CRC_BYTES, head
+from edgesvm.persist.exclusive import open_regular
+from edgesvm.persist.folders import BrokenLink
+from edgesvm.persist.format import CRC_BYTES, head, refuse_newer, stated_lengths
 from edgesvm.persist.format import HEADER_BYTES as SNAPSHOT_HEADER_BYTES
-from edgesvm.persist.store import MAX_FILE_BYTES, Model, restore, snapshot_bytes
+from edgesvm.persist.store import (
+    MAX_FILE_BYTES,
+    Model,
+    check_budget,
+    restore,
+    snapshot_bytes,
+)
 
 MAGIC = b"ESVMSLOT"
 VERSION = 1
@@ -32,7 +40,7 @@ VERSION = 1
 HEADER = struct.Struct("<8sHH4xQQQII")
 HEADER_BYTES = HEADER.size
 ALIGNMENT = 4096  # a file system's page, so that writing one slot does not touch the other
-MAX_SEQUENCE = 1 << 63
+MAX_SEQUENCE = 1 << 62  # more than any device saves, so that counting on never overflows
 MIN_SNAPSHOT = SNAPSHOT_HEADER_BYTES + CRC_BYTES
 CHUNK = 1 << 16
 
@@ -124,14 +132,14 @@ class Checkpoint:
         Parameters
         ----------
         max_bytes : int, optional
-            Size of the largest snapshot that may be read into memory.
+            Memory of the largest learner that may be loaded.
 
         Raises
         ------
         CorruptModelError, FormatVersionError
             The files have no valid slot; nothing is written to them.
         MemoryBudgetError
-            The newest snapshot is larger than `max_bytes`.
+            The newest learner is larger than `max_bytes`. Only its snapshot's header was read.
         OSError
             A file cannot be read, and no other has a state.
         """
@@ -142,15 +150,8 @@ class Checkpoint:
         )
         learner = None
         for slot in valid:
-            if max_bytes is not None and slot.snapshot_bytes > max_bytes and not self.fresh:
-                raise MemoryBudgetError(
-                    f"{slot.path} holds a snapshot of {format_bytes(slot.snapshot_bytes)}; "
-                    f"the limit is {format_bytes(max_bytes)}",
-                    slot.snapshot_bytes,
-                    max_bytes,
-                )
             try:
-                learner = None if self.fresh else self._file(slot).restore(slot)
+                learner = None if self.fresh else self._file(slot).restore(slot, max_bytes)
             except CorruptModelError as error:
                 rejected.append(error)
             else:
@@ -162,6 +163,26 @@ class Checkpoint:
             raise (failures or rejected)[0]
         self._loaded = True
         return learner
+
+    def claim(self) -> None:
+        """Lock the files against other processes. Call it before `load`, so that no other process
+        can save in between; `prepare` and `save` claim them otherwise.
+
+        A file that cannot be opened for now is left to `prepare`.
+
+        Raises
+        ------
+        BlockingIOError
+            Another process has a file; none is locked.
+        """
+        for file in self._files:
+            try:
+                file.claim()
+            except BlockingIOError:
+                self.close()
+                raise
+            except OSError:
+                continue  # `prepare` tries again, and counts and reports it
 
     def prepare(self, learner: Model) -> None:
         """Allocate the memory for one save of `learner`, and create the files that do not exist.
@@ -179,8 +200,7 @@ class Checkpoint:
             A file cannot be created or written. It is counted in ``save_failed``; the next `save`
             tries again.
         """
-        if not self._loaded:
-            self.load()
+        self._load_first()
         if self._image is None:
             self._image = _Image(slot_bytes(learner))
         n_slot = self._image.nbytes
@@ -206,8 +226,7 @@ class Checkpoint:
     def take(self, learner: Model) -> None:
         """Copy the learner's bytes. After `prepare` this does not touch the disk."""
         if self._image is None:
-            if not self._loaded:
-                self.load()
+            self._load_first()
             with contextlib.suppress(OSError):  # counted; `commit` tries again and raises
                 self.prepare(learner)
         assert self._image is not None
@@ -217,6 +236,8 @@ class Checkpoint:
         """Write the copy; returns when it is on a medium. May run in another thread than `take`."""
         assert self._image is not None, "call take first"
         image, newest = self._image, self.sequence
+        if newest + 1 >= MAX_SEQUENCE:
+            raise ValueError(f"save {newest} is the last that a checkpoint can number; start over")
 
         def write(file: _File) -> None:
             file.attach(image.nbytes, newest, self.fresh)
@@ -240,6 +261,14 @@ class Checkpoint:
         """Bytes allocated for a save; 0 before `prepare`."""
         return 0 if self._image is None else self._image.nbytes
 
+    def _load_first(self) -> None:
+        if not self._loaded:
+            try:
+                self.load()
+            except OSError:
+                self.save_failed += 1
+                raise
+
     def _each(self, act: Callable[[_File], None]) -> list[Exception]:
         """Apply an operation to every file, even if one fails. Counts and returns the failures."""
         failed: list[Exception] = []
@@ -257,9 +286,9 @@ class Checkpoint:
         for file in self._files:
             try:
                 slots += file.read()
-            except FileNotFoundError:
-                continue
             except OSError as error:
+                if isinstance(error, FileNotFoundError) and not isinstance(error, BrokenLink):
+                    continue
                 failures.append(error)
         return slots, failures
 
@@ -280,7 +309,7 @@ def inspect_slots(path: str | os.PathLike[str], *, disk: Disk | None = None) -> 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
     """Whether either half of the file starts with a slot's magic."""
-    with open(path, "rb") as file:
+    with open(open_regular(path), "rb") as file:
         first = file.read(len(MAGIC))
         file.seek(file.seek(0, os.SEEK_END) // 2)
         return MAGIC in (first, file.read(len(MAGIC)))
@@ -332,34 +361,57 @@ def _header(sequence: int, n_slot: int, n_snapshot: int, snapshot_crc: int) -> b
     return HEADER.pack(*fields, zlib.crc32(HEADER.pack(*fields, 0)[:-CRC_BYTES]))
 
 
+def _check_start(header: bytes, what: str) -> None:
+    """Check the magic and refuse a newer version, whose other bytes this release does not know."""
+    if header[: len(MAGIC)] != MAGIC:
+        raise CorruptModelError(f"{what} is not a checkpoint slot, or its start is damaged")
+    refuse_newer(header[len(MAGIC) : len(MAGIC) + 2], VERSION, what)
+
+
 class _File:
     """One file of two slots."""
 
     def __init__(self, path: str, disk: Disk) -> None:
         self.path = path
         self._disk = disk
-        self._descriptor: int | None = None
+        self._target = path  # the file itself, where `path` is a link
+        self._descriptor: int | None = None  # claimed
         self._newest = 0  # index of the slot that must not be overwritten
-        self._n_slot = 0
+        self._n_slot = 0  # 0: not known yet
+        self._known: set[bytes] = set()  # headers of slots that were loaded or written here
+        self._was_attached = False
 
     # -- reading
 
     def read(self) -> list[Slot]:
         """The slots as they are on the medium; none if the file is empty."""
         with self._opened() as descriptor:
-            return self._read(descriptor)
+            slots = self._read(descriptor)
+            self._known |= {self._header(descriptor, slot.index) for slot in slots}
+            return slots
 
-    def restore(self, slot: Slot) -> Any:
-        return restore(self.snapshot(slot)) if slot.snapshot_bytes else None
+    def restore(self, slot: Slot, max_bytes: int | None) -> Any:
+        if not slot.snapshot_bytes:
+            return None
+        _, arena_bytes = stated_lengths(self._start(slot, SNAPSHOT_HEADER_BYTES))
+        check_budget(self.path, arena_bytes, max_bytes)
+        return restore(self.snapshot(slot))
 
     def snapshot(self, slot: Slot) -> bytes:
+        return self._start(slot, slot.snapshot_bytes)
+
+    def _start(self, slot: Slot, n_bytes: int) -> bytes:
+        """The first bytes of a slot's snapshot."""
         with self._opened() as descriptor:
             at = slot.index * (self._disk.size(descriptor) // 2) + HEADER_BYTES
-            return self._pread(descriptor, slot.snapshot_bytes, at)
+            return self._pread(descriptor, n_bytes, at)
+
+    def _header(self, descriptor: int, index: int) -> bytes:
+        return self._pread(descriptor, HEADER_BYTES, index * (self._disk.size(descriptor) // 2))
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
-        descriptor = self._disk.open(self.path, writable=False)
+        descriptor = self._disk.open(self._disk.followed(self.path))
         try:
             yield descriptor
         finally:
@@ -384,6 +436,7 @@ class _File:
     def _check_size(self, descriptor: int) -> None:
         n_bytes = self._disk.size(descriptor)
         if n_bytes % (2 * ALIGNMENT) or n_bytes > MAX_FILE_BYTES:
+            _check_start(self._pread(descriptor, HEADER_BYTES, 0), self.path)
             raise CorruptModelError(
                 f"{self.path} is not a checkpoint: {n_bytes:,} bytes are not two slots"
             )
@@ -403,11 +456,10 @@ class _File:
         decide how much memory this uses.
         """
         slot = f"slot {index} of {self.path}"
-        magic, version, n_header, sequence, stated, n_snapshot, snapshot_crc, crc = HEADER.unpack(
+        _, version, n_header, sequence, stated, n_snapshot, snapshot_crc, crc = HEADER.unpack(
             header
         )
-        if magic != MAGIC:
-            raise CorruptModelError(f"{slot} is not a checkpoint slot, or its start is damaged")
+        _check_start(header, slot)
         if zlib.crc32(header[:-CRC_BYTES]) != crc:
             raise CorruptModelError(f"{slot} is damaged (the CRC-32 of its header does not match)")
         if version != VERSION:
@@ -451,48 +503,56 @@ class _File:
 
     # -- writing
 
+    def claim(self) -> None:
+        """Lock the file against other processes; an empty one is created if there is none."""
+        if self._descriptor is not None and not self._disk.is_at(self._descriptor, self.path):
+            self.close()  # the file was removed or replaced, or the medium exchanged
+        if self._descriptor is None:
+            self._target = self._disk.followed(self.path)
+            self._descriptor = self._disk.claim(self._target)
+
     def attach(self, n_slot: int, newest: int, fresh: bool) -> None:
-        """Open and lock the file, create it if needed with slots of `n_slot` bytes, and find its
-        newest slot up to `newest`.
+        """Claim the file, create it if needed with slots of `n_slot` bytes, and find its newest
+        slot up to `newest`.
 
         The file stays attached: after a failed write the newest slot is not read again, since the
         cache may show data that never reached the medium.
         """
-        if self._descriptor is not None:
-            if self._disk.is_at(self._descriptor, self.path):
+        self.claim()
+        assert self._descriptor is not None
+        try:
+            size = self._disk.size(self._descriptor)
+            lost = size == 0 or size < 2 * self._n_slot  # never written, or emptied or cut since
+            if self._n_slot and not lost and self._is_as_left(size):
                 return
-            self.close()  # the file was removed, or the medium exchanged
-        try:
-            descriptor = self._disk.open(self.path)
-        except FileNotFoundError:
-            self._create(n_slot)
-            return
-        try:
-            self._disk.lock(descriptor)
-            keep = self._can_continue(descriptor, n_slot, newest, fresh)
+            if lost or not self._can_continue(self._descriptor, n_slot, newest, fresh):
+                self._create(n_slot)
         except BaseException:
-            self._disk.close(descriptor)
+            self.close()
             raise
-        if keep:
-            self._descriptor = descriptor
-            return
-        try:
-            self._create(n_slot)
-        finally:
-            self._disk.close(descriptor)
+        self._was_attached = True
+
+    def _is_as_left(self, size: int) -> bool:
+        """Whether the newest slot is where and what it was after the last save."""
+        assert self._descriptor is not None
+        header = self._header(self._descriptor, self._newest)
+        return size == 2 * self._n_slot and header in self._known
 
     def _can_continue(self, descriptor: int, n_slot: int, newest: int, fresh: bool) -> bool:
         """Whether the file can be used as it is; otherwise it must be created again. Raises for a
         file of another kind, which must not be touched.
         """
         slots = self._read(descriptor)
-        if not slots:
-            return False
         self._check_size(descriptor)
         own = self._disk.size(descriptor) // 2
         if all(self._pread(descriptor, len(MAGIC), at) != MAGIC for at in (0, own)):
             raise CorruptModelError(
                 f"{self.path} is not a checkpoint: neither half starts like a slot"
+            )
+        if any(self._is_foreign(descriptor, slot, newest) for slot in slots):
+            raise FileExistsError(
+                f"{self.path} has saves of another process, newer than what was loaded; "
+                "load it again, or use another file"
             )
         valid = [slot for slot in slots if slot.sequence is not None and slot.sequence <= newest]
         if not valid:  # damaged; the state came from the other file, or starts over
@@ -503,37 +563,48 @@ class _File:
                 f"this learner needs {format_bytes(n_slot)}; start over, or use another file"
             )
         self._newest, self._n_slot = max(valid, key=_sequence).index, own
-        self._disk.sync_folder(self._disk.followed(self.path))
+        self._disk.sync_folder(self._target)
         return own >= n_slot
+
+    def _is_foreign(self, descriptor: int, slot: Slot, newest: int) -> bool:
+        """Whether another process has saved to this slot since it was loaded or written here."""
+        if not slot.sequence or self._header(descriptor, slot.index) in self._known:
+            return False
+        return slot.sequence > newest or self._was_attached
 
     def _create(self, n_slot: int) -> None:
         """Write a file of two empty slots under another name, then rename it, so that a file of
         this name is complete from the start. A symbolic link stays; its file is replaced.
         """
-        target = self._disk.followed(self.path)
-        temporary = target + ".new"
-        descriptor = self._disk.create(temporary)
+        assert self._descriptor is not None  # claimed, so the name is ours to give
+        descriptor, temporary = self._disk.create_temporary(self._target)
         try:
-            self._disk.lock(descriptor)
             empty = _header(0, n_slot, 0, 0)
             for at in range(0, 2 * n_slot, ALIGNMENT):
                 self._pwrite(descriptor, (empty if at == 0 else b"").ljust(ALIGNMENT, b"\0"), at)
             self._disk.fsync(descriptor)
-            self._disk.replace(temporary, target)
-            self._disk.sync_folder(target)
+            self._disk.replace(temporary, self._target)
+            self._disk.sync_folder(self._target)
         except BaseException:
-            self._disk.close(descriptor)
             with contextlib.suppress(OSError):
                 self._disk.unlink(temporary)
+            self._disk.close(descriptor)
             raise
+        self._disk.close(self._descriptor)
         self._descriptor, self._newest, self._n_slot = descriptor, 0, n_slot
+        self._known = {empty}
 
     def write(self, image: _Image, sequence: int) -> None:
         """Write the slot that does not hold the newest state; once synced, it is the newest."""
         assert self._descriptor is not None
         index = 1 - self._newest
-        self._pwrite(self._descriptor, image.sealed(sequence, self._n_slot), index * self._n_slot)
+        data = image.sealed(sequence, self._n_slot)
+        self._known = {self._header(self._descriptor, at) for at in (0, 1)}
+        self._known.add(bytes(data[:HEADER_BYTES]))
+        self._pwrite(self._descriptor, data, index * self._n_slot)
         self._disk.fdatasync(self._descriptor)
+        if not self._disk.is_at(self._descriptor, self.path):
+            raise FileNotFoundError(f"{self.path} was removed or replaced during the save")
         self._newest = index
 
     def _pwrite(self, descriptor: int, data: bytes | memoryview, offset: int) -> None:
@@ -544,5 +615,5 @@ class _File:
 
     def close(self) -> None:
         if self._descriptor is not None:
-            self._disk.close(self._descriptor)
-            self._descriptor = None
+            self._disk.release(self._descriptor, self._target)
+            self._descriptor, self._n_slot = None, 0

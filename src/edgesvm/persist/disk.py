@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from typing import Protocol
 
+from edgesvm.persist import exclusive
 from edgesvm.persist.folders import followed, sync_folder
 
 
 class Disk(Protocol):
     """The file operations that a checkpoint uses. All raise OSError."""
 
-    def open(self, path: str, *, writable: bool = True) -> int:
-        """Open an existing regular file; FileNotFoundError if there is none."""
+    def open(self, path: str) -> int:
+        """Open an existing regular file for reading; FileNotFoundError if there is none."""
 
-    def create(self, path: str) -> int:
-        """Create an empty file, or truncate an existing one."""
+    def claim(self, path: str) -> int:
+        """Open the file for writing, and lock it against other processes; an empty one is created
+        if there is none. BlockingIOError if another process has claimed it.
+        """
+
+    def release(self, descriptor: int, path: str) -> None:
+        """Close a claimed file, and remove it if it is empty."""
+
+    def create_temporary(self, path: str) -> tuple[int, str]:
+        """Create and lock an empty file to replace `path`. Returns descriptor and name."""
 
     def close(self, descriptor: int) -> None: ...
-
-    def lock(self, descriptor: int) -> None:
-        """Lock the file against other processes; BlockingIOError if one has locked it."""
 
     def size(self, descriptor: int) -> int:
         """Size in bytes."""
@@ -64,42 +68,26 @@ class Disk(Protocol):
 class OsDisk:
     """The operating system's files; see `Disk`. POSIX."""
 
-    def open(self, path: str, *, writable: bool = True) -> int:
-        # Without O_NONBLOCK, opening a named pipe waits for its other end.
-        descriptor = os.open(
-            path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NONBLOCK
-        )
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise OSError(errno.EINVAL, "not a regular file", path)
-        return descriptor
+    def open(self, path: str) -> int:
+        return exclusive.open_regular(path)
 
-    def create(self, path: str) -> int:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    def claim(self, path: str) -> int:
+        return exclusive.claim(path)
+
+    def release(self, descriptor: int, path: str) -> None:
+        exclusive.release(descriptor, path)
+
+    def create_temporary(self, path: str) -> tuple[int, str]:
+        return exclusive.create_temporary(path)
 
     def close(self, descriptor: int) -> None:
         os.close(descriptor)
-
-    def lock(self, descriptor: int) -> None:
-        import fcntl  # does not exist on Windows
-
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            # Some network file systems have no locks; save there without one.
-            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                raise BlockingIOError(
-                    error.errno, "another process has it open for writing"
-                ) from None
 
     def size(self, descriptor: int) -> int:
         return os.fstat(descriptor).st_size
 
     def is_at(self, descriptor: int, path: str) -> bool:
-        try:
-            return os.path.samestat(os.fstat(descriptor), os.stat(path))
-        except FileNotFoundError:
-            return False
+        return exclusive.is_at(descriptor, path)
 
     def pread(self, descriptor: int, n_bytes: int, offset: int) -> bytes:
         return os.pread(descriptor, n_bytes, offset)

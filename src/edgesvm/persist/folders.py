@@ -6,12 +6,16 @@ import os
 from pathlib import Path
 
 
+class BrokenLink(FileNotFoundError):
+    """A symbolic link points to no file."""
+
+
 def followed(path: str | os.PathLike[str]) -> Path:
     """The file that a symbolic link points to; `path` itself if it is not a link.
 
     Raises
     ------
-    FileNotFoundError
+    BrokenLink
         The link points to no file.
     """
     path = Path(path)
@@ -20,7 +24,7 @@ def followed(path: str | os.PathLike[str]) -> Path:
     try:
         return path.resolve(strict=True)
     except (FileNotFoundError, RuntimeError) as error:  # RuntimeError: a loop, before Python 3.13
-        raise FileNotFoundError(
+        raise BrokenLink(
             f"{path} is a symbolic link to {os.readlink(path)}, which does not exist"
         ) from error
 

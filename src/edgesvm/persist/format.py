@@ -100,11 +100,51 @@ def unpack(data: bytes) -> Snapshot:
     FormatVersionError
         This release does not read the snapshot's format version.
     """
-    if len(data) < HEADER_BYTES + CRC_BYTES or data[: len(MAGIC)] != MAGIC:
+    _check_start(data)
+    if len(data) < HEADER_BYTES + CRC_BYTES:
         raise CorruptModelError("this is not an edgesvm snapshot, or its start is damaged")
     (crc,) = struct.unpack_from("<I", data, len(data) - CRC_BYTES)
     if zlib.crc32(memoryview(data)[:-CRC_BYTES]) != crc:
         raise CorruptModelError("the snapshot is damaged or truncated (its CRC-32 does not match)")
+    n_features, n_bytes, _, params_bytes, labels_bytes = _read_header(data)
+    if n_bytes != len(data):
+        raise CorruptModelError("the snapshot's lengths do not add up")
+    begin = HEADER_BYTES + params_bytes
+    claimed = _read_params(data[HEADER_BYTES:begin])
+    closed, labels = _read_labels(data[begin : begin + labels_bytes])
+    arena = data[begin + labels_bytes : -CRC_BYTES]
+    return Snapshot(claimed.learner, claimed.params, n_features, labels, closed, arena)
+
+
+def stated_lengths(header: bytes) -> tuple[int, int]:
+    """Bytes of the file and of the arena, as a snapshot's header states them; the CRC is not
+    checked. Raises as `unpack` does."""
+    _check_start(header)
+    if len(header) < HEADER_BYTES:
+        raise CorruptModelError("this is not an edgesvm snapshot, or its start is damaged")
+    _, n_bytes, arena_bytes, _, _ = _read_header(header)
+    return n_bytes, arena_bytes
+
+
+def _check_start(data: bytes) -> None:
+    """Check the magic and refuse a newer version, whose other bytes this release does not know."""
+    if data[: len(MAGIC)] != MAGIC:
+        raise CorruptModelError("this is not an edgesvm snapshot, or its start is damaged")
+    refuse_newer(data[len(MAGIC) : len(MAGIC) + 2], VERSION, "the snapshot")
+
+
+def refuse_newer(version: bytes, ours: int, what: str) -> None:
+    """FormatVersionError if the two bytes of a format version are of a release after this one."""
+    theirs = int.from_bytes(version, "little")
+    if theirs > ours:
+        raise FormatVersionError(
+            f"{what} is newer than this release of edgesvm: it has format version {theirs};"
+            f" this release reads version {ours}"
+        )
+
+
+def _read_header(data: bytes) -> tuple[int, int, int, int, int]:
+    """Features, and bytes of the file, the arena, the parameters and the labels."""
     _, version, header_bytes, n_features, n_bytes, arena_bytes, params_bytes, labels_bytes = (
         HEADER.unpack_from(data)
     )
@@ -114,18 +154,11 @@ def unpack(data: bytes) -> Snapshot:
         )
     if header_bytes != HEADER_BYTES or any(data[HEADER_BYTES - 16 : HEADER_BYTES]):
         raise CorruptModelError("the snapshot's header is invalid")
-    if (
-        n_bytes != len(data)
-        or HEADER_BYTES + params_bytes + labels_bytes + arena_bytes + CRC_BYTES != n_bytes
-    ):
+    if HEADER_BYTES + params_bytes + labels_bytes + arena_bytes + CRC_BYTES != n_bytes:
         raise CorruptModelError("the snapshot's lengths do not add up")
     if params_bytes > MAX_SECTION or labels_bytes > max_labels_bytes(MOST_CLASSES):
         raise CorruptModelError("the snapshot's parameters or labels are too long")
-    begin = HEADER_BYTES + params_bytes
-    claimed = _read_params(data[HEADER_BYTES:begin])
-    closed, labels = _read_labels(data[begin : begin + labels_bytes])
-    arena = data[begin + labels_bytes : -CRC_BYTES]
-    return Snapshot(claimed.learner, claimed.params, n_features, labels, closed, arena)
+    return n_features, n_bytes, arena_bytes, params_bytes, labels_bytes
 
 
 def _pack_params(claimed: Wrapped) -> bytes:

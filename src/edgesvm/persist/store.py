@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.contract.registry import kind_of
-from edgesvm.errors import CorruptModelError
+from edgesvm.errors import CorruptModelError, MemoryBudgetError
+from edgesvm.persist.exclusive import create_temporary, open_regular
 from edgesvm.persist.folders import followed, sync_folder
-from edgesvm.persist.format import CRC_BYTES, Snapshot, head, max_labels_bytes, pack, unpack
+from edgesvm.persist.format import (
+    CRC_BYTES,
+    HEADER_BYTES,
+    Snapshot,
+    head,
+    max_labels_bytes,
+    pack,
+    stated_lengths,
+    unpack,
+)
 
 MAX_FILE_BYTES = 1 << 32
 
@@ -39,9 +48,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     if path.exists() and not path.is_file():
         # The rename would replace a device or a pipe by a file.
         raise FileExistsError(f"{path} is not a regular file and would be replaced by the snapshot")
-    descriptor, temporary = tempfile.mkstemp(
-        prefix=path.name + ".", suffix=".tmp", dir=path.parent or "."
-    )
+    descriptor, temporary = create_temporary(os.fspath(path), mode=0o600)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
@@ -49,7 +56,9 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
             os.fsync(file.fileno())
             if os.name == "posix":
                 os.fchmod(file.fileno(), _mode(path))
-        os.replace(temporary, path)
+            else:
+                file.close()  # an open file cannot be renamed
+            os.replace(temporary, path)  # still locked: no other save takes it for abandoned
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
@@ -95,10 +104,39 @@ def restore(data: bytes) -> Any:
     return kind_of(snapshot.learner)._of_snapshot(snapshot)
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
-    """The file's bytes; CorruptModelError if it is too large for a snapshot."""
-    with open(path, "rb") as file:
+def read_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> bytes:
+    """The bytes of a snapshot's file; nothing is read after a header that does not fit the file.
+
+    Raises
+    ------
+    CorruptModelError, FormatVersionError
+        The file is not a snapshot, or its size is not the one its header states.
+    MemoryBudgetError
+        The learner in it has more than `max_bytes`.
+    OSError
+        It cannot be read, or is not a regular file.
+    """
+    with open(open_regular(path), "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > MAX_FILE_BYTES:
             raise CorruptModelError(f"{path} has {format_bytes(n_bytes)}, too large for a snapshot")
-        return file.read(n_bytes)
+        first = file.read(HEADER_BYTES)
+        stated, arena_bytes = stated_lengths(first)
+        if stated != n_bytes:
+            raise CorruptModelError(
+                f"the snapshot is damaged or cut short: its header states {stated:,} bytes,"
+                f" the file has {n_bytes:,}"
+            )
+        check_budget(path, arena_bytes, max_bytes)
+        return first + file.read(n_bytes - len(first))
+
+
+def check_budget(path: str | os.PathLike[str], arena_bytes: int, max_bytes: int | None) -> None:
+    """Raise MemoryBudgetError if a saved learner of `arena_bytes` exceeds the limit."""
+    if max_bytes is not None and arena_bytes > max_bytes:
+        raise MemoryBudgetError(
+            f"{path} holds a learner of {format_bytes(arena_bytes)};"
+            f" the limit is {format_bytes(max_bytes)}",
+            arena_bytes,
+            max_bytes,
+        )

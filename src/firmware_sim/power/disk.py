@@ -7,6 +7,7 @@ change of a name survives a cut or not, independently.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import random
@@ -195,14 +196,26 @@ class SimulatedDisk:
 
     # -- files
 
-    def open(self, path: str, *, writable: bool = True) -> int:
+    def open(self, path: str) -> int:
+        return self._descriptor(self._found(path), False)
+
+    def claim(self, path: str) -> int:
         if path not in self._names:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        if writable:
-            for fault in self.faults:
-                if fault.operation == "open" and fault.strikes("open"):
-                    raise OSError(fault.error, os.strerror(fault.error), path)
-        return self._descriptor(self._names[path], writable)
+            self.close(self.create(path))
+        for fault in self.faults:
+            if fault.operation == "open" and fault.strikes("open"):
+                raise OSError(fault.error, os.strerror(fault.error), path)
+        return self._locked(self._descriptor(self._found(path), True))
+
+    def release(self, descriptor: int, path: str) -> None:
+        if not self.size(descriptor) and self.is_at(descriptor, path):
+            with contextlib.suppress(OSError):
+                self.unlink(path)
+        self.close(descriptor)
+
+    def create_temporary(self, path: str) -> tuple[int, str]:
+        name = path + ".tmp"
+        return self._locked(self.create(name)), name
 
     def create(self, path: str) -> int:
         self._operate("create")
@@ -220,10 +233,17 @@ class SimulatedDisk:
         if self._locks.get(id(inode)) == descriptor:
             del self._locks[id(inode)]
 
-    def lock(self, descriptor: int) -> None:
+    def _found(self, path: str) -> _Inode:
+        if path not in self._names:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return self._names[path]
+
+    def _locked(self, descriptor: int) -> int:
         holder = self._locks.setdefault(id(self._open[descriptor]), descriptor)
         if holder != descriptor:
+            self.close(descriptor)
             raise BlockingIOError(errno.EWOULDBLOCK, "another process saves to it")
+        return descriptor
 
     def size(self, descriptor: int) -> int:
         return len(self._open[descriptor].content)

@@ -25,8 +25,8 @@ AREA = Area(
                 "reserved bytes may be anything",
             ),
             (
-                "        n_bytes != len(data)\n",
-                "        n_bytes > len(data)\n",
+                "    if n_bytes != len(data):\n",
+                "    if n_bytes > len(data):\n",
                 "the stated length may be less",
             ),
             (
@@ -51,6 +51,16 @@ AREA = Area(
             "edgesvm/persist/store.py",
             ("            os.fsync(file.fileno())\n", "", "a saved file is not synced"),
             ("    sync_folder(path.parent)\n", "", "the folder of a saved file is not synced"),
+            (
+                "        check_budget(path, arena_bytes, max_bytes)\n",
+                "",
+                "the budget does not hold for a snapshot that is loaded",
+            ),
+            (
+                "        if stated != n_bytes:\n",
+                "        if False:\n",
+                "all of a sparse file is read",
+            ),
             ("if n_bytes > MAX_FILE_BYTES:", "if False:", "a file of any length is read"),
         ),
         *mutants_of(
@@ -81,9 +91,24 @@ AREA = Area(
                 "a new checkpoint is renamed before it is synced",
             ),
             (
-                "            self._disk.lock(descriptor)\n            keep =",
-                "            keep =",
-                "the lock is not taken",
+                "return slot.sequence > newest or self._was_attached",
+                "return False",
+                "the saves of another process are overwritten",
+            ),
+            (
+                "size == 0 or size < 2 * self._n_slot",
+                "size == 0",
+                "a file that was cut goes unnoticed",
+            ),
+            (
+                "        if newest + 1 >= MAX_SEQUENCE:\n",
+                "        if False:\n",
+                "a save gets a number that no reader accepts",
+            ),
+            (
+                "        if not self._disk.is_at(self._descriptor, self.path):\n            raise",
+                "        if False:\n            raise",
+                "a save into a file that is gone is acknowledged",
             ),
             ("        self.save_failed += len(failed)\n", "", "failed saves are not counted"),
             ("        self.slot_rejected += len(rejected)\n", "", "rejected slots are not counted"),
@@ -132,16 +157,31 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/persist/disk.py",
+            "edgesvm/persist/exclusive.py",
             (
-                "            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
-                "            pass\n",
-                "two processes may save to one file",
+                "        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+                "        pass\n",
+                "two processes may write one file",
             ),
             (
-                "        if not stat.S_ISREG(os.fstat(descriptor).st_mode):\n",
-                "        if False:\n",
+                "    if not stat.S_ISREG(os.fstat(descriptor).st_mode):\n",
+                "    if False:\n",
                 "a pipe is opened as a checkpoint",
+            ),
+            (
+                "            if is_at(descriptor, path):\n                return descriptor",
+                "            if True:\n                return descriptor",
+                "a file that was replaced before it was locked is claimed",
+            ),
+            (
+                "if lock(descriptor, path) and is_at(descriptor, path):",
+                "if True:",
+                "the temporary file of a living process is removed",
+            ),
+            (
+                "            if os.fstat(descriptor).st_size == 0 and is_at(descriptor, path):\n",
+                "            if False:\n",
+                "a claim that was not used leaves an empty file",
             ),
         ),
     ),

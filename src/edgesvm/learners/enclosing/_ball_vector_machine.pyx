@@ -187,7 +187,10 @@ cdef class BallVectorMachineCore(EnclosingCore):
 
     def check(self):
         super().check()
-        if not 0.0 <= self.shrunk[0] <= self.kappa or not 0.0 <= self.lift[0] <= self.kappa:
+        # A first sample of small weight has a larger K_ii than kappa.
+        longest = self.kappa + float(self.views["own"].max(initial=0.0))
+        if not 0.0 <= self.shrunk[0] <= self.kappa or not 0.0 <= self.lift[0] <= longest or (
+                self.too_small()):
             raise CorruptModelError("the ball's radius is out of range")
         f = self.views["f"]
         n = int(self.n_core[0])
@@ -195,3 +198,13 @@ cdef class BallVectorMachineCore(EnclosingCore):
             off = np.abs(f[:n] - self.check_products())
         if f[n:].any() or not (off <= self.rounding()).all():
             raise CorruptModelError("a product with the centre is wrong")
+
+    cdef bint too_small(self):
+        """Whether no centre has all core vectors inside the (1 + epsilon) ball.
+
+        Where one has, f >= threshold for all of them, and so sum alpha f = |c|^2 does not fall
+        below it. A step that ran out of moves ends before that.
+        """
+        cdef double slack = (2.0 + self.epsilon) * self.epsilon * (self.kappa - self.shrunk[0])
+        return self.n_iter[0] < self.max_iter and (
+            self.shrunk[0] - slack > self.square[0] + self.rounding())

@@ -9,6 +9,7 @@ from typing import Any
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import flag, whole
 from edgesvm.contract.registry import registered
+from edgesvm.errors import CorruptModelError
 from edgesvm.learners.batch.smo_learner import Arrays
 from edgesvm.learners.enclosing._ball_vector_machine import BallVectorMachineCore
 from edgesvm.learners.enclosing.enclosing_machine import EFFORT, GEOMETRY, EnclosingMachine
@@ -132,6 +133,14 @@ class BallVectorMachine(EnclosingMachine):
         core = self._allocated
         core.views["n_rounds"][...] += 1
         return bool(self.shrink and core.views["n_rounds"] < self.max_rounds and core.shrink())
+
+    def _check(self, core: Any) -> None:
+        super()._check(core)
+        rounds, shrunk = int(core.views["n_rounds"]), float(core.views["shrunk"])
+        # The radius gets smaller between two rounds only; a stream has none.
+        may_shrink = self.shrink and rounds >= 1 and self.max_rounds > 1
+        if not 0 <= rounds <= self.max_rounds or (shrunk > 0.0 and not may_shrink):
+            raise CorruptModelError("the ball's radius is out of range")
 
     @property
     def radius_(self) -> float:

@@ -1,0 +1,83 @@
+"""The files of a run's model: claimed before the port is opened, loaded within the budget."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Iterator
+
+from edgesvm.budget import parse_bytes
+from edgesvm.cli import checkpoint_options, learner_options
+from edgesvm.cli.snapshots import of_file
+from edgesvm.learner import Learner, load
+from edgesvm.persist import Checkpoint
+from edgesvm.persist.exclusive import Claim
+from edgesvm.persist.folders import followed
+
+
+@contextlib.contextmanager
+def claimed(options: argparse.Namespace) -> Iterator[Checkpoint | None]:
+    """Keep other processes from the files of ``--checkpoint`` and ``--save`` within the block;
+    yields the checkpoint, None if there is none.
+
+    A snapshot is replaced when it is saved, so the claim is on a file of its own, ``FILE.lock``.
+
+    Raises
+    ------
+    BlockingIOError
+        Another process has one of them; the message names it.
+    """
+    checkpoint = checkpoint_options.open_checkpoint(options)
+    if checkpoint is not None and options.save and _same(options.save, options.checkpoint):
+        raise ValueError(f"--save and --checkpoint are both {options.save}: use two files")
+    with contextlib.ExitStack() as held:
+        if checkpoint is not None:
+            held.callback(checkpoint.close)
+            checkpoint.claim()
+        if options.save:
+            held.enter_context(_claim_snapshot(options.save))
+        yield checkpoint
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _claim_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
+    name = f"{followed(path)}.lock"
+    try:
+        return Claim(name, path)
+    except BlockingIOError:
+        raise
+    except OSError:  # no room for a file, say; what cannot be saved is reported at the end
+        return contextlib.nullcontext()
+
+
+def loaded(
+    options: argparse.Namespace, checkpoint: Checkpoint | None
+) -> tuple[Learner | None, str | None]:
+    """The model of the checkpoint, else of the snapshot, and its file; None if there is none.
+
+    Raises
+    ------
+    MemoryBudgetError
+        It is larger than ``--memory``; only a header was read.
+    ValueError
+        It was learned with other options than those given.
+    """
+    max_bytes = parse_bytes(options.memory)
+    learner, source = None, None
+    if checkpoint is not None:
+        learner, source = checkpoint.load(max_bytes), options.checkpoint
+    if learner is None and options.save and not options.fresh and os.path.exists(options.save):
+        with of_file(options.save):
+            learner, source = load(options.save, max_bytes=max_bytes), options.save
+    if learner is None:
+        return None, None
+    if differing := learner_options.contradicted(options, learner):
+        raise ValueError(
+            f"the model in {source} was learned with {', '.join(have for have, _ in differing)},"
+            f" not {', '.join(given for _, given in differing)}; use --fresh to start over"
+        )
+    return learner, source

@@ -1,0 +1,173 @@
+"""Files that one process at a time may write.
+
+A process claims a file by locking it. Only the process that holds the lock on the file at a path
+may replace or remove it; after locking, a process checks that the file is still the one at the
+path. So two processes never hold one path, not even while the file is created or replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from types import TracebackType
+
+_OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+# Without O_NONBLOCK, opening a named pipe waits for its other end.
+_REGULAR = _OWN | getattr(os, "O_NONBLOCK", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_RANDOM = r"[0-9a-z_]{8}"
+
+
+def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
+    """Open a regular file, with `os.open`'s flags; OSError for a pipe, a device or a folder."""
+    descriptor = os.open(path, flags | _REGULAR, 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    return descriptor
+
+
+def is_at(descriptor: int, path: str | os.PathLike[str]) -> bool:
+    """Whether the open file is still the one at `path`."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def lock(descriptor: int, name: str) -> bool:
+    """Lock an open file against other processes.
+
+    Returns False if the file system or the system has no locks.
+
+    Raises
+    ------
+    BlockingIOError
+        Another process has locked it; the message says which one, and calls the file `name`.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not POSIX
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            raise BlockingIOError(
+                f"{name} is being written by another process{_holder(descriptor)}"
+            ) from None
+        return False
+    return True
+
+
+def _holder(descriptor: int) -> str:
+    """The process that has locked the file, in words; empty if the system does not say."""
+    inode = os.fstat(descriptor).st_ino
+    with contextlib.suppress(OSError), open("/proc/locks", encoding="ascii") as locks:
+        for line in locks:
+            _, kind, *rest = line.split()
+            if kind == "FLOCK" and rest[3].endswith(f":{inode}") and int(rest[2]) > 0:
+                return f" (pid {rest[2]})"
+    return ""
+
+
+def claim(path: str, name: str | None = None) -> int:
+    """Open and lock the file at `path`, which is not a link; an empty one is created if needed.
+
+    Raises
+    ------
+    BlockingIOError
+        Another process has claimed it; the message calls it `name`.
+    OSError
+        It cannot be opened, created or written, or is not a regular file.
+    """
+    while True:
+        try:
+            descriptor = open_regular(path, os.O_RDWR | _NO_LINK)
+        except FileNotFoundError:
+            try:
+                descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+            except FileExistsError:
+                continue
+        try:
+            lock(descriptor, name or path)
+            if is_at(descriptor, path):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def release(descriptor: int, path: str) -> None:
+    """Undo `claim`. A file that is still empty is removed."""
+    try:
+        with contextlib.suppress(OSError):
+            if os.fstat(descriptor).st_size == 0 and is_at(descriptor, path):
+                os.unlink(path)
+    finally:
+        os.close(descriptor)
+
+
+class Claim:
+    """A claimed file, until `release` or the end of the ``with`` block. Raises as `claim` does."""
+
+    def __init__(self, path: str, name: str | None = None) -> None:
+        self.path = path
+        self.descriptor = claim(path, name)
+
+    def release(self) -> None:
+        """Release the file; may be called again."""
+        if self.descriptor >= 0:
+            descriptor, self.descriptor = self.descriptor, -1
+            release(descriptor, self.path)
+
+    def __enter__(self) -> Claim:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def create_temporary(path: str, mode: int = 0o666) -> tuple[int, str]:
+    """Create and lock a file that is to replace `path`, in the same folder, under a new name.
+
+    Removes those that killed processes have left behind. Returns descriptor and name.
+    """
+    _remove_abandoned(path)
+    while True:
+        name = f"{path}.{os.urandom(4).hex()}.tmp"
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _OWN | _NO_LINK
+        descriptor = os.open(name, flags, mode)
+        with contextlib.suppress(BlockingIOError):  # one that looked for abandoned files was faster
+            lock(descriptor, name)
+            if is_at(descriptor, name):
+                return descriptor, name
+        os.close(descriptor)
+
+
+def _remove_abandoned(path: str) -> None:
+    """Remove the temporary files for `path` that no process has locked."""
+    folder, name = os.path.split(path)
+    pattern = re.compile(re.escape(name) + rf"\.{_RANDOM}\.tmp")
+    with contextlib.suppress(OSError):  # a folder that cannot be listed can still be written
+        for entry in filter(pattern.fullmatch, os.listdir(folder or ".")):
+            _remove_unlocked(os.path.join(folder, entry))
+
+
+def _remove_unlocked(path: str) -> None:
+    with contextlib.suppress(OSError):  # it is locked, not ours, or already gone
+        descriptor = open_regular(path, os.O_RDWR | _NO_LINK)
+        try:
+            if lock(descriptor, path) and is_at(descriptor, path):
+                os.unlink(path)
+        finally:
+            os.close(descriptor)

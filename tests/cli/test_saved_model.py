@@ -1,0 +1,239 @@
+"""The model that `run` loads: claimed before the port is opened, within the budget, and with the
+options given.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from edgesvm import (
+    RBF,
+    KernelStreamSVM,
+    OneVsOne,
+    RandSVM,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+    load,
+)
+from edgesvm.cli import learner_options, main
+from edgesvm.ingest import Recording, RecordingSchema, RecordingWriter
+from edgesvm.persist import Checkpoint
+from firmware_sim.harness import simulate
+from firmware_sim.line import Line, PtyLink
+from firmware_sim.node import FrameNode, RotatingMachine
+
+needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+NO_PORT = "/nonexistent/port"
+HOLD = """
+import sys
+from edgesvm.persist.exclusive import Claim
+with Claim(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def learned(learner):
+    """Learn a few samples like those of `RotatingMachine`."""
+    X = np.eye(RotatingMachine(0).n_features, dtype=np.float32)[:2]
+    return learner.partial_fit(np.tile(X, (4, 1)), [0, 1] * 4)
+
+
+def run(*words, samples=10):
+    """`edgesvm run` at a simulated node."""
+    link = PtyLink()
+    try:
+        argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", *map(str, words)]
+        return simulate(argv, FrameNode(RotatingMachine(0), samples=samples), Line(link))
+    finally:
+        link.close()
+
+
+# One process at a time.
+
+
+@pytest.fixture
+def held(tmp_path):
+    """Have another process claim a file; its pid."""
+    processes = []
+
+    def hold(path):
+        command = [sys.executable, "-c", HOLD, str(path)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        processes.append(subprocess.Popen(command, **pipes))
+        assert processes[-1].stdout.readline() == "held\n"
+        return processes[-1].pid
+
+    yield hold
+    for process in processes:
+        process.communicate()
+
+
+@pytest.mark.parametrize("option", ["--checkpoint", "--checkpoint-second", "--save", "record"])
+def test_the_holder_is_named_before_the_port_is_opened(tmp_path, capsys, held, option):
+    path = tmp_path / "m.rec"
+    words = ["record", NO_PORT, str(path)] if option == "record" else ["run", NO_PORT]
+    if option != "record":
+        words += [option, str(path)]
+    if option == "--checkpoint-second":
+        words += ["--checkpoint", str(tmp_path / "first")]
+    pid = held(f"{path}.lock" if option == "--save" else path)
+    before = sorted(os.listdir(tmp_path))
+    assert main(words) == 1
+    said = capsys.readouterr().err
+    expected = f"edgesvm: {path} is being written by another process (pid {pid})\n"
+    assert said == expected and sorted(os.listdir(tmp_path)) == before
+
+
+def test_a_run_that_finds_no_port_leaves_no_file(tmp_path, capsys):
+    files = ["--checkpoint", str(tmp_path / "c"), "--save", str(tmp_path / "s")]
+    assert main(["run", NO_PORT, "--wait", "0.1", *files]) == 1
+    assert main(["record", NO_PORT, str(tmp_path / "a.rec"), "--wait", "0.1"]) == 1
+    assert os.listdir(tmp_path) == [] and NO_PORT in capsys.readouterr().err
+
+
+def test_one_file_for_checkpoint_and_snapshot_is_refused(tmp_path, capsys):
+    path = str(tmp_path / "m")
+    assert main(["run", NO_PORT, "--checkpoint", path, "--save", path]) == 2
+    assert "use two files" in capsys.readouterr().err
+
+
+@needs_pty
+def test_a_snapshot_is_free_again_after_its_run(tmp_path):
+    path = tmp_path / "m.esvm"
+    for lives in (1, 2):
+        assert run("--save", path, samples=200).exit_code == 0
+        assert load(path).n_seen_ == 200 * lives
+        assert os.listdir(tmp_path) == ["m.esvm"]
+
+
+@pytest.mark.parametrize("option", ["--checkpoint", "--save", "record"])
+def test_a_link_to_no_file_is_an_error_everywhere(tmp_path, capsys, option):
+    link = tmp_path / "m.rec"
+    link.symlink_to("nowhere")
+    words = ["run", NO_PORT, option, str(link)]
+    assert main(["record", NO_PORT, str(link)] if option == "record" else words) == 1
+    said = capsys.readouterr().err
+    assert "symbolic link to nowhere, which does not exist" in said or NO_PORT in said
+    assert os.listdir(tmp_path) == ["m.rec"]
+
+
+def test_a_recording_behind_a_link_is_followed(tmp_path):
+    link, file = tmp_path / "link.rec", tmp_path / "file.rec"
+    file.touch()
+    link.symlink_to("file.rec")
+    RecordingWriter(link, RecordingSchema(3)).close()
+    with Recording(file) as recording:
+        assert recording.n_features == 3
+    assert link.is_symlink()
+    link.unlink()
+    link.symlink_to("nowhere")
+    with pytest.raises(FileNotFoundError, match="symbolic link"):
+        RecordingWriter(link, RecordingSchema(3))
+
+
+# Within the budget.
+
+
+@needs_pty
+@pytest.mark.parametrize("option", ["--save", "--checkpoint"])
+def test_a_model_beyond_the_budget_is_refused_with_both_numbers(tmp_path, option):
+    path = tmp_path / "m"
+    learner = learned(Standardized(learner=StreamSVM(bound="lower", lookahead=500)))
+    assert learner.nbytes > 16384
+    if option == "--save":
+        learner.save(path)
+    else:
+        checkpoint = Checkpoint(path)
+        checkpoint.save(learner)
+        checkpoint.close()
+    result = run(option, path, "--memory", "16KiB")
+    assert (result.ended, result.exit_code) == ("edge exited", 2), result.edge_errors
+    assert f"{learner.nbytes:,} B); the limit is 16.0 KiB (16,384 B)" in result.edge_errors
+    assert run(option, path, "--memory", learner.nbytes).exit_code == 0
+
+
+# Options that a model contradicts.
+
+
+def options(*words):
+    parser = argparse.ArgumentParser()
+    learner_options.add_to(parser)
+    return parser.parse_args(list(words))
+
+
+STREAM = Standardized(learner=StreamSVM(bound="lower", lookahead=3))
+KERNEL = KernelStreamSVM(max_vectors=5, kernel=RBF(0.25))
+MANY = Standardized(learner=OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3))
+
+
+@pytest.mark.parametrize(
+    ("learner", "words", "told"),
+    [
+        (STREAM, ["--C", "5"], [("--C 1.0", "--C 5.0")]),
+        (STREAM, ["--learner", "twin"], [("--learner stream", "--learner twin")]),
+        (STREAM, ["--raw"], [("standardized features", "--raw")]),
+        (STREAM, ["--dtype", "float64"], [("--dtype float32", "--dtype float64")]),
+        (STREAM, ["--lookahead", "4"], [("--lookahead 3", "--lookahead 4")]),
+        (STREAM, ["--max-twins", "4"], [("no --max-twins", "--max-twins 4")]),
+        (STREAM, ["--classes", "3"], [("--classes 2", "--classes 3")]),
+        (
+            STREAM,
+            ["--bound", "upper", "--multiclass", "one-vs-one"],
+            [("--bound lower", "--bound upper"), ("no --multiclass", "--multiclass one-vs-one")],
+        ),
+        (KERNEL, ["--kernel", "poly"], [("--kernel rbf", "--kernel poly")]),
+        (KERNEL, ["--gamma", "0.5"], [("--gamma 0.25", "--gamma 0.5")]),
+        (MANY, ["--classes", "4"], [("--classes 3", "--classes 4")]),
+        (RandSVM(), ["--learner", "batch"], [("--learner RandSVM", "--learner batch")]),
+    ],
+)
+def test_options_that_a_model_contradicts(learner, words, told):
+    model = learner._like_new().allocate(4)
+    assert learner_options.contradicted(options(*words), model) == told
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (STREAM, []),
+        (STREAM, ["--C", "1", "--learner", "stream", "--bound", "lower", "--lookahead", "3"]),
+        (STREAM, ["--classes", "2", "--dtype", "float32", "--memory", "1MiB"]),
+        (KERNEL, ["--raw", "--kernel", "rbf", "--gamma", "0.25", "--max-vectors", "5"]),
+        (KernelStreamSVM(max_vectors=5), ["--gamma", "0.25"]),  # the default, of 4 features
+        (MANY, ["--classes", "3", "--multiclass", "one-vs-one"]),
+        (TwinVectorMachine(max_twins=4), ["--learner", "twin"]),
+    ],
+)
+def test_options_that_a_model_has(learner, words):
+    model = learner._like_new().allocate(4)
+    assert learner_options.contradicted(options(*words), model) == []
+
+
+@pytest.mark.parametrize("kind", learner_options.KINDS)
+def test_a_model_has_the_options_it_was_built_with(kind):
+    words = ["--learner", kind, "--C", "3"]
+    words += ["--epsilon", "0.01"] if "epsilon" in learner_options.OWN[kind] else []
+    model = learner_options.build(options(*words), 4).allocate(4)
+    assert learner_options.contradicted(options(*words), model) == []
+    assert len(learner_options.contradicted(options(*words[:-1], "4"), model)) == 1
+
+
+@needs_pty
+@pytest.mark.parametrize("option", ["--save", "--checkpoint"])
+def test_run_names_what_the_model_contradicts_and_fresh_starts_over(tmp_path, option):
+    path = tmp_path / "m"
+    assert run(option, path).exit_code == 0
+    again = run(option, path, "--C", "5", "--learner", "kernel-stream")
+    assert (again.ended, again.exit_code) == ("edge exited", 2)
+    assert "with --learner stream, not --learner kernel-stream" in again.edge_errors
+    again = run(option, path, "--C", "5", "--raw")
+    assert "with standardized features, --C 1.0, not --raw, --C 5.0" in again.edge_errors
+    assert "--fresh" in again.edge_errors
+    assert run(option, path, "--C", "5", "--fresh").exit_code == 0
+    assert run(option, path, "--C", "5").exit_code == 0
