@@ -6,18 +6,18 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from edgesvm.errors import NoSchema, SchemaChanged, VersionMismatch
+from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
 from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
 from edgesvm.ingest._samples import SampleReceiver
 from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.commands import Commands
 from edgesvm.ingest.ports import Port
+from edgesvm.ingest.quiet import Quiet
 from edgesvm.ingest.scales import ScaleTable
-from edgesvm.ingest.session import Link, SampleSchema
+from edgesvm.ingest.session import HEARTBEAT_EVERY, Link, SampleSchema
 
 HELLO_EVERY = 0.5  # seconds
-HEARTBEAT_EVERY = 1.0
 # After a silence this long, send a 0x00 first, so that noise cannot corrupt the next frame.
 IDLE = 0.1
 # Read little at a time until the schema is known: the rows right after it must fit in the ring.
@@ -72,6 +72,7 @@ class BinaryLink(Link):
         self._heartbeats = self._n_logs = self._ignored = self._bad_version = 0
         self._bad_control = self._scale_pages = 0
         self._table: ScaleTable | None = None
+        self._dry = Quiet(self._clock())  # since the last sample of the schema, or SCHEMA
         self._allow_commands = allow_commands
         self.commands = Commands()
         self._skew_segment = 0
@@ -149,8 +150,14 @@ class BinaryLink(Link):
     # Frames in.
 
     def _feed(self, chunk: bytes) -> None:
-        for frame in self._receiver.feed(chunk):
+        receiver = self._receiver
+        frames_before, samples_before = receiver.decoder.ok, self._samples_read()
+        for frame in receiver.feed(chunk):
             self._on_control(frame)
+        if receiver.decoder.ok > frames_before:
+            self._quiet.restart()
+        if self._samples_read() > samples_before:
+            self._dry.restart()
         # Samples of an unknown schema or a heartbeat of another boot: ask again.
         outdated = self._rebooted or self._receiver.schema_mismatch > self._mismatches_seen
         self._mismatches_seen = self._receiver.schema_mismatch
@@ -158,6 +165,20 @@ class BinaryLink(Link):
         if self._handshake_done and outdated and now >= self._next_hello:
             self._send_hello(now)
         self._compare_clocks(now)
+
+    def _samples_read(self) -> int:
+        """Samples of the schema so far, used or not."""
+        return self._receiver.samples - self._receiver.schema_mismatch
+
+    def _start_listening(self, now: float) -> None:
+        super()._start_listening(now)
+        self._dry = Quiet(now)
+
+    def _listened(self, now: float, waited: float) -> None:
+        super()._listened(now, waited)
+        self._dry.listened(now, waited)
+        if self._quiet.seconds >= 2 * self._silent_after:
+            raise LinkDown(f"{self.name}: no valid frame for {2 * self._silent_after:g} s")
 
     def _compare_clocks(self, now: float) -> None:
         receiver = self._receiver
@@ -240,6 +261,7 @@ class BinaryLink(Link):
             self._receiver.new_epoch()
         self._wire_schema = schema
         self._rebooted = False
+        self._dry.restart()
         self._handshake_done = True
         self._schema_id = schema.schema_id
         self._next_hello = self._clock()  # so that the next change is asked about at once
@@ -302,6 +324,9 @@ class BinaryLink(Link):
                 max(self._next_heartbeat, now - HEARTBEAT_EVERY) + HEARTBEAT_EVERY
             )
             self._queue_control(wire.HEARTBEAT, self._own_heartbeat(now).pack())
+        # A node that a watchdog has reset may wait for HELLO and say nothing.
+        if self._dry.seconds >= self._silent_after and now >= self._next_hello:
+            self._send_hello(now)
         command = self.commands.due(now)
         if command is not None:
             self._queue_control(wire.COMMAND, command, flags=wire.WANTS_ACK)

@@ -19,12 +19,16 @@ from edgesvm.ingest._late import LateLabel, LateLabels, LateSample
 from edgesvm.ingest._outbox import Outbox
 from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest.ports import READ_BYTES, Port
+from edgesvm.ingest.quiet import Quiet
 from edgesvm.ingest.wire import REJECTED
 
 LABELS = ("last", "none")
 POLICIES = ("drop_oldest", "drop_newest")
 BACK_OFF_FIRST = 0.1  # seconds
 BACK_OFF_LAST = 5.0
+HEARTBEAT_EVERY = 1.0
+# How long a node may say nothing valid before it counts as silent: three heartbeats, at least 5 s.
+SILENT_AFTER = max(3 * HEARTBEAT_EVERY, 5.0)
 # Bytes read at a time while the ring is full; the policy decides which samples are dropped.
 FULL_RING_BYTES = 4096
 # Log lines of the node kept for the reader; the oldest are dropped.
@@ -58,6 +62,8 @@ class Link(ABC):
         The samples that wait for a label, if late labels are in use.
     disconnects : int
         Failures of an open port, during a handshake or later.
+    silent : int
+        How often nothing valid came for `silent_after` seconds, each time counted once.
     predictions_sent, predictions_dropped : int
         Predictions put into the outbox; dropped, because the node did not read or the port was
         closed.
@@ -76,6 +82,7 @@ class Link(ABC):
         handshake_timeout: float = 10.0,
         outbox_bytes: int = 4096,
         late_labels: int = 0,
+        silent_after: float = SILENT_AFTER,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -87,12 +94,14 @@ class Link(ABC):
             raise ValueError(f"n_features={n_features} must be at least 1")
         if ring < 1:
             raise ValueError(f"ring={ring} must be at least 1 sample")
+        if not silent_after >= SILENT_AFTER:
+            raise ValueError(f"silent_after={silent_after} must be at least {SILENT_AFTER} s")
         if late_labels < 0:
             raise ValueError(f"late_labels={late_labels} must be at least 0")
         self.name = name
         self.schema: SampleSchema | None = None
         self.late: LateLabels | None = None
-        self.disconnects = 0
+        self.disconnects = self.silent = 0
         self.reconnects = 0
         self.connect_attempts = 0
         self.predictions_sent = 0
@@ -111,6 +120,9 @@ class Link(ABC):
         self._outbox = Outbox(outbox_bytes)
         self._late_rows = late_labels if label != "none" else 0
         self._logs: deque[str] = deque(maxlen=LOGS)
+        self._silent_after = silent_after
+        self._is_silent = False
+        self._quiet = Quiet(clock())  # since the last valid frame or line
         self._clock = clock
         self._sleep = sleep
 
@@ -171,9 +183,13 @@ class Link(ABC):
         except BaseException:
             self.close()
             raise
+        self._start_listening(self._clock())
         if self._down_since is not None:
             self._downtime += self._clock() - self._down_since
             self._down_since = None
+
+    def _start_listening(self, now: float) -> None:
+        self._quiet = Quiet(now)
 
     def close(self) -> None:
         """Close the port; samples in the ring stay."""
@@ -255,7 +271,12 @@ class Link(ABC):
         Raises
         ------
         LinkDown
-            The port failed; call `reconnect`. Rows in the ring can still be taken.
+            The port failed, or a node that sends frames has said nothing for 2 `silent_after`; call
+            `reconnect`. Rows in the ring can still be taken.
+        NoSchema
+            On a text link, the first 64 KiB are not lines of samples.
+        SchemaChanged
+            The node now sends another number of features.
         """
         port = self._live_port()
         try:
@@ -268,10 +289,17 @@ class Link(ABC):
                 self._answer_refused()
             elif write_error is not None:
                 raise write_error
+            self._listened(self._clock(), timeout)
         except LinkDown:
             self._port_lost()
             raise
         return 0 if self._ring is None else len(self._ring)
+
+    def _listened(self, now: float, waited: float) -> None:
+        """A read has returned: has the node been silent for too long?"""
+        self._quiet.listened(now, waited)
+        was_silent, self._is_silent = self._is_silent, self._quiet.seconds >= self._silent_after
+        self.silent += self._is_silent and not was_silent
 
     def take(self, max_rows: int | None = None) -> Batch:
         """The next rows, as views: (X, y, has_label, weight, sequence). See `SampleRing.take`.
@@ -424,6 +452,7 @@ class Link(ABC):
         return {
             **self._parser.counters(),
             "disconnects": self.disconnects,
+            "silent": self.silent,
             "reconnects": self.reconnects,
             "connect_attempts": self.connect_attempts,
             "downtime_ms": round(1000 * self._downtime),
