@@ -58,7 +58,7 @@ class BinaryLink(Link):
         self._wire_schema: wire.Schema | None = None
         self._schema_id = 0
         self._handshake_done = False
-        self._rebooted = False
+        self._doubting = False
         self._mismatches_seen = 0
         self._next_hello = 0.0
         self._next_heartbeat = 0.0
@@ -80,10 +80,19 @@ class BinaryLink(Link):
         self.last_heartbeat: wire.Heartbeat | None = None
         self.last_log = ""
 
+    @property
+    def state(self) -> str:
+        """ "closed", "asking", "listening" or "doubting": the host's state in FORMATS.md."""
+        if self._port is None:
+            return "closed"
+        if not self._handshake_done:
+            return "asking"
+        return "doubting" if self._doubting else "listening"
+
     # Handshake.
 
     def _handshake(self) -> None:
-        self._handshake_done = False
+        self._handshake_done = self._doubting = False
         self._nonce = self._new_nonce()
         now = self._clock()
         deadline = now + self._handshake_timeout
@@ -120,6 +129,10 @@ class BinaryLink(Link):
         self._queue_control(wire.HELLO, hello.pack())
         self._next_hello = now + HELLO_EVERY
 
+    def _ask_in_doubt(self, now: float) -> None:
+        if self._handshake_done and self._doubting and now >= self._next_hello:
+            self._send_hello(now)
+
     def _no_schema(self, n_bytes: int, n_frames: int) -> NoSchema:
         waited = f"{self.name}: no SCHEMA within {self._handshake_timeout:g} s"
         if n_bytes == 0:
@@ -151,20 +164,23 @@ class BinaryLink(Link):
 
     def _feed(self, chunk: bytes) -> None:
         receiver = self._receiver
-        frames_before, samples_before = receiver.decoder.ok, self._samples_read()
+        frames_before, samples_before = self._frames_read(), self._samples_read()
         for frame in receiver.feed(chunk):
             self._on_control(frame)
-        if receiver.decoder.ok > frames_before:
+        if self._frames_read() > frames_before:
             self._quiet.restart()
         if self._samples_read() > samples_before:
             self._dry.restart()
-        # Samples of an unknown schema or a heartbeat of another boot: ask again.
-        outdated = self._rebooted or self._receiver.schema_mismatch > self._mismatches_seen
-        self._mismatches_seen = self._receiver.schema_mismatch
+        # Samples of an unknown schema: ask again.
+        self._doubting |= receiver.schema_mismatch > self._mismatches_seen
+        self._mismatches_seen = receiver.schema_mismatch
         now = self._clock()
-        if self._handshake_done and outdated and now >= self._next_hello:
-            self._send_hello(now)
+        self._ask_in_doubt(now)
         self._compare_clocks(now)
+
+    def _frames_read(self) -> int:
+        """Valid frames so far."""
+        return self._receiver.decoder.ok
 
     def _samples_read(self) -> int:
         """Samples of the schema so far, used or not."""
@@ -177,6 +193,8 @@ class BinaryLink(Link):
     def _listened(self, now: float, waited: float) -> None:
         super()._listened(now, waited)
         self._dry.listened(now, waited)
+        # A node that a watchdog has reset may wait for HELLO and say nothing.
+        self._doubting |= self._dry.seconds >= self._silent_after
         if self._quiet.seconds >= 2 * self._silent_after:
             raise LinkDown(f"{self.name}: no valid frame for {2 * self._silent_after:g} s")
 
@@ -260,7 +278,8 @@ class BinaryLink(Link):
         if known is not None and known.boot_id != schema.boot_id:
             self._receiver.new_epoch()
         self._wire_schema = schema
-        self._rebooted = False
+        self._doubting = False
+        self._mismatches_seen = self._receiver.schema_mismatch
         self._dry.restart()
         self._handshake_done = True
         self._schema_id = schema.schema_id
@@ -313,7 +332,7 @@ class BinaryLink(Link):
         self._heartbeats += 1
         self.last_heartbeat = heartbeat
         known = self._wire_schema
-        self._rebooted = known is not None and heartbeat.boot_id != known.boot_id
+        self._doubting |= known is not None and heartbeat.boot_id != known.boot_id
 
     # Frames out.
 
@@ -324,9 +343,7 @@ class BinaryLink(Link):
                 max(self._next_heartbeat, now - HEARTBEAT_EVERY) + HEARTBEAT_EVERY
             )
             self._queue_control(wire.HEARTBEAT, self._own_heartbeat(now).pack())
-        # A node that a watchdog has reset may wait for HELLO and say nothing.
-        if self._dry.seconds >= self._silent_after and now >= self._next_hello:
-            self._send_hello(now)
+        self._ask_in_doubt(now)
         command = self.commands.due(now)
         if command is not None:
             self._queue_control(wire.COMMAND, command, flags=wire.WANTS_ACK)
