@@ -1,9 +1,14 @@
 """Text links that come back: from a damaged first line, a wrong guess, a restart, a wrong rate."""
 
+import contextlib
+import socket
+import threading
+
 import numpy as np
 import pytest
 from fake_port import Clock, FakePort, rows, sound, text_link
 
+from edgesvm.cli import main
 from edgesvm.errors import NoSchema, SchemaChanged
 from edgesvm.ingest import open_link
 
@@ -162,6 +167,15 @@ def test_lines_that_come_twice_are_not_a_restart(clock):
     assert sound(link)["epochs"] == 1
 
 
+def test_lines_that_come_late_are_not_a_restart(clock):
+    order = [9, *range(9), *range(10, 20)]
+    session = b"".join(b"@%d 1,2,1\n" % n for n in order)
+    link, port = text_link(clock, b"\n" + session, n_features=2)
+    assert read_all(link, port) == order
+    c = sound(link)
+    assert (c["epochs"], c["reordered"], c["missing"]) == (1, 9, 0)
+
+
 class NoisyPort(FakePort):
     """A line at the wrong rate: it never ends."""
 
@@ -188,6 +202,22 @@ def test_noise_that_never_becomes_lines_is_no_schema(clock, options):
 
     with pytest.raises(NoSchema, match="wrong baud rate"):
         listen()
+
+
+def test_the_command_ends_on_noise_and_names_the_baud_rate(capsys):
+    def send(server):
+        connection, _ = server.accept()
+        with connection, contextlib.suppress(OSError):  # the command hangs up
+            while True:
+                connection.sendall(np.random.default_rng(1).bytes(1 << 14))
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = threading.Thread(target=send, args=(server,))
+        sender.start()
+        port = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        assert main(["run", port, "--text", "--features", "4", "--quiet"]) == 1
+        sender.join()
+    assert "wrong baud rate" in capsys.readouterr().err
 
 
 def test_noise_after_good_rows_is_only_counted(clock):

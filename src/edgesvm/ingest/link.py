@@ -59,7 +59,7 @@ def open_link(
         can occur in text, else frames.
     n_features : int, optional
         Features per sample. By default they are taken from the node's schema; on a text link
-        without a schema, from the first two lines that agree (these two are not samples).
+        without a schema, from the first three rows that agree (two of these are not samples).
     label : {"last", "none"}
         Whether samples may have a label: inline in a frame, or the last column of a line. "none":
         labels in frames are ignored, and lines have no label column.
