@@ -256,7 +256,7 @@ def apply(script, event):
     elif event == "500 ms":
         script.clock.now += 0.5
     elif event == "T without a sample":
-        while script.link._dry.seconds < 5.0:
+        while script.link._listened - script.link._sample_at < 5.0:
             script.port.inbox += wire.encode_frame(wire.LOG, b"here")
             script.poll(0.5)
     elif event == "2 T without a frame":

@@ -250,7 +250,12 @@ def test_a_learner_that_learned_nothing_is_refused(engine):
     X, y = gaussian(np.random.default_rng(3), 12, 4)
     here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
     refused(here, make(StreamSVM, engine, **PLAIN), NotFittedError, "has not learned a sample yet")
-    refused(here, make(StreamSVM, engine, **PLAIN).allocate(4), NotFittedError, "has not learned a sample yet")
+    refused(
+        here,
+        make(StreamSVM, engine, **PLAIN).allocate(4),
+        NotFittedError,
+        "has not learned a sample yet",
+    )
 
 
 def refused(here, there, error, message):

@@ -501,8 +501,12 @@ cdef class LineParser:
     cdef Line _read_sample(self, const uint8_t *line, Py_ssize_t n, uint32_t number, bint numbered,
                            Event *event) noexcept nogil:
         cdef bint finite = True
-        cdef uint8_t separator = 0
-        cdef Line kind = self._split_by_any(line, n, &separator, &finite)
+        cdef uint8_t separator = self._separator
+        cdef Line kind
+        if separator:
+            kind = self._split(line, n, separator, &finite)
+        else:
+            kind = self._split_by_any(line, n, &separator, &finite)
         if kind != SAMPLE:
             self._candidate = self._agreeing = 0
             if kind == BAD_COLUMNS and self._n_features:
@@ -518,13 +522,10 @@ cdef class LineParser:
 
     cdef Line _split_by_any(self, const uint8_t *line, Py_ssize_t n, uint8_t *separator,
                             bint *finite) noexcept nogil:
-        """Split by the separator known, else by the first that makes a sample of the line."""
+        """Split by the first separator that makes a sample of the line."""
         cdef Line kind = BAD_COLUMNS
         cdef Line first = BAD_COLUMNS
         cdef int k
-        if self._separator:
-            separator[0] = self._separator
-            return self._split(line, n, self._separator, finite)
         for k in range(4):
             separator[0] = SEPARATORS[k]
             kind = self._split(line, n, separator[0], finite)
@@ -556,7 +557,10 @@ cdef class LineParser:
         cdef bint finite = True
         cdef Line kind
         self._n_features = 0
-        kind = self._split_by_any(line, n, &separator, &finite)
+        if self._separator:
+            kind = self._split(line, n, self._separator, &finite)
+        else:
+            kind = self._split_by_any(line, n, &separator, &finite)
         self._n_features = expected
         if kind != SAMPLE:
             return

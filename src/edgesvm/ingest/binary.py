@@ -13,7 +13,6 @@ from edgesvm.ingest._samples import SampleReceiver
 from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.commands import Commands
 from edgesvm.ingest.ports import Port
-from edgesvm.ingest.quiet import Quiet
 from edgesvm.ingest.scales import ScaleTable
 from edgesvm.ingest.session import HEARTBEAT_EVERY, Link, SampleSchema
 
@@ -72,7 +71,8 @@ class BinaryLink(Link):
         self._heartbeats = self._n_logs = self._ignored = self._bad_version = 0
         self._bad_control = self._scale_pages = 0
         self._table: ScaleTable | None = None
-        self._dry = Quiet(self._clock())  # since the last sample of the schema, or SCHEMA
+        self._frames_read = self._samples_read = 0  # valid ones; those of the schema
+        self._sample_at = 0.0  # as _valid_at, of the last sample of the schema, or SCHEMA
         self._allow_commands = allow_commands
         self.commands = Commands()
         self._skew_segment = 0
@@ -129,8 +129,8 @@ class BinaryLink(Link):
         self._queue_control(wire.HELLO, hello.pack())
         self._next_hello = now + HELLO_EVERY
 
-    def _ask_in_doubt(self, now: float) -> None:
-        if self._handshake_done and self._doubting and now >= self._next_hello:
+    def _ask_again(self, now: float) -> None:
+        if self._handshake_done and now >= self._next_hello:
             self._send_hello(now)
 
     def _no_schema(self, n_bytes: int, n_frames: int) -> NoSchema:
@@ -164,38 +164,28 @@ class BinaryLink(Link):
 
     def _feed(self, chunk: bytes) -> None:
         receiver = self._receiver
-        frames_before, samples_before = self._frames_read(), self._samples_read()
         for frame in receiver.feed(chunk):
             self._on_control(frame)
-        if self._frames_read() > frames_before:
-            self._quiet.restart()
-        if self._samples_read() > samples_before:
-            self._dry.restart()
+        if receiver.decoder.ok != self._frames_read:
+            self._frames_read = receiver.decoder.ok
+            self._valid_at = self._listened
+        if receiver.samples - receiver.schema_mismatch != self._samples_read:
+            self._samples_read = receiver.samples - receiver.schema_mismatch
+            self._sample_at = self._listened
         # Samples of an unknown schema: ask again.
         self._doubting |= receiver.schema_mismatch > self._mismatches_seen
         self._mismatches_seen = receiver.schema_mismatch
         now = self._clock()
-        self._ask_in_doubt(now)
+        if self._doubting:
+            self._ask_again(now)
         self._compare_clocks(now)
 
-    def _frames_read(self) -> int:
-        """Valid frames so far."""
-        return self._receiver.decoder.ok
+    def _start_listening(self) -> None:
+        super()._start_listening()
+        self._sample_at = self._listened
 
-    def _samples_read(self) -> int:
-        """Samples of the schema so far, used or not."""
-        return self._receiver.samples - self._receiver.schema_mismatch
-
-    def _start_listening(self, now: float) -> None:
-        super()._start_listening(now)
-        self._dry = Quiet(now)
-
-    def _listened(self, now: float, waited: float) -> None:
-        super()._listened(now, waited)
-        self._dry.listened(now, waited)
-        # A node that a watchdog has reset may wait for HELLO and say nothing.
-        self._doubting |= self._dry.seconds >= self._silent_after
-        if self._quiet.seconds >= 2 * self._silent_after:
+    def _end_silence(self, seconds: float) -> None:
+        if seconds >= 2 * self._silent_after:
             raise LinkDown(f"{self.name}: no valid frame for {2 * self._silent_after:g} s")
 
     def _compare_clocks(self, now: float) -> None:
@@ -280,7 +270,7 @@ class BinaryLink(Link):
         self._wire_schema = schema
         self._doubting = False
         self._mismatches_seen = self._receiver.schema_mismatch
-        self._dry.restart()
+        self._sample_at = self._listened
         self._handshake_done = True
         self._schema_id = schema.schema_id
         self._next_hello = self._clock()  # so that the next change is asked about at once
@@ -343,7 +333,10 @@ class BinaryLink(Link):
                 max(self._next_heartbeat, now - HEARTBEAT_EVERY) + HEARTBEAT_EVERY
             )
             self._queue_control(wire.HEARTBEAT, self._own_heartbeat(now).pack())
-        self._ask_in_doubt(now)
+        # A node that a watchdog has reset may wait for HELLO and say nothing.
+        self._doubting |= self._listened - self._sample_at >= self._silent_after
+        if self._doubting:
+            self._ask_again(now)
         command = self.commands.due(now)
         if command is not None:
             self._queue_control(wire.COMMAND, command, flags=wire.WANTS_ACK)

@@ -19,7 +19,6 @@ from edgesvm.ingest._late import LateLabel, LateLabels, LateSample
 from edgesvm.ingest._outbox import Outbox
 from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest.ports import READ_BYTES, Port
-from edgesvm.ingest.quiet import Quiet
 from edgesvm.ingest.wire import REJECTED
 
 LABELS = ("last", "none")
@@ -29,6 +28,9 @@ BACK_OFF_LAST = 5.0
 HEARTBEAT_EVERY = 1.0
 # How long a node may say nothing valid before it counts as silent: three heartbeats, at least 5 s.
 SILENT_AFTER = max(3 * HEARTBEAT_EVERY, 5.0)
+# Of the time between two reads, beyond the wait of the second, so much counts, in seconds. Who does
+# not read cannot know what has arrived: a stopped or busy host must not blame the node.
+AWAY = 1.0
 # Bytes read at a time while the ring is full; the policy decides which samples are dropped.
 FULL_RING_BYTES = 4096
 # Log lines of the node kept for the reader; the oldest are dropped.
@@ -122,7 +124,9 @@ class Link(ABC):
         self._logs: deque[str] = deque(maxlen=LOGS)
         self._silent_after = silent_after
         self._is_silent = False
-        self._quiet = Quiet(clock())  # since the last valid frame or line
+        self._listened = 0.0  # seconds in which the port was read
+        self._valid_at = 0.0  # of these, when the last valid frame or line had come
+        self._read_at = clock()
         self._clock = clock
         self._sleep = sleep
 
@@ -143,6 +147,10 @@ class Link(ABC):
     @abstractmethod
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         """Put a prediction into the outbox; False if it does not fit."""
+
+    @abstractmethod
+    def _end_silence(self, seconds: float) -> None:
+        """Raise LinkDown if it is time to open the port again."""
 
     @abstractmethod
     def _least_row_bytes(self) -> int:
@@ -183,13 +191,14 @@ class Link(ABC):
         except BaseException:
             self.close()
             raise
-        self._start_listening(self._clock())
+        self._start_listening()
         if self._down_since is not None:
             self._downtime += self._clock() - self._down_since
             self._down_since = None
 
-    def _start_listening(self, now: float) -> None:
-        self._quiet = Quiet(now)
+    def _start_listening(self) -> None:
+        self._read_at = self._clock()
+        self._valid_at = self._listened
 
     def close(self) -> None:
         """Close the port; samples in the ring stay."""
@@ -284,22 +293,27 @@ class Link(ABC):
             write_error = self._try_write(port)
             # A peer that has gone may have left samples to read: the port is lost when read fails.
             chunk = port.read(timeout if write_error is None else 0.0, self._room())
+            now = self._clock()
+            self._listened += min(now - self._read_at, timeout + AWAY)
+            self._read_at = now
             if chunk:
                 self._feed(chunk)
                 self._answer_refused()
             elif write_error is not None:
                 raise write_error
-            self._listened(self._clock(), timeout)
+            self._mind_silence(self._listened - self._valid_at)
         except LinkDown:
             self._port_lost()
             raise
         return 0 if self._ring is None else len(self._ring)
 
-    def _listened(self, now: float, waited: float) -> None:
-        """A read has returned: has the node been silent for too long?"""
-        self._quiet.listened(now, waited)
-        was_silent, self._is_silent = self._is_silent, self._quiet.seconds >= self._silent_after
-        self.silent += self._is_silent and not was_silent
+    def _mind_silence(self, seconds: float) -> None:
+        """Nothing valid has come for so long: count it once it is too long, and end it."""
+        is_silent = seconds >= self._silent_after
+        self.silent += is_silent and not self._is_silent
+        self._is_silent = is_silent
+        if is_silent:
+            self._end_silence(seconds)
 
     def take(self, max_rows: int | None = None) -> Batch:
         """The next rows, as views: (X, y, has_label, weight, sequence). See `SampleRing.take`.

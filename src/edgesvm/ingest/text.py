@@ -96,7 +96,7 @@ class TextLink(Link):
             else:
                 self._settle(found)
         if self._parser.bytes_ok > valid_before:
-            self._quiet.restart()
+            self._valid_at = self._listened
         if not self._has_been_lines and self._parser.bytes_in >= NOISE_BYTES:
             self._refuse_noise()
 
@@ -150,6 +150,9 @@ class TextLink(Link):
 
     def _tick(self, now: float) -> None:
         """Nothing is due on a text link: it sends predictions only."""
+
+    def _end_silence(self, seconds: float) -> None:
+        """A sketch may print once an hour, and opening its port may reset it."""
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         return self._outbox.append(b"!%d %d %d %.6g\n" % (sequence, label, flags, score))

@@ -162,21 +162,21 @@ AREA = Area(
         *mutants_of(
             "edgesvm/ingest/binary.py",
             (
-                "self._doubting |= self._dry.seconds >= self._silent_after",
+                "self._doubting |= self._listened - self._sample_at >= self._silent_after",
                 "pass",
                 "a silent node is not asked again",
             ),
             (
-                "if self._quiet.seconds >= 2 * self._silent_after:",
+                "if seconds >= 2 * self._silent_after:",
                 "if False:",
                 "a port that died without a word is kept",
             ),
         ),
         *mutants_of(
-            "edgesvm/ingest/quiet.py",
+            "edgesvm/ingest/session.py",
             (
-                "min(now - self._until, waited + AWAY)",
-                "now - self._until",
+                "min(now - self._read_at, timeout + AWAY)",
+                "now - self._read_at",
                 "a node is blamed while the host was away",
             ),
         ),
