@@ -2,9 +2,11 @@
 
 Copy this file to the board and pass it a function that reads your sensor:
 
+    import os
     from edgesvm_node import Node, serve
-    serve(Node(4, boot_id=7), sensor, period_ms=20)    # edgesvm run /dev/ttyACM0
-    serve(Node(4, text=True), sensor, period_ms=20)    # edgesvm run /dev/ttyACM0 --text
+    boot_id = int.from_bytes(os.urandom(4), "little")        # another number at each boot
+    serve(Node(4, boot_id=boot_id), sensor, period_ms=20)    # edgesvm run /dev/ttyACM0
+    serve(Node(4, text=True), sensor, period_ms=20)          # edgesvm run /dev/ttyACM0 --text
 
 `sensor()` returns the features and a label, or None if the label is not known. The file also runs
 under CPython: `python edgesvm_node.py [--text]` is a node on stdin and stdout. FORMATS.md specifies
@@ -66,6 +68,14 @@ def uncobs(run):
     return raw
 
 
+def checked(line):
+    """The line with its checksum and its end."""
+    check = 0
+    for byte in line.encode():
+        check ^= byte
+    return f"{line}*{check:02X}\n"
+
+
 class Node:
     """What to send and what was received, without a port or a clock of its own.
 
@@ -116,13 +126,12 @@ class Node:
         values = ",".join([f"{value:.7g}" for value in x])
         line = f"@{self.samples} {values},{'?' if label is None else label}"
         self.samples += 1
-        check = 0
-        for byte in line.encode():
-            check ^= byte
-        # The host discards the first line of a stream: make it an empty one.
-        head = "" if self._greeted else f"\n#esvm 1 d={self.n_features} label=last\n"
-        self._greeted = True
-        return f"{head}{line}*{check:02X}\n".encode()
+        head = ""
+        if not self._greeted:
+            # The host discards the first line of a stream: make it an empty one.
+            head = "\n" + checked(f"#esvm 1 d={self.n_features} label=last")
+            self._greeted = True
+        return (head + checked(line)).encode()
 
     def receive(self, data, now_ms):
         """Take in received bytes; return the bytes of the answer."""

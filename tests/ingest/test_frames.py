@@ -32,6 +32,11 @@ HAND_WORKED = [
 ]
 
 
+def test_the_other_ending_of_a_full_block_is_accepted():
+    """Some encoders put a code byte after a final block of 254 bytes."""
+    assert cobs_decode_view(b"\xff" + b"\x01" * 254 + b"\x01") == b"\x01" * 254
+
+
 @pytest.mark.parametrize(("raw", "run"), HAND_WORKED, ids=lambda value: f"{len(value)}B")
 @pytest.mark.parametrize("encode", [wire.cobs_encode, cobs_encode_view, cobs.encode])
 def test_cobs_by_hand(encode, raw, run):

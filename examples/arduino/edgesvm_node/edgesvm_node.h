@@ -259,7 +259,7 @@ static inline uint8_t esvm_receive(esvm_node *node, uint8_t byte) {
   return type;
 }
 
-/* Lines of text: "@12 0.1250,3.4000,1*5C\n". */
+/* Lines of text: "#esvm 1 d=2 label=last*05\n", then "@12 0.1250,3.4000,1*5C\n" and others. */
 
 static inline char *esvm_put_decimal(char *to, uint32_t value, uint8_t least) {
   char digits[10];
@@ -295,12 +295,33 @@ static inline char *esvm_put_number(char *to, float x) {
 #define ESVM_LINE_MAX (28 + (13 + ESVM_DECIMALS) * ESVM_MAX_FEATURES)
 typedef char esvm_lines_are_short_enough[ESVM_LINE_MAX <= 512 ? 1 : -1];
 
+/* End the line from out to to with its checksum. Returns the length. */
+static inline size_t esvm_end_line(char *out, char *to) {
+  static const char hex[] = "0123456789ABCDEF";
+  uint8_t sum = 0;
+  char *at;
+  for (at = out; at < to; at++) sum ^= (uint8_t)*at;
+  *to++ = '*';
+  *to++ = hex[sum >> 4];
+  *to++ = hex[sum & 15];
+  *to++ = '\n';
+  return (size_t)(to - out);
+}
+
+/* Write the line that announces the columns of the others, at most 28 bytes. Returns the length. */
+static inline size_t esvm_announce(char *out, uint8_t n_features) {
+  static const char head[] = "#esvm 1 d=", tail[] = " label=last";
+  char *to = (char *)memcpy(out, head, sizeof head - 1) + (sizeof head - 1);
+  to = esvm_put_decimal(to, n_features, 1);
+  to = (char *)memcpy(to, tail, sizeof tail - 1) + (sizeof tail - 1);
+  return esvm_end_line(out, to);
+}
+
 /* Write one line, numbered and with its checksum, into out of ESVM_LINE_MAX bytes. Returns the length. */
 static inline size_t esvm_line(char *out, uint32_t sequence, const float *x, uint8_t n_features,
                                int32_t label) {
-  static const char hex[] = "0123456789ABCDEF";
-  char *to = out, *at;
-  uint8_t sum = 0, j;
+  char *to = out;
+  uint8_t j;
   *to++ = '@';
   to = esvm_put_decimal(to, sequence, 1);
   *to++ = ' ';
@@ -313,12 +334,7 @@ static inline size_t esvm_line(char *out, uint32_t sequence, const float *x, uin
     if (label < 0) *to++ = '-';
     to = esvm_put_decimal(to, (uint32_t)(label < 0 ? -label : label), 1);
   }
-  for (at = out; at < to; at++) sum ^= (uint8_t)*at;
-  *to++ = '*';
-  *to++ = hex[sum >> 4];
-  *to++ = hex[sum & 15];
-  *to++ = '\n';
-  return (size_t)(to - out);
+  return esvm_end_line(out, to);
 }
 
 #endif

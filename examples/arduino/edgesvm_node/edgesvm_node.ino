@@ -19,7 +19,10 @@ const uint32_t PERIOD_MS = 20;
 
 esvm_node node;
 uint32_t next_ms;
+#if ESVM_TEXT
 uint32_t n_lines;
+char line[ESVM_LINE_MAX];
+#endif
 
 void write_bytes(const uint8_t *bytes, size_t n) { Serial.write(bytes, n); }
 
@@ -37,9 +40,8 @@ void setup() {
   pinMode(LED_BUILTIN, OUTPUT);
   esvm_begin(&node, write_bytes, boot_number(), N_INPUTS, 2, 1000 * PERIOD_MS);
 #if ESVM_TEXT
-  Serial.print("\n#esvm 1 d=");
-  Serial.print(N_INPUTS);
-  Serial.print(" label=last\n");
+  Serial.print("\n");  // the host discards what comes before the first line end
+  Serial.write((const uint8_t *)line, esvm_announce(line, N_INPUTS));
 #endif
   next_ms = millis();
 }
@@ -53,7 +55,6 @@ void send_sample() {
   int32_t label = ESVM_NO_LABEL;
   if (digitalRead(QUIET_PIN) == HIGH) label = digitalRead(LABEL_PIN) == LOW;
 #if ESVM_TEXT
-  static char line[ESVM_LINE_MAX];
   Serial.write((const uint8_t *)line, esvm_line(line, n_lines++, volts, N_INPUTS, label));
 #else
   esvm_send_sample(&node, volts, label);

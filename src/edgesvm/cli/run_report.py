@@ -14,7 +14,8 @@ def progress(runner: Runner, seconds: float) -> str:
     return (
         f"{runner.taken:,} samples  {runner.taken / max(seconds, 1e-9):,.0f}/s  "
         f"accuracy {percent(runner.score.rolling)}  {runner.learner.nbytes:,} B  "
-        f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B"
+        f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  "
+        f"disconnects {c['disconnects']:,}  silent {c['silent']:,}"
     )
 
 
@@ -45,7 +46,8 @@ def words(summary: dict[str, Any]) -> str:
         f"(majority class: {percent(summary['majority'])})",
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "
-        f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects",
+        f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
+        f"silent {c['silent']:,} times",
     ]
     if n_late := c["waiting"] + c["expired"]:
         lines.append(

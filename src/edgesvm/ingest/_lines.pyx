@@ -12,6 +12,8 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memchr, memcmp, memcpy
 
+from typing import NamedTuple
+
 import numpy as np
 
 from edgesvm.ingest._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number, parse_float32
@@ -24,6 +26,11 @@ cdef enum:
     MAX_LINE = 512      # bytes before the LF
     MAX_COLUMNS = 257   # one-character values and their separators fill a line
     REFUSALS = 16       # as in _samples.pyx
+    AGREEING = 2        # rows in a row that make a guess of the columns; the next one confirms it
+    CONTRADICTING = 32  # rows in a row of other columns that end the link
+    RESTART = 4         # old numbers in a row, from 0 or 1, that show a restart
+    LATE_RESTART = 64   # the same from any other number
+    LARGEST_STEP = 8    # from one of these numbers to the next: lines may be lost
 
 # The kinds of lines, in the order of LINE_NAMES.
 cdef enum Line:
@@ -52,8 +59,15 @@ cdef enum Event:
     NOTHING
     FOUND_COLUMNS
     FOUND_SCHEMA
+    FOUND_OTHER
 
 cdef const char *SEPARATORS = b",\t; "  # in the order they are tried
+
+
+class OtherColumns(NamedTuple):
+    """Rows have contradicted the columns for long: they have `n_features` features."""
+
+    n_features: int
 
 
 cdef inline bint is_blank(uint8_t c) noexcept nogil:
@@ -98,8 +112,9 @@ cdef class LineParser:
     Parameters
     ----------
     n_features : int, optional
-        Features a line. By default it is taken from the first two consecutive lines that have the
-        same separator and number of columns; these are counted as `discovery`, not as samples.
+        Features a line. By default it is taken from the first three consecutive lines that have
+        the same separator and number of columns, or from the first that has as many as was
+        announced. The last of these is a sample, the others are counted as `discovery`.
     label_column : bool
         The last column is the label: an integer, or empty or ``?`` for no label.
     use_labels : bool
@@ -118,6 +133,8 @@ cdef class LineParser:
         True once two consecutive lines had a correct checksum of the same kind, ``*HH`` or
         ``*HHHH``. From then on, lines without a checksum of that kind are rejected. (A single one
         could be chance: one wrong bit turns ``.`` into ``*``.)
+    schema_checked : bool
+        Whether the last ``#esvm`` line had a correct checksum.
     separator : str or None
         Comma, tab, semicolon or space, once a line has determined it.
     """
@@ -136,6 +153,12 @@ cdef class LineParser:
     cdef uint8_t _separator           # 0: unknown
     cdef uint8_t _candidate           # separator of the last line, while the columns are unknown
     cdef Py_ssize_t _candidate_features
+    cdef int _agreeing                # rows in a row with the candidate's columns
+    cdef Py_ssize_t _announced        # features, until a row confirms them; 0: none announced
+    cdef bint _confirming             # the line that has just determined the columns is read again
+    cdef Py_ssize_t _other_features   # of the last rows with other columns than expected
+    cdef int _contradicting           # how many of those there were in a row
+    cdef readonly bint schema_checked
     cdef int _last_digits             # of the last line's checksum; 0: none, or a wrong one
     cdef uint8_t[::1] _buffer         # (MAX_LINE,) the unfinished line
     cdef Py_ssize_t _held
@@ -145,6 +168,9 @@ cdef class LineParser:
     cdef bint _has_label
     cdef int32_t _label
     cdef uint32_t _next_number
+    cdef bint _running                # the last line's number was behind the highest
+    cdef uint32_t _old_first, _old_last  # of the lines in a row of which that is true
+    cdef int _old_run                 # how many of them were duplicates or too old
     cdef Py_ssize_t _found            # features of the line just split
     cdef const uint8_t *_event_text
     cdef Py_ssize_t _event_length
@@ -191,6 +217,22 @@ cdef class LineParser:
         self.ring = ring
         self.late = late
 
+    def announce(self, n_features, label_column):
+        """Expect these columns, provided that the next rows do not contradict them."""
+        self._check_features(n_features)
+        self._announced = n_features
+        self._label_column = label_column
+
+    @property
+    def guess(self):
+        """The features that the lines so far speak for, if only weakly; None if there is nothing.
+
+        Rows that agree outweigh an announcement that they contradict.
+        """
+        if self._agreeing >= AGREEING:
+            return self._candidate_features
+        return self._announced or None
+
     def new_epoch(self):
         """The sketch has restarted its sample numbers."""
         self._begin_epoch()
@@ -207,10 +249,12 @@ cdef class LineParser:
 
         Yields
         ------
-        int or bytes
-            What must be handled before the next line is read: the number of features, once two
-            lines have determined it, or an ``#esvm`` line. Exhaust the generator: the bytes after
-            the last item drawn from it are not read.
+        int, bytes or OtherColumns
+            What must be handled before the next line is read: the number of features, once lines
+            have determined it (the row that confirmed it is a sample, so call `expect`); an
+            ``#esvm`` line without its checksum; or what rows have instead of the columns expected,
+            each time that 32 in a row agree on it. Exhaust the generator: the bytes after the last
+            item drawn from it are not read.
         """
         cdef Py_ssize_t at = 0
         cdef Event event
@@ -222,7 +266,12 @@ cdef class LineParser:
             if event == NOTHING:
                 return
             if event == FOUND_COLUMNS:
-                yield self._candidate_features
+                yield self._found
+                self._confirming = True
+                self._enter(self._event_text, self._event_length)
+                self._confirming = False
+            elif event == FOUND_OTHER:
+                yield OtherColumns(self._other_features)
             else:
                 yield (<const char *> self._event_text)[:self._event_length]
 
@@ -332,7 +381,14 @@ cdef class LineParser:
     cdef Event _enter(self, const uint8_t *line, Py_ssize_t n) noexcept nogil:
         """Read a whole line and count it by its kind."""
         cdef Event event = NOTHING
+        cdef int required = self._digits
+        cdef int last = self._last_digits
         cdef Line kind = self._read_line(line, n, &event)
+        if event == FOUND_COLUMNS:
+            # The line is read again, and counted, once a ring is there.
+            self._event_text, self._event_length = line, n
+            self._digits, self._last_digits = required, last
+            return event
         self.lines += 1
         self._counts[<int> kind] += 1
         if kind <= IGNORED:
@@ -356,8 +412,7 @@ cdef class LineParser:
             return BLANK
         if line[0] == b"#"[0]:
             if n > 6 and memcmp(line, b"#esvm ", 6) == 0:
-                self._event_text, self._event_length = line, n
-                event[0] = FOUND_SCHEMA
+                return self._read_schema(line, n, event)
             return COMMENT
         for i in range(n):
             if not (32 <= line[i] < 127 or line[i] == b"\t"[0]):
@@ -373,6 +428,16 @@ cdef class LineParser:
         if n and line[0] == b"="[0]:
             return self._take_label(line + i, n - i, number)
         return self._read_sample(line + i, n - i, number, i > 0, event)
+
+    cdef Line _read_schema(self, const uint8_t *line, Py_ssize_t n, Event *event) noexcept nogil:
+        """An announcement needs a checksum where the rows need one."""
+        cdef Line kind = self._strip_checksum(line, &n)
+        if kind != SAMPLE:
+            return kind
+        self.schema_checked = self._last_digits != 0
+        self._event_text, self._event_length = line, n
+        event[0] = FOUND_SCHEMA
+        return COMMENT
 
     cdef bint _all_blank(self, const uint8_t *line, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i
@@ -436,47 +501,83 @@ cdef class LineParser:
     cdef Line _read_sample(self, const uint8_t *line, Py_ssize_t n, uint32_t number, bint numbered,
                            Event *event) noexcept nogil:
         cdef bint finite = True
-        cdef int k
-        cdef uint8_t separator
-        cdef Line kind = BAD_COLUMNS
-        cdef Line first = BAD_COLUMNS
-        if self._separator:
-            kind = self._split(line, n, self._separator, &finite)
+        cdef uint8_t separator = self._separator
+        cdef Line kind
+        if separator:
+            kind = self._split(line, n, separator, &finite)
         else:
-            for k in range(4):
-                separator = SEPARATORS[k]
-                kind = self._split(line, n, separator, &finite)
-                if kind == SAMPLE:
-                    break
-                # Report the error for the first separator that occurs in the line.
-                if first == BAD_COLUMNS and memchr(line, separator, n) != NULL:
-                    first = kind
-            if kind != SAMPLE:
-                kind = first
+            kind = self._split_by_any(line, n, &separator, &finite)
         if kind != SAMPLE:
-            self._candidate = 0
+            self._candidate = self._agreeing = 0
+            if kind == BAD_COLUMNS and self._n_features:
+                self._contradict(line, n, event)
             return kind
         if self._n_features == 0:
             return self._discover(separator, event)
+        self._contradicting = 0
         if not self._separator and self._n_features + self._label_column > 1:
             self._separator = separator
         self._offer(number, numbered, finite)
         return SAMPLE
 
+    cdef Line _split_by_any(self, const uint8_t *line, Py_ssize_t n, uint8_t *separator,
+                            bint *finite) noexcept nogil:
+        """Split by the first separator that makes a sample of the line."""
+        cdef Line kind = BAD_COLUMNS
+        cdef Line first = BAD_COLUMNS
+        cdef int k
+        for k in range(4):
+            separator[0] = SEPARATORS[k]
+            kind = self._split(line, n, separator[0], finite)
+            if kind == SAMPLE:
+                return SAMPLE
+            # Report the error for the first separator that occurs in the line.
+            if first == BAD_COLUMNS and memchr(line, separator[0], n) != NULL:
+                first = kind
+        return first
+
     cdef Line _discover(self, uint8_t separator, Event *event) noexcept nogil:
-        """Compare this line, of `_found` features, with the one before."""
+        """Compare this line, of `_found` features, with what was announced and the lines before."""
         if self._candidate == separator and self._candidate_features == self._found:
-            self._separator = separator
-            event[0] = FOUND_COLUMNS
+            self._agreeing += 1
+        else:
+            self._agreeing = 1
         self._candidate = separator
         self._candidate_features = self._found
+        if self._agreeing > AGREEING or self._found == self._announced:
+            if not self._confirming:
+                self._separator = separator
+                event[0] = FOUND_COLUMNS
         return DISCOVERY
+
+    cdef void _contradict(self, const uint8_t *line, Py_ssize_t n, Event *event) noexcept nogil:
+        """Count rows in a row that have other columns than expected, and agree on them."""
+        cdef Py_ssize_t expected = self._n_features
+        cdef uint8_t separator = 0
+        cdef bint finite = True
+        cdef Line kind
+        self._n_features = 0
+        if self._separator:
+            kind = self._split(line, n, self._separator, &finite)
+        else:
+            kind = self._split_by_any(line, n, &separator, &finite)
+        self._n_features = expected
+        if kind != SAMPLE:
+            return
+        if self._found != self._other_features:
+            self._contradicting = 0
+        self._other_features = self._found
+        self._contradicting += 1
+        if self._contradicting == CONTRADICTING:
+            self._contradicting = 0
+            event[0] = FOUND_OTHER
 
     cdef void _offer(self, uint32_t number, bint numbered, bint finite) noexcept nogil:
         cdef Verdict verdict
         cdef int64_t jumps = self.sequence.seq_jump
         # A sketch has no boot id: a restart shows as a count from 0 again.
-        if numbered and number == 0 and self.sequence.is_behind_window(0):
+        if numbered and (number == 0 and self.sequence.is_behind_window(0)
+                         or self._has_restarted(number)):
             self._begin_epoch()
         verdict = self.sequence.accept(number)
         if self.late is not None and self.sequence.seq_jump != jumps:
@@ -493,7 +594,22 @@ cdef class LineParser:
             return
         self.ring.push(&self._x[0], number, self._label, self._has_label and self._use_labels, 1.0)
 
+    cdef bint _has_restarted(self, uint32_t number) noexcept nogil:
+        """Have numbers that are not new run upwards for so long that it must be a restart?"""
+        cdef uint32_t step = number - self._old_last
+        if self.sequence.is_ahead(number):
+            self._running = False
+            return False
+        if not self._running or not 1 <= step <= LARGEST_STEP:
+            self._running = True
+            self._old_run = 0
+            self._old_first = number
+        self._old_last = number
+        self._old_run += self.sequence.is_old(number)
+        return self._old_run >= (RESTART if self._old_first <= 1 else LATE_RESTART)
+
     cdef void _begin_epoch(self) noexcept nogil:
+        self._running = False
         self.sequence.begin_epoch()
         if self.late is not None:
             self.late.queue_epoch(self.ring.entered)

@@ -19,6 +19,8 @@ cdef class SequenceWindow:
 
     cdef Verdict accept(self, uint32_t sequence) noexcept nogil
     cdef bint is_behind_window(self, uint32_t sequence) noexcept nogil
+    cdef bint is_ahead(self, uint32_t sequence) noexcept nogil
+    cdef bint is_old(self, uint32_t sequence) noexcept nogil
     cdef void begin_epoch(self) noexcept nogil
     cdef Verdict _advance(self, uint32_t sequence, int64_t step) noexcept nogil
     cdef Verdict _look_back(self, uint32_t sequence, int64_t behind) noexcept nogil

@@ -78,6 +78,18 @@ cdef class SequenceWindow:
         """Would this number be too old? It is not recorded."""
         return self._open and <int32_t> (self._highest - sequence) >= WINDOW
 
+    cdef bint is_ahead(self, uint32_t sequence) noexcept nogil:
+        """Would this number be the highest of its epoch? It is not recorded."""
+        cdef int64_t step = <int32_t> (sequence - self._highest)
+        return not self._open or step > 0 or step < -JUMP
+
+    cdef bint is_old(self, uint32_t sequence) noexcept nogil:
+        """Would this number be a duplicate or too old? It is not recorded."""
+        cdef int64_t behind = <int32_t> (self._highest - sequence)
+        if self.is_ahead(sequence):
+            return False
+        return behind >= WINDOW or self._seen >> behind & 1
+
     cdef Verdict accept(self, uint32_t sequence) noexcept nogil:
         """Record a number; a sample is used if its number is NEW or REORDERED."""
         # The difference modulo 2**32, as a signed number: positive is ahead.

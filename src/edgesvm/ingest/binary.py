@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from edgesvm.errors import NoSchema, SchemaChanged, VersionMismatch
+from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
 from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
 from edgesvm.ingest._samples import SampleReceiver
@@ -14,10 +14,9 @@ from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.commands import Commands
 from edgesvm.ingest.ports import Port
 from edgesvm.ingest.scales import ScaleTable
-from edgesvm.ingest.session import Link, SampleSchema
+from edgesvm.ingest.session import HEARTBEAT_EVERY, Link, SampleSchema
 
 HELLO_EVERY = 0.5  # seconds
-HEARTBEAT_EVERY = 1.0
 # After a silence this long, send a 0x00 first, so that noise cannot corrupt the next frame.
 IDLE = 0.1
 # Read little at a time until the schema is known: the rows right after it must fit in the ring.
@@ -58,7 +57,7 @@ class BinaryLink(Link):
         self._wire_schema: wire.Schema | None = None
         self._schema_id = 0
         self._handshake_done = False
-        self._rebooted = False
+        self._doubting = False
         self._mismatches_seen = 0
         self._next_hello = 0.0
         self._next_heartbeat = 0.0
@@ -72,6 +71,8 @@ class BinaryLink(Link):
         self._heartbeats = self._n_logs = self._ignored = self._bad_version = 0
         self._bad_control = self._scale_pages = 0
         self._table: ScaleTable | None = None
+        self._frames_read = self._samples_read = 0  # valid ones; those of the schema
+        self._sample_at = 0.0  # as _valid_at, of the last sample of the schema, or SCHEMA
         self._allow_commands = allow_commands
         self.commands = Commands()
         self._skew_segment = 0
@@ -79,10 +80,19 @@ class BinaryLink(Link):
         self.last_heartbeat: wire.Heartbeat | None = None
         self.last_log = ""
 
+    @property
+    def state(self) -> str:
+        """ "closed", "asking", "listening" or "doubting": the host's state in FORMATS.md."""
+        if self._port is None:
+            return "closed"
+        if not self._handshake_done:
+            return "asking"
+        return "doubting" if self._doubting else "listening"
+
     # Handshake.
 
     def _handshake(self) -> None:
-        self._handshake_done = False
+        self._handshake_done = self._doubting = False
         self._nonce = self._new_nonce()
         now = self._clock()
         deadline = now + self._handshake_timeout
@@ -119,6 +129,10 @@ class BinaryLink(Link):
         self._queue_control(wire.HELLO, hello.pack())
         self._next_hello = now + HELLO_EVERY
 
+    def _ask_again(self, now: float) -> None:
+        if self._handshake_done and now >= self._next_hello:
+            self._send_hello(now)
+
     def _no_schema(self, n_bytes: int, n_frames: int) -> NoSchema:
         waited = f"{self.name}: no SCHEMA within {self._handshake_timeout:g} s"
         if n_bytes == 0:
@@ -149,15 +163,30 @@ class BinaryLink(Link):
     # Frames in.
 
     def _feed(self, chunk: bytes) -> None:
-        for frame in self._receiver.feed(chunk):
+        receiver = self._receiver
+        for frame in receiver.feed(chunk):
             self._on_control(frame)
-        # Samples of an unknown schema or a heartbeat of another boot: ask again.
-        outdated = self._rebooted or self._receiver.schema_mismatch > self._mismatches_seen
-        self._mismatches_seen = self._receiver.schema_mismatch
+        if receiver.decoder.ok != self._frames_read:
+            self._frames_read = receiver.decoder.ok
+            self._valid_at = self._listened
+        if receiver.samples - receiver.schema_mismatch != self._samples_read:
+            self._samples_read = receiver.samples - receiver.schema_mismatch
+            self._sample_at = self._listened
+        # Samples of an unknown schema: ask again.
+        self._doubting |= receiver.schema_mismatch > self._mismatches_seen
+        self._mismatches_seen = receiver.schema_mismatch
         now = self._clock()
-        if self._handshake_done and outdated and now >= self._next_hello:
-            self._send_hello(now)
+        if self._doubting:
+            self._ask_again(now)
         self._compare_clocks(now)
+
+    def _start_listening(self) -> None:
+        super()._start_listening()
+        self._sample_at = self._listened
+
+    def _end_silence(self, seconds: float) -> None:
+        if seconds >= 2 * self._silent_after:
+            raise LinkDown(f"{self.name}: no valid frame for {2 * self._silent_after:g} s")
 
     def _compare_clocks(self, now: float) -> None:
         receiver = self._receiver
@@ -239,7 +268,9 @@ class BinaryLink(Link):
         if known is not None and known.boot_id != schema.boot_id:
             self._receiver.new_epoch()
         self._wire_schema = schema
-        self._rebooted = False
+        self._doubting = False
+        self._mismatches_seen = self._receiver.schema_mismatch
+        self._sample_at = self._listened
         self._handshake_done = True
         self._schema_id = schema.schema_id
         self._next_hello = self._clock()  # so that the next change is asked about at once
@@ -291,7 +322,7 @@ class BinaryLink(Link):
         self._heartbeats += 1
         self.last_heartbeat = heartbeat
         known = self._wire_schema
-        self._rebooted = known is not None and heartbeat.boot_id != known.boot_id
+        self._doubting |= known is not None and heartbeat.boot_id != known.boot_id
 
     # Frames out.
 
@@ -302,6 +333,10 @@ class BinaryLink(Link):
                 max(self._next_heartbeat, now - HEARTBEAT_EVERY) + HEARTBEAT_EVERY
             )
             self._queue_control(wire.HEARTBEAT, self._own_heartbeat(now).pack())
+        # A node that a watchdog has reset may wait for HELLO and say nothing.
+        self._doubting |= self._listened - self._sample_at >= self._silent_after
+        if self._doubting:
+            self._ask_again(now)
         command = self.commands.due(now)
         if command is not None:
             self._queue_control(wire.COMMAND, command, flags=wire.WANTS_ACK)

@@ -12,7 +12,7 @@ from edgesvm.ingest import auto
 from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.binary import BinaryLink
 from edgesvm.ingest.ports import Port, open_port
-from edgesvm.ingest.session import Link, SampleSchema
+from edgesvm.ingest.session import SILENT_AFTER, Link, SampleSchema
 from edgesvm.ingest.text import TextLink
 
 __all__ = ["BinaryLink", "Link", "SampleSchema", "TextLink", "open_link"]
@@ -40,6 +40,7 @@ def open_link(
     clip: bool = False,
     exclusive: bool = True,
     low_latency: bool = False,
+    silent_after: float = SILENT_AFTER,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
     opener: Callable[[], Port] | None = None,
@@ -58,7 +59,7 @@ def open_link(
         can occur in text, else frames.
     n_features : int, optional
         Features per sample. By default they are taken from the node's schema; on a text link
-        without a schema, from the first two lines that agree (these two are not samples).
+        without a schema, from the first three rows that agree (two of these are not samples).
     label : {"last", "none"}
         Whether samples may have a label: inline in a frame, or the last column of a line. "none":
         labels in frames are ignored, and lines have no label column.
@@ -86,6 +87,10 @@ def open_link(
         Clip values outside `value_range` instead, and count the sample as `clipped`.
     exclusive, low_latency : bool
         See `edgesvm.ingest.ports.open_port`.
+    silent_after : float
+        Seconds without a valid frame after which a node is asked for its schema again; after twice
+        as many the port counts as down. At least 5. On a text link, where there is nobody to ask,
+        silence is only counted.
     clock, sleep : callable
         A monotonic clock in seconds, and the wait between attempts to reconnect.
     opener : callable, optional
@@ -101,7 +106,8 @@ def open_link(
     LinkDown
         The port cannot be opened, or failed.
     NoSchema
-        The node did not describe its samples within `handshake_timeout`.
+        The node did not describe its samples within `handshake_timeout`, or the first 64 KiB of a
+        text link are not lines.
     VersionMismatch
         The node and this host have no protocol version in common.
     ValueError
@@ -147,6 +153,7 @@ def open_link(
             outbox_bytes=outbox_bytes,
             late_labels=late_labels,
             gate=gate,
+            silent_after=silent_after,
             clock=clock,
             sleep=sleep,
             **options,

@@ -8,6 +8,7 @@ wait for a buffer to fill, and writes never wait at all.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
@@ -26,6 +27,16 @@ else:
 READ_BYTES = 65536
 # How long pyserial may wait for a write to a port without a file descriptor, in seconds.
 WRITE_TIMEOUT = 0.5
+
+# A peer that has gone without a word is found after KEEP_IDLE + KEEP_EVERY * KEEP_PROBES seconds,
+# whether or not anything is on its way to it. Each option exists on some systems only.
+KEEP_IDLE, KEEP_EVERY, KEEP_PROBES = 5, 2, 3
+KEEPALIVE = {
+    "TCP_KEEPIDLE": KEEP_IDLE,
+    "TCP_KEEPINTVL": KEEP_EVERY,
+    "TCP_KEEPCNT": KEEP_PROBES,
+    "TCP_USER_TIMEOUT": 1000 * (KEEP_IDLE + KEEP_EVERY * KEEP_PROBES),  # milliseconds
+}
 
 Answer = TypeVar("Answer")
 
@@ -109,6 +120,10 @@ class SerialPort:
 class SocketPort(SerialPort):
     """``socket://host:port``, whose in_waiting is only 0 or 1."""
 
+    def __init__(self, device: serial.SerialBase, url: str) -> None:
+        super().__init__(device, url)
+        keep_alive(self._device._socket)
+
     def _read(self, timeout: float, limit: int) -> bytes:
         self._device.timeout = timeout
         first = self._device.read(1)
@@ -169,6 +184,14 @@ def open_port(
     if low_latency:
         try_low_latency(device)
     return SocketPort(device, url) if is_socket else SerialPort(device, url)
+
+
+def keep_alive(connection: socket.socket) -> None:
+    """Have the system look for a peer that has gone without a word, as after a power cut."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEPALIVE.items():
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def try_low_latency(device: Any) -> bool:

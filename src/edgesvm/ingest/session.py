@@ -25,6 +25,12 @@ LABELS = ("last", "none")
 POLICIES = ("drop_oldest", "drop_newest")
 BACK_OFF_FIRST = 0.1  # seconds
 BACK_OFF_LAST = 5.0
+HEARTBEAT_EVERY = 1.0
+# How long a node may say nothing valid before it counts as silent: three heartbeats, at least 5 s.
+SILENT_AFTER = max(3 * HEARTBEAT_EVERY, 5.0)
+# Of the time between two reads, beyond the wait of the second, so much counts, in seconds. Who does
+# not read cannot know what has arrived: a stopped or busy host must not blame the node.
+AWAY = 1.0
 # Bytes read at a time while the ring is full; the policy decides which samples are dropped.
 FULL_RING_BYTES = 4096
 # Log lines of the node kept for the reader; the oldest are dropped.
@@ -58,6 +64,8 @@ class Link(ABC):
         The samples that wait for a label, if late labels are in use.
     disconnects : int
         Failures of an open port, during a handshake or later.
+    silent : int
+        How often nothing valid came for `silent_after` seconds, each time counted once.
     predictions_sent, predictions_dropped : int
         Predictions put into the outbox; dropped, because the node did not read or the port was
         closed.
@@ -76,6 +84,7 @@ class Link(ABC):
         handshake_timeout: float = 10.0,
         outbox_bytes: int = 4096,
         late_labels: int = 0,
+        silent_after: float = SILENT_AFTER,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -87,12 +96,14 @@ class Link(ABC):
             raise ValueError(f"n_features={n_features} must be at least 1")
         if ring < 1:
             raise ValueError(f"ring={ring} must be at least 1 sample")
+        if not silent_after >= SILENT_AFTER:
+            raise ValueError(f"silent_after={silent_after} must be at least {SILENT_AFTER} s")
         if late_labels < 0:
             raise ValueError(f"late_labels={late_labels} must be at least 0")
         self.name = name
         self.schema: SampleSchema | None = None
         self.late: LateLabels | None = None
-        self.disconnects = 0
+        self.disconnects = self.silent = 0
         self.reconnects = 0
         self.connect_attempts = 0
         self.predictions_sent = 0
@@ -111,6 +122,11 @@ class Link(ABC):
         self._outbox = Outbox(outbox_bytes)
         self._late_rows = late_labels if label != "none" else 0
         self._logs: deque[str] = deque(maxlen=LOGS)
+        self._silent_after = silent_after
+        self._is_silent = False
+        self._listened = 0.0  # seconds in which the port was read
+        self._valid_at = 0.0  # of these, when the last valid frame or line had come
+        self._read_at = clock()
         self._clock = clock
         self._sleep = sleep
 
@@ -131,6 +147,10 @@ class Link(ABC):
     @abstractmethod
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         """Put a prediction into the outbox; False if it does not fit."""
+
+    @abstractmethod
+    def _end_silence(self, seconds: float) -> None:
+        """Raise LinkDown if it is time to open the port again."""
 
     @abstractmethod
     def _least_row_bytes(self) -> int:
@@ -171,9 +191,14 @@ class Link(ABC):
         except BaseException:
             self.close()
             raise
+        self._start_listening()
         if self._down_since is not None:
             self._downtime += self._clock() - self._down_since
             self._down_since = None
+
+    def _start_listening(self) -> None:
+        self._read_at = self._clock()
+        self._valid_at = self._listened
 
     def close(self) -> None:
         """Close the port; samples in the ring stay."""
@@ -255,7 +280,12 @@ class Link(ABC):
         Raises
         ------
         LinkDown
-            The port failed; call `reconnect`. Rows in the ring can still be taken.
+            The port failed, or a node that sends frames has said nothing for 2 `silent_after`; call
+            `reconnect`. Rows in the ring can still be taken.
+        NoSchema
+            On a text link, the first 64 KiB are not lines of samples.
+        SchemaChanged
+            The node now sends another number of features.
         """
         port = self._live_port()
         try:
@@ -263,15 +293,27 @@ class Link(ABC):
             write_error = self._try_write(port)
             # A peer that has gone may have left samples to read: the port is lost when read fails.
             chunk = port.read(timeout if write_error is None else 0.0, self._room())
+            now = self._clock()
+            self._listened += min(now - self._read_at, timeout + AWAY)
+            self._read_at = now
             if chunk:
                 self._feed(chunk)
                 self._answer_refused()
             elif write_error is not None:
                 raise write_error
+            self._mind_silence(self._listened - self._valid_at)
         except LinkDown:
             self._port_lost()
             raise
         return 0 if self._ring is None else len(self._ring)
+
+    def _mind_silence(self, seconds: float) -> None:
+        """Nothing valid has come for so long: count it once it is too long, and end it."""
+        is_silent = seconds >= self._silent_after
+        self.silent += is_silent and not self._is_silent
+        self._is_silent = is_silent
+        if is_silent:
+            self._end_silence(seconds)
 
     def take(self, max_rows: int | None = None) -> Batch:
         """The next rows, as views: (X, y, has_label, weight, sequence). See `SampleRing.take`.
@@ -424,6 +466,7 @@ class Link(ABC):
         return {
             **self._parser.counters(),
             "disconnects": self.disconnects,
+            "silent": self.silent,
             "reconnects": self.reconnects,
             "connect_attempts": self.connect_attempts,
             "downtime_ms": round(1000 * self._downtime),

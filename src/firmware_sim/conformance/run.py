@@ -24,6 +24,7 @@ from firmware_sim.conformance.link_sections import (
     link_loss_section,
     link_section,
 )
+from firmware_sim.conformance.liveness_section import liveness_section
 from firmware_sim.conformance.power_section import power_section
 from firmware_sim.conformance.section import Section
 from firmware_sim.harness import Memory
@@ -33,6 +34,8 @@ from firmware_sim.node import Node, RotatingMachine
 COUNTED_CALLS = 200_000
 ACCURACY_SAMPLES = 20_000
 LATE_SAMPLES = 20_000
+LIVENESS_DEPTH = 2
+LIVENESS_TRACES = 500
 # Seeds of simulated disks, and kills of the real process (the long tests make 200).
 POWER_SEEDS = 11
 POWER_KILLS = 10
@@ -93,5 +96,6 @@ def conform(
         yield alloc_section(run, calls=COUNTED_CALLS)
         yield process_section(run)
         yield labels_section(folder, seed=seed, samples=min(samples, LATE_SAMPLES))
+        yield liveness_section(depth=LIVENESS_DEPTH, traces=LIVENESS_TRACES, seed=seed)
         yield power_section(folder, seeds=POWER_SEEDS, kills=POWER_KILLS)
         yield accuracy_section(folder, seed=seed, samples=ACCURACY_SAMPLES)

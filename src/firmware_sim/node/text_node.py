@@ -68,8 +68,8 @@ class TextNode(Node):
             return
         label = "last" if self.label_mode == "inline" else "none"
         # The host discards all before the first line end: make that empty.
-        greeting = f"\n#esvm 1 d={self.source.n_features} label={label}\n"
-        self._urgent["greeting"] = greeting.encode()
+        greeting = f"#esvm 1 d={self.source.n_features} label={label}".encode()
+        self._urgent["greeting"] = b"\n" + greeting + self._checksum(greeting).encode() + b"\n"
         self._start(now)
 
     @property

@@ -136,7 +136,56 @@ AREA = Area(
             (
                 "if self._candidate == separator and self._candidate_features == self._found:",
                 "if self._candidate == separator:",
-                "two lines of different widths settle the columns",
+                "lines of different widths settle the columns",
+            ),
+            (
+                "        if kind != SAMPLE:\n            return kind\n        self.schema_checked",
+                "        self.schema_checked",
+                "a schema line needs no checksum where rows do",
+            ),
+            (
+                "if self._agreeing > AGREEING or",
+                "if self._agreeing >= AGREEING or",
+                "two short lines settle the columns",
+            ),
+            (
+                "        self._contradicting = 0\n        if not self._separator and",
+                "        if not self._separator and",
+                "a good row between rows of other columns is forgotten",
+            ),
+            (
+                "self._old_run += self.sequence.is_old(number)",
+                "self._old_run += 1",
+                "late lines look like a restart",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/ingest/binary.py",
+            (
+                "self._doubting |= self._listened - self._sample_at >= self._silent_after",
+                "pass",
+                "a silent node is not asked again",
+            ),
+            (
+                "if seconds >= 2 * self._silent_after:",
+                "if False:",
+                "a port that died without a word is kept",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/ingest/session.py",
+            (
+                "min(now - self._read_at, timeout + AWAY)",
+                "now - self._read_at",
+                "a node is blamed while the host was away",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/ingest/text.py",
+            (
+                "if self._ring is None and not self._parser.schema_checked:",
+                "if False:",
+                "a schema line that has lost a byte settles the columns",
             ),
         ),
         *mutants_of(
