@@ -205,6 +205,14 @@ def test_a_weight_of_zero_first_leaves_the_learner_abstaining(node):
     assert runner.learned == 3
 
 
+def test_a_sample_of_weight_zero_is_not_answered_as_trained(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([1.0, 0.0, 0.0], label=-1, weight=0.0)
+    node.send([1.0, 0.0, 0.0], label=-1, weight=0.5)
+    drain(runner_on(node))
+    assert [flag & TRAINED for flag in node.flags()] == [TRAINED, 0, TRAINED]
+
+
 @pytest.mark.parametrize("known", [0, 20])
 def test_a_value_too_large_to_square_is_refused_and_changes_nothing(node, known):
     X, y = rows(20)

@@ -26,6 +26,10 @@ class NotFittedError(ValueError, AttributeError):
     """A prediction was requested before any sample was learned (bases as in scikit-learn)."""
 
 
+class LearnerBusy(RuntimeError):
+    """A callback came back to the learner that called it, which is not ready for that."""
+
+
 class MemoryBudgetError(ValueError):
     """``required`` bytes are needed, but only ``available`` were given."""
 

@@ -9,10 +9,12 @@ The whole state of a learner is in its arena. The public class holds parameters 
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,21 +28,37 @@ from edgesvm.budget import (
 )
 from edgesvm.contract.core import common_arrays
 from edgesvm.contract.engine import of_engine
-from edgesvm.contract.inputs import as_floats, as_labels, as_out, as_weights
+from edgesvm.contract.guard import Guard
+from edgesvm.contract.inputs import as_floats, as_labels, as_weights
 from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.params import one_of, whole
 from edgesvm.contract.registry import kind_of, registered_name
 from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
+from edgesvm.data.rows import Rows, RowSource, Stream
+from edgesvm.data.sources import is_row_source
 from edgesvm.errors import CorruptModelError, NotFittedError, refusal
 from edgesvm.persist.format import Snapshot, Wrapped
 from edgesvm.persist.store import read_file, restore, save
 
 Self = TypeVar("Self", bound="Learner")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 DTYPES = ("float32", "float64")
+ONE_GUARD_EACH = threading.Lock()
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
+
+
+def exclusive(method: Method) -> Method:
+    """Method decorator: the learner's memory is its own until it returns."""
+
+    @functools.wraps(method)
+    def entered(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with self._guard:
+            return method(self, *args, **kwargs)
+
+    return cast(Method, entered)
 
 
 class Place(NamedTuple):
@@ -52,6 +70,7 @@ class Place(NamedTuple):
     n_features: int
     dtype: str
     owner: str  # name of the public class, for messages
+    guard: Guard
 
 
 class State(NamedTuple):
@@ -72,7 +91,10 @@ class Learner:
     * A refused sample does not change the arena's bytes.
     * Saving, loading and continuing equals never stopping, bit for bit.
 
-    A learner may be used by one thread at a time.
+    Threads may share a learner: learning excludes everything, predictions exclude learning, and
+    whoever comes second waits. Predictions run in parallel if deciding needs no scratch memory. A
+    callback, such as `progress`, gets `LearnerBusy` if it learns with its learner, solves, saves or
+    resets it.
     """
 
     dtype: str
@@ -81,6 +103,7 @@ class Learner:
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
     _engine: str = "compiled"  # or "reference", in NumPy, for tests and readers
     _state: State | None = None  # None: no memory yet
+    _own_guard: Guard | None = None
 
     # -- what a subclass adds ----------------------------------------------------------------------
 
@@ -126,6 +149,15 @@ class Learner:
         """The constructor arguments by name, as given."""
         return {name: getattr(self, name) for name in self._param_names()}
 
+    @property
+    def _guard(self) -> Guard:
+        """Guard of the memory, shared with all learners that work in it."""
+        if self._own_guard is None:
+            with ONE_GUARD_EACH:
+                if self._own_guard is None:
+                    self._own_guard = Guard(type(self).__name__)
+        return self._own_guard
+
     def set_params(self: Self, **params: Any) -> Self:
         """Change constructor arguments. The learned model is dropped.
 
@@ -135,9 +167,10 @@ class Learner:
             There is no such parameter. Nothing is changed and the model is kept.
         """
         self._check_names(params)
-        for name, value in params.items():
-            setattr(self, name, value)
-        self._state = None
+        with self._guard:
+            for name, value in params.items():
+                setattr(self, name, value)
+            self._state = None
         return self
 
     def _check_names(self, params: Mapping[str, Any]) -> None:
@@ -204,21 +237,29 @@ class Learner:
                 available,
             )
         labels = Labels(classes, self._n_classes)
-        self._adopt(plan, Arena(plan.total, buffer), labels, n_features)
+        arena = Arena(plan.total, buffer)
+        with self._guard:
+            self._adopt(plan, arena, labels, n_features)
         return self
 
     def _adopt(self, plan: MemoryPlan, arena: Arena, labels: Labels, n_features: int) -> None:
-        place = Place(plan, arena, labels, int(n_features), self.dtype, type(self).__name__)
+        owner = type(self).__name__
+        place = Place(plan, arena, labels, int(n_features), self.dtype, owner, self._guard)
         self._hold(self._build(self._engine, place))
 
     def _hold(self, core: Any) -> None:
-        """Make `core`, which was built with the current parameters, this learner's core."""
+        """Make `core`, which was built with the current parameters, this learner's core. Another
+        thread may still have the old one: if its memory is the same, it passes calls on."""
+        old = None if self._state is None else self._state.core
         self._state = State(core, self._like_new().get_params(deep=False))
+        if old is not None and old is not core and old.arena is core.arena:
+            old.successor = core
 
     def _at_work(self: Self, core: Any, engine: str) -> Self:
         """A learner with the same parameters, on a core in another learner's memory."""
         learner = self._like_new()
         learner._engine = engine
+        learner._own_guard = core.guard
         learner._hold(core)
         return learner
 
@@ -292,7 +333,8 @@ class Learner:
     @property
     def nbytes(self) -> int:
         """Size of the arena in bytes; 0 before ``allocate``."""
-        return 0 if self._state is None else self._state.core.arena.nbytes
+        state = self._state
+        return 0 if state is None else state.core.arena.nbytes
 
     @property
     def arena(self) -> Arena:
@@ -301,30 +343,37 @@ class Learner:
 
     @property
     def _allocated(self) -> Any:
-        """The core; AttributeError if there is no memory yet."""
+        """The core, when no other thread is learning with it; AttributeError if there is no memory
+        yet."""
         return self._held_state.core
 
     @property
     def _held_state(self) -> State:
-        if self._state is None:
+        if self._state is not None:
+            self._guard.wait()
+        state = self._state
+        if state is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no memory yet: call allocate, or learn a sample"
             )
-        return self._state
+        return state
 
     def reset(self: Self) -> Self:
         """Forget what was learned, and keep the memory and the labels given in advance."""
-        if self._state is not None:
-            core = self._state.core
-            plan = self.plan(core.n_features)
-            self._zero(core)
-            given = core.labels.in_slots if core.labels.closed else None
-            labels = Labels(given, core.labels.room)
-            if plan.total != core.arena.nbytes or labels.room != self._n_classes:
-                self._state = None
-            else:
-                self._adopt(plan, core.arena, labels, core.n_features)
+        with self._guard:
+            if self._state is not None:
+                self._empty(self._state.core)
         return self
+
+    def _empty(self, core: Any) -> None:
+        plan = self.plan(core.n_features)
+        self._zero(core)
+        given = core.labels.in_slots if core.labels.closed else None
+        labels = Labels(given, core.labels.room)
+        if plan.total != core.arena.nbytes or labels.room != self._n_classes:
+            self._state = None
+        else:
+            self._adopt(plan, core.arena, labels, core.n_features)
 
     def _fresh_labels(self) -> Labels:
         """Labels for a new start: those given in advance, else none."""
@@ -365,11 +414,14 @@ class Learner:
             for another class, or the weight is invalid. The sample is not learned; the model does
             not change.
         """
-        if self._state is not None:
-            return self._state.core.learn_one(x, y, weight)
-        with self._first_samples():
-            self.allocate(len(self._floats(x, 1)))
-            return self._allocated.learn_one(x, y, weight)
+        state = self._state
+        if state is not None:
+            return state.core.learn_one(x, y, weight)
+        with self._guard as guard, self._first_samples():
+            row = guard.call(self._floats, x, 1)
+            if self._state is None:  # else another thread's sample was the first
+                self.allocate(len(row))
+            return self._allocated.learn_one(row, y, weight)
 
     @property
     def _dtype(self) -> np.dtype:
@@ -378,8 +430,9 @@ class Learner:
     def _floats(self, x: ArrayLike, ndim: int) -> np.ndarray:
         """Features in the dtype and number of the memory; before ``allocate``, in the dtype of the
         parameters."""
-        if self._state is not None:
-            core = self._state.core
+        state = self._state
+        if state is not None:
+            core = state.core
             return as_floats(x, core.dtype, ndim, core.n_features, core.owner)
         return as_floats(x, self._dtype, ndim, None, type(self).__name__)
 
@@ -418,35 +471,46 @@ class Learner:
         ValueError
             Names the first refused row. The rows before it are learned; it and later rows are not.
         """
-        owner = type(self).__name__
+        with self._guard as guard:
+            rows, labels, weights = guard.call(self._rows, X, y, sample_weight)
+            if self._state is None:
+                with self._first_samples():
+                    self.allocate(rows.shape[1], classes)
+                    self._learn_rows(rows, labels, weights)
+                return self
+            core = self._state.core
+            if classes is not None and not core.labels.in_slots:
+                named = guard.call(Labels, classes, self._n_classes)
+                with self._first_samples():
+                    self._adopt(self.plan(core.n_features), core.arena, named, core.n_features)
+                    self._learn_rows(rows, labels, weights)
+                return self
+            if classes is not None and not guard.call(core.labels.names, classes):
+                raise ValueError(
+                    f"classes={list(classes)!r} differ from the labels so far,"
+                    f" {list(core.labels.in_slots)!r}"
+                )
+            self._learn_rows(rows, labels, weights)
+        return self
+
+    def _rows(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Arrays of rows, labels and weights."""
         X = self._floats(X, 2)
-        y = as_labels(y, len(X), owner)
-        weights = as_weights(sample_weight, len(X))
-        if self._state is None:
-            with self._first_samples():
-                return self.allocate(X.shape[1], classes).partial_fit(X, y, sample_weight=weights)
-        core = self._state.core
-        if classes is not None and not core.labels.in_slots:
-            with self._first_samples():
-                labels = Labels(classes, self._n_classes)
-                self._adopt(self.plan(core.n_features), core.arena, labels, core.n_features)
-                return self.partial_fit(X, y, sample_weight=weights)
-        if classes is not None and not core.labels.names(classes):
-            raise ValueError(
-                f"classes={list(classes)!r} differ from the labels so far,"
-                f" {list(core.labels.in_slots)!r}"
-            )
-        slots, n_known, new_labels = core.labels.encode(y)
-        n_learned, _, status = core.learn_many(X[:n_known], slots, weights)
-        for slot, row, label in new_labels:
-            if row < n_learned:
-                core.labels.take(slot, label)
+        y = as_labels(y, len(X), type(self).__name__)
+        return X, y, as_weights(sample_weight, len(X))
+
+    def _learn_rows(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> None:
+        """Learn them in order, by the thread that is alone."""
+        core = self._allocated
+        slots, n_known, new_labels = self._guard.call(core.labels.encode, y)
+        n_learned, status = core.learn_many(X, slots[:n_known], weights, new_labels)
         if status <= Status.CHANGED and n_known < len(y):
             status = Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
-            sample = f"{owner}: row {n_learned} (label {y[n_learned]!r})"
+            sample = f"{type(self).__name__}: row {n_learned} (label {y[n_learned]!r})"
             raise refusal(status, sample, self.dtype, core.labels.in_slots)
-        return self
 
     def fit(self: Self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget what was learned, then learn the rows in one pass.
@@ -457,6 +521,18 @@ class Learner:
             There is no row, a label is missing, there are too many classes, or every weight is
             zero: nothing is forgotten. Otherwise as in ``partial_fit``.
         """
+        with self._guard as guard:
+            rows, labels, weights = guard.call(self._rows_to_fit, X, y, sample_weight)
+            if self._state is not None and self._state.core.n_features == rows.shape[1]:
+                self.reset()
+            else:
+                self._state = None
+            return self.partial_fit(rows, labels, sample_weight=weights)
+
+    def _rows_to_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """As `_rows`, whatever was learned so far; refused if there is nothing to learn."""
         owner = type(self).__name__
         X = as_floats(X, self._dtype, 2, None, owner)
         if len(X) == 0:
@@ -468,19 +544,22 @@ class Learner:
         weights = as_weights(sample_weight, len(X))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row: nothing to learn")
-        if self._state is not None and self._state.core.n_features == X.shape[1]:
-            self.reset()
-        else:
-            self._state = None
-        return self.partial_fit(X, y, sample_weight=weights)
+        return X, y, weights
+
+    def _closed(self, X: Any) -> Any:
+        """`X`; if it is a source of chunks, one that cannot come back to this learner."""
+        if is_row_source(X) and not isinstance(X, Stream):
+            return ClosedSource(X, self._guard)
+        return X
 
     # -- predicting --------------------------------------------------------------------------------
 
     @property
     def _fitted(self) -> Any:
-        if self._state is None:
+        state = self._state
+        if state is None:
             self._raise_not_fitted()
-        return self._state.core
+        return state.core
 
     def _raise_not_fitted(self) -> NoReturn:
         raise NotFittedError(
@@ -533,25 +612,23 @@ class Learner:
         """
         core = self._fitted
         X = self._floats(X, 2)
-        shape = (len(X),) if core.n_columns == 1 else (len(X), core.n_columns)
-        out = np.empty(shape) if out is None else as_out(out, shape)
-        row, status = core.decide_many(X, out)
-        if status > Status.CHANGED:
-            raise refusal(
-                status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots
-            )
+        out, row, status = core.decide_many(X, out)
+        self._check_decided(core, row, status)
         return out
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predicted labels, ndarray of shape (n_samples,)."""
-        decisions = self.decision_function(X)
         core = self._fitted
-        if decisions.ndim == 2:
-            return core.labels.classes[decisions.argmax(axis=1)]
-        per_class = core.views["n_per_class"]
-        if np.count_nonzero(per_class) == 1:
-            return core.labels.of_slots(np.full(len(decisions), per_class.argmax()))
-        return core.labels.classes[(decisions > 0).astype(np.intp)]
+        predicted, row, status = core.predict_many(self._floats(X, 2))
+        self._check_decided(core, row, status)
+        return predicted
+
+    def _check_decided(self, core: Any, row: int, status: Status) -> None:
+        """Raise for the row that was refused."""
+        if status > Status.CHANGED:
+            raise refusal(
+                status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots
+            )
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy: the share of rows, by weight, whose label is predicted correctly."""
@@ -564,7 +641,8 @@ class Learner:
     @property
     def is_fitted(self) -> bool:
         """Whether a sample was learned, so that predictions are possible."""
-        return self._state is not None and bool(self._state.core.views["n_per_class"].any())
+        state = self._state
+        return state is not None and bool(state.core.views["n_per_class"].any())
 
     @property
     def classes_(self) -> np.ndarray:
@@ -659,13 +737,15 @@ class Learner:
         return learner
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name != "_state"}
-        if self._state is not None:
-            core, params = self._state
-            labels = core.labels
-            memory = bytes(core.arena)
-            state["_saved"] = (core.n_features, labels.in_slots, labels.closed, memory, params)
-        return state
+        with self._guard:
+            own = "_state", "_own_guard"
+            state = {name: value for name, value in self.__dict__.items() if name not in own}
+            if self._state is not None:
+                core, params = self._state
+                labels = core.labels
+                memory = bytes(core.arena)
+                state["_saved"] = (core.n_features, labels.in_slots, labels.closed, memory, params)
+            return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved = state.pop("_saved", None)
@@ -675,7 +755,7 @@ class Learner:
             built = type(self)(**params)  # other parameters may have been set after `allocate`
             built._engine = self._engine
             built._restore(*rest)
-            self._state = built._state
+            self._own_guard, self._state = built._guard, built._state
 
     def _restore(self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: Any) -> None:
         """Load a saved arena. Raises CorruptModelError if its contents are inconsistent."""
@@ -705,6 +785,19 @@ class Learner:
             classifier_tags=ClassifierTags(multi_class=self._n_classes > 2),
             input_tags=InputTags(),
         )
+
+
+class ClosedSource:
+    """A source of chunks whose own code runs as a callback of the learner that reads it."""
+
+    def __init__(self, source: RowSource, guard: Guard) -> None:
+        self.n_features = source.n_features
+        self._source, self._guard = source, guard
+
+    def chunks(self, rows: int) -> Iterator[Rows]:
+        chunks = self._guard.call(iter, self._guard.call(self._source.chunks, rows))
+        while (chunk := self._guard.call(next, chunks, None)) is not None:
+            yield chunk
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Learner:

@@ -206,7 +206,7 @@ class Runner:
         self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
-        return True
+        return weight > 0  # weight zero is counted as seen, and teaches nothing
 
     def counters(self) -> dict[str, Any]:
         """The counters of the runner and of the link, in one dict."""

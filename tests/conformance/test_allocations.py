@@ -32,6 +32,13 @@ for name in {names}:
         learning = entry.make(dtype).allocate(entry.n_features)
         weighted = entry.make(dtype).allocate(entry.n_features)
         weighing = rows, labels, [0.5, 1.0, 2.0] * 200
+        both = entry.make(dtype).partial_fit(X, y)
+
+        def alternate(x, label, predict=both.predict_with_score, learn=both.learn_one):
+            predict(x)
+            learn(x, label)
+
+        cases[f"{{name}} {{dtype}} predict, then learn"] = alternate, (rows, labels)
         cases[f"{{name}} {{dtype}} learn_one"] = learning.learn_one, (rows, labels)
         cases[f"{{name}} {{dtype}} learn_one, weights"] = weighted.learn_one, weighing
         columns = (rows,) if entry.n_classes == 2 else (rows, [np.empty(entry.n_classes)] * 600)
@@ -60,7 +67,7 @@ def n_counted(name):
 @pytest.mark.parametrize("name", long_but(CORES))
 def test_no_python_allocator_call_per_sample(name):
     measured = hook_calls(SETUP.format(names=[name]), n_counted(name))
-    assert len(measured) == 12
+    assert len(measured) == 14
     assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
 
 
@@ -79,7 +86,7 @@ def test_no_c_allocator_call_per_sample(name, through_malloc, alloc_preload):
     measured = preload_calls(
         setup, alloc_preload, n_counted(name), through_malloc=through_malloc, path=[HERE]
     )
-    assert len(measured) == 12
+    assert len(measured) == 14
     beyond = {c: calls for c, calls in measured.items() if max(calls.excess) > calls.control}
     assert beyond == {}
     assert all(calls.control < LARGEST_CONTROL for calls in measured.values())

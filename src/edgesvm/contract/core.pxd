@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 
 from edgesvm.core.arena cimport Arena
 from edgesvm.core.status cimport Status
+from edgesvm.contract.guard cimport Guard
 from edgesvm.contract.labels cimport Labels
 
 cdef struct Common:             # at the start of every arena
@@ -16,6 +17,8 @@ cdef struct Common:             # at the start of every arena
 cdef class LearnerCore:
     cdef readonly Arena arena
     cdef readonly Labels labels
+    cdef readonly Guard guard       # of the whole memory that `arena` is in
+    cdef public object successor    # the core that took over this memory, else None
     cdef readonly dict views        # name -> ndarray, the plan's arrays in the arena
     cdef readonly object dtype
     cdef readonly str owner         # the public class's name, for messages
@@ -32,6 +35,8 @@ cdef class LearnerCore:
     # the arena. `decide` writes one decision value, in a multiclass learner a score per class.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
+    # Whether `decide` writes into the arena: then only one thread decides at a time.
+    cdef bint decides_alone(self) noexcept nogil
 
     @cython.final
     cdef char *array(self, str name) except NULL
@@ -52,16 +57,49 @@ cdef class LearnerCore:
     cdef int n_answers(self) noexcept nogil
 
     @cython.final
-    cdef int answer_row(self, cnp.ndarray row, double *out) except -1
-
-    @cython.final
     cdef int winner(self, const double *answers, double *score) noexcept nogil
 
-    @cython.final
-    cdef bint is_out(self, out) noexcept
+    # -- samples and arrays of callers -------------------------------------------------------------
 
     @cython.final
     cdef cnp.ndarray as_row(self, x)
+
+    @cython.final
+    cdef cnp.ndarray row_to_decide(self, x)
+
+    @cython.final
+    cdef bint is_row(self, cnp.ndarray row) noexcept
+
+    @cython.final
+    cdef const char *first_row(self, cnp.ndarray X, int64_t n) except NULL
+
+    @cython.final
+    cdef const double *first_weight(self, cnp.ndarray weights, int64_t n) except? NULL
+
+    @cython.final
+    cdef bint is_out(self, out, int ndim, int64_t size) noexcept
+
+    # -- the work of an entry point, in a memory that is its own -----------------------------------
+
+    @cython.final
+    cdef bint learn_alone(self, x, y, double weight) except -1
+
+    @cython.final
+    cdef Status learn_rows(
+        self, cnp.ndarray X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i) except *
+
+    @cython.final
+    cdef bint begin_deciding(self) except -1
+
+    @cython.final
+    cdef void end_deciding(self, bint alone) noexcept
+
+    @cython.final
+    cdef int answer_row(self, cnp.ndarray row, double *out) except -1
+
+    @cython.final
+    cdef Status decide_rows(
+        self, cnp.ndarray X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i) except *
 
     @cython.final
     cdef int check_fitted(self) except -1

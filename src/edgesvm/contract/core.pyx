@@ -13,6 +13,7 @@ import numpy as np
 
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, UNCHANGED, UNKNOWN_LABEL
 from edgesvm.errors import CorruptModelError, NotFittedError, refusal
+from edgesvm.contract.guard cimport Guard, Pace, is_due, start_pace
 from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.contract.labels cimport MAX_CLASSES
 
@@ -40,10 +41,14 @@ cdef class LearnerCore:
     n_features : int
     dtype : numpy.dtype, float32 or float64
     owner : str, name of the public class
+    guard : Guard, shared by all cores on the memory that `arena` is in
     """
 
-    def __init__(self, plan, Arena arena, Labels labels, n_features, dtype, owner):
+    def __init__(
+        self, plan, Arena arena, Labels labels, n_features, dtype, owner, Guard guard not None
+    ):
         self.arena = arena
+        self.guard = guard
         self.labels = labels
         self.views = plan.cut(arena.memory)
         self.n_features = n_features
@@ -68,6 +73,9 @@ cdef class LearnerCore:
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         value[0] = 0.0
         return UNCHANGED
+
+    cdef bint decides_alone(self) noexcept nogil:
+        return False
 
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil:
         """Learn one sample, or refuse it without a trace. A sample of weight zero is counted as
@@ -129,6 +137,16 @@ cdef class LearnerCore:
         memset(self.scores, 0, self.n_classes * sizeof(double))
         return status
 
+    cdef cnp.ndarray row_to_decide(self, x):
+        """`as_row`, in a memory that nobody is at work in. No other code runs from here on until
+        the interpreter lock is let go."""
+        cdef cnp.ndarray row = self.as_row(x)
+        if self.guard.is_taken():
+            self.guard.await_reading(self.decides_alone())
+            if not self.is_row(row):
+                raise changed(self.owner)
+        return row
+
     cdef int answer_row(self, cnp.ndarray row, double *out) except -1:
         """`answer`; raises for a refused sample."""
         self.check_fitted()
@@ -152,112 +170,266 @@ cdef class LearnerCore:
         return self.labels.order[best]
 
     def learn_one(self, x, y, double weight=1.0):
-        cdef cnp.ndarray row = self.as_row(x)
-        cdef int slot = self.labels.find(y)
+        self.guard.begin()
+        try:
+            if self.successor is not None:
+                return self.successor.learn_one(x, y, weight)
+            return self.learn_alone(x, y, weight)
+        finally:
+            self.guard.end()
+
+    cdef bint learn_alone(self, x, y, double weight) except -1:
+        cdef cnp.ndarray row
+        cdef int n_labels = self.labels.n, slot
+        cdef unsigned long caller = self.guard.caller
         cdef Status status = UNKNOWN_LABEL
-        if slot >= 0:
-            status = self.learn_row(cnp.PyArray_DATA(row), slot, weight)
+        self.guard.caller = self.guard.holder   # labels and arrays may run code of their own
+        try:
+            slot = self.labels.find(y)
+            row = self.as_row(x)
+            if slot >= 0:
+                self.labels.adopt(slot, y)
+                if not self.is_row(row):
+                    raise changed(self.owner)
+                status = self.learn_row(cnp.PyArray_DATA(row), slot, weight)
+        except BaseException:
+            self.labels.cut(n_labels)
+            raise
+        finally:
+            self.guard.caller = caller
         if status > CHANGED:
+            self.labels.cut(n_labels)
             sample = f"{self.owner}: the sample (label {y!r})"
             raise refusal(status, sample, self.dtype, self.labels.in_slots)
-        self.labels.adopt(slot, y)
         return status == CHANGED
 
     def decision_one(self, x, out=None):
         """The decision value, a float; with more than two labels an ndarray, `out` if given."""
-        cdef cnp.ndarray row = self.as_row(x)
+        cdef cnp.ndarray row = self.row_to_decide(x)
         cdef double value
+        if self.successor is not None:
+            return self.successor.decision_one(x, out)
         if self.n_answers() == 1:
             self.answer_row(row, &value)
             return value
         self.check_fitted()
         if out is None:
             out = np.empty(self.n_answers())
-        elif not self.is_out(out):
+        elif not self.is_out(out, 1, self.n_answers()):
             as_out(out, (self.n_answers(),))
         self.answer_row(row, <double *> cnp.PyArray_DATA(out))
         return out
 
-    cdef bint is_out(self, out) noexcept:
-        """Whether `as_out` would accept `out`, without creating an object"""
+    cdef bint is_out(self, out, int ndim, int64_t size) noexcept:
+        """Whether decision values can be written into `out`, found without creating an object"""
         cdef cnp.ndarray array
         if not isinstance(out, cnp.ndarray):
             return False
         array = out
         return (cnp.PyArray_ISCARRAY(array) and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT64
-                and cnp.PyArray_NDIM(array) == 1
-                and cnp.PyArray_DIM(array, 0) == self.n_answers())
+                and cnp.PyArray_NDIM(array) == ndim and cnp.PyArray_SIZE(array) == size)
 
     def predict_one(self, x):
         cdef double[MAX_CLASSES] answers
         cdef double score
-        self.answer_row(self.as_row(x), answers)
+        cdef cnp.ndarray row = self.row_to_decide(x)
+        if self.successor is not None:
+            return self.successor.predict_one(x)
+        self.answer_row(row, answers)
         return self.labels.values[self.winner(answers, &score)]
 
     def predict_with_score(self, x):
         """Label of one sample and its decision value, from one decision."""
         cdef double[MAX_CLASSES] answers
         cdef double score
-        self.answer_row(self.as_row(x), answers)
+        cdef cnp.ndarray row = self.row_to_decide(x)
+        if self.successor is not None:
+            return self.successor.predict_with_score(x)
+        self.answer_row(row, answers)
         label = self.labels.values[self.winner(answers, &score)]
         return label, score
 
     def learn_many(
-        self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights=None
+        self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights=None,
+        newcomers=()
     ):
-        """Learn rows of X (n, n_features) in order; stop at the first that is refused.
+        """Learn the first len(slots) rows of X (n, n_features) in order; stop at the first that is
+        refused. A signal handler that raises, as Ctrl-C's does, stops it between two rows.
+
+        newcomers : list of (slot, row, label), in order; kept are those of rows that were learned
 
         Returns
         -------
         n_learned : int, rows before the refused one
-        n_changed : int, rows that changed the model
         status : Status of the refused row, else UNCHANGED
         """
-        cdef int64_t n = len(X), i = 0, updates = self.common.n_updates
-        cdef int64_t stride = self.n_features * self.dtype.itemsize
-        cdef const char *x = <const char *> cnp.PyArray_DATA(X)
-        cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
-        cdef const double *weight = NULL
-        cdef Status status = UNCHANGED
-        if weights is not None:
-            weight = <const double *> cnp.PyArray_DATA(weights)
-        with nogil:
-            while i < n:
-                status = self.learn_row(
-                    x + i * stride, slot[i], 1.0 if weight == NULL else weight[i])
-                if status > CHANGED:
-                    break
-                i += 1
-        return i, self.common.n_updates - updates, status if status > CHANGED else UNCHANGED
+        cdef int64_t i = 0
+        cdef int n_labels
+        cdef Status status
+        self.guard.begin()
+        try:
+            n_labels = self.labels.n
+            try:
+                for slot, _, label in newcomers:
+                    self.labels.adopt(slot, label)
+                status = self.learn_rows(X, slots, weights, &i)
+            finally:
+                for _, row, _ in newcomers:
+                    n_labels += row < i
+                self.labels.cut(n_labels)
+            return i, status if status > CHANGED else UNCHANGED
+        finally:
+            self.guard.end()
 
-    def decide_many(self, cnp.ndarray X not None, cnp.ndarray out not None):
-        """Write the decision values of rows of X into `out` (n, n_columns), float64. Returns the
-        number of the refused row, or n, and its status."""
-        cdef int64_t n = len(X), i = 0, n_values = self.n_answers()
-        cdef int64_t stride = self.n_features * self.dtype.itemsize
-        cdef const char *x = <const char *> cnp.PyArray_DATA(X)
-        cdef double *values = <double *> cnp.PyArray_DATA(out)
+    cdef Status learn_rows(
+        self, cnp.ndarray X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
+    ) except *:
+        cdef int64_t n = len(slots), stride = self.n_features * self.dtype.itemsize
+        cdef const char *x = self.first_row(X, n)
+        cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
+        cdef const double *weight = self.first_weight(weights, n)
         cdef Status status = UNCHANGED
-        self.check_fitted()
+        cdef Pace pace
+        start_pace(&pace)
         with nogil:
-            while i < n:
-                status = self.answer(x + i * stride, values + i * n_values)
+            while i[0] < n:
+                status = self.learn_row(
+                    x + i[0] * stride, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
                 if status > CHANGED:
                     break
-                i += 1
-        return i, status
+                i[0] += 1
+                if is_due(&pace):
+                    with gil:
+                        self.guard.look_at_signals()
+                        x, weight = self.first_row(X, n), self.first_weight(weights, n)
+        return status
+
+    def decide_many(self, cnp.ndarray X not None, out=None):
+        """Decision values of rows of X.
+
+        Returns
+        -------
+        out : ndarray of shape (n,), or (n, n_columns) with more than one; `out` if given
+        row : int, the number of the refused row, or n
+        status : Status of the refused row
+        """
+        cdef int64_t n = cnp.PyArray_DIM(X, 0), i = 0
+        cdef Status status
+        cdef bint alone = self.begin_deciding()
+        try:
+            if self.successor is not None:
+                return self.successor.decide_many(X, out)
+            self.check_fitted()
+            shape = (n, self.n_answers())[:1 if self.n_answers() == 1 else 2]
+            if out is None:
+                out = np.empty(shape)
+            elif not self.is_out(as_out(out, shape), len(shape), n * self.n_answers()):
+                raise changed(self.owner)
+            status = self.decide_rows(X, n, out, None, &i)
+            return out, i, status
+        finally:
+            self.end_deciding(alone)
+
+    def predict_many(self, cnp.ndarray X not None):
+        """Labels of rows of X, ndarray of shape (n,); and row and status as in `decide_many`."""
+        cdef int64_t n = cnp.PyArray_DIM(X, 0), i = 0
+        cdef Status status
+        cdef bint alone = self.begin_deciding()
+        try:
+            if self.successor is not None:
+                return self.successor.predict_many(X)
+            self.check_fitted()
+            slots = np.zeros(n, np.int8)
+            status = self.decide_rows(X, n, None, slots, &i)
+            return self.labels.of_slots(slots), i, status
+        finally:
+            self.end_deciding(alone)
+
+    cdef Status decide_rows(
+        self, cnp.ndarray X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i
+    ) except *:
+        """Decision values into `out`, or what they predict into `slots`."""
+        cdef int64_t n_values = self.n_answers(), stride = self.n_features * self.dtype.itemsize
+        cdef const char *x = self.first_row(X, n)
+        cdef double[MAX_CLASSES] answers
+        cdef double score
+        cdef double *values = NULL
+        cdef double *answer = &answers[0]
+        cdef signed char *slot = NULL
+        cdef Status status = UNCHANGED
+        cdef Pace pace
+        if out is None:
+            slot = <signed char *> cnp.PyArray_DATA(slots)
+        else:
+            values = <double *> cnp.PyArray_DATA(out)
+        start_pace(&pace)
+        with nogil:
+            while i[0] < n:
+                if values != NULL:
+                    answer = values + i[0] * n_values
+                status = self.answer(x + i[0] * stride, answer)
+                if status > CHANGED:
+                    break
+                if slot != NULL:
+                    slot[i[0]] = self.winner(answer, &score)
+                i[0] += 1
+                if is_due(&pace):
+                    with gil:
+                        self.guard.look_at_signals()
+                        x = self.first_row(X, n)
+                        if out is not None:
+                            if not self.is_out(out, cnp.PyArray_NDIM(out), n * n_values):
+                                raise changed(self.owner)
+                            values = <double *> cnp.PyArray_DATA(out)
+        return status
+
+    cdef bint begin_deciding(self) except -1:
+        """Whether this thread is alone; then another has the scratch to itself after it."""
+        cdef bint alone
+        while True:
+            alone = self.decides_alone()
+            if alone:
+                self.guard.begin()
+            else:
+                self.guard.begin_sharing()
+            if alone or not self.decides_alone():
+                return alone
+            self.guard.end_sharing()    # another thread has learned meanwhile
+
+    cdef void end_deciding(self, bint alone) noexcept:
+        if alone:
+            self.guard.end()
+        else:
+            self.guard.end_sharing()
+
+    cdef const char *first_row(self, cnp.ndarray X, int64_t n) except NULL:
+        """The first of `n` rows."""
+        if not (cnp.PyArray_NDIM(X) == 2 and cnp.PyArray_TYPE(X) == self.typenum
+                and cnp.PyArray_DIM(X, 0) >= n and cnp.PyArray_DIM(X, 1) == self.n_features
+                and cnp.PyArray_ISCARRAY_RO(X)):
+            raise changed(self.owner)
+        return <const char *> cnp.PyArray_DATA(X)
+
+    cdef const double *first_weight(self, cnp.ndarray weights, int64_t n) except? NULL:
+        """The first of `n` weights; NULL: each is one."""
+        if weights is None:
+            return NULL
+        if not (cnp.PyArray_NDIM(weights) == 1 and cnp.PyArray_TYPE(weights) == cnp.NPY_FLOAT64
+                and cnp.PyArray_DIM(weights, 0) >= n and cnp.PyArray_ISCARRAY_RO(weights)):
+            raise changed(self.owner)
+        return <const double *> cnp.PyArray_DATA(weights)
 
     cdef cnp.ndarray as_row(self, x):
         """`x` itself if it is an ndarray of the learner's dtype and length; else converted, or
         refused with an exception."""
-        cdef cnp.ndarray row
-        if cnp.PyArray_CheckExact(x):
-            row = x
-            if (cnp.PyArray_NDIM(row) == 1 and cnp.PyArray_TYPE(row) == self.typenum
-                    and cnp.PyArray_DIM(row, 0) == self.n_features
-                    and cnp.PyArray_ISCARRAY_RO(row)):
-                return row
+        if cnp.PyArray_CheckExact(x) and self.is_row(x):
+            return x
         return as_floats(x, self.dtype, 1, self.n_features, self.owner)
+
+    cdef bint is_row(self, cnp.ndarray row) noexcept:
+        return (cnp.PyArray_NDIM(row) == 1 and cnp.PyArray_TYPE(row) == self.typenum
+                and cnp.PyArray_DIM(row, 0) == self.n_features
+                and cnp.PyArray_ISCARRAY_RO(row))
 
     cdef int check_fitted(self) except -1:
         if self.n_learned() == 0:
@@ -283,3 +455,8 @@ cdef class LearnerCore:
                     f"the snapshot's array {name!r} has a value that is not finite")
             if view.dtype.kind == "i" and view.size and view.max() >= MOST_COUNTED:
                 raise CorruptModelError(f"the snapshot's counter {name!r} is out of range")
+
+
+def changed(owner):
+    """The exception for an array that other code resized while it was being read."""
+    return ValueError(f"{owner}: an array was given another shape while it was being read")

@@ -17,7 +17,8 @@ class ReferenceCore:
     A subclass adds `step` and `decide`.
     """
 
-    def __init__(self, plan, arena, labels, n_features, dtype, owner):  # noqa: PLR0917
+    def __init__(self, plan, arena, labels, n_features, dtype, owner, guard):  # noqa: PLR0917
+        self.guard, self.successor = guard, None
         self.arena, self.labels, self.n_features = arena, labels, n_features
         self.dtype, self.owner = np.dtype(dtype), owner
         self.views = plan.cut(arena.memory)
@@ -60,13 +61,21 @@ class ReferenceCore:
         self.labels.take(slot, y)
         return status == Status.CHANGED
 
-    def learn_many(self, X, slots, weights=None):
-        updates = int(self.views["n_updates"])
-        for i, x in enumerate(X):
-            status = self.learn_row(x, int(slots[i]), 1.0 if weights is None else float(weights[i]))
+    def learn_many(self, X, slots, weights=None, newcomers=()):
+        n_labels = len(self.labels.in_slots)
+        for slot, _, label in newcomers:
+            self.labels.take(slot, label)
+        n_learned, status = self.learn_rows(X, slots, weights)
+        self.labels.keep(n_labels + sum(row < n_learned for _, row, _ in newcomers))
+        return n_learned, status
+
+    def learn_rows(self, X, slots, weights):
+        for i, slot in enumerate(slots):
+            weight = 1.0 if weights is None else float(weights[i])
+            status = self.learn_row(X[i], int(slot), weight)
             if status > Status.CHANGED:
-                return i, int(self.views["n_updates"]) - updates, status
-        return len(X), int(self.views["n_updates"]) - updates, Status.UNCHANGED
+                return i, status
+        return len(slots), Status.UNCHANGED
 
     # -- decisions as users see them: one value for two classes, else one per class, sorted --------
 
@@ -103,14 +112,27 @@ class ReferenceCore:
         as_out(out, values.shape)[:] = values
         return out
 
-    def decide_many(self, X, out):
+    def decide_many(self, X, out=None):
         self.check_fitted()
+        n = self.n_columns
+        shape = (len(X),) if n == 1 else (len(X), n)
+        out = np.empty(shape) if out is None else as_out(out, shape)
         for i, x in enumerate(X):
             values = self.answer(x)
             if not np.isfinite(values).all():
-                return i, Status.NOT_FINITE
-            out[i] = values if out.ndim == 2 else values[0]
-        return len(X), Status.UNCHANGED
+                return out, i, Status.NOT_FINITE
+            out[i] = values if n > 1 else values[0]
+        return out, len(X), Status.UNCHANGED
+
+    def predict_many(self, X):
+        self.check_fitted()
+        slots = np.zeros(len(X), np.int8)
+        for i, x in enumerate(X):
+            values = self.answer(x)
+            if not np.isfinite(values).all():
+                return None, i, Status.NOT_FINITE
+            slots[i] = self.winner(values)[0]
+        return self.labels.of_slots(slots), len(X), Status.UNCHANGED
 
     def winner(self, values):
         """Class index predicted from decision values, and its decision value."""

@@ -14,3 +14,4 @@ cdef class Labels:
 
     cdef int find(self, y) except -2
     cdef int adopt(self, int slot, y) except -1
+    cdef int cut(self, int n) except -1

@@ -106,11 +106,27 @@ cdef class Labels:
         cdef int i
         if slot < self.n:
             return 0
-        self.values.append(as_object(y))
-        self.n += 1
-        for i, sorted_slot in enumerate(sort_slots(self.values)):
-            self.order[i] = sorted_slot
+        values = [*self.values, as_object(y)]
+        slots = sort_slots(values)      # runs the labels' own code: nothing is changed before
+        self.values = values
+        self.n = len(values)
+        for i in range(self.n):
+            self.order[i] = slots[i]
         self.sign = -1 if self.n == 2 and self.order[0] == 1 else 1
+        return 0
+
+    cdef int cut(self, int n) except -1:
+        """Forget the labels from slot `n` on."""
+        cdef int i, kept = 0
+        if n >= self.n:
+            return 0
+        for i in range(self.n):
+            if self.order[i] < n:
+                self.order[kept] = self.order[i]
+                kept += 1
+        self.n = n
+        self.sign = -1 if n == 2 and self.order[0] == 1 else 1
+        self.values = self.values[:n]
         return 0
 
     def slot_of(self, y):
@@ -120,6 +136,10 @@ cdef class Labels:
     def take(self, slot, y):
         """`adopt`, for Python."""
         self.adopt(slot, y)
+
+    def keep(self, n):
+        """`cut` for Python."""
+        self.cut(n)
 
     def encode(self, y):
         """The slots of many labels. New labels are not adopted.

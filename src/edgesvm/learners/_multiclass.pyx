@@ -110,6 +110,9 @@ cdef class MulticlassCore(LearnerCore):
 
     # -- deciding ----------------------------------------------------------------------------------
 
+    cdef bint decides_alone(self) noexcept nogil:
+        return True
+
     cdef Status decide(self, const void *x, double *score) noexcept nogil:
         """Scores by slot."""
         cdef int i, n_competing = 0

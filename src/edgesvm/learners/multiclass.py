@@ -18,7 +18,7 @@ from edgesvm.contract.registry import registered
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
-from edgesvm.learner import Learner, Place
+from edgesvm.learner import Learner, Place, exclusive
 from edgesvm.learners._multiclass import MulticlassCore
 from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.wrapper import Wrapper
@@ -112,6 +112,7 @@ class Multiclass(Wrapper):
 
     # -- learning ----------------------------------------------------------------------------------
 
+    @exclusive
     def fit(
         self: Self,
         X: Any,
@@ -146,10 +147,13 @@ class Multiclass(Wrapper):
         if not several and not is_row_source(X) and self._most_samples is None:
             super().fit(X, y, sample_weight)  # type: ignore[arg-type]
             return self.solve(progress=progress)
-        source = Source(X, y, sample_weight, owner=type(self).__name__)
+        owner = type(self).__name__
+        source = self._guard.call(Source, self._closed(X), y, sample_weight, owner=owner)
         self.plan(source.n_features)
         labels = self._fresh_labels()
-        n_rows, _, of_slots = survey(source, labels, owner=type(self).__name__, dtype=self.dtype)
+        n_rows, _, of_slots = self._guard.call(
+            survey, source, labels, owner=owner, dtype=self.dtype
+        )
         per_slot = np.array(of_slots)
         if not several:
             self._refuse_beyond(per_slot)
@@ -192,7 +196,7 @@ class Multiclass(Wrapper):
                             f"internal error: {learner!r} moved out of its part of the arena"
                         )
                 if progress is not None:
-                    progress(p + 1, len(core.parts))
+                    self._guard.call(progress, p + 1, len(core.parts))
         except BaseException:
             self.reset()
             raise
@@ -208,6 +212,7 @@ class Multiclass(Wrapper):
         views["n_seen"][...], views["n_updates"][...] = n_rows, per_slot.sum()
         views["n_per_class"][:] = per_slot
 
+    @exclusive
     def solve(self: Self, *, progress: Progress | None = None) -> Self:
         """Solve every part that solves on demand, such as `BatchSVM`; `fit` does so too. Does
         nothing if the learner has no ``solve``."""
@@ -217,7 +222,7 @@ class Multiclass(Wrapper):
                 if part.is_fitted:
                     part.solve()
                 if progress is not None:
-                    progress(p + 1, len(parts))
+                    self._guard.call(progress, p + 1, len(parts))
         return self
 
 
@@ -332,8 +337,9 @@ class ArrayRows:
 
     def __init__(self, X: np.ndarray, y: Any, sample_weight: Any, core: Any) -> None:
         self._X = X
-        self._slots, _, _ = core.labels.encode(as_labels(y, len(X), core.owner))
-        self._weights = as_weights(sample_weight, len(X))
+        y = core.guard.call(as_labels, y, len(X), core.owner)
+        self._slots, _, _ = core.guard.call(core.labels.encode, y)
+        self._weights = core.guard.call(as_weights, sample_weight, len(X))
 
     def of(self, sides: Sides) -> tuple[Any, ...]:
         """X, y and weights of a part."""
@@ -380,7 +386,7 @@ class PartOfSource:
 
     def _of(self, chunk: Rows) -> Rows:
         core, (_, positive) = self._core, self._sides
-        slots, n_known, _ = core.labels.encode(chunk.y)
+        slots, n_known, _ = core.guard.call(core.labels.encode, chunk.y)
         if n_known < len(slots):
             raise ValueError(f"{core.owner}: the source changed between two passes")
         mine = np.isin(slots, [slot for side in self._sides for slot in side])

@@ -92,9 +92,10 @@ class Wrapper(Learner):
         """
         self._check_names(params)
         own, nested = self._apart(params)
-        super().set_params(**own)
-        if nested:
-            getattr(self, self._parameter).set_params(**nested)
+        with self._guard:
+            super().set_params(**own)
+            if nested:
+                getattr(self, self._parameter).set_params(**nested)
         return self
 
     def _check_names(self, params: Mapping[str, Any]) -> None:

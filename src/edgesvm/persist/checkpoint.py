@@ -334,6 +334,10 @@ class _Image:
         self._n_snapshot = 0
 
     def take(self, learner: Model) -> None:
+        with learner._guard:
+            self._copy(learner)
+
+    def _copy(self, learner: Model) -> None:
         snapshot = learner._snapshot()
         before, arena = head(snapshot), snapshot.arena
         n_snapshot = len(before) + len(arena) + CRC_BYTES

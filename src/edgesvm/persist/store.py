@@ -34,6 +34,10 @@ class Model(Protocol):
     def _most_labels(self) -> int:
         """Largest number of labels."""
 
+    @property
+    def _guard(self) -> Any:
+        """To be held while a snapshot's arena is read."""
+
     def _snapshot(self) -> Snapshot: ...
 
 
@@ -43,7 +47,8 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     If only the last step fails, the new file is in place and complete, but a power cut may bring
     the old one back. A symbolic link stays: the file it points to is replaced.
     """
-    data = pack(model._snapshot())
+    with model._guard:
+        data = pack(model._snapshot())
     path = followed(path)
     if path.exists() and not path.is_file():
         # The rename would replace a device or a pipe by a file.

@@ -84,6 +84,9 @@ cdef class StandardizedCore(LearnerCore):
         cdef int64_t size = sizeof(float) if self.is_float32 else sizeof(double)
         memset(self.scaled, 0, self.n_features * size)
 
+    cdef bint decides_alone(self) noexcept nogil:
+        return True
+
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         cdef Status status
         if self.is_float32:

@@ -27,11 +27,13 @@ from firmware_sim.conformance.link_sections import (
 from firmware_sim.conformance.liveness_section import liveness_section
 from firmware_sim.conformance.power_section import power_section
 from firmware_sim.conformance.section import Section
+from firmware_sim.conformance.thread_section import thread_section
 from firmware_sim.harness import Memory
 from firmware_sim.line import MIXES, Line
 from firmware_sim.node import Node, RotatingMachine
 
 COUNTED_CALLS = 200_000
+THREAD_SECONDS = 2.0  # a learner
 ACCURACY_SAMPLES = 20_000
 LATE_SAMPLES = 20_000
 LIVENESS_DEPTH = 2
@@ -95,6 +97,7 @@ def conform(
         yield budget_section(run)
         yield alloc_section(run, calls=COUNTED_CALLS)
         yield process_section(run)
+        yield thread_section(seconds=THREAD_SECONDS)
         yield labels_section(folder, seed=seed, samples=min(samples, LATE_SAMPLES))
         yield liveness_section(depth=LIVENESS_DEPTH, traces=LIVENESS_TRACES, seed=seed)
         yield power_section(folder, seeds=POWER_SEEDS, kills=POWER_KILLS)

@@ -10,6 +10,7 @@ AREA = Area(
         "tests/conformance/test_labels.py",
         "tests/conformance/test_inputs.py",
         "tests/conformance/test_memory.py",
+        "tests/conformance/test_threads.py",
     ),
     (
         *mutants_of(
@@ -50,11 +51,10 @@ AREA = Area(
                 "scores of a sample are left behind",
             ),
             (
+                "else weight[i[0]])\n"
                 "                if status > CHANGED:\n"
-                "                    break\n"
-                "                i += 1\n"
-                "        return i, self.common",
-                "                i += 1\n        return i, self.common",
+                "                    break\n",
+                "else weight[i[0]])\n",
                 "rows behind a refused one are learned",
             ),
             (
@@ -63,8 +63,8 @@ AREA = Area(
                 "a row that is too long is taken as it is",
             ),
             (
-                "and cnp.PyArray_ISCARRAY_RO(row)):\n                return row",
-                "):\n                return row",
+                "                and cnp.PyArray_ISCARRAY_RO(row))\n",
+                ")\n",
                 "a strided row is read as if it were not",
             ),
             ("self.labels.adopt(slot, y)", "pass", "learn_one takes no label up"),
@@ -77,6 +77,29 @@ AREA = Area(
                 'if view.dtype.kind == "f" and not np.isfinite(view).all():',
                 "if False:",
                 "a snapshot may hold NaN",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/contract/guard.pyx",
+            (
+                "while self.first != &me or self.depth or (alone and self.n_sharing):",
+                "while self.first != &me or (alone and self.n_sharing):",
+                "nobody waits for a thread that learns",
+            ),
+            (
+                "while self.first != &me or self.depth or (alone and self.n_sharing):",
+                "while self.first != &me or self.depth:",
+                "learning does not wait for predictions",
+            ),
+            (
+                "        if self.caller == me:\n            raise self.busy()\n",
+                "",
+                "a callback may change the learner that calls it",
+            ),
+            (
+                "        self.caller = me\n        try:\n            PyErr_CheckSignals()\n",
+                "        try:\n            pass\n",
+                "Ctrl-C waits for the end of a batch",
             ),
         ),
         *mutants_of(

@@ -31,6 +31,8 @@ from edgesvm.learners.batch.constants import most_iterations
 
 cnp.import_array()
 
+cdef int64_t BLOCK = 1000       # iterations between two looks at signals
+
 cdef enum WhenFull:
     REFUSE = 0
     OLDEST = 1
@@ -155,6 +157,7 @@ cdef class StoreSVMCore(SmoCore):
         cdef Outcome outcome
         with nogil:
             outcome = self.run(n_iter)
+        self.guard.look_at_signals()
         return outcome == RUNNING and self.smo.n_iter < self.max_iter
 
     cdef Outcome run(self, int64_t n_iter) noexcept nogil:
@@ -189,6 +192,35 @@ cdef class StoreSVMCore(SmoCore):
         smo_wipe(s)
         self.solved[0] = 1
 
+    def solve_if_due(self):
+        """Solve what `decide` would have to, with looks at signals."""
+        if self.solved[0] or self.n_learned() == 0:
+            return
+        self.guard.begin()
+        try:
+            # another thread may have solved, or emptied the store, while this one waited
+            if not self.solved[0] and self.n_learned() > 0 and self.successor is None:
+                self.solve_in_blocks()
+        finally:
+            self.guard.end()
+
+    cdef int solve_in_blocks(self) except -1:
+        cdef Outcome outcome = RUNNING
+        self.smo.n = self.n_held[0]
+        try:
+            with nogil:
+                smo_begin(&self.smo, False)
+            while outcome == RUNNING and self.smo.n_iter < self.max_iter:
+                with nogil:
+                    outcome = self.run(BLOCK)
+                self.guard.look_at_signals()
+        except BaseException:
+            self.abandon()
+            raise
+        with nogil:
+            self.conclude()
+        return 0
+
     cdef void settle(self) noexcept nogil:
         """Solve unless the solution is up to date."""
         if not self.solved[0]:
@@ -198,6 +230,9 @@ cdef class StoreSVMCore(SmoCore):
             self.conclude()
 
     # -- decisions ---------------------------------------------------------------------------------
+
+    cdef bint decides_alone(self) noexcept nogil:
+        return not self.solved[0]
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         if not isfinite(self.self_kernel(x)):

@@ -123,6 +123,10 @@ class StoreSVMCoreRef(SmoCoreRef):
         self.smo = None
         self.views["converged"][...] = 0
 
+    def solve_if_due(self):
+        if self.views["n_per_class"].any():
+            self.settle()
+
     def settle(self):
         if not self.is_solved:
             self.begin()

@@ -14,7 +14,7 @@ from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, whole
 from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
-from edgesvm.learner import MAX_CAPACITY
+from edgesvm.learner import MAX_CAPACITY, exclusive
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch.smo_learner import (
     Arrays,
@@ -85,6 +85,7 @@ class StoreSVM(SmoLearner):
 
     # -- learning ----------------------------------------------------------------------------------
 
+    @exclusive
     def fit(
         self: Self,
         X: Any,
@@ -116,9 +117,13 @@ class StoreSVM(SmoLearner):
             source is refused; nothing is reset. Otherwise as for any learner.
         """
         if is_row_source(X):
-            self._fit_source(Source(X, y, sample_weight, owner=type(self).__name__))
+            self._fit_source(
+                self._guard.call(
+                    Source, self._closed(X), y, sample_weight, owner=type(self).__name__
+                )
+            )
         else:
-            self._check_room(X, sample_weight, empty=True)
+            self._guard.call(self._check_room, X, sample_weight, empty=True)
             super().fit(X, y, sample_weight)  # type: ignore[arg-type]
         return self.solve(alpha=alpha, progress=progress)
 
@@ -126,7 +131,8 @@ class StoreSVM(SmoLearner):
         fits = bool(self.nbytes) and self.n_features_in_ == source.n_features
         known = self._allocated.labels if fits else Labels()
         labels = Labels(known.in_slots if known.closed else None)
-        _, n_learned, _ = survey(
+        _, n_learned, _ = self._guard.call(
+            survey,
             source,
             labels,
             owner=type(self).__name__,
@@ -142,6 +148,7 @@ class StoreSVM(SmoLearner):
         for chunk in source.chunks(dtype=self._dtype):
             self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
 
+    @exclusive
     def partial_fit(
         self: Self,
         X: ArrayLike,
@@ -157,7 +164,7 @@ class StoreSVM(SmoLearner):
         ValueError
             There are more rows than room and ``when_full="refuse"``; none is stored.
         """
-        self._check_room(X, sample_weight, empty=False)
+        self._guard.call(self._check_room, X, sample_weight, empty=False)
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _check_room(self, X: Any, sample_weight: Any, *, empty: bool) -> None:
@@ -183,6 +190,7 @@ class StoreSVM(SmoLearner):
                 f" max_samples={self.max_samples:,}; give a larger max_samples"
             )
 
+    @exclusive
     def solve(
         self: Self, *, alpha: ArrayLike | None = None, progress: Progress | None = None
     ) -> Self:
@@ -209,20 +217,21 @@ class StoreSVM(SmoLearner):
         if not self.is_fitted:
             self._raise_not_fitted()
         core = self._allocated
+        start = None
         if alpha is not None:
-            alpha = np.ascontiguousarray(alpha, np.float64)
-            if alpha.shape != (self.n_held_,) or not np.isfinite(alpha).all():
+            start = self._guard.call(np.array, alpha, np.float64, order="C")
+            if start.shape != (self.n_held_,) or not np.isfinite(start).all():
                 raise ValueError(
                     f"alpha must be finite and of shape ({self.n_held_},), one value per stored"
                     " sample"
                 )
         elif core.is_solved:
             return self
-        core.begin(alpha)
+        core.begin(start)
         try:
             while core.advance(BLOCK):
                 if progress is not None:
-                    progress(*core.progress)
+                    self._guard.call(progress, *core.progress)
         except BaseException:
             core.abandon()
             raise
@@ -231,12 +240,11 @@ class StoreSVM(SmoLearner):
 
     @property
     def _fitted(self) -> Any:
-        if self._state is None:
+        state = self._state
+        if state is None:
             self._raise_not_fitted()
-        core = self._state.core  # not super(), which creates an object per call
-        if not core.is_solved and self.is_fitted:
-            self.solve()
-        return core
+        state.core.solve_if_due()
+        return state.core
 
     # -- the solution ------------------------------------------------------------------------------
 

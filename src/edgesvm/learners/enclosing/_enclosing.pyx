@@ -20,7 +20,6 @@ be outside when the ball has moved.
 """
 
 cimport numpy as cnp
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -304,6 +303,9 @@ cdef class EnclosingCore(KernelCore):
         self.clear_near()
         self.wipe()
 
+    cdef bint decides_alone(self) noexcept nogil:
+        return True
+
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         cdef bint fine = self.make_point(x)
         value[0] = self.output() if fine else 0.0
@@ -406,7 +408,7 @@ cdef class EnclosingCore(KernelCore):
                     more = self.improve()
                     if not more:
                         break
-            PyErr_CheckSignals()
+            self.guard.look_at_signals()
 
     # -- checks of a loaded arena ------------------------------------------------------------------
 

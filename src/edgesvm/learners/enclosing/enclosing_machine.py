@@ -16,7 +16,7 @@ from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import survey
 from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel
-from edgesvm.learner import MAX_CAPACITY
+from edgesvm.learner import MAX_CAPACITY, exclusive
 from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
 from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
 
@@ -121,6 +121,7 @@ class EnclosingMachine(KernelLearner):
 
     # -- learning ----------------------------------------------------------------------------------
 
+    @exclusive
     def fit(
         self: Self,
         X: Any,
@@ -149,11 +150,11 @@ class EnclosingMachine(KernelLearner):
             As for any learner; nothing is reset.
         """
         owner = type(self).__name__
-        source = Source(X, y, sample_weight, owner=owner)
+        source = self._guard.call(Source, self._closed(X), y, sample_weight, owner=owner)
         self.plan(source.n_features)
         labels = self._fresh_labels()
-        n_rows, _, per_class = survey(
-            source, labels, owner=owner, dtype=self.dtype, C=float(self.C)
+        n_rows, _, per_class = self._guard.call(
+            survey, source, labels, owner=owner, dtype=self.dtype, C=float(self.C)
         )
         self._start_over(source.n_features, labels)
         core = self._allocated
@@ -213,7 +214,8 @@ class EnclosingMachine(KernelLearner):
     def _call_progress(self, data: _Data, progress: Progress | None) -> None:
         if progress is not None:
             core = self._allocated
-            progress(data.n_passes, int(core.views["n_core"]), core.epsilon)
+            n_core = int(core.views["n_core"])
+            self._guard.call(progress, data.n_passes, n_core, core.epsilon)
 
     def _scales(self) -> list[float]:
         """The epsilons of one round, descending."""
@@ -335,7 +337,7 @@ class _Data:
                 yield X[wanted], slots[wanted], None, at[wanted]
 
     def _encoded(self, chunk: Rows, numbers: np.ndarray) -> tuple[Any, ...]:
-        slots, n_known, _ = self._core.labels.encode(chunk.y)
+        slots, n_known, _ = self._core.guard.call(self._core.labels.encode, chunk.y)
         if n_known < len(chunk.y) or numbers.max(initial=0) >= self._n_rows:
             raise ValueError(f"{self._core.owner}: the source changed between two passes")
         return chunk.X, slots, chunk.weight, numbers

@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from edgesvm.contract.registry import registered
+from edgesvm.learner import exclusive
 from edgesvm.learners.incremental._incremental_svm import IncrementalSVMCore
 from edgesvm.learners.incremental.retrained_svm import RETRAINED, Arrays, RetrainedSVM
 
@@ -96,6 +97,7 @@ class IncrementalSVM(RetrainedSVM):
     def _own_arrays(self, n_features: int) -> Arrays:
         return [("n_support", "i8", ()), ("n_held", "i8", ()), ("intercept", "f8", ())]
 
+    @exclusive
     def update(self: Self) -> Self:
         """Train now, on the support vectors and the samples that wait, if there are any.
 

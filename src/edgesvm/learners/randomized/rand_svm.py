@@ -19,7 +19,7 @@ from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import survey, unknown_label
 from edgesvm.errors import CorruptModelError, refusal
-from edgesvm.learner import MAX_CAPACITY, Learner, Place
+from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.randomized._rand_svm import WorkingSet
 from edgesvm.learners.wrapper import Wrapper
@@ -218,6 +218,7 @@ class RandSVM(Wrapper):
 
     # -- learning ----------------------------------------------------------------------------------
 
+    @exclusive
     def fit(
         self: Self,
         X: Any,
@@ -245,11 +246,14 @@ class RandSVM(Wrapper):
         ValueError
             As for any learner; nothing is reset.
         """
-        source = Source(X, y, sample_weight, owner=type(self).__name__)
+        source = self._guard.call(
+            Source, self._closed(X), y, sample_weight, owner=type(self).__name__
+        )
         self.plan(source.n_features)
         labels = self._fresh_labels()
         solver = self._inner
-        n_rows, n_learned, _ = survey(
+        n_rows, n_learned, _ = self._guard.call(
+            survey,
             source,
             labels,
             owner=type(self).__name__,
@@ -298,7 +302,8 @@ class RandSVM(Wrapper):
             primal = self._primal(working.loss)
             best.offer(primal, working.n_offered, views["drawn_numbers"], alpha)
             if progress is not None:
-                progress(self.n_passes_, len(self.solver_.support_), working.n_offered)
+                n_support = len(self.solver_.support_)
+                self._guard.call(progress, self.n_passes_, n_support, working.n_offered)
             stop = self._stop(working.n_offered)
             if stop is not None:
                 break
@@ -348,13 +353,13 @@ class RandSVM(Wrapper):
         core = self._allocated
         margin = np.inf if solver is None else 1.0 - float(solver.tol)
         for chunk in source.chunks(self._chunk_rows, self._dtype):
-            slots, n_known, _ = core.labels.encode(chunk.y)
+            slots, n_known, _ = self._guard.call(core.labels.encode, chunk.y)
             if n_known < len(chunk.y):
                 raise unknown_label(type(self).__name__, chunk, n_known, core.labels, self.dtype)
             decisions = None
             if solver is not None:
                 decisions = core.views["decisions"][: len(chunk.X)]
-                row, status = core.decide_many(chunk.X, decisions)
+                _, row, status = core.decide_many(chunk.X, decisions)
                 if status > Status.CHANGED:
                     sample = f"{type(self).__name__}: row {chunk.first + row}"
                     raise refusal(status, sample, self.dtype, core.labels.in_slots)
@@ -371,7 +376,7 @@ class RandSVM(Wrapper):
         self._adopt(self.plan(core.n_features), core.arena, core.labels, core.n_features)
         core = self._allocated
         v = core.views
-        n_learned, _, status = core.learn_many(
+        n_learned, status = core.learn_many(
             v["drawn_rows"][:m], v["drawn_slots"][:m], v["drawn_weights"][:m]
         )
         if status > Status.CHANGED:
@@ -383,6 +388,7 @@ class RandSVM(Wrapper):
             start[: len(alpha)] = alpha
         self.solver_.solve(alpha=start)
 
+    @exclusive
     def solve(self: Self) -> Self:
         """Solve for the samples in the solver's store, unless the solution is up to date; `fit`
         does so too."""
@@ -391,12 +397,11 @@ class RandSVM(Wrapper):
 
     @property
     def _fitted(self) -> Any:
-        if self._state is None:
+        state = self._state
+        if state is None:
             self._raise_not_fitted()
-        core = self._state.core  # not solver_, which creates an object per call
-        if not core.is_solved and self.is_fitted:
-            self.solve()
-        return core
+        state.core.solve_if_due()
+        return state.core
 
     # -- the solution ------------------------------------------------------------------------------
 

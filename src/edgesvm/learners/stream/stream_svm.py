@@ -151,6 +151,11 @@ class StreamSVM(Learner):
             The other learner differs in features, dtype, parameters or labels, or has learned
             nothing.
         """
+        first, second = sorted((self, other), key=id)  # both ways round, or two would wait
+        with first._guard, second._guard:
+            return self._merge(other)
+
+    def _merge(self, other: StreamSVM) -> StreamSVM:
         theirs = other._fitted
         if not theirs.views["n_per_class"].any():
             other._raise_not_fitted()
@@ -165,7 +170,7 @@ class StreamSVM(Learner):
             raise ValueError(
                 f"the other learner has {theirs.n_features} features, this one {mine.n_features}"
             )
-        slots = [mine.labels.slot_of(y) for y in theirs.labels.in_slots]
+        slots = [self._guard.call(mine.labels.slot_of, y) for y in theirs.labels.in_slots]
         if not mine.labels.in_slots:
             slots = list(range(len(slots)))
         elif len(slots) == 2 and slots[0] == slots[1]:  # both new to a learner that knows one label

@@ -9,6 +9,7 @@ import numpy as np
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import whole
 from edgesvm.core.packed_factor import packed_length
+from edgesvm.learner import exclusive
 from edgesvm.learners.kernel_learner import KernelLearner
 
 MAX_TWINS = 1 << 20  # their square still fits a number of bytes
@@ -97,6 +98,7 @@ class AdiabaticLearner(KernelLearner):
         bool."""
         return self._held("state") % 2 == 1
 
+    @exclusive
     def kt_residual(self) -> float:
         """Largest violation of the Kuhn-Tucker conditions, computed from the stored vectors.
 

@@ -11,6 +11,7 @@ from edgesvm.budget import MemoryBudgetError, format_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.contract.registry import registered
+from edgesvm.learner import exclusive
 from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.twin._incremental_decremental_svm import IncrementalDecrementalSVMCore
 from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner
@@ -103,6 +104,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
         kernel = self._kernel(n_features)
         return {"C": float(self.C), "when_full": self.when_full, "kernel": kernel}
 
+    @exclusive
     def unlearn(self, index: int) -> None:
         """Unlearn one sample: the model becomes what it would be without it.
 
@@ -125,6 +127,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
         if not core.unlearn(int(index)):
             raise self._margin_full()
 
+    @exclusive
     def set_C(self: Self, C: float) -> Self:
         """Change C, following the path of solutions from the old value to the new one.
 
@@ -158,6 +161,7 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
             own,
         )
 
+    @exclusive
     def leave_one_out_decisions(self) -> np.ndarray:
         """For each stored sample, its decision value if it were unlearned; ndarray of shape (n,),
         float64.

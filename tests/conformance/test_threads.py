@@ -1,0 +1,368 @@
+"""Threads, callbacks, signals: a learner is at work alone, or tells who comes that it is.
+
+What may crash is run in a process of its own.
+"""
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from registry import BY_NAME, CHECKS, DOORS, REGISTERED
+
+from edgesvm import RBF, BatchSVM, IncrementalSVM, OneVsOne, Standardized, StreamSVM
+from edgesvm.data.rows import Rows
+from edgesvm.errors import LearnerBusy, NotFittedError
+from firmware_sim.limits.threads import Nosy, changing_doors, in_child
+
+HERE = Path(__file__).parent
+USUAL = {*DOORS, *CHECKS}
+
+SUBJECTS = """
+from registry import BY_NAME
+
+subjects = {{
+    name: (BY_NAME[name].make, *BY_NAME[name].stream(150)) for name in {names}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        entry.name if entry.name in USUAL else pytest.param(entry.name, marks=pytest.mark.long)
+        for entry in REGISTERED
+    ],
+)
+def test_threads_and_callbacks_at_every_door(name):
+    outcomes, death = in_child(SUBJECTS.format(names=[name]), seconds=0.5, path=(HERE,))
+    assert death == ""
+    tried = outcomes[name]
+    assert tried.wrong == []
+    assert tried.interleavings >= 3 and tried.answers > 500 and tried.callbacks >= 9
+
+
+# -- signals ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def on_alarm(seconds, handler):
+    """`handler` run as a signal's, so many seconds from now."""
+    before = signal.signal(signal.SIGALRM, lambda *_: handler())
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def interrupted(work, seconds=0.15, when=lambda: True):
+    """Seconds from Ctrl-C to the end of `work`; it is pressed once `when` holds."""
+    pressed = []
+
+    def press():
+        if not when():
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            return
+        pressed.append(time.monotonic())
+        raise KeyboardInterrupt
+
+    with on_alarm(seconds, press), pytest.raises(KeyboardInterrupt):
+        work()
+    return time.monotonic() - pressed[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [("KernelStreamSVM", 4_000_000), ("BatchSVM", 6_000_000), ("WindowedSVM", 400_000)],
+)
+def test_ctrl_c_ends_a_large_batch_between_two_rows(name, n):
+    entry = BY_NAME[name]
+    few, labels = entry.stream(1000)
+    X, y = np.tile(few, (n // 1000, 1)), np.tile(labels, n // 1000)
+    model = entry.make().allocate(entry.n_features)
+    assert interrupted(lambda: model.partial_fit(X, y), when=lambda: model.n_seen_ > 0) < 1.0
+    n_learned = model.n_seen_
+    assert 0 < n_learned < n
+    same = entry.make().partial_fit(X[:n_learned], y[:n_learned])
+    assert bytes(model.arena) == bytes(same.arena)
+    assert model.partial_fit(X[:50], y[:50]).n_seen_ == n_learned + 50
+
+
+def test_ctrl_c_keeps_the_labels_of_learned_rows_only():
+    entry = BY_NAME["WindowedSVM"]
+    X = np.tile(entry.stream(1000)[0], (300, 1))
+    y = np.full(len(X), "cold", object)
+    y[-1] = "hot"
+    model = entry.make().allocate(entry.n_features)
+    interrupted(lambda: model.partial_fit(X, y), seconds=0.05, when=lambda: model.n_seen_ > 0)
+    assert 0 < model.n_seen_ < len(X)
+    assert list(model.classes_) == ["cold"]
+
+
+@pytest.mark.parametrize("name", ["StreamSVM", "Standardized", "OneVsOne", "BallVectorMachine"])
+@pytest.mark.parametrize("door", ["predict", "decision_function"])
+def test_ctrl_c_ends_a_large_prediction(name, door):
+    entry = BY_NAME[name]
+    few, labels = entry.stream(1000)
+    model = entry.make().partial_fit(few, labels)
+    X = np.tile(few, (10_000, 1))
+    begin = time.monotonic()
+    interrupted(lambda: getattr(model, door)(X))
+    assert time.monotonic() - begin < 1.0
+    assert np.array_equal(model.predict(few), entry.make().partial_fit(few, labels).predict(few))
+
+
+def test_ctrl_c_ends_a_solution_asked_for_by_a_prediction():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 6)).astype(np.float32)
+    y = rng.integers(0, 2, len(X))
+    model = BatchSVM(max_samples=4000, C=1e4, kernel=RBF(0.1), tol=1e-9).partial_fit(X, y)
+    stored = bytes(model.arena)
+    begin = time.monotonic()
+    interrupted(lambda: model.predict_one(X[0]))
+    assert time.monotonic() - begin < 1.0
+    assert bytes(model.arena) == stored
+
+
+def test_a_signal_handler_may_predict_and_nothing_else(tmp_path):
+    X, y = np.tile(BY_NAME["StreamSVM"].stream(1000)[0], (3000, 1)), np.arange(3_000_000) % 2
+    model = StreamSVM().allocate(5, classes=[0, 1])
+    told, refused = [], []
+
+    def handle():
+        told.append(model.predict_one(X[0]))
+        for name, door in changing_doors(X[:9], y[:9], tmp_path / "model.esvm").items():
+            try:
+                door(model)
+            except LearnerBusy:
+                refused.append(name)
+
+    with on_alarm(0.1, handle):
+        model.partial_fit(X, y)
+    assert len(told) == 1 and refused == list(changing_doors(X, y, tmp_path))
+    assert bytes(model.arena) == bytes(
+        StreamSVM().allocate(5, classes=[0, 1]).partial_fit(X, y).arena
+    )
+
+
+def test_ctrl_c_ends_the_wait_for_another_thread():
+    entry = BY_NAME["IncrementalDecrementalSVM"]
+    few, labels = entry.stream(1000)
+    X, y = np.tile(few, (20, 1)), np.tile(labels, 20)
+    model = entry.make().allocate(entry.n_features)
+    thread = threading.Thread(target=model.partial_fit, args=(X, y))
+    thread.start()
+    while model._guard.is_free:
+        time.sleep(0.001)
+    late = interrupted(lambda: model.partial_fit(X[:9], y[:9]), seconds=0.1)
+    waited = thread.is_alive()
+    thread.join()
+    assert late < 0.5 and waited
+    assert model.n_seen_ == len(X)
+    assert model.partial_fit(X[:9], y[:9]).n_seen_ == len(X) + 9
+
+
+# -- callbacks -------------------------------------------------------------------------------------
+
+
+def test_progress_must_not_save_an_unfinished_model(tmp_path):
+    """A solver that takes its thousands of iterations: progress is called in the midst of it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 4)).astype(np.float32), rng.integers(0, 2, 600)
+    params = {"max_samples": 600, "C": 1e3, "kernel": RBF(1.0), "tol": 1e-6}
+    refused = []
+
+    def visit(model):
+        for name, door in changing_doors(X, y, tmp_path / "model.esvm").items():
+            with pytest.raises(LearnerBusy, match="BatchSVM is at work"):
+                door(model)
+            refused.append(name)
+        with pytest.raises(LearnerBusy):  # there is no solution yet
+            model.predict_one(X[0])
+
+    model = BatchSVM(**params)
+    model.fit(X, y, progress=lambda *_: visit(model))
+    assert len(refused) >= 9 and not (tmp_path / "model.esvm").exists()
+    assert bytes(model.arena) == bytes(BatchSVM(**params).fit(X, y).arena)
+
+
+@pytest.mark.parametrize("name", ["BatchSVM", "RandSVM", "BallVectorMachine", "OneVsRest-BatchSVM"])
+def test_a_source_of_chunks_must_not_come_back(name):
+    entry = BY_NAME[name]
+    X, y = entry.stream(16)
+
+    class Source:
+        n_features = entry.n_features
+
+        def __init__(self):
+            self.refused = 0
+
+        def chunks(self, rows):
+            with pytest.raises(LearnerBusy):
+                model.reset()
+            self.refused += 1
+            yield Rows(X, y)
+
+    model, source = entry.make(), Source()
+    model.fit(source)
+    assert source.refused >= 2
+    assert model.n_seen_ == 16
+
+
+# -- arrays that change under way ------------------------------------------------------------------
+
+
+def far_too_long(array):
+    """Give an array another block of memory, the old one back."""
+    array.resize(1 << 22, refcheck=False)
+
+
+def test_a_label_must_not_resize_the_row_that_is_learned():
+    x = np.ones(4, np.float32)
+    model = StreamSVM().partial_fit(np.eye(4, dtype=np.float32), [0, 1, 0, 1])
+    before = bytes(model.arena)
+    with pytest.raises(ValueError, match="4 features"):
+        model.learn_one(x, Nosy(0, lambda: far_too_long(x)))
+    assert bytes(model.arena) == before and model.classes_.tolist() == [0, 1]
+
+
+def test_a_label_must_not_resize_the_weights_that_are_learned():
+    X, weights = np.eye(4, dtype=np.float32), np.ones(4)
+    model = StreamSVM().partial_fit(X, [0, 1, 0, 1])
+    before = bytes(model.arena)
+    y = np.array([Nosy(0, lambda: weights.resize(0, refcheck=False)), 1, 0, 1], object)
+    with pytest.raises(ValueError, match="another shape"):
+        model.partial_fit(X, y, sample_weight=weights)
+    assert bytes(model.arena) == before
+
+
+def test_a_label_must_not_resize_the_rows_that_are_learned():
+    X = np.ones((4, 4), np.float32)
+    model = StreamSVM().partial_fit(X, [0, 1, 0, 1])
+    before = bytes(model.arena)
+    y = np.array([Nosy(0, lambda: X.resize((1, 4), refcheck=False)), 1, 0, 1], object)
+    with pytest.raises(ValueError, match="another shape"):
+        model.partial_fit(X, y)
+    assert bytes(model.arena) == before
+
+
+def test_a_signal_handler_must_not_resize_the_rows_that_are_read():
+    X = np.ones((4_000_000, 4), np.float32)
+    model = StreamSVM().partial_fit(np.eye(4, dtype=np.float32), [0, 1, 0, 1])
+    shrink = on_alarm(0.08, lambda: X.resize((4, 4), refcheck=False))
+    with shrink, pytest.raises(ValueError, match="another shape"):
+        model.decision_function(X)
+
+
+class Unsortable(str):
+    def __lt__(self, other):
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("door", ["learn_one", "partial_fit"])
+def test_a_label_that_cannot_be_sorted_is_not_half_learned(door):
+    model = StreamSVM().partial_fit(np.eye(3, dtype=np.float32), ["b"] * 3)
+    before = bytes(model.arena)
+    x, label = np.ones(3, np.float32), Unsortable("a")
+    with pytest.raises(ZeroDivisionError):
+        if door == "learn_one":
+            model.learn_one(x, label)
+        else:
+            model.partial_fit(x[None], np.array([label], object))
+    assert bytes(model.arena) == before and model.classes_.tolist() == ["b"]
+
+
+# -- threads ---------------------------------------------------------------------------------------
+
+
+def test_the_first_samples_of_two_threads_are_all_learned():
+    rows, labels = BY_NAME["StreamSVM"].stream(200)
+    for _ in range(50):
+        model, gate = StreamSVM(), threading.Barrier(2)
+
+        def learn(part, model=model, gate=gate):
+            gate.wait()
+            for x, y in zip(rows[part::2], labels[part::2].tolist(), strict=True):
+                model.learn_one(x, y)
+
+        threads = [threading.Thread(target=learn, args=(part,)) for part in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert model.n_seen_ == 200
+
+
+@pytest.mark.parametrize("name", ["StreamSVM", "BatchSVM", "RandSVM", "Standardized", "OneVsOne"])
+@pytest.mark.parametrize("door", ["predict_one", "predict_with_score", "decision_one", "predict"])
+def test_who_waited_while_the_model_was_emptied_finds_it_empty(name, door):
+    entry = BY_NAME[name]
+    X, y = entry.stream(12)
+    model = entry.make().partial_fit(X, y)
+    told = []
+
+    def ask():
+        with pytest.raises(NotFittedError):
+            getattr(model, door)(X if door == "predict" else X[0])
+        told.append(door)
+
+    thread = threading.Thread(target=ask)
+    with model._guard:
+        thread.start()
+        while not model._guard.is_awaited:
+            time.sleep(0.001)
+        model.reset()
+    thread.join()
+    assert told == [door] and not any(bytes(model.arena))
+    model._check(model._allocated)
+
+
+@pytest.mark.parametrize(
+    ("model", "at_once"),
+    [
+        (StreamSVM(), True),
+        (IncrementalSVM(max_vectors=20), True),
+        (Standardized(learner=StreamSVM()), False),
+        (OneVsOne(n_classes=2), False),
+    ],
+    ids=repr,
+)
+def test_predictions_run_at_once_unless_they_share_scratch(model, at_once):
+    few, labels = BY_NAME["StreamSVM"].stream(300)
+    model.partial_fit(few, labels)
+    X = np.tile(few, (2000, 1))
+    sharing = []
+    threads = [threading.Thread(target=model.predict, args=(X,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        sharing.append(model._guard.n_sharing)
+        time.sleep(0.001)
+    assert (max(sharing) == 2) == at_once
+
+
+def test_a_writer_is_not_kept_out_by_readers():
+    few, labels = BY_NAME["StreamSVM"].stream(300)
+    model = StreamSVM().partial_fit(few, labels)
+    X, stop = np.tile(few, (300, 1)), threading.Event()
+
+    def read():
+        while not stop.is_set():
+            model.predict(X)
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    begin = time.monotonic()
+    for _ in range(5):
+        model.partial_fit(few, labels)
+    took = time.monotonic() - begin
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert took < 10.0
