@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
@@ -43,14 +44,22 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. An error becomes one line and an exit code: 2 for wrong use, 1 for failure."""
+    if sys.stderr is None:  # closed by the caller: 2>&-
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (to the end)
     try:
-        options = _parse(sys.argv[1:] if argv is None else argv)
+        return _run(sys.argv[1:] if argv is None else argv)
+    finally:
+        _unblock_stderr()
+
+
+def _run(argv: Sequence[str]) -> int:
+    try:
+        options = _parse(argv)
+        code = options.act(options)
+        return code if _flushed() else 1
     except SystemExit:  # --help or a usage error was printed
         _flushed()
         raise
-    try:
-        code = options.act(options)
-        return code if _flushed() else 1
     except BrokenPipeError:
         _flushed()
         return 1
@@ -68,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError) as error:
         return _fail(str(error), 2)
     except KeyboardInterrupt:
-        return 130
+        return _fail("interrupted", 130)
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -98,5 +107,14 @@ def _flushed() -> bool:
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"edgesvm: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # the code says it too
+        print(f"edgesvm: {message}", file=sys.stderr)
     return code
+
+
+def _unblock_stderr() -> None:
+    """Drop what stderr does not accept; at exit it would turn any exit code into 120."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
