@@ -36,6 +36,7 @@ COMMANDS = {
     "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
     "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
+    "key": ("edgesvm.cli.key", "make a key for a node and its host"),
     "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
     "plot": ("edgesvm.cli.plot", "draw a saved model"),
     "demo": ("edgesvm.cli.demo", "a tour on a simulated sensor, in half a minute"),

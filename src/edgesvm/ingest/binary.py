@@ -57,7 +57,7 @@ class BinaryLink(Link):
         )
         super().__init__(opener, receiver, n_features=n_features, label=label, **options)
         self._receiver = receiver
-        self._guard = guard
+        self.guard = guard
         self._tag_bytes = 0 if guard is None else wire.TAG_BYTES
         self._genuine = self._strange = 0  # frames that the guard admitted, and refused
         self._genuine_at = 0.0
@@ -132,11 +132,11 @@ class BinaryLink(Link):
 
     def _draw_nonce(self) -> None:
         self._nonce = self._new_nonce()
-        if self._guard is not None:
-            self._guard.ask(self._new_nonce() << 32 | self._nonce)
+        if self.guard is not None:
+            self.guard.ask(self._new_nonce() << 32 | self._nonce)
 
     def _send_hello(self, now: float) -> None:
-        if self._guard is not None and not self._guard.asked:
+        if self.guard is not None and not self.guard.asked:
             self._draw_nonce()  # a nonce opens one session, or an old SCHEMA could come back
         hello = wire.Hello(
             self._nonce,
@@ -169,9 +169,9 @@ class BinaryLink(Link):
             return NoSchema(
                 f"{waited}: a SCHEMA arrived, but not the scale table of its int16 samples"
             )
-        if self._guard is not None:
+        if self.guard is not None:
             return NoSchema(
-                f"{waited}: {n_frames} frames arrived, {self._guard.bad_tag} of them without a "
+                f"{waited}: {n_frames} frames arrived, {self.guard.bad_tag} of them without a "
                 "valid tag; check that the node has the same key"
             )
         logged = f"; the node logged: {self.last_log}" if self.last_log else ""
@@ -218,7 +218,7 @@ class BinaryLink(Link):
         """Have frames come for a second without a valid tag among them? Beside valid ones, forged
         ones are only counted: they must not make the host open session after session.
         """
-        guard = self._guard
+        guard = self.guard
         if guard is None:
             return False
         strange, self._strange = guard.bad_tag > self._strange, guard.bad_tag
@@ -424,7 +424,7 @@ class BinaryLink(Link):
 
     def _queue_control(self, kind: int, body: bytes, flags: int = 0) -> None:
         # A frame that does not fit may be lost: all of these are sent again.
-        encode = wire.encode_frame if self._guard is None else self._guard.encode_frame
+        encode = wire.encode_frame if self.guard is None else self.guard.encode_frame
         frame = encode(kind, body, sequence=self._control_sequence, flags=flags)
         if self._outbox.append(frame):
             self._control_sequence += 1
@@ -437,7 +437,7 @@ class BinaryLink(Link):
             label,
             flags,
             score,
-            self._guard,
+            self.guard,
         )
         self._prediction_sequence += queued
         return queued
@@ -503,7 +503,7 @@ class BinaryLink(Link):
             "bad_version",
             "bad_control",
         )
-        if self._guard is not None:
+        if self.guard is not None:
             kinds += "bad_tag", "replayed"
         if c["ok"] != sum(c[kind] for kind in kinds) + c.get("labels", 0):
             broken.append(f"ok = {' + '.join(kinds)} + labels: {c}")
