@@ -1,7 +1,9 @@
 """Keyed tags: SipHash against its reference vectors, then what a guard admits and refuses."""
 
+import re
 import struct
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -280,3 +282,16 @@ def test_another_key_is_another_node(host):
     host.guard.ask(NONCE + 1)
     assert host.feed(tagged(key, wire.SCHEMA, schema.pack() + struct.pack("<I", 2))) == []
     assert host.counts == (2, 1, 0)
+
+
+def test_the_vectors_of_the_format_are_these_frames():
+    text = (Path(__file__).parents[2] / "FORMATS.md").read_text(encoding="utf-8")
+    text = text.split("### Test vectors")[1]
+    keys = re.findall(r"(?m)^    (?:HELLO|node|host) key +([0-9a-f ]{47})$", text)
+    assert [bytes.fromhex(key) for key in keys] == [derived(0), FROM_NODE, FROM_HOST]
+    shown = re.findall(r"(?m)^    ([0-9a-f ]{23})\n      (.*)\n      (.*)$", text)
+    answer = wire.Prediction(5, 1, 0, 0.5).pack()
+    frames = (HELLO_FRAME, SCHEMA_FRAME, tagged(FROM_HOST, wire.PREDICTION, answer, sequence=3))
+    assert len(shown) == len(frames)
+    for parts, frame in zip(shown, frames, strict=True):
+        assert bytes.fromhex("".join(parts).replace("|", "")) == cobs.decode(frame[:-1])
