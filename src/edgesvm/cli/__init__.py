@@ -20,6 +20,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
   edgesvm eval room.csv                    the same with the rows of a file, no sensor needed
   edgesvm record /dev/ttyUSB0 room.rec     record its samples in a file that survives power cuts
   edgesvm replay room.rec                  predict and learn the samples of a recording
+  edgesvm key node.key                     make a key that authenticates a node and its host
   edgesvm inspect m.esvm                   show what a snapshot holds, without trusting it
   edgesvm plot m.esvm -o m.png             draw it: boundary, margins and twins
   edgesvm simulate --signal rotating       run a simulated sensor and `run` under a board's limits
