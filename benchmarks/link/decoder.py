@@ -20,10 +20,12 @@ from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.report import Report, Table, publish
 from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.ingest._guard import Guard
 from edgesvm.ingest._ring import SampleRing
 from edgesvm.ingest._samples import SampleReceiver
 
 SCHEMA_ID = 0x1234
+KEY, NONCE = bytes(range(16)), 7
 KINDS = ("flip", "drop", "insert", "truncate")
 
 
@@ -36,9 +38,9 @@ def encoded_samples(n_frames: int, n_features: int, rng: np.random.Generator) ->
     ]
 
 
-def new_receiver(n_features: int, ring: int) -> SampleReceiver:
-    raw = wire.sample_raw_length(n_features)
-    receiver = SampleReceiver(FrameDecoder(max(wire.MAX_RAW, raw)))
+def new_receiver(n_features: int, ring: int, guard: Guard | None = None) -> SampleReceiver:
+    raw = wire.sample_raw_length(n_features) + wire.MOST_TAG_BYTES
+    receiver = SampleReceiver(FrameDecoder(max(wire.MAX_RAW, raw)), guard=guard)
     receiver.expect(SCHEMA_ID, SampleRing(ring, n_features))
     return receiver
 
@@ -57,31 +59,66 @@ def pump(receiver: SampleReceiver, chunks: list[bytes]) -> int:
     return rows
 
 
+def tagged(frames: list[bytes]) -> tuple[bytes, list[bytes]]:
+    """The SCHEMA that opens the session of `new_guard`, and the frames with tags in it."""
+    node = Guard(KEY, boot_id=1)
+    hello = new_guard().encode_frame(wire.HELLO, wire.Hello(NONCE).pack())
+    list(SampleReceiver(FrameDecoder(), guard=node).feed(hello))
+    schema = node.encode_frame(wire.SCHEMA, wire.Schema(NONCE, 1, 1).pack())
+    decoder = FrameDecoder()
+    parts = [decoder.feed(frame)[0] for frame in frames]
+    return schema, [
+        node.encode_frame(p.kind, p.body, schema_id=p.schema_id, sequence=p.sequence, flags=p.flags)
+        for p in parts
+    ]
+
+
+def new_guard() -> Guard:
+    """A host that has asked with NONCE."""
+    guard = Guard(KEY)
+    guard.ask(NONCE)
+    return guard
+
+
 def cut(stream: bytes, size: int) -> list[bytes]:
     return [stream[i : i + size] for i in range(0, len(stream), size)]
 
 
 def measure_speed(args: argparse.Namespace, n_frames: int) -> dict[str, Any]:
-    """Median frames per second over the rounds, each a fresh receiver on the same bytes."""
+    """Median frames per second over the rounds, each a fresh receiver on the same bytes; without
+    and with keyed tags in turn.
+    """
     frames = encoded_samples(n_frames, args.features, np.random.default_rng(args.seed))
+    schema, with_tags = tagged(frames)
     stream = b"".join(frames)
-    chunks = cut(stream, args.chunk)
-    rates = []
+    chunks, tagged_chunks = cut(stream, args.chunk), cut(b"".join(with_tags), args.chunk)
+    ring = args.chunk // len(frames[0]) + 2
+    rates: list[float] = []
+    tagged_rates: list[float] = []
     for _ in range(args.rounds):
-        receiver = new_receiver(args.features, args.chunk // len(frames[0]) + 2)
-        start = time.perf_counter()
-        rows = pump(receiver, chunks)
-        rates.append(len(frames) / (time.perf_counter() - start))
-        if rows != len(frames) or receiver.broken_identities():
-            raise AssertionError(f"{rows} rows of {len(frames)}; {receiver.broken_identities()}")
+        rates.append(frames_per_s(new_receiver(args.features, ring), chunks, len(frames)))
+        receiver = new_receiver(args.features, ring, new_guard())
+        list(receiver.feed(schema))
+        tagged_rates.append(frames_per_s(receiver, tagged_chunks, len(frames)))
     return {
         "frames": len(frames),
         "bytes_per_frame": len(stream) / len(frames),
         "frames_per_s_median": median(rates),
         "frames_per_s_min": min(rates),
         "frames_per_s_max": max(rates),
+        "tagged_frames_per_s_median": median(tagged_rates),
+        "tagged_bytes_per_frame": sum(map(len, with_tags)) / len(frames),
         "mb_per_s_median": median(rates) * len(stream) / len(frames) / 1e6,
     }
+
+
+def frames_per_s(receiver: SampleReceiver, chunks: list[bytes], n_frames: int) -> float:
+    start = time.perf_counter()
+    rows = pump(receiver, chunks)
+    seconds = time.perf_counter() - start
+    if rows != n_frames or receiver.broken_identities():
+        raise AssertionError(f"{rows} rows of {n_frames}; {receiver.broken_identities()}")
+    return n_frames / seconds
 
 
 def damage(frame: bytes, kind: str, rng: np.random.Generator) -> bytes:

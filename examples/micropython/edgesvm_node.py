@@ -87,13 +87,16 @@ class Node:
         Another number at each boot.
     text : bool
         Lines instead of frames.
+    tags : Tags, optional
+        Tags the frames with a key; see edgesvm_tags.py. n_features is then at most 57.
     """
 
-    def __init__(self, n_features, boot_id=1, n_classes=0, period_us=0, text=False):
+    def __init__(self, n_features, boot_id=1, n_classes=0, period_us=0, text=False, *, tags=None):
         if not 1 <= n_features <= 59:
             raise ValueError("n_features must be 1 to 59")
         self.n_features = n_features
         self.text = text
+        self.tags = tags
         self.streaming = text
         self.samples = 0
         self.prediction = None  # the last: (sequence, class, flags, score)
@@ -152,8 +155,12 @@ class Node:
         if raw is None or len(raw) < 12 or crc32(raw[:-4]) != struct.unpack("<I", raw[-4:])[0]:
             self.bad += 1
             return b""
+        raw = raw[:-4] if self.tags is None else self.tags.admit(raw[:-4])
+        if raw is None:
+            self.bad += 1
+            return b""
         self.ok += 1
-        body = raw[8:-4]
+        body = raw[8:]
         if raw[1] >> 4 != 1 or len(body) != 12:
             return b""
         if raw[0] == PREDICTION:
@@ -181,6 +188,8 @@ class Node:
         raw = (
             struct.pack("<BBHI", kind, 0x10 | flags, self._schema_id, sequence & 0xFFFFFFFF) + body
         )
+        if self.tags is not None:
+            raw = self.tags.seal(raw)
         frame = bytes(cobs(raw + struct.pack("<I", crc32(raw)))) + b"\0"
         # After silence there may be noise on the line: a 0x00 keeps it out of this frame.
         idle = self._wrote_ms is None or now_ms - self._wrote_ms >= IDLE_MS
@@ -254,4 +263,11 @@ class Counting:
 
 
 if __name__ == "__main__":
-    serve(Node(4, boot_id=time.time_ns(), n_classes=2, text="--text" in sys.argv), Counting(), 1)
+    tags = None
+    boot_id = time.time_ns()
+    if "--key" in sys.argv:  # 32 hexadecimal digits
+        from edgesvm_tags import Tags
+
+        tags = Tags(bytes.fromhex(sys.argv[sys.argv.index("--key") + 1]), boot_id)
+    node = Node(4, boot_id=boot_id, n_classes=2, text="--text" in sys.argv, tags=tags)
+    serve(node, Counting(), 1)

@@ -13,6 +13,7 @@ import time
 
 from edgesvm.data import SampleSource
 from edgesvm.ingest import open_rows
+from edgesvm.ingest.keys import read_key
 from firmware_sim.harness import Report
 from firmware_sim.limits.profiles import PROFILES, profile
 from firmware_sim.line import MIXES, FaultInjector, Line, Link, PtyLink, TcpLink, fault_rates
@@ -79,6 +80,7 @@ def add_node_options(command: argparse.ArgumentParser) -> None:
         metavar="KIND=RATE",
         help=f"probability per sample of a device fault: {', '.join(MISHAPS)}",
     )
+    group.add_argument("--key", metavar="FILE", help="tag the frames with the key in FILE")
     group.add_argument("--timestamps", action="store_true", help="send the device's clock too")
     group.add_argument("--seed", type=int, default=0, help="random seed of signal and faults")
 
@@ -144,19 +146,22 @@ def make_node(options: argparse.Namespace) -> Node:
     source = make_source(options)
     device = profile(options.profile) if options.profile else None
     if options.text:
-        if options.mishap or options.int16:
-            raise ValueError("--mishap and --int16 need frames and do not apply with --text")
+        if options.mishap or options.int16 or options.key:
+            raise ValueError("--mishap, --int16 and --key need frames and do not apply with --text")
         if device:
             settings["tx_bytes"] = max(device.tx_bytes, 512)
         return TextNode(source, checksum=options.checksum, **settings)
     if device:
         # The buffer must hold at least one sample, even if the profile's is smaller.
         settings["tx_bytes"] = max(device.tx_bytes, 8 * source.n_features + 64)
+    if options.key and options.mishap:
+        raise ValueError("--mishap makes frames without tags and does not apply with --key")
     return FaultyNode(
         source,
         mishaps=Mishaps(fault_rates("none", options.mishap), seed=options.seed),
         timestamps=options.timestamps,
         dtype="int16" if options.int16 else "float32",
+        key=None if options.key is None else read_key(options.key),
         boot_id=secrets.randbits(32),  # differs at each start, as on a board, whatever the seed
         **settings,
     )

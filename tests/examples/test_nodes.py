@@ -17,8 +17,16 @@ import numpy as np
 import pytest
 from cobs import cobs
 
-from edgesvm.errors import LinkDown
-from edgesvm.ingest import FrameDecoder, LineParser, SampleRing, open_link, wire
+from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.ingest import (
+    FrameDecoder,
+    LineParser,
+    SampleReceiver,
+    SampleRing,
+    open_link,
+    wire,
+)
+from edgesvm.ingest._guard import Guard, siphash_view
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -60,10 +68,12 @@ def host_node(build):
 def sketch(build):
     """The sketch itself, frames or lines, behind a stand-in for Arduino.h."""
 
-    def built(text):
+    def built(text, key=None):
+        keyed = [] if key is None else [f"-DESVM_KEY={','.join(str(byte) for byte in key)}"]
         return build(
-            f"sketch{text}",
+            f"sketch{text}{len(keyed)}",
             "g++",
+            *keyed,
             "-std=c++11",
             "-Wno-unused-function",
             "-Wno-unused-variable",
@@ -201,10 +211,12 @@ class Pipe:
 
 @pytest.fixture(params=["sketch", "micropython"])
 def command(request):
-    def of(text):
+    def of(text, key=None):
         if request.param == "sketch":
-            return [request.getfixturevalue("sketch")(text)], np.float32(5.0) / np.float32(1023.0)
-        return [sys.executable, str(MICROPYTHON), *["--text"] * text], np.float32(0.25)
+            built = request.getfixturevalue("sketch")(text, key)
+            return [built], np.float32(5.0) / np.float32(1023.0)
+        options = [*["--text"] * text, *([] if key is None else ["--key", key.hex()])]
+        return [sys.executable, str(MICROPYTHON), *options], np.float32(0.25)
 
     return of
 
@@ -252,6 +264,92 @@ def test_a_node_of_frames_shakes_hands_and_every_sample_is_its_own(command):
     assert counters["missing"] == counters["duplicate"] == counters["bytes_rejected"] == 0
     if "sketch" in argv[0]:
         assert port.said.startswith("LED 1\n")
+
+
+KEY = bytes(range(16))
+
+
+def test_a_node_with_a_key_tags_its_frames_and_reads_ours(command):
+    argv, scale = command(0, KEY)
+    port = Pipe(argv)
+    with open_link("node", opener=lambda: port, ring=64, key=KEY) as link:
+        rows = rows_of(link, 300)
+        if "sketch" in argv[0]:  # until a prediction of class 1 has come through and it says so
+            while not select.select([port.process.stderr], [], [], 0)[0]:
+                rows_of(link, 50)
+        while link.last_heartbeat is None:
+            rows_of(link, 50)
+        counters = link.counters
+        assert link.check_identities() == []
+        assert link.last_heartbeat.frames_bad == 0
+    X, y, has_label = expected(300, scale)
+    assert np.array([x for x, _, _ in rows]).tobytes() == X.tobytes()
+    assert [y for _, y, label in rows if label] == y[has_label].tolist()
+    assert (counters["bad_tag"], counters["replayed"], counters["missing"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("ours", [None, bytes(16)])
+def test_a_node_with_a_key_does_not_answer_a_host_without_it(command, ours):
+    port = Pipe(command(0, KEY)[0])
+    os.set_blocking(port.process.stdout.fileno(), False)
+    read = port.read
+
+    def read_or_wait(timeout, limit=65536):
+        ready = select.select([port.process.stdout], [], [], min(timeout, 0.1))[0]
+        return read(timeout, limit) if ready else b""
+
+    port.read = read_or_wait
+    with pytest.raises(NoSchema):
+        open_link("node", opener=lambda: port, key=ours, handshake_timeout=1.5)
+
+
+@pytest.fixture(scope="module")
+def micropython_tags():
+    return native.import_path("edgesvm_tags_example", MICROPYTHON.with_name("edgesvm_tags.py"))
+
+
+def test_micropython_s_siphash(micropython_tags):
+    rng = np.random.default_rng(2)
+    for n in range(70):
+        key, data = rng.bytes(16), rng.bytes(n)
+        expected_tag = siphash_view(key, data).to_bytes(8, "little")
+        assert micropython_tags.siphash(key, data) == expected_tag
+
+
+def test_micropython_s_windows(micropython_tags):
+    """What the compiled guard does with the same frames from a host."""
+    host = Guard(KEY)
+    host.ask(0x1122334455667788)
+    ends = micropython_tags.Tags(KEY, 77), Guard(KEY, boot_id=77)
+    hello = host.encode_frame(wire.HELLO, wire.Hello(0x55667788).pack())
+    decoder = FrameDecoder()
+    receiver = SampleReceiver(decoder, guard=ends[1])
+
+    def both(frame):
+        raw = cobs.decode(frame[:-1])[:-4]
+        admitted = len(list(receiver.feed(frame)))
+        assert (ends[0].admit(raw) is not None) == bool(admitted), frame
+        return bool(admitted)
+
+    assert both(hello) and both(hello)
+    schema = wire.Schema(0x55667788, 77, 2).pack()
+    header = wire.pack_header(wire.SCHEMA, 0, 0, 0)
+    sealed = ends[0].seal(header + schema)
+    assert cobs.decode(ends[1].encode_frame(wire.SCHEMA, schema)[:-1])[:-4] == sealed
+    list(SampleReceiver(FrameDecoder(), guard=host).feed(framed(sealed)))
+    assert host.in_session
+    answer = wire.Prediction(5, 1, 0, 0.5).pack()
+    rng = np.random.default_rng(1)
+    frames = [host.encode_frame(wire.PREDICTION, answer, sequence=n) for n in range(200)]
+    fates = [both(frames[k]) for k in rng.integers(0, 200, 400)]
+    assert 20 < sum(fates) < 200
+    beat = wire.Heartbeat(1, 1).pack()
+    assert both(host.encode_frame(wire.HEARTBEAT, beat))
+    assert not both(wire.encode_frame(wire.HEARTBEAT, beat))
+
+
+def framed(raw):
+    return cobs.encode(bytes(raw) + zlib.crc32(raw).to_bytes(4, "little")) + b"\0"
 
 
 def test_a_node_of_lines_needs_no_handshake(command):

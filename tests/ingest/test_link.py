@@ -724,9 +724,9 @@ def test_a_label_of_the_previous_boot_matches_nothing(clock):
 
 def test_a_jump_of_the_numbers_drops_waiting_samples(clock):
     link, port, node = late_link(clock)
-    port.inbox += node.sample(3) + node.sample(3 + 2**21) + node.sample(3) + label_frame(node, 3)
+    port.inbox += node.sample(3) + node.sample(3 + 2**21) + node.sample(4) + label_frame(node, 4)
     link.poll()
-    assert wire_order(link)[-2:] == [("sample", 3), ("label", 3, 1)]
+    assert wire_order(link)[-2:] == [("sample", 4), ("label", 4, 1)]
     assert (sound(link)["seq_jump"], link.counters["late_unlabelled"]) == (2, 2)
 
 

@@ -57,6 +57,34 @@ def test_sequence_window_by_hand(numbers, verdicts, account):
     assert (window.epochs, window.seq_jump) == (1, 0)
 
 
+@pytest.mark.parametrize("strays", [[2**22], [2**22, 2**23], [2**22 + k for k in range(63)]])
+def test_a_stray_number_does_not_reopen_the_window(strays):
+    """As one valid frame far ahead did: every number before it could be used again."""
+    window = SequenceWindow()
+    for number in range(100):
+        window.classify(number)
+    assert {window.classify(stray) for stray in strays} == {"new"}
+    verdicts = [window.classify(number) for number in range(100)]
+    assert verdicts == ["too_old"] * 36 + ["duplicate"] * 64
+    assert window.classify(100) == "new"
+    assert (window.span, window.unique, window.missing) == (
+        101 + len(strays),
+        101 + len(strays),
+        0,
+    )
+    assert window.broken_identities() == []
+    assert window.seq_jump == len({stray >> 20 for stray in strays}) + 1
+
+
+def test_a_stream_that_has_moved_is_the_stream():
+    """After 64 numbers there the numbers of before are a jump of their own."""
+    window = SequenceWindow()
+    for number in [*range(10), *range(2**22, 2**22 + 64)]:
+        assert window.classify(number) == "new"
+    assert window.classify(5) == "new"
+    assert (window.seq_jump, window.epochs) == (2, 3)
+
+
 @pytest.mark.parametrize("there", [2**20 + 1, 2**31, 2**32 - 2**20 - 2])
 def test_a_jump_opens_an_epoch_once(there):
     window = SequenceWindow()
@@ -73,16 +101,27 @@ def test_a_new_epoch_leaves_no_gap():
     assert (window.epochs, window.span, window.unique, window.missing) == (2, 5, 3, 2)
 
 
-@given(st.lists(st.one_of(st.integers(0, 200), st.integers(0, 2**32 - 1)), max_size=200))
+FAR = st.integers(2**22, 2**22 + 200)
+
+
+@given(st.lists(st.one_of(st.integers(0, 200), FAR, st.integers(0, 2**32 - 1)), max_size=200))
 def test_sequence_window_equals_plain_bookkeeping(numbers):
     """The same rules with a set and without modular arithmetic, one epoch at a time."""
     window = SequenceWindow()
-    seen, top = set(), None
+    seen, top, home = set(), None, None
+
+    def nearest(n, top):
+        return top + (n - top + 2**31) % 2**32 - 2**31
+
     for n in numbers:
-        # n unwrapped to the number nearest to the highest
-        here = n if top is None else top + (n - top + 2**31) % 2**32 - 2**31
+        here = n if top is None else nearest(n, top)
         if top is not None and abs(here - top) > 2**20:
-            seen, top, here = set(), None, n
+            if home and len(seen) < 64 and abs(nearest(n, home[1]) - home[1]) <= 2**20:
+                (seen, top), home = home, None
+                here = nearest(n, top)
+            else:
+                home = (seen, top) if home is None or len(seen) >= 64 else home
+                seen, top, here = set(), None, n
         if top is None or here > top:
             expected, top = "new", here
         elif top - here >= 64:

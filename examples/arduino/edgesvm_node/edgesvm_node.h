@@ -7,6 +7,9 @@
  *     esvm_tick(&node, millis());                  in each loop: keeps time, sends the heartbeat
  *     esvm_receive(&node, byte);                   each byte received
  *     esvm_send_sample(&node, x, ESVM_NO_LABEL);   each sample; returns 0 until a host has sent HELLO
+ *
+ * With ESVM_KEY defined as the 16 bytes that `edgesvm key FILE` prints, frames have keyed tags, and
+ * frames without are not read (`edgesvm run --key FILE`): edgesvm_tags.h.
  */
 #ifndef EDGESVM_NODE_H
 #define EDGESVM_NODE_H
@@ -28,8 +31,13 @@
 #define ESVM_SAMPLE_BYTES (4 + 4 * ESVM_MAX_FEATURES)
 #define ESVM_BODY_MAX \
   (ESVM_SAMPLE_BYTES > ESVM_HEARTBEAT_BYTES ? ESVM_SAMPLE_BYTES : ESVM_HEARTBEAT_BYTES)
-#define ESVM_RAW_MAX (ESVM_HEADER_BYTES + ESVM_BODY_MAX + ESVM_CRC_BYTES)
-#define ESVM_RX_BYTES 32 /* HELLO and PREDICTION need 25; longer frames are skipped */
+#ifdef ESVM_KEY
+#define ESVM_TAG_MAX 12
+#else
+#define ESVM_TAG_MAX 0
+#endif
+#define ESVM_RAW_MAX (ESVM_HEADER_BYTES + ESVM_BODY_MAX + ESVM_TAG_MAX + ESVM_CRC_BYTES)
+#define ESVM_RX_BYTES (32 + ESVM_TAG_MAX) /* HELLO and PREDICTION need 25, with tags 37; others are skipped */
 #define ESVM_NO_LABEL 0x10000L
 #define ESVM_HEARTBEAT_MS 1000u
 #define ESVM_IDLE_MS 100u
@@ -40,23 +48,6 @@ enum { ESVM_HELLO = 0x01, ESVM_SCHEMA = 0x02, ESVM_SAMPLE = 0x10, ESVM_PREDICTIO
        ESVM_HEARTBEAT = 0x30 };
 enum { ESVM_HAS_LABEL = 1 };                                    /* in a header */
 enum { ESVM_ABSTAIN = 1, ESVM_TRAINED = 2, ESVM_REJECTED = 4 }; /* in a PREDICTION */
-
-typedef struct {
-  void (*write)(const uint8_t *bytes, size_t n);
-  uint32_t boot_id, period_us, nonce;
-  uint32_t samples, control; /* next sequence numbers */
-  uint32_t ok, bad;          /* frames received */
-  uint32_t now_ms, wrote_ms, heartbeat_ms;
-  uint16_t schema_id;
-  uint8_t n_features, n_classes;
-  uint8_t streaming, wrote; /* a host knows the schema; something was sent */
-  uint8_t rx_length, rx_spoilt;
-  uint8_t rx[ESVM_RX_BYTES];
-  uint32_t answer_sequence; /* the last PREDICTION */
-  float answer_score;
-  int16_t answer_class;
-  uint16_t answer_flags;
-} esvm_node;
 
 static inline void esvm_put16(uint8_t *to, uint16_t value) {
   to[0] = (uint8_t)value;
@@ -75,6 +66,30 @@ static inline uint16_t esvm_get16(const uint8_t *from) {
 static inline uint32_t esvm_get32(const uint8_t *from) {
   return esvm_get16(from) | (uint32_t)esvm_get16(from + 2) << 16;
 }
+
+#ifdef ESVM_KEY
+#include "edgesvm_tags.h"
+#endif
+
+typedef struct {
+  void (*write)(const uint8_t *bytes, size_t n);
+  uint32_t boot_id, period_us, nonce;
+  uint32_t samples, control; /* next sequence numbers */
+  uint32_t ok, bad;          /* frames received */
+  uint32_t now_ms, wrote_ms, heartbeat_ms;
+  uint16_t schema_id;
+  uint8_t n_features, n_classes;
+  uint8_t streaming, wrote; /* a host knows the schema; something was sent */
+  uint8_t rx_length, rx_spoilt;
+  uint8_t rx[ESVM_RX_BYTES];
+  uint32_t answer_sequence; /* the last PREDICTION */
+  float answer_score;
+  int16_t answer_class;
+  uint16_t answer_flags;
+#ifdef ESVM_KEY
+  esvm_tags tags;
+#endif
+} esvm_node;
 
 /* CRC-32/ISO-HDLC, four bits at a time: the table has 64 bytes; a byte at a time would need 1,024. */
 static inline uint32_t esvm_crc32(const uint8_t *data, size_t n) {
@@ -131,6 +146,9 @@ static inline void esvm_send(esvm_node *node, uint8_t type, uint8_t flags, uint1
   esvm_put32(raw + 4, sequence);
   memcpy(raw + ESVM_HEADER_BYTES, body, n);
   n += ESVM_HEADER_BYTES;
+#ifdef ESVM_KEY
+  n = esvm_seal(&node->tags, raw, n);
+#endif
   esvm_put32(raw + n, esvm_crc32(raw, n));
   /* After silence there may be noise on the line: a 0x00 keeps it out of this frame. */
   if (!node->wrote || node->now_ms - node->wrote_ms >= ESVM_IDLE_MS) frame[length++] = 0;
@@ -174,6 +192,12 @@ static inline void esvm_begin(esvm_node *node, void (*write)(const uint8_t *, si
   esvm_put_schema(node, 0, body); /* the nonce does not count in the id */
   node->schema_id = (uint16_t)esvm_crc32(body, sizeof body);
   if (node->schema_id == 0) node->schema_id = 1;
+#ifdef ESVM_KEY
+  {
+    static const uint8_t key[16] = {ESVM_KEY};
+    esvm_tags_begin(&node->tags, key);
+  }
+#endif
 }
 
 static inline void esvm_send_heartbeat(esvm_node *node) {
@@ -225,6 +249,14 @@ static inline uint8_t esvm_take_frame(esvm_node *node) {
     node->bad++;
     return 0;
   }
+#ifdef ESVM_KEY
+  n = esvm_admit(&node->tags, node->boot_id, node->rx, n - ESVM_CRC_BYTES);
+  if (n == 0) {
+    node->bad++;
+    return 0;
+  }
+  n += ESVM_CRC_BYTES;
+#endif
   node->ok++;
   if (node->rx[1] >> 4 != 1 || n != ESVM_HEADER_BYTES + 12 + ESVM_CRC_BYTES) return 0;
   if (node->rx[0] == ESVM_HELLO) {

@@ -6,6 +6,10 @@
 // Hold the button (pin 2 to ground) while the machine is in the state to recognise: label 1. Otherwise the label is 0.
 // Connect pin 3 to ground when the button should not count: samples then have no label and are only predicted.
 
+// To authenticate the link, remove the slashes, and put in what `edgesvm key node.key` prints; then
+//   edgesvm run /dev/ttyUSB0 --key node.key
+// #define ESVM_KEY 0x00, 0x01, ...
+
 #include "edgesvm_node.h"
 
 #ifndef ESVM_TEXT

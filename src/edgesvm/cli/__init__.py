@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
@@ -19,6 +20,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
   edgesvm eval room.csv                    the same with the rows of a file, no sensor needed
   edgesvm record /dev/ttyUSB0 room.rec     record its samples in a file that survives power cuts
   edgesvm replay room.rec                  predict and learn the samples of a recording
+  edgesvm key node.key                     make a key that authenticates a node and its host
   edgesvm inspect m.esvm                   show what a snapshot holds, without trusting it
   edgesvm plot m.esvm -o m.png             draw it: boundary, margins and twins
   edgesvm simulate --signal rotating       run a simulated sensor and `run` under a board's limits
@@ -35,6 +37,7 @@ COMMANDS = {
     "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
     "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
+    "key": ("edgesvm.cli.key", "make a key for a node and its host"),
     "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
     "plot": ("edgesvm.cli.plot", "draw a saved model"),
     "demo": ("edgesvm.cli.demo", "a tour on a simulated sensor, in half a minute"),
@@ -43,14 +46,22 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. An error becomes one line and an exit code: 2 for wrong use, 1 for failure."""
+    if sys.stderr is None:  # closed by the caller: 2>&-
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (to the end)
     try:
-        options = _parse(sys.argv[1:] if argv is None else argv)
+        return _run(sys.argv[1:] if argv is None else argv)
+    finally:
+        _unblock_stderr()
+
+
+def _run(argv: Sequence[str]) -> int:
+    try:
+        options = _parse(argv)
+        code = options.act(options)
+        return code if _flushed() else 1
     except SystemExit:  # --help or a usage error was printed
         _flushed()
         raise
-    try:
-        code = options.act(options)
-        return code if _flushed() else 1
     except BrokenPipeError:
         _flushed()
         return 1
@@ -68,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError) as error:
         return _fail(str(error), 2)
     except KeyboardInterrupt:
-        return 130
+        return _fail("interrupted", 130)
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -98,5 +109,14 @@ def _flushed() -> bool:
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"edgesvm: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # the code says it too
+        print(f"edgesvm: {message}", file=sys.stderr)
     return code
+
+
+def _unblock_stderr() -> None:
+    """Drop what stderr does not accept; at exit it would turn any exit code into 120."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

@@ -11,6 +11,10 @@ except ImportError as error:
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.lines import Line2D
+
+__all__ = ["Line2D", "LinearSegmentedColormap", "accuracy", "plt"]
 
 
 def accuracy(curve: Sequence[tuple[int, float]], path: str, *, title: str) -> None:

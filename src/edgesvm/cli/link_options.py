@@ -9,6 +9,7 @@ from edgesvm.cli import arguments
 from edgesvm.cli.stopping import Signals, Stop
 from edgesvm.errors import NoSchema
 from edgesvm.ingest import Link, open_link
+from edgesvm.ingest.keys import read_key
 
 
 def add_port(command: argparse.ArgumentParser) -> None:
@@ -32,6 +33,11 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False, unlabelled: 
         kind.add_argument(
             "--auto", action="store_true", help="text or frames, decided by the first byte"
         )
+    command.add_argument(
+        "--key",
+        metavar="FILE",
+        help="refuse frames without a valid tag of this key; the node has it too",
+    )
     command.add_argument(
         "--features",
         type=arguments.count,
@@ -72,6 +78,7 @@ def open_port(options: argparse.Namespace, signals: Signals, **more: Any) -> Lin
                 n_features=options.features,
                 label="none" if options.unlabelled else "last",
                 handshake_timeout=options.wait,
+                key=None if options.key is None else read_key(options.key),
                 **more,
             )
     except NoSchema as error:

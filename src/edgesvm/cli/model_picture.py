@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from edgesvm.cli.figures import plt
+from edgesvm.cli.figures import Line2D, LinearSegmentedColormap, plt
 from edgesvm.cli.stored_points import StoredPoints, has_margins, stored_points
 from edgesvm.learner import Learner
 

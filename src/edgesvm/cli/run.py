@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import struct
-import sys
 import time
 from contextlib import closing, nullcontext
 
@@ -19,6 +18,7 @@ from edgesvm.cli import (
     run_report,
     saved_model,
 )
+from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.errors import LinkDown
@@ -36,9 +36,9 @@ Learn from the sensor on PORT: predict each sample, learn it, and send the predi
   edgesvm run /dev/ttyACM0 --text --save m.esvm    a sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
 
-With --save, the model is loaded from FILE if it exists, and written there at the end, on Ctrl-C and
-on SIGTERM. With --checkpoint it is also saved while learning, so that a power cut at any moment
-leaves a model. If the port fails, it is opened again after 0.1 to 5 s; with --once, run ends
+With --save, the model is loaded from FILE if it exists, and written there at the end, on Ctrl-C,
+SIGTERM and SIGHUP. With --checkpoint it is also saved while learning, so that a power cut at any
+moment leaves a model. If the port fails, it is opened again after 0.1 to 5 s; with --once, run ends
 instead. On a text link predictions are sent back only with --answers, as lines
 "!SEQUENCE LABEL FLAGS SCORE".
 """
@@ -124,11 +124,12 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     status = StatusLine(quiet=options.quiet)
+    service = Service()
     room = headroom.take()
     with (
         saved_model.claimed(options) as checkpoint,
         stop_signals() as signals,
-        _open(options, signals) as link,
+        _open(options, signals, service) as link,
     ):
         learner, source = _learner(options, link, checkpoint)
         assert link.schema is not None  # open
@@ -149,10 +150,12 @@ def act(options: argparse.Namespace) -> int:
             link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.rate)))
         saver = checkpoint_options.saver(checkpoint, options, learner, status.say)
         started = time.monotonic()
+        service.ready()
         try:
             with closing(saver) if saver else nullcontext():
-                _serve(options, runner, signals, status, started, saver=saver)
+                _serve(options, runner, signals, status, started, saver=saver, service=service)
         finally:  # whatever ended it, save the model and report
+            service.stopping()
             status.end()
             try:
                 if options.save:
@@ -160,6 +163,7 @@ def act(options: argparse.Namespace) -> int:
             finally:
                 summary = run_report.summary(runner, time.monotonic() - started)
                 summary["counters"] |= saver.counters if saver else {}
+                summary["counters"]["log_lost"] = status.lost
                 if options.json:
                     print(json.dumps(summary), flush=True)
                 else:
@@ -168,16 +172,17 @@ def act(options: argparse.Namespace) -> int:
     if options.save:
         status.say(f"saved to {options.save}")
     if summary["broken_identities"]:
-        print(
-            "edgesvm: internal error, counters are inconsistent: "
-            f"{'; '.join(summary['broken_identities'])}",
-            file=sys.stderr,
+        raise RuntimeError(
+            f"internal error, counters are inconsistent: {'; '.join(summary['broken_identities'])}"
         )
-        return 1
     return 0
 
 
-def _open(options: argparse.Namespace, signals: Signals) -> Link:
+def _open(options: argparse.Namespace, signals: Signals, service: Service) -> Link:
+    def wait(seconds: float) -> None:  # between attempts to open the port again
+        service.alive(lambda: f"{options.port} is gone; trying to open it again")
+        time.sleep(seconds)
+
     return link_options.open_port(
         options,
         signals,
@@ -187,6 +192,7 @@ def _open(options: argparse.Namespace, signals: Signals) -> Link:
         value_range=options.range,
         clip=options.clip,
         allow_commands=options.allow_commands,
+        sleep=wait,
     )
 
 
@@ -222,8 +228,13 @@ def _serve(
     started: float,
     *,
     saver: Checkpointer | None,
+    service: Service,
 ) -> None:
     """Serve until enough samples are taken, a signal arrives or, with --once, the port fails."""
+
+    def progress() -> str:
+        return run_report.progress(runner, time.monotonic() - started)
+
     node = _NodeMessages(runner.link, status, options.rate)
     while not signals.stopping and (options.samples is None or runner.taken < options.samples):
         try:
@@ -243,7 +254,8 @@ def _serve(
                 return
             status.say(f"{runner.link.name} is open again")
         node.show()
-        status.show(lambda: run_report.progress(runner, time.monotonic() - started))
+        status.show(progress)
+        service.alive(progress)
 
 
 class _NodeMessages:

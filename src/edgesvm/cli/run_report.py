@@ -54,6 +54,8 @@ def words(summary: dict[str, Any]) -> str:
             f"{n_late:,} samples without a label in time: {c['expired']:,} waited too long, "
             f"{c['waiting']:,} still waiting"
         )
+    if c.get("log_lost"):
+        lines.append(f"{c['log_lost']:,} lines of this log could not be written")
     if c["over_rate"]:
         lines.append(f"{c['over_rate']:,} labels not learned: over --max-labels-per-second")
     if c["unknown_label"]:

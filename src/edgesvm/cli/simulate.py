@@ -134,6 +134,7 @@ def edge_command(options: argparse.Namespace) -> list[str]:
         "checkpoint",
         "checkpoint_second",
         "every",
+        "key",
     )
     for name in names:
         value = getattr(options, name, None)

@@ -13,9 +13,14 @@ CLEAR = "\r\x1b[K"
 
 
 class StatusLine:
-    """Shows ``text()`` on stderr: in place on a terminal, else as a line every 10 s."""
+    """Shows ``text()`` on stderr: in place on a terminal, else as a line every 10 s.
+
+    A line that cannot be written (the disk is full, the reader is gone) is counted in `lost` and
+    raises nothing: the program's work goes on.
+    """
 
     def __init__(self, *, quiet: bool = False) -> None:
+        self.lost = 0
         self._quiet = quiet
         self._live = sys.stderr.isatty()
         self._every = LIVE_EVERY_S if self._live else LOG_EVERY_S
@@ -39,10 +44,12 @@ class StatusLine:
         if self._live and not self._quiet:
             self._write(CLEAR)
 
-    @staticmethod
-    def _write(text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except OSError:
+            self.lost += 1
 
 
 def _columns() -> int:

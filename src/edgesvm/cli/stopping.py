@@ -1,4 +1,4 @@
-"""On SIGTERM and Ctrl-C a command finishes cleanly: it saves and prints its report."""
+"""On SIGTERM, SIGHUP and Ctrl-C a command finishes cleanly: it saves and prints its report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ class Stop(Exception):
 
 
 class Signals:
-    """Set by SIGTERM and SIGINT. In a wait for a port, where nothing is half done, they raise."""
+    """Set by SIGTERM, SIGHUP and SIGINT. In a wait for a port, where nothing is half done, a signal
+    raises `Stop`.
+    """
 
     def __init__(self) -> None:
         self.stopping = False
@@ -37,9 +39,13 @@ class Signals:
 
 @contextmanager
 def stop_signals() -> Iterator[Signals]:
-    """Handle both signals within this context; yields the `Signals` that they set."""
+    """Handle the signals within this context; yields the `Signals` that they set."""
     signals = Signals()
-    before = {number: signal.signal(number, signals) for number in (signal.SIGTERM, signal.SIGINT)}
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    # Under nohup, losing the terminal is not a reason to stop.
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, signals) for number in numbers}
     try:
         yield signals
     finally:

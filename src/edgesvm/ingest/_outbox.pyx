@@ -13,6 +13,7 @@ import numpy as np
 from edgesvm.ingest._cobs cimport cobs_encode, max_encoded_length
 from edgesvm.ingest._crc32 cimport crc32
 from edgesvm.ingest._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION, store_u16, store_u32
+from edgesvm.ingest._guard cimport MOST_ADDED, Guard
 
 cdef enum:
     PREDICTION = 0x20  # as in wire.py
@@ -53,11 +54,13 @@ cdef class Outbox:
         return True
 
     def prediction(self, uint16_t schema_id, uint32_t frame_sequence,
-                   uint32_t sequence, int16_t label, uint16_t flags, float score):
+                   uint32_t sequence, int16_t label, uint16_t flags, float score,
+                   Guard guard=None):
         """Queue a PREDICTION frame; False, with nothing queued, if it does not fit."""
-        cdef uint8_t[PREDICTION_RAW] raw
-        cdef Py_ssize_t body_end = PREDICTION_RAW - CRC_BYTES
-        if max_encoded_length(PREDICTION_RAW) + 1 > self.capacity - self._count:
+        cdef uint8_t[PREDICTION_RAW + MOST_ADDED] raw
+        cdef Py_ssize_t end = PREDICTION_RAW - CRC_BYTES
+        cdef Py_ssize_t longest = PREDICTION_RAW + (0 if guard is None else MOST_ADDED)
+        if max_encoded_length(longest) + 1 > self.capacity - self._count:
             return False
         raw[0] = PREDICTION
         raw[1] = PROTOCOL_VERSION << 4
@@ -67,8 +70,10 @@ cdef class Outbox:
         store_u16(raw + HEADER_BYTES + 4, <uint16_t> label)
         store_u16(raw + HEADER_BYTES + 6, flags)
         memcpy(raw + HEADER_BYTES + 8, &score, sizeof(score))
-        store_u32(raw + body_end, crc32(raw, body_end))
-        self._count += cobs_encode(raw, PREDICTION_RAW, &self._bytes[self._count])
+        if guard is not None:
+            end = guard.seal(raw, end)
+        store_u32(raw + end, crc32(raw, end))
+        self._count += cobs_encode(raw, end + CRC_BYTES, &self._bytes[self._count])
         self._bytes[self._count] = 0
         self._count += 1
         return True

@@ -14,6 +14,7 @@ import numpy as np
 
 from edgesvm.ingest._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION
 from edgesvm.ingest._frames cimport FrameDecoder, load_u16, load_u32
+from edgesvm.ingest._guard cimport Guard
 from edgesvm.ingest._late cimport LateLabels
 from edgesvm.ingest._ring cimport SampleRing
 from edgesvm.ingest._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
@@ -50,6 +51,8 @@ cdef class SampleReceiver:
         False: labels on the wire are ignored.
     gate : ValueGate, optional
         The values a feature may have; by default any finite value.
+    guard : Guard, optional
+        Frames that it refuses are not read; by default frames have no tags.
 
     Attributes
     ----------
@@ -81,6 +84,7 @@ cdef class SampleReceiver:
     cdef readonly SampleRing ring
     cdef readonly LateLabels late
     cdef readonly ValueGate gate
+    cdef readonly Guard guard
     cdef readonly int64_t samples, bad_dimension, bad_flags, schema_mismatch
     cdef readonly int64_t bad_label, label_mismatch
     cdef readonly int64_t clock_jumps, clock_elapsed, clock_segments
@@ -95,8 +99,10 @@ cdef class SampleReceiver:
     cdef uint32_t[REFUSALS] _refused
     cdef int _n_refused
 
-    def __cinit__(self, FrameDecoder decoder not None, use_labels=True, ValueGate gate=None):
+    def __cinit__(self, FrameDecoder decoder not None, use_labels=True, ValueGate gate=None,
+                  Guard guard=None):
         self.decoder = decoder
+        self.guard = guard
         self.gate = ValueGate() if gate is None else gate
         self.sequence = SequenceWindow()
         self._use_labels = use_labels
@@ -175,6 +181,8 @@ cdef class SampleReceiver:
         counts.update(self.sequence.counters())
         counts.update({name: getattr(self, name) for name in COUNTERS})
         counts.update(self.gate.counters())
+        if self.guard is not None:
+            counts.update(self.guard.counters())
         if self.late is not None:
             counts.update(self.late.counters())
         if self.ring is not None:
@@ -207,8 +215,10 @@ cdef class SampleReceiver:
     cdef bint _to_control_frame(self, const uint8_t *chunk, Py_ssize_t n,
                                 Py_ssize_t *at) noexcept nogil:
         """Read samples up to the next frame that is not one; False at the chunk's end."""
-        cdef const uint8_t *raw = self.decoder.raw
+        cdef uint8_t *raw = self.decoder.raw
         while self.decoder.next(chunk, n, at):
+            if self.guard is not None and not self.guard.admit(raw, &self.decoder.raw_length):
+                continue
             if raw[1] >> 4 != PROTOCOL_VERSION:
                 return True
             if raw[0] == SAMPLE_F32 or raw[0] == SAMPLE_I16:

@@ -29,7 +29,8 @@ cdef class SequenceWindow:
         Numbers that came late but within the window (used), were seen before (not used), or are
         behind the window (not used).
     seq_jump : int
-        Epochs begun because the number moved by more than 2**20.
+        Moves by more than 2**20. Each opens an epoch, unless it returns to the one before, which is
+        continued as long as the new one has less than 64 numbers.
     """
 
     @property
@@ -68,6 +69,11 @@ cdef class SequenceWindow:
         ]
 
     cdef void begin_epoch(self) noexcept nogil:
+        """The next number opens an epoch; none before it can be continued."""
+        self._close_epoch()
+        self._has_home = False
+
+    cdef void _close_epoch(self) noexcept nogil:
         self._past_span += self._span
         self._past_unique += self._unique
         self._past_missing += self._missing
@@ -96,7 +102,8 @@ cdef class SequenceWindow:
         cdef int64_t step = <int32_t> (sequence - self._highest)
         if self._open and (step > JUMP or step < -JUMP):
             self.seq_jump += 1
-            self.begin_epoch()
+            self._jump(sequence)
+            step = <int32_t> (sequence - self._highest)
         if not self._open:
             self._open = True
             self.epochs += 1
@@ -107,6 +114,30 @@ cdef class SequenceWindow:
         if step > 0:
             return self._advance(sequence, step)
         return self._look_back(sequence, -step)
+
+    cdef void _jump(self, uint32_t sequence) noexcept nogil:
+        """Continue the epoch before the last jump, or close this one for a new one.
+
+        One stray number must not reopen the window: the numbers before it could be used again.
+        """
+        cdef int64_t step = <int32_t> (sequence - self._home_highest)
+        if self._has_home and self._unique < WINDOW and -JUMP <= step <= JUMP:
+            self._close_epoch()
+            self._past_span -= self._home_span
+            self._past_unique -= self._home_unique
+            self._past_missing -= self._home_missing
+            self._highest, self._seen = self._home_highest, self._home_seen
+            self._span, self._unique = self._home_span, self._home_unique
+            self._missing = self._home_missing
+            self._open = True
+            self._has_home = False
+            return
+        if not self._has_home or self._unique >= WINDOW:
+            self._has_home = True
+            self._home_highest, self._home_seen = self._highest, self._seen
+            self._home_span, self._home_unique = self._span, self._unique
+            self._home_missing = self._missing
+        self._close_epoch()
 
     cdef Verdict _advance(self, uint32_t sequence, int64_t step) noexcept nogil:
         self._highest = sequence

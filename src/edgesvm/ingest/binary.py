@@ -9,6 +9,7 @@ from typing import Any
 from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
 from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.ingest._guard import Guard
 from edgesvm.ingest._samples import SampleReceiver
 from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.commands import Commands
@@ -42,15 +43,24 @@ class BinaryLink(Link):
         baud: int | None = None,
         allow_commands: bool = False,
         gate: ValueGate | None = None,
+        key: bytes | None = None,
         nonce: Callable[[], int] = lambda: secrets.randbelow(0xFFFFFFFF) + 1,
         **options: Any,
     ) -> None:
         if max_raw is None:
             longest = wire.sample_raw_length(n_features or 1, has_label=True, has_time=True)
             max_raw = OPEN_MAX_RAW if n_features is None else max(wire.MAX_RAW, longest)
-        receiver = SampleReceiver(FrameDecoder(max_raw), use_labels=label != "none", gate=gate)
+            max_raw += 0 if key is None else wire.TAG_BYTES
+        guard = None if key is None else Guard(key)
+        receiver = SampleReceiver(
+            FrameDecoder(max_raw), use_labels=label != "none", gate=gate, guard=guard
+        )
         super().__init__(opener, receiver, n_features=n_features, label=label, **options)
         self._receiver = receiver
+        self.guard = guard
+        self._tag_bytes = 0 if guard is None else wire.TAG_BYTES
+        self._genuine = self._strange = 0  # frames that the guard admitted, and refused
+        self._genuine_at = 0.0
         self._baud = baud
         self._new_nonce = nonce
         self._nonce = 0
@@ -93,7 +103,7 @@ class BinaryLink(Link):
 
     def _handshake(self) -> None:
         self._handshake_done = self._doubting = False
-        self._nonce = self._new_nonce()
+        self._draw_nonce()
         now = self._clock()
         deadline = now + self._handshake_timeout
         self._next_hello = now
@@ -120,7 +130,14 @@ class BinaryLink(Link):
                 self._feed(chunk)
         self._next_heartbeat = self._clock() + HEARTBEAT_EVERY
 
+    def _draw_nonce(self) -> None:
+        self._nonce = self._new_nonce()
+        if self.guard is not None:
+            self.guard.ask(self._new_nonce() << 32 | self._nonce)
+
     def _send_hello(self, now: float) -> None:
+        if self.guard is not None and not self.guard.asked:
+            self._draw_nonce()  # a nonce opens one session, or an old SCHEMA could come back
         hello = wire.Hello(
             self._nonce,
             max_raw=min(self._receiver.decoder.max_raw, 0xFFFF),
@@ -152,7 +169,13 @@ class BinaryLink(Link):
             return NoSchema(
                 f"{waited}: a SCHEMA arrived, but not the scale table of its int16 samples"
             )
-        return NoSchema(f"{waited}, though {n_frames} valid frames arrived")
+        if self.guard is not None:
+            return NoSchema(
+                f"{waited}: {n_frames} frames arrived, {self.guard.bad_tag} of them without a "
+                "valid tag; check that the node has the same key"
+            )
+        logged = f"; the node logged: {self.last_log}" if self.last_log else ""
+        return NoSchema(f"{waited}, though {n_frames} valid frames arrived{logged}")
 
     def _version_mismatch(self, theirs: str) -> VersionMismatch:
         return VersionMismatch(
@@ -166,8 +189,10 @@ class BinaryLink(Link):
         receiver = self._receiver
         for frame in receiver.feed(chunk):
             self._on_control(frame)
-        if receiver.decoder.ok != self._frames_read:
-            self._frames_read = receiver.decoder.ok
+        # Of a link with a key, forged frames are no sign of life.
+        n_frames = receiver.decoder.ok if receiver.guard is None else receiver.guard.admitted
+        if n_frames != self._frames_read:
+            self._frames_read = n_frames
             self._valid_at = self._listened
         if receiver.samples - receiver.schema_mismatch != self._samples_read:
             self._samples_read = receiver.samples - receiver.schema_mismatch
@@ -176,6 +201,7 @@ class BinaryLink(Link):
         self._doubting |= receiver.schema_mismatch > self._mismatches_seen
         self._mismatches_seen = receiver.schema_mismatch
         now = self._clock()
+        self._doubting |= self._is_another_session(now)
         if self._doubting:
             self._ask_again(now)
         self._compare_clocks(now)
@@ -187,6 +213,18 @@ class BinaryLink(Link):
     def _end_silence(self, seconds: float) -> None:
         if seconds >= 2 * self._silent_after:
             raise LinkDown(f"{self.name}: no valid frame for {2 * self._silent_after:g} s")
+
+    def _is_another_session(self, now: float) -> bool:
+        """Have frames come for a second without a valid tag among them? Beside valid ones, forged
+        ones are only counted: they must not make the host open session after session.
+        """
+        guard = self.guard
+        if guard is None:
+            return False
+        strange, self._strange = guard.bad_tag > self._strange, guard.bad_tag
+        if guard.admitted > self._genuine:
+            self._genuine, self._genuine_at = guard.admitted, now
+        return strange and now - self._genuine_at >= HEARTBEAT_EVERY
 
     def _compare_clocks(self, now: float) -> None:
         receiver = self._receiver
@@ -301,6 +339,7 @@ class BinaryLink(Link):
             has_label=schema.label_mode == wire.LABEL_INLINE,
             dtype=schema.dtype,
         )
+        needed += self._tag_bytes
         if self._ring is not None and schema.n_features != wanted:
             return SchemaChanged(
                 f"{self.name}: the node now sends {schema.n_features} features per sample "
@@ -385,13 +424,20 @@ class BinaryLink(Link):
 
     def _queue_control(self, kind: int, body: bytes, flags: int = 0) -> None:
         # A frame that does not fit may be lost: all of these are sent again.
-        frame = wire.encode_frame(kind, body, sequence=self._control_sequence, flags=flags)
+        encode = wire.encode_frame if self.guard is None else self.guard.encode_frame
+        frame = encode(kind, body, sequence=self._control_sequence, flags=flags)
         if self._outbox.append(frame):
             self._control_sequence += 1
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         queued = self._outbox.prediction(
-            self._schema_id, self._prediction_sequence & 0xFFFFFFFF, sequence, label, flags, score
+            self._schema_id,
+            self._prediction_sequence & 0xFFFFFFFF,
+            sequence,
+            label,
+            flags,
+            score,
+            self.guard,
         )
         self._prediction_sequence += queued
         return queued
@@ -413,10 +459,11 @@ class BinaryLink(Link):
     def _least_row_bytes(self) -> int:
         d = self._n_features or 1 if self._ring is None else self._ring.n_features
         dtype = wire.DTYPE_I16 if self._wire_schema is None else self._wire_schema.dtype
-        return wire.sample_raw_length(d, has_label=False, dtype=dtype) + 2  # COBS, delimiter
+        raw = wire.sample_raw_length(d, has_label=False, dtype=dtype) + self._tag_bytes
+        return raw + 2  # COBS, delimiter
 
     def _least_label_bytes(self) -> int:
-        return 22
+        return 22 + self._tag_bytes
 
     # Counters.
 
@@ -443,7 +490,7 @@ class BinaryLink(Link):
     def check_identities(self) -> list[str]:
         broken = super().check_identities()
         c = self.counters
-        kinds = (
+        kinds: tuple[str, ...] = (
             "samples",
             "schemas",
             "heartbeats",
@@ -456,6 +503,8 @@ class BinaryLink(Link):
             "bad_version",
             "bad_control",
         )
+        if self.guard is not None:
+            kinds += "bad_tag", "replayed"
         if c["ok"] != sum(c[kind] for kind in kinds) + c.get("labels", 0):
             broken.append(f"ok = {' + '.join(kinds)} + labels: {c}")
         return broken

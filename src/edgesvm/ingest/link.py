@@ -38,6 +38,7 @@ def open_link(
     allow_commands: bool = False,
     value_range: tuple[float, float] | None = None,
     clip: bool = False,
+    key: bytes | None = None,
     exclusive: bool = True,
     low_latency: bool = False,
     silent_after: float = SILENT_AFTER,
@@ -85,6 +86,9 @@ def open_link(
         Lowest and highest value of a feature. Samples outside are refused (`bad_range`).
     clip : bool
         Clip values outside `value_range` instead, and count the sample as `clipped`.
+    key : bytes, optional
+        16 bytes that the node holds too: frames without a valid keyed tag are refused, and so are
+        those that have arrived before. It needs ``mode="binary"``. See `edgesvm.ingest.keys`.
     exclusive, low_latency : bool
         See `edgesvm.ingest.ports.open_port`.
     silent_after : float
@@ -126,6 +130,8 @@ def open_link(
     """
     if mode not in (*MODES, "auto"):
         raise ValueError(f"mode={mode!r} must be one of {(*MODES, 'auto')}")
+    if key is not None and mode != "binary":
+        raise ValueError(f"mode={mode!r}: only frames have tags; a key needs mode='binary'")
     gate = ValueGate(value_range, clip)
     if opener is None:
         opener = functools.partial(
@@ -141,7 +147,8 @@ def open_link(
             late_labels = LATE_LABELS if mode == "binary" else 0
         options: dict[str, Any] = {}
         if mode == "binary":
-            options = {"max_raw": max_raw, "baud": baud, "allow_commands": allow_commands}
+            options = {"max_raw": max_raw, "baud": baud, "key": key}
+            options["allow_commands"] = allow_commands
         link = MODES[mode](
             opener,
             name=url,

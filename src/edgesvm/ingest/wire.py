@@ -32,6 +32,7 @@ LOG = 0x7E
 HAS_LABEL = 1
 HAS_TIME = 2
 WANTS_ACK = 4
+TAGGED = 8
 
 # Flags of a PREDICTION body.
 ABSTAIN = 1
@@ -60,6 +61,9 @@ BAD_ARGUMENT = 2
 REFUSED = 3
 
 MAX_ARGUMENT = 16
+
+TAG_BYTES = 8  # of a tagged frame
+MOST_TAG_BYTES = 12  # of HELLO and SCHEMA, which have 4 bytes more
 
 MIN_RAW = 12  # header and CRC, no body
 MAX_RAW = 254  # the longest frame that COBS lengthens by exactly one byte
@@ -144,14 +148,18 @@ def encode_frame(
     ValueError
         A field is out of range.
     """
+    raw = pack_header(kind, flags, schema_id, sequence) + body
+    return cobs_encode(raw + zlib.crc32(raw).to_bytes(4, "little")) + b"\0"
+
+
+def pack_header(kind: int, flags: int, schema_id: int, sequence: int) -> bytes:
+    """The 8 bytes of a frame's header; parameters and errors as of `encode_frame`."""
     if not (0 <= kind <= 0xFF and 0 <= flags <= 0xF and 0 <= schema_id <= 0xFFFF):
         raise ValueError(
             f"frame type {kind} must be 0 to 255, flags {flags} 0 to 15, "
             f"schema id {schema_id} 0 to 65535"
         )
-    head = _HEADER.pack(kind, PROTOCOL_VERSION << 4 | flags, schema_id, sequence & 0xFFFFFFFF)
-    raw = head + body
-    return cobs_encode(raw + zlib.crc32(raw).to_bytes(4, "little")) + b"\0"
+    return _HEADER.pack(kind, PROTOCOL_VERSION << 4 | flags, schema_id, sequence & 0xFFFFFFFF)
 
 
 def encode_sample(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from firmware_sim.conformance.accuracy_section import accuracy_section
+from firmware_sim.conformance.auth_section import auth_section
 from firmware_sim.conformance.edge_run import run_edge, with_mishaps, with_rare_faults
 from firmware_sim.conformance.expected import expected
 from firmware_sim.conformance.limit_sections import (
@@ -38,6 +39,7 @@ ACCURACY_SAMPLES = 20_000
 LATE_SAMPLES = 20_000
 LIVENESS_DEPTH = 2
 LIVENESS_TRACES = 500
+ATTACKS = 20_000
 # Seeds of simulated disks, and kills of the real process (the long tests make 200).
 POWER_SEEDS = 11
 POWER_KILLS = 10
@@ -100,5 +102,6 @@ def conform(
         yield thread_section(seconds=THREAD_SECONDS)
         yield labels_section(folder, seed=seed, samples=min(samples, LATE_SAMPLES))
         yield liveness_section(depth=LIVENESS_DEPTH, traces=LIVENESS_TRACES, seed=seed)
+        yield auth_section(seed=seed, attacks=ATTACKS)
         yield power_section(folder, seeds=POWER_SEEDS, kills=POWER_KILLS)
         yield accuracy_section(folder, seed=seed, samples=ACCURACY_SAMPLES)

@@ -13,6 +13,7 @@ from edgesvm.ingest._cobs cimport cobs_encode, max_encoded_length
 from edgesvm.ingest._crc32 cimport crc32
 from edgesvm.ingest._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION
 from edgesvm.ingest._frames cimport FrameDecoder, load_u16, load_u32, store_u16, store_u32
+from edgesvm.ingest._guard cimport MOST_ADDED, Guard
 
 cdef enum:
     # As in wire.py.
@@ -28,7 +29,7 @@ cdef int32_t _NO_LABEL = NO_LABEL
 
 
 def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:, ::1] rows,
-                   const int32_t[::1] labels, int64_t time_us=-1):
+                   const int32_t[::1] labels, int64_t time_us=-1, Guard guard=None):
     """Sample frames, one after the other.
 
     Parameters
@@ -44,6 +45,8 @@ def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:
         -32768 to 32767; NO_LABEL sends none.
     time_us : int
         Device time for all of them; -1 sends none.
+    guard : Guard, optional
+        Adds a tag to each frame.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:
         Where each frame ends in it.
     """
     cdef Py_ssize_t n = rows.shape[0], size = rows.shape[1], at = 0, length, i
-    cdef Py_ssize_t raw_size = HEADER_BYTES + 8 + size + CRC_BYTES
+    cdef Py_ssize_t raw_size = HEADER_BYTES + 8 + size + MOST_ADDED + CRC_BYTES
     if labels.shape[0] != n:
         raise ValueError(f"{n} rows, {labels.shape[0]} labels")
     raw_array = np.zeros(raw_size, np.uint8)
@@ -79,6 +82,8 @@ def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:
         if size:
             memcpy(&raw[length], &rows[i, 0], size)
             length += size
+        if guard is not None:
+            length = guard.seal(&raw[0], length)
         store_u32(&raw[length], crc32(&raw[0], length))
         at += cobs_encode(&raw[0], length + CRC_BYTES, &out[at])
         out[at] = 0
@@ -94,6 +99,8 @@ cdef class PredictionReader:
     Parameters
     ----------
     decoder : FrameDecoder
+    guard : Guard, optional
+        Frames that it refuses are not read.
 
     Attributes
     ----------
@@ -102,26 +109,30 @@ cdef class PredictionReader:
     """
 
     cdef readonly FrameDecoder decoder
+    cdef Guard _guard
     cdef readonly int64_t malformed
     cdef Py_ssize_t _n
     cdef uint32_t[::1] _sequence
     cdef int32_t[::1] _label
     cdef int32_t[::1] _flags
 
-    def __cinit__(self, FrameDecoder decoder not None):
+    def __cinit__(self, FrameDecoder decoder not None, Guard guard=None):
         self.decoder = decoder
+        self._guard = guard
         self._make_room(64)
 
     def feed(self, const uint8_t[::1] chunk):
         """Take in the next bytes; yields each sound frame of this or another version that is no
         prediction of ours, at its place."""
         cdef Py_ssize_t at = 0
-        cdef const uint8_t *raw = self.decoder.raw
+        cdef uint8_t *raw = self.decoder.raw
         if chunk.shape[0] == 0:
             return
         if self._n + chunk.shape[0] // PREDICTION_RAW + 2 > self._sequence.shape[0]:
             self._make_room(self._n + chunk.shape[0] // PREDICTION_RAW + 2)
         while self.decoder.next(&chunk[0], chunk.shape[0], &at):
+            if self._guard is not None and not self._guard.admit(raw, &self.decoder.raw_length):
+                continue
             if raw[0] == PREDICTION and raw[1] >> 4 == PROTOCOL_VERSION:
                 self._keep(raw)
             else:

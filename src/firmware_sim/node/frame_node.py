@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from edgesvm.data import SampleSource
 from edgesvm.ingest import wire
 from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.ingest._guard import Guard
 from firmware_sim.node._codec import NO_LABEL, PredictionReader, encode_samples
 from firmware_sim.node.node import LABEL_MODES, Block, Node
 
@@ -45,6 +46,9 @@ class FrameNode(Node):
         A late label is sent this many samples after its sample.
     version : int
         Protocol version it uses; a host must refuse any but 1.
+    key : bytes or None
+        16 bytes that the host holds too: frames carry keyed tags, and frames without a valid one
+        are not read.
 
     Attributes
     ----------
@@ -59,6 +63,8 @@ class FrameNode(Node):
         Which samples have had a prediction; None without a limit on samples.
     answers_astray : int
         Predictions for samples not made.
+    guard : Guard or None
+        Of this boot; None without a key.
     """
 
     def __init__(
@@ -71,13 +77,17 @@ class FrameNode(Node):
         dtype: str = "float32",
         label_delay: int = 8,
         version: int = wire.PROTOCOL_VERSION,
+        key: bytes | None = None,
         **settings,
     ) -> None:
+        if key is not None and not hears:
+            raise ValueError("a node that does not hear cannot use a key: it gets no nonce")
         if dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
         if label_delay < 0:
             raise ValueError(f"label_delay must not be negative, got {label_delay}")
         self._first_boot_id = boot_id
+        self._key = key
         self.hears = hears
         self.timestamps = timestamps
         self.dtype = dtype
@@ -95,7 +105,7 @@ class FrameNode(Node):
             has_label=self.label_mode == "inline",
             has_time=timestamps,
             dtype=DTYPES[dtype],
-        )
+        ) + (0 if key is None else wire.TAG_BYTES)
         self._describe()
         if self.tx_bytes < (needed := wire.max_encoded_length(self.sample_raw) + 1):
             raise ValueError(f"tx_bytes={self.tx_bytes} must hold one sample of {needed} bytes")
@@ -103,7 +113,8 @@ class FrameNode(Node):
     def _power_on(self) -> None:
         super()._power_on()
         self._decoder = FrameDecoder(wire.MAX_RAW)
-        self._reader = PredictionReader(self._decoder)
+        self.guard = None if self._key is None else Guard(self._key, boot_id=self._boot_id)
+        self._reader = PredictionReader(self._decoder, self.guard)
         self._control_sequence = 0
         # Whether the current schema has been sent.
         self.schema_sent = False
@@ -113,9 +124,12 @@ class FrameNode(Node):
         if self.boots > 1:
             self._describe()
 
-    def _describe(self) -> None:
+    @property
+    def _boot_id(self) -> int:
         # An odd multiplier permutes the 32-bit numbers: every boot has its own id.
-        boot_id = (self._first_boot_id + (self.boots - 1) * 0x9E3779B1) & 0xFFFFFFFF
+        return (self._first_boot_id + (self.boots - 1) * 0x9E3779B1) & 0xFFFFFFFF
+
+    def _describe(self) -> None:
         period = self.source.period_us if self.rate is None else round(1e6 / self.rate)
         scale_crc = 0
         self._pages: list[bytes] = []
@@ -124,7 +138,7 @@ class FrameNode(Node):
             scale_crc, self._pages = wire.scale_table([INT16_SCALE] * d, [0.0] * d)
         self.schema = wire.Schema(
             nonce=0,
-            boot_id=boot_id,
+            boot_id=self._boot_id,
             n_features=self.source.n_features,
             label_mode=LABEL_MODES[self.label_mode],
             n_classes=self.source.n_classes,
@@ -148,6 +162,7 @@ class FrameNode(Node):
             "commands": self.commands,
             "predictions": self.scorer.received,
             "predictions_unknown": self.scorer.unknown,
+            **(self.guard.counters() if self.guard is not None else {}),
         }
 
     @property
@@ -167,11 +182,14 @@ class FrameNode(Node):
         if not self.hears:
             self._announce(now)
             return
+        untagged = 0 if self.guard is None else self.guard.bad_tag
         for frame in self._reader.feed(bytes_in):
             try:
                 self._take(now, frame)
             except ValueError:  # a valid frame with an invalid body
                 self.unknown_frames += 1
+        if self.guard is not None and not self.guard.in_session and self.guard.bad_tag > untagged:
+            self.log("this node has a key: give it to the host (--key FILE)")
         sequence, label, flags = self._reader.take()
         self.scorer.answered(sequence, label, flags, now)
         if self.answered is not None and len(sequence):
@@ -268,6 +286,8 @@ class FrameNode(Node):
         """A frame that is not a sample."""
         sequence = self._control_sequence
         self._control_sequence = sequence + 1 & 0xFFFFFFFF
+        if self.guard is not None and self.guard.in_session:
+            return self.guard.encode_frame(kind, body, schema_id=self._schema_id, sequence=sequence)
         if self.version == wire.PROTOCOL_VERSION:
             return wire.encode_frame(kind, body, schema_id=self._schema_id, sequence=sequence)
         raw = struct.pack("<BBHI", kind, self.version << 4, self._schema_id, sequence) + body
@@ -316,7 +336,9 @@ class FrameNode(Node):
             X = np.clip(np.rint(X / INT16_SCALE), -32768, 32767).astype("<i2")
         rows = np.ascontiguousarray(X).view(np.uint8).reshape(len(X), -1)
         time_us = self.device_us(now) if self.timestamps else -1
-        return encode_samples(kind, self._schema_id, first & 0xFFFFFFFF, rows, labels, time_us)
+        return encode_samples(
+            kind, self._schema_id, first & 0xFFFFFFFF, rows, labels, time_us, self.guard
+        )
 
     def queue_labels(self, first: int, labels: NDArray[np.int32]) -> None:
         if self.label_mode == "late":

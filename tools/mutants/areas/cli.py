@@ -13,6 +13,22 @@ AREA = Area(
             ("and ends[0] < ends[1]", "", "an empty range is taken"),
         ),
         *mutants_of(
+            "edgesvm/cli/status.py",
+            (
+                "        except OSError:\n",
+                "        except KeyError:\n",
+                "a log on a full disk ends learning",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/cli/stopping.py",
+            (
+                "        numbers.append(signal.SIGHUP)\n",
+                "        pass\n",
+                "a session that drops costs the model",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/cli/run.py",
             (
                 "    if learner.n_features_in_ != n_features:\n",

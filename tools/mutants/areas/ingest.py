@@ -37,6 +37,39 @@ AREA = Area(
             ("        self.empty += 1\n", "        pass\n", "empty runs are not counted"),
         ),
         *mutants_of(
+            "edgesvm/ingest/_guard.pyx",
+            ("    return sent == right\n", "    return True\n", "the tag is not compared"),
+            (
+                "        if not accept(counter, number):\n            self.replayed += 1\n            return False\n",
+                "        accept(counter, number)\n",
+                "a frame may come again",
+            ),
+            ("        self._asked = False\n", "", "a nonce opens more than one session"),
+            (
+                "        store_u32(context + 9, session.boot_id)\n",
+                "        store_u32(context + 9, 0)\n",
+                "the boot id does not enter the keys",
+            ),
+            (
+                "            self._n_sessions += 1\n",
+                "            self._n_sessions = 1\n",
+                "a HELLO of old opens the old session",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/ingest/keys.py",
+            ("mode & 0o077", "mode & 0o007", "the group may read a key"),
+            (" | os.O_EXCL", "", "a key in use is overwritten"),
+        ),
+        *mutants_of(
+            "edgesvm/ingest/_sequence.pyx",
+            (
+                "if self._has_home and self._unique < WINDOW and -JUMP <= step <= JUMP:",
+                "if False:",
+                "a stray number reopens the window",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/ingest/_samples.pyx",
             (
                 "if raw[1] >> 4 != PROTOCOL_VERSION:",

@@ -1,0 +1,176 @@
+"""What must not end learning, and what ends a command in one line: the real process, real pipes."""
+
+import contextlib
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from edgesvm import load
+from edgesvm.cli.status import StatusLine
+
+EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
+SAMPLES = 3000
+needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+
+
+@contextlib.contextmanager
+def node(*options):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "firmware_sim", "serve", "--json", *options],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield json.loads(process.stdout.readline())["port"]
+        finally:
+            process.terminate()
+            process.stdout.read()
+
+
+def run(port, *options, **pipes):
+    return subprocess.Popen([*EDGESVM, "run", port, *map(str, options)], **pipes)
+
+
+@needs_pty
+@needs_full
+def test_a_full_disk_under_the_log_does_not_end_learning(tmp_path):
+    model = tmp_path / "m.esvm"
+    with node("--samples", str(SAMPLES)) as port, open("/dev/full", "wb") as full:
+        process = run(
+            port,
+            "--json",
+            "--samples",
+            SAMPLES,
+            "--save",
+            model,
+            stdout=subprocess.PIPE,
+            stderr=full,
+        )
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    counters = json.loads(out)["counters"]
+    assert counters["learned"] == SAMPLES == load(model).n_seen_
+    assert counters["log_lost"] >= 1  # its first line, at least
+
+
+@needs_pty
+def test_a_reader_of_the_log_that_has_gone_does_not_end_learning(tmp_path):
+    model = tmp_path / "m.esvm"
+    with node("--samples", str(SAMPLES)) as port:
+        process = run(
+            port,
+            *("--json", "--samples", SAMPLES, "--save", model),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        process.stderr.close()
+        with process.stdout:
+            out = process.stdout.read()
+        assert process.wait(60) == 0
+    assert json.loads(out)["counters"]["log_lost"] >= 1
+    assert load(model).n_seen_ == SAMPLES
+
+
+@needs_pty
+def test_stderr_closed_by_the_caller_does_not_end_learning(tmp_path):
+    model = tmp_path / "m.esvm"
+    with node("--samples", str(SAMPLES)) as port:
+        command = " ".join([*EDGESVM, "run", port, "--samples", str(SAMPLES), "--save", str(model)])
+        assert (
+            subprocess.run(["sh", "-c", f"{command} 2>&-"], timeout=60, check=False).returncode == 0
+        )
+    assert load(model).n_seen_ == SAMPLES
+
+
+@needs_pty
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no SIGHUP here")
+@pytest.mark.parametrize("nohup", [False, True])
+def test_a_session_that_drops_saves_and_ends(tmp_path, nohup):
+    """SIGHUP is SIGTERM, except under nohup, where it is nothing."""
+    model = tmp_path / "m.esvm"
+    prefix = ["nohup"] if nohup else []
+    with node("--rate", "2000") as port:
+        process = subprocess.Popen(
+            [*prefix, *EDGESVM, "run", port, "--save", str(model)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while "features per sample" not in process.stderr.readline():
+            assert process.poll() is None
+        time.sleep(0.5)
+        process.send_signal(signal.SIGHUP)
+        if nohup:
+            time.sleep(0.5)
+            assert process.poll() is None
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert load(model).n_seen_ > 100
+
+
+@needs_full
+def test_an_error_that_cannot_be_said_still_has_its_code():
+    with open("/dev/full", "wb") as full:
+        for command, code in ((["inspect", "/nowhere/m.esvm"], 1), (["eval"], 2)):
+            done = subprocess.run([*EDGESVM, *command], stderr=full, timeout=60, check=False)
+            assert done.returncode == code
+
+
+def test_lines_lost_are_counted_and_later_ones_written(monkeypatch, capsys):
+    status = StatusLine()
+    with monkeypatch.context() as patch:
+
+        def full(_):
+            raise OSError(errno.ENOSPC, "no space left on device")
+
+        patch.setattr(sys.stderr, "write", full)
+        status.say("one")
+        status.say("two")
+    status.say("three")
+    assert status.lost == 2
+    assert capsys.readouterr().err == "three\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+@pytest.mark.parametrize("module", ["numpy", "serial"])
+def test_ctrl_c_while_importing_is_one_line(tmp_path, module):
+    """The signal arrives where the package, or the command, is being imported."""
+    (tmp_path / module).mkdir()
+    (tmp_path / module / "__init__.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(5)\n"
+    )
+    command = Path(sys.executable).with_name("edgesvm")
+    done = subprocess.run(
+        [str(command), "run", "/dev/null"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "edgesvm: interrupted\n")
+
+
+def test_plot_without_matplotlib_is_one_line(tmp_path):
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')\n")
+    done = subprocess.run(
+        [*EDGESVM, "plot", "m.esvm", "-o", str(tmp_path / "m.png")],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "edgesvm: drawing needs matplotlib: pip install 'edgesvm[plot]'\n"
