@@ -246,7 +246,7 @@ def test_sigterm_while_a_node_says_nothing_ends_at_once(tmp_path):
         edge.ask_to_stop()
         until(lambda: edge.exit_code is not None)
         assert edge.exit_code == 130
-        assert edge.output() == (None, "")
+        assert edge.output() == (None, "edgesvm: interrupted\n")
     assert not save.exists()  # nothing was learned, nothing is kept
 
 

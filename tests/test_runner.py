@@ -398,6 +398,11 @@ def test_no_more_labels_are_learned_than_may_be(late_node):
     run_out(late_node, runner)
     assert (runner.learned, runner.over_rate) == (7, 28)
     assert late_node.flags()[:7] == [TRAINED | ABSTAIN, *[TRAINED] * 4, 0, 0]
+    now[0] = 100.0  # an idle time earns one second's worth, no more
+    for x in X[:8].tolist():
+        late_node.send(x, label=2)
+    run_out(late_node, runner)
+    assert (runner.learned, runner.over_rate) == (12, 31)
     with pytest.raises(ValueError, match="give a number > 0"):
         late_runner(FakeNode(), max_labels_per_second=0)
 

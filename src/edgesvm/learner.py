@@ -140,10 +140,12 @@ class Learner:
     # -- parameters, as in scikit-learn ------------------------------------------------------------
 
     @classmethod
-    def _param_names(cls) -> list[str]:
+    @functools.cache
+    def _param_names(cls) -> tuple[str, ...]:
         names = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
         order = cls._param_order
-        return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
+        rank = {name: place for place, name in enumerate(order)}
+        return tuple(sorted(names, key=lambda name: rank.get(name, len(rank))))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor arguments by name, as given."""

@@ -174,3 +174,17 @@ def test_plot_without_matplotlib_is_one_line(tmp_path):
     )
     assert done.returncode == 1
     assert done.stderr == "edgesvm: drawing needs matplotlib: pip install 'edgesvm[plot]'\n"
+
+
+def test_a_command_whose_reader_is_gone_fails_in_silence():
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as out:
+        done = subprocess.run(
+            [*EDGESVM, "plan", "16KiB", "--features", "8"],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, b"")

@@ -47,6 +47,7 @@ ALLOWED = {
             *("_lines", "_outbox", "_ring", "_samples"),
         )
     },
+    "edgesvm.ingest._guard": (MEMORYVIEW, "one view per key and control frame, none per sample"),
 }
 
 

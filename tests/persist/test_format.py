@@ -133,6 +133,11 @@ def sealed(body):
     return body + struct.pack("<I", zlib.crc32(body))
 
 
+def test_more_bytes_than_the_header_says_are_refused():
+    with pytest.raises(CorruptModelError, match="lengths do not add up"):
+        unpack(sealed(BODY + bytes(8)))
+
+
 def test_other_versions_are_named():
     for version in (0, 2, 65535):
         with pytest.raises(FormatVersionError, match=f"version {version};"):

@@ -39,14 +39,19 @@ def as_floats(
             " as input"
         )
     with np.errstate(over="ignore", invalid="ignore"):  # overflow gives inf, which is refused later
-        return np.ascontiguousarray(array, dtype)
+        return _aligned(np.ascontiguousarray(array, dtype))
+
+
+def _aligned(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy if its numbers do not begin on multiples of their size."""
+    return array if array.flags.aligned else array.copy()
 
 
 def as_weights(sample_weight: object, n_rows: int) -> np.ndarray | None:
     """Weights as float64 of shape (n_rows,). Their values are checked when each row is learned."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, np.float64, order="C")
+    weights = _aligned(np.asarray(sample_weight, np.float64, order="C"))
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n_rows},)")
     return weights

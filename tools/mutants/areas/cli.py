@@ -4,7 +4,7 @@ from mutant import Area, mutants_of
 
 AREA = Area(
     "cli",
-    ("tests/cli",),
+    ("tests/cli", "tests/test_run_on_a_pty.py"),
     (
         *mutants_of(
             "edgesvm/cli/arguments.py",
