@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from edgesvm import (
+    RBF,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
@@ -144,3 +145,78 @@ def test_parameters():
         explained |= set(re.findall(r"`(\w+)`", names))
     assert listed == {name: list(kind_of(name)().get_params(deep=False)) for name in LEARNERS}
     assert explained == {param for params in listed.values() for param in params}
+
+
+# -- scoring: what examples/read_snapshot.py does not read ----------------------------------------
+
+
+def sums(rows, beta, intercept, X, kernel):
+    flat = rows.transpose(0, 2, 1).reshape(-1, X.shape[1]).astype(float)
+    return intercept + kernel(X.astype(float), flat) @ beta
+
+
+def windowed(v, X, kernel):
+    w = len(v["intercept"])
+    a = int(v["n_batches"]) % w if v["n_batches"] >= w else 0
+    return sums(v["model_rows"][a], v["model_beta"][a], v["intercept"][a], X, kernel)
+
+
+def expansion(v, X, kernel):
+    return sums(v["rows"], v["beta"], v["intercept"], X, kernel)
+
+
+def samples(v, X, kernel):
+    n = int(v["n"])
+    return (v["b"] + kernel(X, v["vectors"][:n]) @ v["coef"][:n]) / v["mu"]
+
+
+KERNEL = RBF(0.5)
+SCORED = [
+    (ReservoirSVM(kernel=KERNEL, max_samples=50), expansion),
+    (RandSVM(solver=BatchSVM(kernel=KERNEL, max_samples=150, cache="64KiB")), expansion),
+    (IncrementalSVM(kernel=KERNEL, batch_size=30, max_vectors=60), expansion),
+    (CoreVectorMachine(kernel=KERNEL, max_core=40), expansion),
+    (WindowedSVM(kernel=KERNEL, batch_size=30, max_vectors=60), windowed),
+    (WindowedSVM(kernel=KERNEL, batch_size=70, max_vectors=90), windowed),
+    (IncrementalDecrementalSVM(kernel=KERNEL, C=3.0), samples),
+]
+
+
+@pytest.mark.parametrize("learner, formula", SCORED, ids=repr)
+def test_scoring(learner, formula):
+    X = np.random.default_rng(5).standard_normal((150, 3)).astype(np.float32)
+    y = X[:, 0] + X[:, 1] ** 2 > 0.5
+    y[:2] = False, True  # class index 1 is the larger label
+    learner.partial_fit(X, y, classes=[False, True])
+    f = learner.decision_function(X)
+    arrays = learner.plan(3).arrays
+    memory = learner._allocated.arena.memory
+    v = {a.name: np.ndarray(a.shape, a.dtype, memory.tobytes(), a.offset) for a in arrays}
+    assert np.abs(formula(v, X, KERNEL) - f).max() <= 1e-5 * np.abs(f).max()
+
+
+@pytest.mark.parametrize("kind", [OneVsOne, OneVsRest])
+@pytest.mark.parametrize("labels", [(2, 0, 1), (1, 0)])
+def test_scoring_of_many_classes(kind, labels):
+    y = np.resize(labels, 150)
+    X = np.random.default_rng(6).standard_normal((150, 3)) + 1.5 * np.eye(3)[y]
+    X = X.astype(np.float32)
+    model = kind(learner=StreamSVM(), n_classes=4).partial_fit(X, y)
+    z = np.hstack([X, np.ones((150, 1))])
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    f = [z @ part[64:80].view("<f4") for part in model._allocated.views["parts"]]
+    K = len(labels)
+    votes, sums = np.zeros((2, K, 150))
+    for j in range(K):
+        for i in range(j):
+            pair = f[j * (j - 1) // 2 + i]
+            votes[j] += pair > 0
+            votes[i] += pair <= 0
+            sums[j] += pair
+            sums[i] -= pair
+    score = votes + sums / (3 * (1 + np.abs(sums))) if kind is OneVsOne else np.array(f[:K])
+    expected = score[np.argsort(labels)].T
+    if K == 2:
+        larger, smaller = labels.index(1), labels.index(0)
+        expected = sums[larger] if kind is OneVsOne else (f[larger] - f[smaller]) / 2
+    assert np.abs(model.decision_function(X) - expected).max() <= 1e-5 * np.abs(expected).max()
