@@ -1,0 +1,222 @@
+"""The tables of FORMATS.md say what the learners' plans and parameters are."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgesvm import (
+    RBF,
+    BallVectorMachine,
+    BatchSVM,
+    CoreVectorMachine,
+    IncrementalDecrementalSVM,
+    IncrementalSVM,
+    KernelStreamSVM,
+    OneVsOne,
+    OneVsRest,
+    RandSVM,
+    ReservoirSVM,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+    WindowedSVM,
+)
+from edgesvm.contract.registry import LEARNERS, kind_of
+
+TEXT = (Path(__file__).parents[2] / "FORMATS.md").read_text()
+TYPES = {
+    "i64": "<i8",
+    "u64": "<u8",
+    "f64": "<f8",
+    "f32": "<f4",
+    "i32": "<i4",
+    "i8": "i1",
+    "u8": "u1",
+}
+D = 5
+
+# One setting or two of each learner, and the sizes that the table of learners gives for it.
+SOLVER = {"N": 40}
+CORE = {"N": 40, "p": 9}
+SETTINGS = [
+    (StreamSVM(), {"W": D + 1, "H": 1}),
+    (StreamSVM(n_balls=3, fit_intercept=False, dtype="float64"), {"W": D, "H": 4}),
+    (StreamSVM(lookahead=1), {"W": D + 1, "H": 2}),
+    (KernelStreamSVM(max_vectors=7), {"M": 8}),
+    (BatchSVM(max_samples=40, cache="1KiB"), SOLVER),
+    (ReservoirSVM(max_samples=40, cache="1KiB", dtype="float64"), SOLVER),
+    (IncrementalSVM(max_vectors=30, batch_size=10), SOLVER),
+    (
+        WindowedSVM(window=2, max_vectors=27, batch_size=13, dtype="float64"),
+        {"w": 2, "b": 13, "B": 32, "N": 40},
+    ),
+    (CoreVectorMachine(max_core=40, n_probes=9, dtype="float64"), CORE),
+    (BallVectorMachine(max_core=40, n_probes=9), CORE),
+    (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
+    (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
+    (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
+    (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 8}),
+    (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
+    (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
+    (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
+]
+WRAPPED = {"Standardized": "learner", "RandSVM": "solver"}
+
+
+def rows_after(heading):
+    """Cells of the rows of the table whose heading is this."""
+    lines = TEXT[TEXT.index(heading) :].splitlines()[2:]
+    table = lines[: next(i for i, line in enumerate(lines) if not line.startswith("|"))]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+
+
+def arrays_of_blocks():
+    blocks = {}
+    for block, name, kind, shape, _ in rows_after("| block | array | type | shape | holds |"):
+        blocks.setdefault(block, []).append((name.strip("`"), kind, shape))
+    return blocks
+
+
+BLOCKS = arrays_of_blocks()
+SEQUENCES = {
+    name.strip("`"): blocks for name, blocks, _ in rows_after("| learner | blocks | sizes |")
+}
+
+
+def blocks_of(learner, sizes):
+    """The blocks of a learner, those of the wrapped one included."""
+    name = type(learner).__name__
+    own, _, after = SEQUENCES[name].partition(";")
+    sequence = [block.strip() for block in own.split(",")]
+    if "if H > 1" in after and sizes["H"] > 1:
+        sequence.append("balls")
+    if name in WRAPPED:
+        inner = getattr(learner, WRAPPED[name])
+        sequence += blocks_of(inner, sizes)[1:]
+    return sequence
+
+
+def dtype_of(learner):
+    inner = WRAPPED.get(type(learner).__name__)
+    return dtype_of(getattr(learner, inner)) if inner else learner.get_params().get("dtype")
+
+
+def evaluated(shape, sizes):
+    """A shape of the table, as whole numbers; the lengths it leaves open are given in `sizes`."""
+    python = shape.replace("bytes of a part", "part").replace("8 p", "8 * p").replace("/", "//")
+    up = {"up": lambda n: math.ceil(n / 16) * 16}
+    return tuple(eval(python, up, sizes) for python in python.split(",") if python)
+
+
+@pytest.mark.parametrize("learner, sizes", SETTINGS, ids=repr)
+def test_arena(learner, sizes):
+    plan = learner.plan(D)
+    real = np.dtype(dtype_of(learner) or "float32")
+    part = plan.arrays[-1].shape[-1] if "Q" in sizes else 0
+    sizes = {"K": 2, "D": D, "L": 64 // real.itemsize, "part": part} | sizes
+    at = 0
+    expected = [array for block in blocks_of(learner, sizes) for array in BLOCKS[block]]
+    assert [array.name for array in plan.arrays] == [name for name, _, _ in expected]
+    for array, (name, kind, shape) in zip(plan.arrays, expected, strict=True):
+        at = -(-at // 8) * 8
+        dtype = real if kind == "real" else np.dtype(TYPES[kind])
+        sizes["rest"] = (plan.total - at) // 4
+        assert (name, array.dtype, array.offset) == (name, dtype, at)
+        assert array.shape == evaluated(shape, sizes), name
+        at += dtype.itemsize * math.prod(array.shape)
+    assert -(-at // 8) * 8 == plan.total
+
+
+def test_every_learner_and_block_is_tried():
+    tried = [(type(learner).__name__, blocks_of(learner, sizes)) for learner, sizes in SETTINGS]
+    assert {name for name, _ in tried} == LEARNERS.keys() == SEQUENCES.keys()
+    assert {block for _, blocks in tried for block in blocks} == BLOCKS.keys()
+
+
+def test_parameters():
+    listed, explained = {}, set()
+    for names, params in rows_after("| learner | parameters, in order |"):
+        for name in re.findall(r"`(\w+)`", names):
+            listed[name] = re.findall(r"`(\w+)`", params)
+    for names, _, _ in rows_after("| parameter | type | meaning |"):
+        explained |= set(re.findall(r"`(\w+)`", names))
+    assert listed == {name: list(kind_of(name)().get_params(deep=False)) for name in LEARNERS}
+    assert explained == {param for params in listed.values() for param in params}
+
+
+# -- scoring: what examples/read_snapshot.py does not read ----------------------------------------
+
+
+def sums(rows, beta, intercept, X, kernel):
+    flat = rows.transpose(0, 2, 1).reshape(-1, X.shape[1]).astype(float)
+    return intercept + kernel(X.astype(float), flat) @ beta
+
+
+def windowed(v, X, kernel):
+    w = len(v["intercept"])
+    a = int(v["n_batches"]) % w if v["n_batches"] >= w else 0
+    return sums(v["model_rows"][a], v["model_beta"][a], v["intercept"][a], X, kernel)
+
+
+def expansion(v, X, kernel):
+    return sums(v["rows"], v["beta"], v["intercept"], X, kernel)
+
+
+def samples(v, X, kernel):
+    n = int(v["n"])
+    return (v["b"] + kernel(X, v["vectors"][:n]) @ v["coef"][:n]) / v["mu"]
+
+
+KERNEL = RBF(0.5)
+SCORED = [
+    (ReservoirSVM(kernel=KERNEL, max_samples=50), expansion),
+    (RandSVM(solver=BatchSVM(kernel=KERNEL, max_samples=150, cache="64KiB")), expansion),
+    (IncrementalSVM(kernel=KERNEL, batch_size=30, max_vectors=60), expansion),
+    (CoreVectorMachine(kernel=KERNEL, max_core=40), expansion),
+    (WindowedSVM(kernel=KERNEL, batch_size=30, max_vectors=60), windowed),
+    (WindowedSVM(kernel=KERNEL, batch_size=70, max_vectors=90), windowed),
+    (IncrementalDecrementalSVM(kernel=KERNEL, C=3.0), samples),
+]
+
+
+@pytest.mark.parametrize("learner, formula", SCORED, ids=repr)
+def test_scoring(learner, formula):
+    X = np.random.default_rng(5).standard_normal((150, 3)).astype(np.float32)
+    y = X[:, 0] + X[:, 1] ** 2 > 0.5
+    y[:2] = False, True  # class index 1 is the larger label
+    learner.partial_fit(X, y, classes=[False, True])
+    f = learner.decision_function(X)
+    arrays = learner.plan(3).arrays
+    memory = learner._allocated.arena.memory
+    v = {a.name: np.ndarray(a.shape, a.dtype, memory.tobytes(), a.offset) for a in arrays}
+    assert np.abs(formula(v, X, KERNEL) - f).max() <= 1e-5 * np.abs(f).max()
+
+
+@pytest.mark.parametrize("kind", [OneVsOne, OneVsRest])
+@pytest.mark.parametrize("labels", [(2, 0, 1), (1, 0)])
+def test_scoring_of_many_classes(kind, labels):
+    y = np.resize(labels, 150)
+    X = np.random.default_rng(6).standard_normal((150, 3)) + 1.5 * np.eye(3)[y]
+    X = X.astype(np.float32)
+    model = kind(learner=StreamSVM(), n_classes=4).partial_fit(X, y)
+    z = np.hstack([X, np.ones((150, 1))])
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    f = [z @ part[64:80].view("<f4") for part in model._allocated.views["parts"]]
+    K = len(labels)
+    votes, sums = np.zeros((2, K, 150))
+    for j in range(K):
+        for i in range(j):
+            pair = f[j * (j - 1) // 2 + i]
+            votes[j] += pair > 0
+            votes[i] += pair <= 0
+            sums[j] += pair
+            sums[i] -= pair
+    score = votes + sums / (3 * (1 + np.abs(sums))) if kind is OneVsOne else np.array(f[:K])
+    expected = score[np.argsort(labels)].T
+    if K == 2:
+        larger, smaller = labels.index(1), labels.index(0)
+        expected = sums[larger] if kind is OneVsOne else (f[larger] - f[smaller]) / 2
+    assert np.abs(model.decision_function(X) - expected).max() <= 1e-5 * np.abs(expected).max()
