@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cobs import cobs
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,8 +46,8 @@ def test_cobs_by_hand(encode, raw, run):
     assert len(run) <= wire.max_encoded_length(len(raw))
 
 
-@pytest.mark.parametrize("zero_at", [None, 0, 1, 100, -1])
-@pytest.mark.parametrize("n", [0, 1, 2, 253, 254, 255, 256, 507, 508, 509, 762])
+@each("zero_at", [None, 0, 1, 100, -1])
+@each("n", [0, 1, 2, 253, 254, 255, 256, 507, 508, 509, 762])
 def test_cobs_equals_the_cobs_package_around_whole_blocks(n, zero_at):
     raw = bytearray(b"\x07" * n)
     if zero_at is not None and n > abs(zero_at):
@@ -123,7 +124,7 @@ def test_scale_table_is_sent_in_pages_and_its_crc_covers_all_pairs():
     assert max(map(len, bodies)) + wire.MIN_RAW <= wire.MAX_RAW
 
 
-@pytest.mark.parametrize("body", [b"", b"\0" * 4, b"\0" * 11, b"\1\0\1\0" + b"\0" * 8, b"\0" * 12])
+@each("body", [b"", b"\0" * 4, b"\0" * 11, b"\1\0\1\0" + b"\0" * 8, b"\0" * 12])
 def test_scale_page_refuses_an_invalid_body(body):
     with pytest.raises(wire.BadBody):
         wire.ScalePage.unpack(body)
@@ -138,7 +139,7 @@ def test_scale_table_refuses_invalid_arguments(scales, offsets, options):
         wire.scale_table(scales, offsets, **options)
 
 
-@pytest.mark.parametrize("body", [wire.Command(7, wire.SET_RATE, 0, b"abcd"), wire.Ack(7, 9, 1)])
+@each("body", [wire.Command(7, wire.SET_RATE, 0, b"abcd"), wire.Ack(7, 9, 1)])
 def test_commands_survive_the_wire(body):
     packed = body.pack()
     assert type(body).unpack(packed) == body
@@ -167,7 +168,7 @@ BODIES = [
 ]
 
 
-@pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
+@each("body", BODIES, ids=lambda body: type(body).__name__)
 def test_bodies_survive_the_wire_and_refuse_other_lengths(body):
     packed = body.pack()
     assert type(body).unpack(packed) == body
@@ -228,7 +229,7 @@ def test_longest_frame_is_accepted_and_one_byte_more_is_not():
     assert len(decoder.feed(frame_of_raw(12))) == 1
 
 
-@pytest.mark.parametrize("n", [1, 11])
+@each("n", [1, 11])
 def test_run_too_short_for_a_frame_is_bad_len(n):
     decoder = FrameDecoder()
     assert decoder.feed(wire.cobs_encode(b"\x05" * n) + b"\0") == []
@@ -264,7 +265,7 @@ def test_resync_discards_to_the_first_delimiter():
     assert decoder.broken_identities() == []
 
 
-@pytest.mark.parametrize("label", [None, 1])
+@each("label", [None, 1])
 def test_no_single_bit_flip_is_accepted(label):
     frame = wire.encode_sample(77, 1234, [0.5, -1.25, 0.0, 3e7], label=label)
     for bit in range(8 * (len(frame) - 1)):
@@ -335,7 +336,7 @@ def test_identities_hold_for_any_bytes(noise):
     assert decoder.delimiters == noise.count(0)
 
 
-@pytest.mark.parametrize("max_raw", [11, 0, -5, 262145])
+@each("max_raw", [11, 0, -5, 262145])
 def test_decoder_refuses_a_limit_out_of_range(max_raw):
     with pytest.raises(ValueError, match="max_raw"):
         FrameDecoder(max_raw)

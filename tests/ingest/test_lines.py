@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -29,13 +30,13 @@ GOOD_NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("text", GOOD_NUMBERS)
+@each("text", GOOD_NUMBERS)
 def test_decimals_by_hand(text):
     got = np.float32(parse_float32_view(text.encode()))
     assert got.tobytes() == np.float32(float(text)).tobytes()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -62,14 +63,14 @@ def test_text_that_is_not_a_decimal(text):
     assert parse_float32_view(text.encode()) == "bad_char"
 
 
-@pytest.mark.parametrize(
+@each(
     "text", ["nan", "NaN", "-nan", "inf", "-INF", "+Infinity", "ovf", "1e39", "-9e999999", "3.5e38"]
 )
 def test_text_that_is_not_a_finite_float32(text):
     assert parse_float32_view(text.encode()) == "bad_value"
 
 
-@pytest.mark.parametrize("text", ["1e-60", "0e999", "-0.000e5", "0." + "0" * 400 + "1", "1e-9999"])
+@each("text", ["1e-60", "0e999", "-0.000e5", "0." + "0" * 400 + "1", "1e-9999"])
 def test_decimals_that_are_too_small_become_zero(text):
     assert parse_float32_view(text.encode()) == 0.0
 
@@ -140,7 +141,7 @@ def checked(text):
     return f"{text}*{xor:02X}\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "0.5,-3,1", "0.5, -3, 1", "0.5\t-3\t1", "0.5;-3;1", "0.5 -3 1", "  0.5   -3  1  ",
@@ -148,7 +149,7 @@ def checked(text):
         "x:0.5 y:-3 z:1", "x:0.5\ty:-3\tz:1", "@7 0.5,-3,1", "+0.5,-3.0,1.0", "@7  0.5 -3 1",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("end", ["\n", "\r\n", " \n"])
+@each("end", ["\n", "\r\n", " \n"])
 def test_the_same_sample_in_every_notation(line, end):
     into = parser()
     feed(into, line + end)
@@ -158,7 +159,7 @@ def test_the_same_sample_in_every_notation(line, end):
     assert batch.sequence.tolist() == [7 if line.startswith("@") else 0]
 
 
-@pytest.mark.parametrize("line", ["1,2,", "1,2,?", "1\t2\t", "1\t2\t?", "1;2;", "1 2 ?", "1,2, ?"])
+@each("line", ["1,2,", "1,2,?", "1\t2\t", "1\t2\t?", "1;2;", "1 2 ?", "1,2, ?"])
 def test_absent_label(line):
     into = parser()
     feed(into, line + "\r\n")
@@ -167,7 +168,7 @@ def test_absent_label(line):
     assert not batch.has_label[0]
 
 
-@pytest.mark.parametrize("line", ["1,2", "1,2,", "1\t2\t", "1 2", "1;2;"])
+@each("line", ["1,2", "1,2,", "1\t2\t", "1 2", "1;2;"])
 def test_no_label_column(line):
     into = parser(label_column=False)
     feed(into, line + "\n")
@@ -261,7 +262,7 @@ def test_the_longer_checksum_is_a_crc_and_becomes_required_too():
     assert into.broken_identities() == []
 
 
-@pytest.mark.parametrize("tail", ["*", "*1", "*123", "*12345", "*29B1 1", "*29BG", "*+9B1"])
+@each("tail", ["*", "*1", "*123", "*12345", "*29B1 1", "*29BG", "*+9B1"])
 def test_a_checksum_has_two_or_four_digits(tail):
     into = parser()
     feed(into, f"1,2,0{tail}\n")

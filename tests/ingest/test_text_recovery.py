@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from each import each
 from fake_port import Clock, FakePort, rows, sound, text_link
 
 from edgesvm.cli import main
@@ -45,7 +46,7 @@ def read_all(link, port):
 ANNOUNCED = b"#esvm 1 d=12 label=last\n"
 
 
-@pytest.mark.parametrize("lost", range(len(ANNOUNCED)))
+@each("lost", range(len(ANNOUNCED)))
 def test_one_byte_lost_from_the_first_announcement_costs_at_most_three_rows(clock, lost):
     damaged = ANNOUNCED[:lost] + ANNOUNCED[lost + 1 :]
     session = b"\n" + damaged + wide_rows(50)
@@ -128,8 +129,8 @@ def test_rows_that_contradict_what_the_caller_said_are_counted_only(clock):
     assert sound(link)["bad_columns"] == 500
 
 
-@pytest.mark.parametrize("length", [4, 10, 50, 63, 64, 65, 300])
-@pytest.mark.parametrize("lost", [0, 1, 2])
+@each("length", [4, 10, 50, 63, 64, 65, 300])
+@each("lost", [0, 1, 2])
 def test_a_numbered_sketch_that_restarts_is_learned_from_again(clock, length, lost):
     """Its first `lost` lines after the reset do not arrive; nothing is announced."""
     n_boots = 10

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
+from each import each
 
 from edgesvm import (
     RBF,
@@ -111,7 +111,7 @@ def evaluated(shape, sizes):
     return tuple(eval(python, up, sizes) for python in python.split(",") if python)
 
 
-@pytest.mark.parametrize("learner, sizes", SETTINGS, ids=repr)
+@each("learner, sizes", SETTINGS, ids=repr)
 def test_arena(learner, sizes):
     plan = learner.plan(D)
     real = np.dtype(dtype_of(learner) or "float32")
@@ -182,7 +182,7 @@ SCORED = [
 ]
 
 
-@pytest.mark.parametrize("learner, formula", SCORED, ids=repr)
+@each("learner, formula", SCORED, ids=repr)
 def test_scoring(learner, formula):
     X = np.random.default_rng(5).standard_normal((150, 3)).astype(np.float32)
     y = X[:, 0] + X[:, 1] ** 2 > 0.5
@@ -195,8 +195,8 @@ def test_scoring(learner, formula):
     assert np.abs(formula(v, X, KERNEL) - f).max() <= 1e-5 * np.abs(f).max()
 
 
-@pytest.mark.parametrize("kind", [OneVsOne, OneVsRest])
-@pytest.mark.parametrize("labels", [(2, 0, 1), (1, 0)])
+@each("kind", [OneVsOne, OneVsRest])
+@each("labels", [(2, 0, 1), (1, 0)])
 def test_scoring_of_many_classes(kind, labels):
     y = np.resize(labels, 150)
     X = np.random.default_rng(6).standard_normal((150, 3)) + 1.5 * np.eye(3)[y]
