@@ -153,7 +153,7 @@ def test_a_signal_handler_may_predict_and_nothing_else(tmp_path):
 def test_ctrl_c_ends_the_wait_for_another_thread():
     entry = BY_NAME["IncrementalDecrementalSVM"]
     few, labels = entry.stream(1000)
-    X, y = np.tile(few, (20, 1)), np.tile(labels, 20)
+    X, y = np.tile(few, (400, 1)), np.tile(labels, 400)  # seconds of work
     model = entry.make().allocate(entry.n_features)
     thread = threading.Thread(target=model.partial_fit, args=(X, y))
     thread.start()
