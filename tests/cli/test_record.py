@@ -1,7 +1,7 @@
 """``edgesvm record`` and ``replay`` as users run them, a simulated node on a pseudo-terminal."""
 
 import argparse
-import contextlib
+import functools
 import json
 import os
 import signal
@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+import simulated_node
 
 from edgesvm import load
 from edgesvm.cli import main
@@ -23,20 +24,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-te
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
 
 
-@contextlib.contextmanager
-def node(*options):
-    """A simulated node; its port. Ended at the latest with the block."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "firmware_sim", "serve", "--json", "--seed", "3", *options],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        try:
-            yield json.loads(process.stdout.readline())["port"]
-        finally:
-            process.terminate()
-            process.stdout.read()
+node = functools.partial(simulated_node.node, "--seed", "3")
 
 
 def rotating(n):

@@ -1,6 +1,5 @@
 """What must not end learning, and what ends a command in one line: the real process, real pipes."""
 
-import contextlib
 import errno
 import json
 import os
@@ -11,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from simulated_node import node
 
 from edgesvm import load
 from edgesvm.cli.status import StatusLine
@@ -19,21 +19,6 @@ EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
 SAMPLES = 3000
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
-
-
-@contextlib.contextmanager
-def node(*options):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "firmware_sim", "serve", "--json", *options],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        try:
-            yield json.loads(process.stdout.readline())["port"]
-        finally:
-            process.terminate()
-            process.stdout.read()
 
 
 def run(port, *options, **pipes):

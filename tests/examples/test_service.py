@@ -2,8 +2,8 @@
 
 import configparser
 import contextlib
+import functools
 import itertools
-import json
 import os
 import re
 import shlex
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
+import simulated_node
 
 from edgesvm.cli.service import Service
 from edgesvm.persist import Checkpoint
@@ -103,19 +104,7 @@ def test_the_udev_rule_names_the_port_and_the_unit():
         assert 'ENV{SYSTEMD_WANTS}+="edgesvm.service"' in rule
 
 
-@contextlib.contextmanager
-def node():
-    process = subprocess.Popen(
-        [sys.executable, "-m", "firmware_sim", "serve", "--json", "--rate", "2000"],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        try:
-            yield json.loads(process.stdout.readline())["port"]
-        finally:
-            process.terminate()
-            process.stdout.read()
+node = functools.partial(simulated_node.node, "--rate", "2000")
 
 
 @contextlib.contextmanager
