@@ -1,5 +1,6 @@
 """Fixtures that every test folder may use, and the folder of plain helper modules on the path."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -24,6 +25,15 @@ APART = {
 sys.path.insert(0, str(SUPPORT))
 
 from firmware_sim.limits.allocations import build_preload  # noqa: E402
+
+
+def pytest_configure():
+    """Under nohup, or in the background of a script, signals arrive ignored; the processes that
+    tests start would inherit that.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items):

@@ -83,23 +83,28 @@ def test_a_session_that_drops_saves_and_ends(tmp_path, nohup):
     """SIGHUP is SIGTERM, except under nohup, where it is nothing."""
     model = tmp_path / "m.esvm"
     prefix = ["nohup"] if nohup else []
-    with node("--rate", "2000") as port:
-        process = subprocess.Popen(
+    with (
+        node("--rate", "2000") as port,
+        subprocess.Popen(
             [*prefix, *EDGESVM, "run", port, "--save", str(model)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
-        while "features per sample" not in process.stderr.readline():
-            assert process.poll() is None
-        time.sleep(0.5)
-        process.send_signal(signal.SIGHUP)
-        if nohup:
+        ) as process,
+    ):
+        try:
+            while "features per sample" not in process.stderr.readline():
+                assert process.poll() is None
             time.sleep(0.5)
-            assert process.poll() is None
-            process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+            process.send_signal(signal.SIGHUP)
+            if nohup:
+                time.sleep(0.5)
+                assert process.poll() is None
+                process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=30)
+        finally:
+            process.kill()  # or it would read what later tests' nodes send
     assert process.returncode == 0
     assert load(model).n_seen_ > 100
 
