@@ -155,8 +155,6 @@ def make_node(options: argparse.Namespace) -> Node:
     if device:
         # The buffer must hold at least one sample, even if the profile's is smaller.
         settings["tx_bytes"] = max(device.tx_bytes, 8 * source.n_features + 64)
-    if options.key and options.mishap:
-        raise ValueError("--mishap makes frames without tags and does not apply with --key")
     return FaultyNode(
         source,
         mishaps=Mishaps(fault_rates("none", options.mishap), seed=options.seed),
