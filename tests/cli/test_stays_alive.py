@@ -15,6 +15,7 @@ from simulated_node import node
 
 from edgesvm import load
 from edgesvm.cli import main, status
+from edgesvm.cli.stopping import Stop, stop_signals
 from edgesvm.ingest import Batch, RecordingSchema, RecordingWriter
 
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
@@ -240,3 +241,17 @@ def test_a_command_whose_reader_is_gone_fails_in_silence():
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_signal_before_or_in_a_wait_ends_it_and_one_at_work_does_not():
+    with stop_signals() as signals:
+        signal.raise_signal(signal.SIGTERM)  # at work: what is half done is finished
+        assert signals.stopping
+        waited = False
+        with pytest.raises(Stop), signals.interruptible():
+            waited = True
+        assert not waited
+    with stop_signals() as signals:
+        with pytest.raises(Stop), signals.interruptible():
+            signal.raise_signal(signal.SIGINT)
+        assert signals.stopping
