@@ -17,6 +17,10 @@ SOURCES := $(shell find src \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' \
 SANITIZE = -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false \
            -Csetup-args=-Dbuildtype=debugoptimized
 SANITIZED_TESTS = tests/core tests/ingest tests/persist tests/learners tests/preprocessing tests/fuzz
+# Data races of the compiled modules. Nothing needs to be suppressed.
+TSAN     = -Csetup-args=-Db_sanitize=thread -Csetup-args=-Db_lundef=false \
+           -Csetup-args=-Dbuildtype=debugoptimized
+RACES    = TSAN_OPTIONS=exitcode=66:history_size=4
 # The same under clang, with the coverage that libFuzzer needs.
 CLANG   ?= $(firstword $(foreach c,clang clang-16 clang-15 clang-14,$(shell command -v $(c))))
 FUZZ     = address,fuzzer-no-link
@@ -27,7 +31,7 @@ FUZZ_SECONDS ?= 60
 CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
-.PHONY: help build demo test test-bounds lint conformance mutants sanitize fuzz bench clean
+.PHONY: help build demo test test-bounds lint conformance mutants sanitize sanitize-threads fuzz bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -69,6 +73,7 @@ conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, l
 	$(BIN)/python -m firmware_sim conformance --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long $(PYTEST_ARGS)
 	$(MAKE) sanitize
+	$(MAKE) sanitize-threads
 	$(MAKE) fuzz
 	$(MAKE) mutants
 
@@ -80,6 +85,12 @@ sanitize:  ## run tests under the address and undefined-behaviour sanitizers
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" $(CHECKED) \
 	  .venv-sanitize/bin/pytest -q -m 'not long' -p no:cacheprovider $(SANITIZED_TESTS) $(PYTEST_ARGS)
 
+sanitize-threads:  ## run threads and callbacks under the thread sanitizer
+	$(MAKE) .venv-tsan/.built .venv-tsan/.extra-test VENV=.venv-tsan SETUP='$(TSAN)'
+	LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" $(RACES) \
+	  .venv-tsan/bin/pytest -q -m 'not long' -p no:cacheprovider tests/conformance/test_threads.py \
+	    -k 'not ctrl_c' $(PYTEST_ARGS)  # their limits in seconds are for a core at full speed
+
 fuzz:  ## fuzz every reader for FUZZ_SECONDS with the address sanitizer (needs clang)
 	@if test -z "$(CLANG)"; then echo "fuzz: SKIPPED, no clang here (apt-get install clang libclang-rt-14-dev)"; else \
 	  CC="$(CLANG)" $(MAKE) .venv-fuzz/.built .venv-fuzz/.extra-fuzz VENV=.venv-fuzz SETUP='$(FUZZING)' && \
@@ -90,4 +101,4 @@ bench: $(VENV)/.built $(VENV)/.extra-bench  ## measure speed, accuracy and paper
 	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
 
 clean:  ## remove what was built
-	rm -rf .venv .venv-bounds .venv-sanitize .venv-fuzz build demo-out
+	rm -rf .venv .venv-bounds .venv-sanitize .venv-tsan .venv-fuzz build demo-out

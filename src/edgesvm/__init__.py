@@ -1,6 +1,7 @@
 """Support vector machines that learn on the device, from a stream seen once, in a fixed number of
 bytes."""
 
+import edgesvm_command  # noqa: F401  (first: it handles Ctrl-C during the imports of the command)
 from edgesvm.budget import MemoryPlan
 from edgesvm.errors import (
     CorruptModelError,

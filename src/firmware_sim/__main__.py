@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from firmware_sim.conformance import as_json, conform
 from firmware_sim.harness import Pump, simulate
@@ -90,6 +91,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     conformance.add_argument(
         "--seed", type=int, default=7, help="random seed of signal and faults; default 7"
+    )
+    conformance.add_argument(
+        "--key", type=Path, metavar="FILE", help="tag all frames of both ends with the key in FILE"
     )
     conformance.add_argument("--json", action="store_true", help="print only the JSON line")
     for command in (serve, run):
@@ -210,6 +214,7 @@ def _conformance(options: argparse.Namespace) -> int:
         mix=options.mix,
         seed=options.seed,
         baud=options.baud,
+        key=options.key,
         on_progress=status,
     ):
         status.end()

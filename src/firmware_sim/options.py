@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 
+from edgesvm.cli import status
 from edgesvm.data import SampleSource
 from edgesvm.ingest import open_rows
 from edgesvm.ingest.keys import read_key
@@ -154,8 +155,6 @@ def make_node(options: argparse.Namespace) -> Node:
     if device:
         # The buffer must hold at least one sample, even if the profile's is smaller.
         settings["tx_bytes"] = max(device.tx_bytes, 8 * source.n_features + 64)
-    if options.key and options.mishap:
-        raise ValueError("--mishap makes frames without tags and does not apply with --key")
     return FaultyNode(
         source,
         mishaps=Mishaps(fault_rates("none", options.mishap), seed=options.seed),
@@ -199,29 +198,24 @@ class StatusLine:
     """A live status line; nothing if stderr is not a terminal."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
-        self._next = 0.0
+        self._line = status.StatusLine(quiet=not sys.stderr.isatty())
         self._started = time.monotonic()
 
     def __call__(self, node: Node, line: Line, *_: object) -> None:
-        now = time.monotonic()
-        if not self._shown or now < self._next:
-            return
-        self._next = now + 0.2
-        last = node.scorer.last_accuracy
-        text = (
-            f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
-            f"{node.scorer.received:,} predicted  "
-            f"accuracy {'-' if last is None else f'{last:.3f}'}  "
-            f"faults {len(line.faults.ledger) if line.faults else 0}  "
-            f"{now - self._started:.0f} s"
-        )
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
+        def text() -> str:
+            last = node.scorer.last_accuracy
+            return (
+                f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
+                f"{node.scorer.received:,} predicted  "
+                f"accuracy {'-' if last is None else f'{last:.3f}'}  "
+                f"faults {len(line.faults.ledger) if line.faults else 0}  "
+                f"{time.monotonic() - self._started:.0f} s"
+            )
+
+        self._line.show(text)
 
     def end(self) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
+        self._line.end()
 
 
 def closing_source(source: SampleSource) -> contextlib.AbstractContextManager:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from edgesvm import OneVsOne, StreamSVM
-from edgesvm.cli import main
+from edgesvm.cli import link_options, main
 from edgesvm.cli.status import StatusLine
+from edgesvm.errors import LinkDown
 
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
 
@@ -295,6 +296,25 @@ def test_where_there_is_no_terminal_the_first_line_comes_later(capsys):
     status.say("a line that stays")
     status.end()
     assert capsys.readouterr().err == "a line that stays\n"
+
+
+@pytest.mark.parametrize(
+    "command", [["run", "PORT"], ["record", "PORT", "a.rec"]], ids=lambda c: c[0]
+)
+def test_the_time_of_a_silence_reaches_the_link(tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    asked = []
+
+    def open_link(*_, silent_after, **__):
+        asked.append(silent_after)
+        raise LinkDown("no port here")
+
+    monkeypatch.setattr(link_options, "open_link", open_link)
+    for given in ([], ["--silent-after", "30"]):
+        complaint(capsys, 1, *command, *given)
+    assert asked == [5.0, 30.0]
+    line = complaint(capsys, 2, *command, "--silent-after", "4.9")
+    assert "at least 5 seconds" in line and len(asked) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")

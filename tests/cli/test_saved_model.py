@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from firmware_sim.node import FrameNode, RotatingMachine
 
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 NO_PORT = "/nonexistent/port"
+ROWS = Path(__file__).parents[1] / "ingest" / "golden" / "samples.rec"
 HOLD = """
 import sys
 from edgesvm.persist.exclusive import Claim
@@ -74,15 +76,20 @@ def held(tmp_path):
         process.communicate()
 
 
-@pytest.mark.parametrize("option", ["--checkpoint", "--checkpoint-second", "--save", "record"])
+@pytest.mark.parametrize(
+    "option", ["--checkpoint", "--checkpoint-second", "--save", "record", "eval", "replay"]
+)
 def test_the_holder_is_named_before_the_port_is_opened(tmp_path, capsys, held, option):
     path = tmp_path / "m.rec"
-    words = ["record", NO_PORT, str(path)] if option == "record" else ["run", NO_PORT]
-    if option != "record":
+    words = {
+        "--checkpoint-second": ["run", NO_PORT, "--checkpoint", str(tmp_path / "first")],
+        "record": ["record", NO_PORT, str(path)],
+        "eval": ["eval", str(ROWS), "--save", str(path)],
+        "replay": ["replay", str(ROWS), "--save", str(path)],
+    }.get(option, ["run", NO_PORT])
+    if option.startswith("--"):
         words += [option, str(path)]
-    if option == "--checkpoint-second":
-        words += ["--checkpoint", str(tmp_path / "first")]
-    pid = held(f"{path}.lock" if option == "--save" else path)
+    pid = held(f"{path}.lock" if option in ("--save", "eval", "replay") else path)
     before = sorted(os.listdir(tmp_path))
     assert main(words) == 1
     said = capsys.readouterr().err

@@ -9,16 +9,25 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from simulated_node import node
 
 from edgesvm import load
-from edgesvm.cli.status import StatusLine
+from edgesvm.cli import main, status
+from edgesvm.cli.stopping import Stop, stop_signals
+from edgesvm.ingest import Batch, RecordingSchema, RecordingWriter
 
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
+COMMAND = Path(sys.executable).with_name("edgesvm")
 SAMPLES = 3000
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+
+
+def full(_):
+    """Write to a full disk."""
+    raise OSError(errno.ENOSPC, "no space left on device")
 
 
 def run(port, *options, **pipes):
@@ -29,7 +38,7 @@ def run(port, *options, **pipes):
 @needs_full
 def test_a_full_disk_under_the_log_does_not_end_learning(tmp_path):
     model = tmp_path / "m.esvm"
-    with node("--samples", str(SAMPLES)) as port, open("/dev/full", "wb") as full:
+    with node("--samples", str(SAMPLES)) as port, open("/dev/full", "wb") as medium:
         process = run(
             port,
             "--json",
@@ -38,7 +47,7 @@ def test_a_full_disk_under_the_log_does_not_end_learning(tmp_path):
             "--save",
             model,
             stdout=subprocess.PIPE,
-            stderr=full,
+            stderr=medium,
         )
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
@@ -111,38 +120,70 @@ def test_a_session_that_drops_saves_and_ends(tmp_path, nohup):
 
 @needs_full
 def test_an_error_that_cannot_be_said_still_has_its_code():
-    with open("/dev/full", "wb") as full:
+    with open("/dev/full", "wb") as medium:
         for command, code in ((["inspect", "/nowhere/m.esvm"], 1), (["eval"], 2)):
-            done = subprocess.run([*EDGESVM, *command], stderr=full, timeout=60, check=False)
+            done = subprocess.run([*EDGESVM, *command], stderr=medium, timeout=60, check=False)
             assert done.returncode == code
 
 
 def test_lines_lost_are_counted_and_later_ones_written(monkeypatch, capsys):
-    status = StatusLine()
+    line = status.StatusLine()
     with monkeypatch.context() as patch:
-
-        def full(_):
-            raise OSError(errno.ENOSPC, "no space left on device")
-
         patch.setattr(sys.stderr, "write", full)
-        status.say("one")
-        status.say("two")
-    status.say("three")
-    assert status.lost == 2
+        line.say("one")
+        line.say("two")
+    line.say("three")
+    assert line.lost == 2
     assert capsys.readouterr().err == "three\n"
 
 
+def test_a_full_disk_under_the_log_does_not_end_an_evaluation(tmp_path, capsys, monkeypatch):
+    csv, rec = tmp_path / "rows.csv", tmp_path / "rows.rec"
+    csv.write_text("0.5,1.5,0\n1.5,0.5,1\n" * 100)
+    X = np.tile(np.array([[0.5, 1.5], [1.5, 0.5]], np.float32), (100, 1))
+    y = np.arange(200, dtype=np.int32) % 2
+    with RecordingWriter(rec, RecordingSchema(2)) as writer:
+        ones = np.ones(200, np.float32)
+        writer.append(Batch(X, y, ones.astype(bool), ones, np.arange(200, dtype=np.uint32)))
+    monkeypatch.setattr(status, "LOG_EVERY_S", 0.0)
+    monkeypatch.setattr(sys.stderr, "write", full)
+    for command in (["eval", str(csv)], ["replay", str(rec)]):
+        assert main(command) == 0
+        said = capsys.readouterr().out
+        assert "199 rows predicted" in said
+        assert "\n200 lines of this log could not be written" in said
+        assert main([*command, "--json"]) == 0  # without a log
+        assert json.loads(capsys.readouterr().out)["log_lost"] == 0
+
+
+@needs_pty
+@needs_full
+def test_a_full_disk_under_the_log_does_not_end_a_recording(tmp_path):
+    file = tmp_path / "node.rec"
+    with node("--samples", str(SAMPLES)) as port, open("/dev/full", "wb") as medium:
+        done = subprocess.run(
+            [*EDGESVM, "record", port, str(file), "--json", "--samples", str(SAMPLES)],
+            stdout=subprocess.PIPE,
+            stderr=medium,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 0
+    report = json.loads(done.stdout)
+    assert report["taken"] == SAMPLES and report["counters"]["log_lost"] >= 1
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+@pytest.mark.parametrize("command", [[str(COMMAND)], EDGESVM], ids=["edgesvm", "-m edgesvm.cli"])
 @pytest.mark.parametrize("module", ["numpy", "serial"])
-def test_ctrl_c_while_importing_is_one_line(tmp_path, module):
+def test_ctrl_c_while_importing_is_one_line(tmp_path, module, command):
     """The signal arrives where the package, or the command, is being imported."""
     (tmp_path / module).mkdir()
     (tmp_path / module / "__init__.py").write_text(
         "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(5)\n"
     )
-    command = Path(sys.executable).with_name("edgesvm")
     done = subprocess.run(
-        [str(command), "run", "/dev/null"],
+        [*command, "run", "/dev/null"],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
@@ -150,6 +191,28 @@ def test_ctrl_c_while_importing_is_one_line(tmp_path, module):
         check=False,
     )
     assert (done.returncode, done.stderr) == (130, "edgesvm: interrupted\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+def test_ctrl_c_at_work_is_the_command_s_own(tmp_path):
+    """What handles it during the imports is gone: `run` saves."""
+    code = "import edgesvm.cli, signal; print(signal.getsignal(signal.SIGINT))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "default_int_handler" in done.stdout
+    model = tmp_path / "m.esvm"
+    with (
+        node("--rate", "2000") as port,
+        run(port, "--save", model, stderr=subprocess.PIPE, text=True) as process,
+    ):
+        try:
+            while "features per sample" not in process.stderr.readline():
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == 0
+    assert load(model).classes_.size <= 2
 
 
 def test_plot_without_matplotlib_is_one_line(tmp_path):
@@ -178,3 +241,17 @@ def test_a_command_whose_reader_is_gone_fails_in_silence():
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_signal_before_or_in_a_wait_ends_it_and_one_at_work_does_not():
+    with stop_signals() as signals:
+        signal.raise_signal(signal.SIGTERM)  # at work: what is half done is finished
+        assert signals.stopping
+        waited = False
+        with pytest.raises(Stop), signals.interruptible():
+            waited = True
+        assert not waited
+    with stop_signals() as signals:
+        with pytest.raises(Stop), signals.interruptible():
+            signal.raise_signal(signal.SIGINT)
+        assert signals.stopping

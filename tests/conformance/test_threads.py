@@ -135,6 +135,9 @@ def test_a_signal_handler_may_predict_and_nothing_else(tmp_path):
     told, refused = [], []
 
     def handle():
+        if model.n_seen_ == 0:  # on a busy machine, learning has not begun
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            return
         told.append(model.predict_one(X[0]))
         for name, door in changing_doors(X[:9], y[:9], tmp_path / "model.esvm").items():
             try:
@@ -320,6 +323,21 @@ def test_who_waited_while_the_model_was_emptied_finds_it_empty(name, door):
     thread.join()
     assert told == [door] and not any(bytes(model.arena))
     model._check(model._allocated)
+
+
+def test_a_solution_is_not_looked_at_while_another_thread_learns():
+    entry = BY_NAME["BatchSVM"]
+    X, y = entry.stream(12)
+    model = entry.make().fit(X, y)
+    n_support, told = len(model.support_), []
+    thread = threading.Thread(target=lambda: told.append(len(model.support_)))
+    with model._guard:
+        thread.start()
+        while not model._guard.is_awaited and thread.is_alive():
+            time.sleep(0.001)
+        assert told == []
+    thread.join()
+    assert told == [n_support]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""Writes the golden recording; run it only when the format version changes, never to make a test
-pass.
+"""Writes the golden recordings; run it for a new format version. A file that exists is never
+written again.
 
 python tests/ingest/make_golden_recording.py
 """
@@ -42,6 +42,11 @@ def late_labels() -> list[LateLabel]:
     ]
 
 
+def write_samples(path: Path) -> None:
+    with RecordingWriter(path, SCHEMA, number=NUMBER) as writer:
+        writer.append(rows())
+
+
 def write_late(path: Path) -> None:
     some, rest = (Batch(*(column[part] for column in rows())) for part in (slice(6), slice(6, 8)))
     with RecordingWriter(path, LATE_SCHEMA, number=NUMBER) as writer:
@@ -52,12 +57,10 @@ def write_late(path: Path) -> None:
 
 def main() -> None:
     GOLDEN.parent.mkdir(exist_ok=True)
-    GOLDEN.unlink(missing_ok=True)
-    with RecordingWriter(GOLDEN, SCHEMA, number=NUMBER) as writer:
-        writer.append(rows())
-    LATE.unlink(missing_ok=True)
-    write_late(LATE)
-    print(GOLDEN, LATE)
+    for path, write in ((GOLDEN, write_samples), (LATE, write_late)):
+        if not path.exists():  # a writer would append to it
+            write(path)
+            print(path)
 
 
 if __name__ == "__main__":

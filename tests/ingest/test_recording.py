@@ -74,7 +74,7 @@ def test_rows_are_read_back_bit_for_bit_in_any_chunks(path):
 
 
 def test_golden_file_is_written_and_read_exactly(path):
-    record(path, golden.rows(), number=golden.NUMBER, schema=golden.SCHEMA)
+    golden.write_samples(path)
     assert path.read_bytes() == golden.GOLDEN.read_bytes()
     with Recording(golden.GOLDEN) as recording:
         assert recording.schema == golden.SCHEMA

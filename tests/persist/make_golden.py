@@ -1,14 +1,35 @@
-"""Writes the golden snapshots and the checkpoint beside it; run it only when the format version
-changes, never to make a test pass.
+"""Writes the golden snapshots, what each answers, and the checkpoint beside them; run it for a new
+learner or a new format version. A file that exists is never written again.
 
 python tests/persist/make_golden.py
 """
 
+import json
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from edgesvm import RBF, KernelStreamSVM, OneVsOne, OneVsRest, Standardized, StreamSVM
+from edgesvm import (
+    RBF,
+    BallVectorMachine,
+    BatchSVM,
+    CoreVectorMachine,
+    IncrementalDecrementalSVM,
+    IncrementalSVM,
+    KernelStreamSVM,
+    Linear,
+    OneVsOne,
+    OneVsRest,
+    RandSVM,
+    ReservoirSVM,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+    WindowedSVM,
+    load,
+)
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 
@@ -47,11 +68,48 @@ GOLDEN: dict[str, Learner] = {
     "one_vs_rest_f64": OneVsRest(
         learner=KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), dtype="float64"), n_classes=3
     ),
+    "batch_rbf_f32": BatchSVM(max_samples=12, when_full="oldest", kernel=RBF(0.25), cache=128),
+    "reservoir_poly_f64": ReservoirSVM(
+        max_samples=12, kernel="poly", degree=2, seed=3, cache=128, dtype="float64"
+    ),
+    "incremental_errors_f64": IncrementalSVM(
+        scheme="error_driven",
+        max_vectors=9,
+        batch_size=5,
+        kernel=RBF(0.25),
+        cache=256,
+        dtype="float64",
+    ),
+    "windowed_f32": WindowedSVM(
+        window=2, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256, C=2.0
+    ),
+    "twins_rbf_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "incremental_decremental_f64": IncrementalDecrementalSVM(
+        max_vectors=12, kernel=RBF(0.25), dtype="float64"
+    ),
+    "rand_linear_f64": RandSVM(
+        solver=ReservoirSVM(max_samples=10, kernel=Linear(), seed=3, cache=128, dtype="float64"),
+        k=12,
+        max_passes=2,
+    ),
+    "ball_vectors_f32": BallVectorMachine(max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2),
+    "core_vectors_f64": CoreVectorMachine(
+        max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2, dtype="float64"
+    ),
 }
 
 
 def learned(learner: Learner) -> Learner:
     return learner.fit(*stream(200, learner.dtype, learner._n_classes))
+
+
+def answers(learner: Learner) -> dict[str, list[Any]]:
+    """What a learner says of rows that it has not learned."""
+    X = stream(240, learner.dtype, learner._n_classes)[0][200:]
+    return {
+        "predict": learner.predict(X).tolist(),
+        "decision_function": learner.decision_function(X).tolist(),
+    }
 
 
 def checkpoint(path: Path) -> StreamSVM:
@@ -68,13 +126,28 @@ def checkpoint(path: Path) -> StreamSVM:
     return learner
 
 
+def add(path: Path, data: bytes) -> None:
+    """Write a file that must not exist yet."""
+    with open(path, "xb") as file:
+        file.write(data)
+    print(path)
+
+
 def main() -> None:
+    """Add what is missing."""
     HERE.mkdir(exist_ok=True)
-    for name, learner in GOLDEN.items():
-        learned(learner).save(HERE / f"{name}.esvm")
-        print(HERE / f"{name}.esvm")
-    checkpoint(HERE / "two_saves.ckpt")
-    print(HERE / "two_saves.ckpt")
+    with tempfile.TemporaryDirectory() as folder:
+        new = Path(folder) / "new"
+        for name, learner in GOLDEN.items():
+            if not (path := HERE / f"{name}.esvm").exists():
+                learned(learner).save(new)
+                add(path, new.read_bytes())
+        if not (path := HERE / "two_saves.ckpt").exists():
+            checkpoint(new)
+            add(path, new.read_bytes())
+    for path in sorted(HERE.glob("*.esvm")):
+        if not (beside := path.with_suffix(".json")).exists():
+            add(beside, json.dumps(answers(load(path))).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,17 @@
 readable for ever.
 """
 
+import json
 import math
+import re
+import shutil
 import struct
 import zlib
 
+import make_golden
 import numpy as np
 import pytest
-from make_golden import GOLDEN, HERE, learned, stream
+from make_golden import GOLDEN, HERE, answers, learned, stream
 
 from edgesvm import (
     RBF,
@@ -22,6 +26,7 @@ from edgesvm import (
     StreamSVM,
     load,
 )
+from edgesvm.contract.registry import LEARNERS
 from edgesvm.persist import Snapshot, pack, restore, unpack
 from edgesvm.persist.format import Wrapped
 
@@ -124,6 +129,40 @@ def test_golden_file_is_read_and_goes_on(name):
     model.partial_fit(X[200:], y[200:])
     never_stopped.partial_fit(X[200:], y[200:])
     assert bytes(model.arena) == bytes(never_stopped.arena)
+
+
+def test_golden_files_answer_as_they_did():
+    """Every file of the folder, those of older releases too: labels, and decisions to rounding."""
+    seen = set()
+    for path in sorted(HERE.glob("*.esvm")):
+        model, then = load(path), json.loads(path.with_suffix(".json").read_text())
+        now = answers(model)
+        assert now["predict"] == then["predict"], path
+        assert len(set(now["predict"])) == model._n_classes, path
+        rtol = 1e-5 if model.dtype == "float32" else 1e-12
+        np.testing.assert_allclose(
+            now["decision_function"], then["decision_function"], rtol, rtol, err_msg=str(path)
+        )
+        seen.update(re.findall(r"\w+(?=\()", repr(model)))
+    ours = {name for name, kind in LEARNERS.items() if kind.__module__.startswith("edgesvm.")}
+    assert len(ours) >= 14
+    assert seen.issuperset(ours)  # a new learner gets a file: make_golden.py
+
+
+def test_a_golden_file_is_never_written_again(tmp_path, monkeypatch, capsys):
+    shutil.copytree(HERE, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setattr(make_golden, "HERE", tmp_path)
+    lost = "stream_upper_f32.esvm", "twins_rbf_f32.json", "two_saves.ckpt"
+    for name in lost:
+        (tmp_path / name).unlink()
+    (tmp_path / "stream_lower_f64.json").write_text("of an older release")
+    make_golden.main()
+    assert set(capsys.readouterr().out.split()) == {str(tmp_path / name) for name in lost}
+    for name in lost:
+        assert (tmp_path / name).read_bytes() == (HERE / name).read_bytes()
+    assert (tmp_path / "stream_lower_f64.json").read_text() == "of an older release"
+    with pytest.raises(FileExistsError):
+        make_golden.add(tmp_path / lost[0], b"")
 
 
 # -- sound in its CRC, wrong in what it says -------------------------------------------------------

@@ -1,5 +1,5 @@
 import sys
 
-from edgesvm.cli import main
+from edgesvm_command import main
 
 sys.exit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,7 @@ def act(options: argparse.Namespace) -> int:
     failed = simulate.exit_code(report)
     if failed:
         return failed
-    print(f"counting the allocator calls of {COUNTED:,} samples ...", file=sys.stderr, flush=True)
+    watch.status.say(f"counting the allocator calls of {COUNTED:,} samples ...")
     print(_report(report, options, machine.n_features))
     print(_picture(watch, options, out))
     return 0

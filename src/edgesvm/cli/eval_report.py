@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli.status import percent
+from edgesvm.cli.status import lost_lines, percent
 from edgesvm.evaluation import PredictThenLearn
 from edgesvm.learner import Learner
 from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
@@ -60,6 +60,8 @@ def words(s: dict[str, Any]) -> str:
         words += f"\n{given_up:,} support vectors dropped for want of room"
     if s["refused"]:
         words += f"\n{s['refused']:,} rows refused: a value is not finite or too large"
+    if s["log_lost"]:
+        words += f"\n{lost_lines(s['log_lost'])}"
     if held := s.get("recording"):
         words += (
             f"\n{held['records']:,} records: {held['damaged']:,} damaged, {held['unlabelled']:,} "

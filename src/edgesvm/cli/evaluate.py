@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from itertools import islice
 
 import numpy as np
 
-from edgesvm.cli import arguments, eval_report, learner_options
+from edgesvm.cli import arguments, eval_report, learner_options, saved_model
 from edgesvm.cli.status import StatusLine
 from edgesvm.data import CsvRows, NpzRows, Source
 from edgesvm.errors import SampleRefused
@@ -114,6 +114,12 @@ def act(options: argparse.Namespace) -> int:
 
 def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
     """Predict and learn every row, with a status line and a report; the exit code."""
+    # before hours of learning, not at the end
+    with saved_model.claimed_snapshot(options.save) if options.save else nullcontext():
+        return _test_then_train(options, rows)
+
+
+def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
     if options.plot:
         from edgesvm.cli import figures  # reports a missing matplotlib right away
     if not rows.labelled:
@@ -135,6 +141,7 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
         status.end()
     labels.check()
     summary = eval_report.summary(loop, time.perf_counter() - started)
+    summary["log_lost"] = status.lost
     if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
     if options.save:

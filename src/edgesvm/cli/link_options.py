@@ -10,6 +10,7 @@ from edgesvm.cli.stopping import Signals, Stop
 from edgesvm.errors import NoSchema
 from edgesvm.ingest import Link, open_link
 from edgesvm.ingest.keys import read_key
+from edgesvm.ingest.session import SILENT_AFTER
 
 
 def add_port(command: argparse.ArgumentParser) -> None:
@@ -61,9 +62,25 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False, unlabelled: 
         help="how long to wait for the node's schema; default 10 s",
     )
     command.add_argument(
+        "--silent-after",
+        type=_silence,
+        default=SILENT_AFTER,
+        metavar="S",
+        help="count a silence after S seconds without a valid frame or line, and ask a node that "
+        f"sends frames for its schema; after 2 S open its port again; default {SILENT_AFTER:g} s",
+    )
+    command.add_argument(
         "--json", action="store_true", help="print one JSON line to stdout at the end"
     )
     command.add_argument("--quiet", action="store_true", help="do not show the status line")
+
+
+def _silence(text: str) -> float:
+    """A time in seconds, at least three heartbeats of a node."""
+    number = arguments.seconds(text)
+    if number < SILENT_AFTER:
+        raise argparse.ArgumentTypeError(f"{text}: give at least {SILENT_AFTER:g} seconds")
+    return number
 
 
 def open_port(options: argparse.Namespace, signals: Signals, **more: Any) -> Link:
@@ -78,6 +95,7 @@ def open_port(options: argparse.Namespace, signals: Signals, **more: Any) -> Lin
                 n_features=options.features,
                 label="none" if options.unlabelled else "last",
                 handshake_timeout=options.wait,
+                silent_after=options.silent_after,
                 key=None if options.key is None else read_key(options.key),
                 **more,
             )

@@ -10,7 +10,7 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, link_options
-from edgesvm.cli.status import StatusLine
+from edgesvm.cli.status import StatusLine, lost_lines
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import LateLabel, Link, RecordingSchema, RecordingWriter
@@ -95,6 +95,7 @@ def act(options: argparse.Namespace) -> int:
             status.end()
             recorder.guarded(writer.close)
             summary = recorder.summary()
+            summary["counters"]["log_lost"] = status.lost
             if options.json:
                 print(json.dumps(summary), flush=True)
             else:
@@ -200,7 +201,9 @@ class _Recorder:
 
 def _closing_text(file: str, s: dict[str, Any]) -> str:
     labels = f" and {s['late_labels']:,} late labels" if s["late_labels"] else ""
-    return (
+    text = (
         f"{file}: {s['taken']:,} samples{labels} added, {s['records']:,} records in total, "
         f"{format_bytes(s['bytes'])}; {s['counters']['missing']:,} missing"
     )
+    n_lost = s["counters"]["log_lost"]
+    return f"{text}\n{lost_lines(n_lost)}" if n_lost else text

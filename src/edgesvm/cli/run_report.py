@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from edgesvm.cli.status import percent
+from edgesvm.cli.status import lost_lines, percent
 from edgesvm.runner import Runner
 
 
@@ -55,7 +55,7 @@ def words(summary: dict[str, Any]) -> str:
             f"{c['waiting']:,} still waiting"
         )
     if c.get("log_lost"):
-        lines.append(f"{c['log_lost']:,} lines of this log could not be written")
+        lines.append(lost_lines(c["log_lost"]))
     if c["over_rate"]:
         lines.append(f"{c['over_rate']:,} labels not learned: over --max-labels-per-second")
     if c["unknown_label"]:

@@ -21,8 +21,6 @@ def claimed(options: argparse.Namespace) -> Iterator[Checkpoint | None]:
     """Keep other processes from the files of ``--checkpoint`` and ``--save`` within the block;
     yields the checkpoint, None if there is none.
 
-    A snapshot is replaced when it is saved, so the claim is on a file of its own, ``FILE.lock``.
-
     Raises
     ------
     BlockingIOError
@@ -36,7 +34,7 @@ def claimed(options: argparse.Namespace) -> Iterator[Checkpoint | None]:
             held.callback(checkpoint.close)
             checkpoint.claim()
         if options.save:
-            held.enter_context(_claim_snapshot(options.save))
+            held.enter_context(claimed_snapshot(options.save))
         yield checkpoint
 
 
@@ -44,7 +42,11 @@ def _same(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _claim_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
+def claimed_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
+    """Keep other processes from a snapshot within the block. Raises as `claimed` does.
+
+    A snapshot is replaced when it is saved, so the claim is on a file of its own, ``FILE.lock``.
+    """
     name = f"{followed(path)}.lock"
     try:
         return Claim(name, path)

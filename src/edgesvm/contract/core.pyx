@@ -142,6 +142,7 @@ cdef class LearnerCore:
         the interpreter lock is let go."""
         cdef cnp.ndarray row = self.as_row(x)
         if self.guard.is_taken():
+            self.guard.await_reading(False)     # then nobody writes what `decides_alone` reads
             self.guard.await_reading(self.decides_alone())
             if not self.is_row(row):
                 raise changed(self.owner)
@@ -387,6 +388,8 @@ cdef class LearnerCore:
         """Whether this thread is alone; then another has the scratch to itself after it."""
         cdef bint alone
         while True:
+            if self.guard.is_taken():
+                self.guard.await_reading(False)     # nobody may write what `decides_alone` reads
             alone = self.decides_alone()
             if alone:
                 self.guard.begin()

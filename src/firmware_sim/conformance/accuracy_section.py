@@ -17,7 +17,7 @@ LIMIT_ACCURACY = 0.005  # loss of accuracy at 1 % of frames lost
 DATA = "EDGESVM_DATA"
 
 
-def accuracy_section(folder: Path, *, seed: int, samples: int) -> Section:
+def accuracy_section(folder: Path, *, seed: int, samples: int, key: Path | None = None) -> Section:
     """Prequential accuracy at the node, without faults and with 1 % of the frames lost."""
     sources: dict[str, Callable[[], SampleSource]] = {"rotating": lambda: RotatingMachine(seed)}
     occupancy = Path(os.environ.get(DATA, "../shared/data")) / "occupancy.npz"
@@ -29,8 +29,8 @@ def accuracy_section(folder: Path, *, seed: int, samples: int) -> Section:
     parts, broken, values = [], [], {}
     for name, make in sources.items():
         n = samples if name == "rotating" else None
-        clean = run_edge(make, folder, samples=n, rates={}, seed=seed).report.accuracy
-        lossy_run = run_edge(make, folder, samples=n, rates=MIXES["loss"], seed=seed)
+        clean = run_edge(make, folder, samples=n, rates={}, seed=seed, key=key).report.accuracy
+        lossy_run = run_edge(make, folder, samples=n, rates=MIXES["loss"], seed=seed, key=key)
         lossy = lossy_run.report.accuracy
         if clean is None or lossy is None:
             broken.append(f"{name}: no predictions")

@@ -15,6 +15,10 @@ from firmware_sim.line import Ledger
 Counters = Mapping[str, int]
 
 DAMAGED = ("bad_cobs", "bad_crc", "bad_len", "oversize")
+# With a key, a frame that arrives again or too late is refused before its number is looked at; one
+# of a former session for its tag, whatever else happened to it.
+REPEATED = ("duplicate", "reordered", "too_old")
+REFUSED = ("replayed", "bad_tag")
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,8 @@ def matrix_checks(ledger: Ledger, counters: Counters, *, exact: bool = True) -> 
     """
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in MATRIX:
-        groups.setdefault(row.counters, []).append(row)
+        is_keyed = "bad_tag" in counters and row.counters[0] in REPEATED
+        groups.setdefault((*REPEATED, *REFUSED) if is_keyed else row.counters, []).append(row)
     counts = ledger.counts()
     checks = []
     for names, rows in groups.items():
@@ -119,7 +124,7 @@ def matrix_checks(ledger: Ledger, counters: Counters, *, exact: bool = True) -> 
         relation = rows[0].relation
         if relation == "<=":  # the counter has other causes too, and may be larger
             relation = ">="
-        if not exact and relation == "=":
+        if (not exact or names[-1] in REFUSED) and relation == "=":
             relation = ">="
         holds = counted == injected if relation == "=" else counted >= injected
         name = " + ".join(names)
@@ -138,6 +143,11 @@ def _most_lost(ledger: Ledger) -> list[Check]:
         for kind, n in worst.items()
         if kind in allowed
     ]
+
+
+def of_former_sessions(ledger: Ledger, counters: Counters) -> int:
+    """Frames that were on their way when the host said HELLO again, at most; 0 without a key."""
+    return counters["bad_tag"] - ledger.counts().get("hostile", 0) if "bad_tag" in counters else 0
 
 
 def identities(counters: Counters) -> list[Check]:

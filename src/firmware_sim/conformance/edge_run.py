@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgesvm.data import SampleSource
+from edgesvm.ingest.keys import read_key
 from firmware_sim.harness import Memory, Report, simulate
 from firmware_sim.line import FaultInjector, Line, PtyLink
 from firmware_sim.line.faults import OVERLONG_BYTES, SECOND_BYTES
@@ -50,11 +51,13 @@ def run_edge(
     mishaps: dict[str, float] | None = None,
     label_mode: str = "inline",
     baud: float | None = None,
+    key: Path | None = None,
     timeout_s: float = 3600.0,
     warm_allowance: int | None = None,
     on_progress: Callable[[Node, Line, Memory], None] | None = None,
 ) -> Run:
-    """Run `edgesvm run` on a pseudo-terminal until all samples are answered."""
+    """Run `edgesvm run` on a pseudo-terminal until all samples are answered; with the file of a
+    key, both ends tag their frames."""
     snapshot = folder / "model.esvm"
     snapshot.unlink(missing_ok=True)
     faults = FaultInjector(rates, seed=seed)
@@ -66,10 +69,12 @@ def run_edge(
             label_mode=label_mode,
             timestamps=bool(mishaps),  # needed for the clock fault
             mishaps=Mishaps(mishaps or {}, seed=seed),
+            key=None if key is None else read_key(key),
         )
         # Without flow control a busy machine would lose bytes that the ledger does not know of.
         line = Line(link, baud=baud, faults=faults, flow_control=True)
         argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
+        argv += [] if key is None else ["--key", str(key)]
         report = simulate(
             [*argv, "--save", str(snapshot)],
             node,

@@ -51,6 +51,7 @@ def conform(
     mix: str = "field",
     seed: int = 7,
     baud: float | None = None,
+    key: Path | None = None,
     on_progress: Callable[[Node, Line, Memory], None] | None = None,
 ) -> Iterator[Section]:
     """Run every section and yield each when it is done.
@@ -64,6 +65,8 @@ def conform(
         Of the simulated machine and of the faults.
     baud : float or None
         Speed of the line; None: unlimited.
+    key : path or None
+        The file of a key: both ends tag all frames.
     on_progress : callable or None
         As for `simulate`.
     """
@@ -81,6 +84,7 @@ def conform(
             mishaps=with_mishaps(mix, samples),
             seed=seed,
             baud=baud,
+            key=key,
             timeout_s=120.0 + samples * (0.01 if baud is None else 800 / baud),
             warm_allowance=WARM_ALLOWANCE,
             on_progress=on_progress,
@@ -100,8 +104,8 @@ def conform(
         yield alloc_section(run, calls=COUNTED_CALLS)
         yield process_section(run)
         yield thread_section(seconds=THREAD_SECONDS)
-        yield labels_section(folder, seed=seed, samples=min(samples, LATE_SAMPLES))
+        yield labels_section(folder, seed=seed, samples=min(samples, LATE_SAMPLES), key=key)
         yield liveness_section(depth=LIVENESS_DEPTH, traces=LIVENESS_TRACES, seed=seed)
         yield auth_section(seed=seed, attacks=ATTACKS)
         yield power_section(folder, seeds=POWER_SEEDS, kills=POWER_KILLS)
-        yield accuracy_section(folder, seed=seed, samples=ACCURACY_SAMPLES)
+        yield accuracy_section(folder, seed=seed, samples=ACCURACY_SAMPLES, key=key)

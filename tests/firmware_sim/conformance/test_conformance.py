@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from edgesvm.ingest.keys import write_new_key
 from firmware_sim.__main__ import main
 from firmware_sim.conformance import Section, as_json, conform
 from firmware_sim.conformance import run as conformance_run
@@ -43,7 +44,8 @@ def run(tmp_path_factory):
 
 
 @needs_pty
-def test_the_command_prints_every_line_and_one_of_json(capsys, monkeypatch):
+@pytest.mark.parametrize("has_key", [False, True])
+def test_the_command_prints_every_line_and_one_of_json(tmp_path, capsys, monkeypatch, has_key):
     sizes = {"ACCURACY_SAMPLES": 1000, "COUNTED_CALLS": 2000, "POWER_SEEDS": 1, "POWER_KILLS": 3}
     sizes |= {"LIVENESS_DEPTH": 1, "LIVENESS_TRACES": 10, "ATTACKS": 1000}
     sizes["THREAD_SECONDS"] = 0.1
@@ -51,7 +53,10 @@ def test_the_command_prints_every_line_and_one_of_json(capsys, monkeypatch):
         monkeypatch.setattr(conformance_run, name, size)
     monkeypatch.delenv("EDGESVM_DATA", raising=False)
     monkeypatch.chdir("/")
-    code = main(["conformance", "--samples", "2k", "--seed", "4"])
+    key = tmp_path / "key"
+    write_new_key(key)
+    keyed = ["--key", str(key)] if has_key else []
+    code = main(["conformance", "--samples", "2k", "--seed", "4", *keyed])
     *lines, last = capsys.readouterr().out.splitlines()
     names = ["link", "frames", "integrity", "ledger", "latency", "link", "budget", "alloc"]
     names += ["process", "threads", "labels", "liveness", "tags", "power", "accuracy"]
@@ -59,6 +64,7 @@ def test_the_command_prints_every_line_and_one_of_json(capsys, monkeypatch):
     broken = [what for what in json.loads(last)["broken"] if not what.startswith("accuracy")]
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == names
     assert broken == [] and code in (0, 1)
+    assert ("binary with tags" in lines[0]) == has_key
     assert all(line.endswith(")") for line in lines if not line.startswith(" "))
 
 

@@ -10,11 +10,17 @@ from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
 from edgesvm.ingest import open_link, wire
 from edgesvm.ingest._frames import FrameDecoder
 from edgesvm.runner import Runner
-from firmware_sim.conformance.checks import MATRIX, identities, matrix_checks
+from firmware_sim.conformance.checks import (
+    MATRIX,
+    identities,
+    matrix_checks,
+    of_former_sessions,
+)
 from firmware_sim.conformance.expected import expected
 from firmware_sim.harness import Pump
-from firmware_sim.line import MIXES, FaultInjector, Line, MemoryLink
+from firmware_sim.line import MIXES, FaultInjector, Ledger, Line, MemoryLink
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
+from firmware_sim.line.ledger import Entry
 from firmware_sim.node import FaultyNode, FrameNode, Mishaps, RotatingMachine, TextNode
 from firmware_sim.node.mishaps import MISHAPS
 
@@ -290,3 +296,16 @@ def test_a_count_that_is_off_by_one_is_found():
         assert len(broken(matrix_checks(desk.line.faults.ledger, wrong))) == 1
     assert len(broken(identities({**counters, "learned": 0}))) == 1
     assert len(broken(identities({**counters, "bytes_ok": 0}))) == 1
+
+
+def test_with_a_key_a_frame_that_comes_again_may_be_counted_as_refused():
+    ledger = Ledger()
+    for kind, effects in (("duplicate", {"copies": 2}), ("reorder", {}), ("hostile", {})):
+        ledger.enter(Entry(len(ledger), kind, 0, 0, 0, 0, **effects))
+    counters = {"duplicate": 0, "reordered": 1, "too_old": 0}
+    assert not all(check.holds for check in matrix_checks(ledger, counters))
+    for replayed, bad_tag, holds in ((2, 1, True), (0, 3, True), (1, 0, False)):
+        keyed = {**counters, "replayed": replayed, "bad_tag": bad_tag}
+        assert all(check.holds for check in matrix_checks(ledger, keyed)) == holds
+        assert of_former_sessions(ledger, keyed) == bad_tag - 1
+    assert of_former_sessions(ledger, counters) == 0

@@ -29,6 +29,35 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/cli/evaluate.py",
+            (
+                "    with saved_model.claimed_snapshot(options.save) if options.save else nullcontext():\n",
+                "    with nullcontext():\n",
+                "two processes may write the snapshot of eval",
+            ),
+            (
+                '    summary["log_lost"] = status.lost\n',
+                '    summary["log_lost"] = 0\n',
+                "lines that eval could not write are not counted",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/cli/link_options.py",
+            (
+                "                silent_after=options.silent_after,\n",
+                "",
+                "the time of a silence does not reach the link",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/__init__.py",
+            (
+                "import edgesvm_command  # noqa: F401",
+                "import sys  # noqa: F401",
+                "Ctrl-C during the imports of -m is a traceback",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/cli/run.py",
             (
                 "    if learner.n_features_in_ != n_features:\n",

@@ -80,6 +80,14 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/learners/batch/_store_svm.pyx",
+            (
+                "        if self.guard.is_taken():\n            self.guard.await_reading(False)     # what",
+                "        if False:\n            self.guard.await_reading(False)     # what",
+                "whether a solution is due is looked at while another thread writes it",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/contract/guard.pyx",
             (
                 "while self.first != &me or self.depth or (alone and self.n_sharing):",

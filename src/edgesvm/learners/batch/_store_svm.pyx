@@ -194,6 +194,8 @@ cdef class StoreSVMCore(SmoCore):
 
     def solve_if_due(self):
         """Solve what `decide` would have to, with looks at signals."""
+        if self.guard.is_taken():
+            self.guard.await_reading(False)     # what is looked at here may be half written
         if self.solved[0] or self.n_learned() == 0:
             return
         self.guard.begin()
