@@ -120,8 +120,8 @@ cdef inline void kernel_of_sums(const Kernel *kernel, double *v, int64_t n) noex
 cdef inline int64_t kernel_block(
     const Tiles *rows, const Kernel *kernel, const void *x, int64_t first, int64_t last, double *out
 ) noexcept nogil:
-    """out[t] = k(x, rows[first + t]) in float64, for rows before `last`, at most `BLOCK_ROWS`; return
-    how many. `first` is a multiple of that."""
+    """out[t] = k(x, rows[first + t]) in float64, for rows before `last`, at most `BLOCK_ROWS`;
+    return how many. `first` is a multiple of that."""
     cdef int64_t n = min(last - first, <int64_t> BLOCK_ROWS), lanes = lanes_of(rows)
     cdef int64_t n_tiles = (n + lanes - 1) // lanes, at = first * rows.width
     cdef bint squares = kernel.kind == RBF
@@ -154,9 +154,9 @@ cdef inline double kernel_noise(
     const Tiles *rows, const Kernel *kernel, int64_t n, const double *weight, void *point
 ) noexcept nogil:
     """What rounding to float32 leaves uncertain of sum_t weight[t] k(x, rows[t]), divided by
-    sqrt(k(x, x)): 2^-24 sqrt(sum_t weight[t]^2 k(rows[t], rows[t])) for the values' own rounding, and
-    in float32 rows another width / 4 times its square for that of the sum over features. `point`,
-    (width,), is TMP."""
+    sqrt(k(x, x)): 2^-24 sqrt(sum_t weight[t]^2 k(rows[t], rows[t])) for the values' own rounding,
+    and in float32 rows another width / 4 times its square for that of the sum over features.
+    `point`, (width,), is TMP."""
     cdef int64_t t
     cdef double square = 0.0
     for t in range(n):
@@ -164,4 +164,6 @@ cdef inline double kernel_noise(
             get_row(rows, t, point)
             square += weight[t] * weight[t] * any_kernel_value(
                 kernel, rows.is_float32, point, point, rows.width)
-    return 5.9604644775390625e-08 * sqrt(square * (1.0 + 0.25 * rows.width if rows.is_float32 else 1.0))
+    if rows.is_float32:
+        square *= 1.0 + 0.25 * rows.width
+    return 5.9604644775390625e-08 * sqrt(square)     # 2^-24

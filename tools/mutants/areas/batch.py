@@ -55,8 +55,8 @@ AREA = Area(
                 "a swap forgets whose example it is",
             ),
             (
-                "s.gradient[t] -= beta * row[t]",
-                "s.gradient[t] += beta * row[t]",
+                "s.gradient[t] -= s.beta[i] * row[t]",
+                "s.gradient[t] += s.beta[i] * row[t]",
                 "the gradient's sign, where it is computed anew",
             ),
             (

@@ -27,7 +27,7 @@ class SMORef:
     def __init__(
         self, K, bound, linear=None, beta=None, *, tol=1e-3, shrinking=True, refines=False
     ):
-        self.exact, self.refined_gap = K if refines else None, np.inf
+        self.exact, self.refines, self.refined_gap = K, refines, np.inf
         self.in_float64 = self.refined = refines and beta is not None
         self.K = K.astype(np.float32).astype(np.float64)
         self.bound, self.tol, self.shrinking = bound, tol, shrinking
@@ -106,7 +106,7 @@ class SMORef:
 
     def is_hidden(self):
         """Whether the matrix before rounding shows a gap, a quarter less than the last such gap."""
-        if self.exact is None:
+        if not self.refines:
             return False
         if not self.refined:
             self.g = self.linear - self.exact @ self.beta
