@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -48,7 +49,7 @@ def dense(file: dict[str, np.ndarray], part: str, path: Path) -> np.ndarray:
     start = file[f"X_{part}_indptr"]
     shape = len(start) - 1, int(file["n_features"])
     rows = np.lib.format.open_memmap(path, "w+", np.float32, shape)
-    for i, (a, b) in enumerate(zip(start[:-1], start[1:], strict=True)):
+    for i, (a, b) in enumerate(pairwise(start)):
         rows[i, file[f"X_{part}_indices"][a:b]] = file[f"X_{part}_data"][a:b]
     return rows
 
@@ -156,10 +157,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             found = outcomes(reuters(Path(folder)), SIZES, args.C)
     about = [
-        f"C = {args.C:g}, tolerance 1e-3, at most 20 passes; seconds of the processor. RandSVM reads "
-        "dense rows, the others CSR. SVMlight, SVMPerf and SVMLin, which the paper uses, have no "
-        "package for this interpreter.",
-        "Does not show: RCV1, several seeds, other C.",
+        f"C = {args.C:g}, tolerance 1e-3, at most 20 passes; seconds of the processor. RandSVM "
+        "reads dense rows, the others CSR.",
+        "Does not show: RCV1, SVMlight, SVMPerf and SVMLin, several seeds, other C.",
     ]
     table = Table("Here", COLUMNS, [row(name, o) for name, o in found.items()], "")
     figures = {name: asdict(o) for name, o in found.items()}
