@@ -29,6 +29,7 @@ STUDIES = (
     "incremental/window",
     "incremental/table",
     "randomized/table",
+    "randomized/linear",
     "enclosing/table",
     "enclosing/figures",
 )

@@ -113,3 +113,30 @@ def test_the_door_checks_its_places():
             use()
     with pytest.raises(ValueError):
         tiles.put(0, [1, 2, 3])
+
+
+@each("kernel", KERNELS, ids=str)
+@each("n", COUNTS)
+def test_a_weighted_sum_in_float64(kernel, n, dtype):
+    X = rows_of(n, 6, dtype)
+    weights = np.random.default_rng(n).standard_normal(n)
+    found = TilesView(X).weighted_kernel(kernel.code, X[n // 2], weights, in_float64=True)
+    wide = X.astype(np.float64)
+    expected = kernel(wide[n // 2 : n // 2 + 1], wide)[0]
+    assert found == pytest.approx(expected @ weights, abs=1e-13 * abs(expected * weights).sum())
+
+
+@each("width", [6, 400])
+def test_the_noise_is_what_float32_loses(width):
+    """Of the order of the largest difference between the sums in float32 and in float64."""
+    X = rows_of(300, width, "float32") + np.float32(3)  # nearly parallel
+    tiles, kernel = TilesView(X), Polynomial(2, 1.0 / width)
+    weights = np.random.default_rng(1).standard_normal(300)
+    lost = [
+        (tiles.weighted_kernel(kernel.code, x, weights, in_float64=wide) for wide in (True, False))
+        for x in X
+    ]
+    scale = np.sqrt(np.diag(kernel(X.astype(np.float64), X.astype(np.float64))))
+    lost = np.array([a - b for a, b in lost]) / scale
+    noise = tiles.kernel_noise(kernel.code, weights)
+    assert 0.1 * noise < np.abs(lost).max() < 4 * noise

@@ -87,7 +87,7 @@ GOLDEN: dict[str, Learner] = {
     "incremental_decremental_f64": IncrementalDecrementalSVM(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"
     ),
-    "rand_linear_f64": RandSVM(
+    "rand_best_f64": RandSVM(
         solver=ReservoirSVM(max_samples=10, kernel=Linear(), seed=3, cache=128, dtype="float64"),
         k=12,
         max_passes=2,

@@ -2,7 +2,10 @@
 
 #define VEC NAME(vec)
 #define MASK NAME(mask)
+#define EIGHT NAME(tiles_eight)
 #define LOAD(v, p) memcpy(&(v), (p), sizeof(v))
+
+typedef T EIGHT __attribute__((vector_size(8 * sizeof(T))));
 
 /* v = exp(v), v <= 0; 0 below LOWEST.  exp(v) = 2^k exp(r), |r| <= ln(2)/2, Taylor.
  * v log2(e) + MAGIC has the nearest whole number k in its low bits, and they become the exponent. */
@@ -87,6 +90,24 @@ static double NAME(tiles_weighted)(int kind, double gamma, double coef0, int deg
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+/* out[t] = x . row t, or |x - row t|^2, for all rows of n_tiles tiles; summed in float64 */
+EDGESVM_CLONES
+static void NAME(tiles_sums)(int squares, const T *x, const T *tile, int64_t width, int64_t n_tiles,
+                             double *out)
+{
+    EDGESVM_CHECK(n_tiles >= 0 && width > 0);
+    for (int64_t i = 0; i < n_tiles; i++) {
+        vec_f64 a[LANES / 8] = {{0}};
+        for (int64_t d = 0; d < width; d++, tile += LANES)
+            for (int c = 0; c < LANES / 8; c++) {
+                EIGHT h; LOAD(h, tile + 8 * c);
+                vec_f64 u = __builtin_convertvector(h, vec_f64);
+                if (squares) { u -= (double)x[d]; a[c] += u * u; } else a[c] += u * (double)x[d];
+            }
+        memcpy(out, a, sizeof a); out += LANES;
+    }
+}
+
 /* v[i] = exp(scale * v[i]), none of them above 0 */
 EDGESVM_CLONES
 static void NAME(tiles_exp)(T scale, T *v, int64_t n)
@@ -106,6 +127,7 @@ static void NAME(tiles_exp)(T scale, T *v, int64_t n)
 
 #undef VEC
 #undef MASK
+#undef EIGHT
 #undef LOAD
 #undef EXP
 #undef POWER

@@ -65,10 +65,10 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/core/rows.pxd",
+            "edgesvm/core/tiles.pxd",
             (
-                "tiles_exp_f64(-kernel.gamma, out, n)",
-                "tiles_exp_f64(-kernel.gamma, out, n - 1)",
+                "tiles_exp_f64(-kernel.gamma, v, n)",
+                "tiles_exp_f64(-kernel.gamma, v, n - 1)",
                 "the last RBF value is left a distance",
             ),
         ),
