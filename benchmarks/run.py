@@ -29,6 +29,7 @@ STUDIES = (
     "incremental/window",
     "incremental/table",
     "randomized/table",
+    "enclosing/margin",
     "enclosing/table",
     "enclosing/figures",
 )
