@@ -148,7 +148,7 @@ def shown(mean: np.ndarray) -> list[str]:
 def worst(
     way: str, C: float, names: list[str], which: list[tuple[str, str]], cells: dict[str, Cells]
 ) -> str:
-    """The largest loss to SVC, and how many wrecks were called converged."""
+    """The largest loss to SVC; how many converged, and how many that did not were enclosed."""
     lines = []
     for key in which:
         found = {name: cells["ours"][(name, C, way, *key)] for name in names}
@@ -157,12 +157,13 @@ def worst(
         least = (2.0 + 1.0 / C) * EPSILON
         below = [r for r in found.values() if r["margin"] < least]
         n_converged = sum(r["converged"] for r in found.values())
-        lines.append(
-            f"- {', '.join(key)}: at most {lost[name]:.2f} points below SVC ({name}); "
-            f"{n_converged} of {len(names)} converged; the margin of {len(below)} is below what "
-            f"epsilon allows, {sum(r['enclosed'] for r in below)} of them enclosed, "
-            f"{sum(r['converged'] for r in below)} converged"
-        )
+        line = f"- {', '.join(key)}: at most {lost[name]:.2f} points below SVC ({name}); "
+        line += f"{n_converged} of {len(names)} converged"
+        if key[1] == "epsilon":
+            line += f"; {len(below)} have a margin below what epsilon allows, of them "
+            line += f"{sum(r['enclosed'] for r in below)} enclosed and "
+            line += f"{sum(r['converged'] for r in below)} called converged"
+        lines.append(line)
     return "\n".join(lines)
 
 
