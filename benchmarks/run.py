@@ -30,6 +30,7 @@ STUDIES = (
     "incremental/table",
     "randomized/table",
     "randomized/linear",
+    "enclosing/margin",
     "enclosing/table",
     "enclosing/figures",
 )

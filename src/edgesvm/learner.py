@@ -101,6 +101,7 @@ class Learner:
     _capacity: ClassVar[str]  # the parameter that `within` makes as large as fits
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
+    _absent: ClassVar[Mapping[str, Any]] = {}  # parameters that older snapshots did not have yet
     _engine: str = "compiled"  # or "reference", in NumPy, for tests and readers
     _state: State | None = None  # None: no memory yet
     _own_guard: Guard | None = None
@@ -717,7 +718,7 @@ class Learner:
         """The unfitted learner that a snapshot of this class describes, and its plan, whose total
         is the size of the snapshot's arena."""
         try:
-            learner = cls(**_params_of(snapshot.params))
+            learner = cls(**_params_of(cls, snapshot.params))
             plan = learner.plan(snapshot.n_features)
         except (TypeError, ValueError, OverflowError) as error:
             raise CorruptModelError(
@@ -824,9 +825,13 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Learn
     return learner
 
 
-def _params_of(claimed: Mapping[str, Any]) -> dict[str, Any]:
+def _params_of(kind: type[Any], claimed: Mapping[str, Any]) -> dict[str, Any]:
     """A snapshot's parameters as constructor arguments; wrapped learners are built."""
-    return {
-        name: kind_of(v.learner)(**_params_of(v.params)) if isinstance(v, Wrapped) else v
-        for name, v in claimed.items()
+    return dict(kind._absent) | {
+        name: _built(v) if isinstance(v, Wrapped) else v for name, v in claimed.items()
     }
+
+
+def _built(wrapped: Wrapped) -> Any:
+    kind = kind_of(wrapped.learner)
+    return kind(**_params_of(kind, wrapped.params))

@@ -16,10 +16,12 @@ ORDERS = {
     "IncrementalSVM": f"scheme batch_size max_vectors C {K} tol cache max_iter dtype",
     "WindowedSVM": f"window scheme batch_size max_vectors C {K} tol cache max_iter dtype",
     "RandSVM": "solver epsilon delta separable k c max_passes seed",
-    "CoreVectorMachine": f"epsilon C {K} normalize max_core n_probes cache max_iter seed dtype",
+    "CoreVectorMachine": (
+        f"epsilon C {K} normalize max_core n_probes cache max_iter seed dtype margin_tol"
+    ),
     "BallVectorMachine": (
         f"epsilon C {K} normalize max_core n_probes multi_scale shrink max_rounds"
-        " cache max_iter seed dtype"
+        " cache max_iter seed dtype margin_tol"
     ),
     "TwinVectorMachine": (f"max_twins {K} C m1 m2 eta merge merge_side rejection max_margin dtype"),
     "IncrementalDecrementalSVM": f"max_vectors {K} C when_full max_margin dtype",

@@ -92,8 +92,10 @@ GOLDEN: dict[str, Learner] = {
         k=12,
         max_passes=2,
     ),
-    "ball_vectors_f32": BallVectorMachine(max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2),
-    "core_vectors_f64": CoreVectorMachine(
+    "ball_vectors_margin_f32": BallVectorMachine(
+        max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2
+    ),
+    "core_vectors_margin_f64": CoreVectorMachine(
         max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2, dtype="float64"
     ),
 }

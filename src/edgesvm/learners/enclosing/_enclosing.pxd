@@ -20,7 +20,8 @@ cdef struct Block:      # rows examined together
 
 
 cdef class EnclosingCore(KernelCore):
-    cdef public double epsilon      # the current one
+    cdef readonly double epsilon    # the current one
+    cdef double margin_tol          # the current one; infinite: epsilon alone counts
     cdef double C, kappa            # K_ii of a sample of weight one
     cdef bint normalize
     cdef bint streaming             # make room if the core set is full
@@ -49,13 +50,17 @@ cdef class EnclosingCore(KernelCore):
     cdef char *point
 
     # What a machine adds; `f` is (K alpha)_p.
-    cdef double threshold(self) noexcept nogil
+    cdef double level(self) noexcept nogil
+    cdef double square_length(self) noexcept nogil
+    cdef void unsettle(self) noexcept nogil
     cdef bint settle(self) noexcept nogil
     cdef void take(self, int64_t p, double f) noexcept nogil
     cdef bint make_room(self) noexcept nogil
     cdef void wipe(self) noexcept nogil
 
     # Shared.
+    cdef double threshold(self) noexcept nogil
+    cdef double allowed(self) noexcept nogil
     cdef bint make_point(self, const void *x) noexcept nogil
     cdef void scale_point(self, double scale) noexcept nogil
     cdef double output(self) noexcept nogil

@@ -20,7 +20,7 @@ be outside when the ball has moved.
 """
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, isfinite, sqrt
+from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -41,18 +41,20 @@ SCRATCH = (*CACHE, "point", "block_rows", "block_f", "block_sign", "block_own", 
            "block_row", "near_margin", "near_number")
 cdef int64_t STEPS = 1000       # between two checks for Ctrl-C
 cdef double WITHIN = 1e-6       # tolerance for sums of coefficients
-cdef double LARGEST
-from edgesvm.learners.enclosing.constants import LARGEST
+cdef double FINEST, LARGEST
+from edgesvm.learners.enclosing.constants import FINEST, LARGEST
 
 
 cdef class EnclosingCore(KernelCore):
     """The core set and the block. The public class has checked the parameters."""
 
-    def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
+    def __init__(self, *common, C, kernel, normalize, epsilon, margin_tol, max_core, max_iter,
+                 kappa):
         super().__init__(*common, kernel=kernel)
         cdef Block *block = &self.block
         self.C, self.kappa, self.normalize = C, kappa, normalize
-        self.epsilon, self.max_core, self.max_iter = epsilon, max_core, max_iter
+        self.epsilon, self.margin_tol = epsilon, margin_tol
+        self.max_core, self.max_iter = max_core, max_iter
         self.n_core = <int64_t *> self.array("n_core")
         self.n_iter = <int64_t *> self.array("n_iter")
         self.n_given_up = <int64_t *> self.array("n_given_up")
@@ -262,11 +264,53 @@ cdef class EnclosingCore(KernelCore):
                 q = p
         return q
 
-    # -- what a machine adds -----------------------------------------------------------------------
+    # -- the tolerance -----------------------------------------------------------------------------
 
     cdef double threshold(self) noexcept nogil:
-        """f of a sample on the surface of the (1 + epsilon) ball"""
+        """Least f of a sample inside"""
+        return self.level() - self.allowed()
+
+    cdef double allowed(self) noexcept nogil:
+        """By how much a sample's f may be below the level: by what (1 + epsilon) times the radius
+        allows, but by no more than the share `margin_tol` of the level, as far as float32 kernel
+        rows resolve it."""
+        cdef double square = self.square_length()
+        cdef double slack = 0.5 * (2.0 + self.epsilon) * self.epsilon * square
+        if self.margin_tol == INFINITY:
+            return slack
+        return fmin(slack, fmax(self.margin_tol * self.level(), FINEST * square))
+
+    @property
+    def square_distance(self):
+        """Of the farthest sample inside, its weight being one"""
+        return self.kappa + self.square[0] - 2.0 * self.threshold()
+
+    def allow(self, double epsilon, double margin_tol):
+        """Set the tolerances; return what they allow, in units of f."""
+        self.epsilon, self.margin_tol = epsilon, margin_tol
+        self.unsettle()
+        return self.allowed()
+
+    @property
+    def is_resolved(self):
+        """Whether the tolerance is that share of the margin or, with epsilon alone, less than
+        it"""
+        if self.margin_tol == INFINITY:
+            return self.allowed() < self.square[0]
+        return self.allowed() <= self.margin_tol * self.level()
+
+    # -- what a machine adds -----------------------------------------------------------------------
+
+    cdef double level(self) noexcept nogil:
+        """f of a sample on the surface of the ball"""
         return 0.0
+
+    cdef double square_length(self) noexcept nogil:
+        """Of the ball's radius"""
+        return 0.0
+
+    cdef void unsettle(self) noexcept nogil:
+        """The tolerance was changed."""
 
     cdef bint settle(self) noexcept nogil:
         """Make a step within the core set; return whether there was one to make."""
