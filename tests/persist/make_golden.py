@@ -61,6 +61,7 @@ GOLDEN: dict[str, Learner] = {
     "kernel_rbf_f32": KernelStreamSVM(
         max_vectors=5, kernel=RBF(0.25), C=10.0, bound="upper", when_full="share"
     ),
+    "kernel_newton_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0),
     "kernel_poly_f64": KernelStreamSVM(
         max_vectors=5, kernel="poly", degree=2, C=1.0, when_full="share", dtype="float64"
     ),
