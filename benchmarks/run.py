@@ -20,6 +20,7 @@ STUDIES = (
     "link/reading",
     "stream/speed",
     "stream/kernel",
+    "stream/kernel_every",
     "stream/table",
     "twin/speed",
     "twin/stream",

@@ -142,9 +142,11 @@ def stream_svm(arena, params, width, _n):
 
 
 def kernel_stream_svm(arena, params, width, _n):
+    newton = params.get("when_full", "share") == "newton"
     *_, n_held = arena.scalars("ddddq")
-    slots = params["max_vectors"] + 1
+    slots = params["max_vectors"] + (not newton)
     share, sign, *_ = [arena.array("d", slots) for _ in range(5)]
+    arena.array("d", slots * (slots + 1) // 2 if newton else 0)
     flat = arena.array(real(params)[0], slots * width)
     rows = [flat[i * width : (i + 1) * width] for i in range(n_held)]
     return expansion(kernel(params, width), rows, [a * y for a, y in zip(share, sign, strict=True)])

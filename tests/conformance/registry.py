@@ -196,9 +196,15 @@ REGISTERED = [
         "KernelStreamSVM", KernelStreamSVM, {"max_vectors": 12, "gamma": 0.5}, unread=("degree",)
     ),
     Registered(
+        "KernelStreamSVM-upper",
+        KernelStreamSVM,
+        {"max_vectors": 12, "gamma": 0.5, "bound": "upper", "when_full": "share"},
+        unread=("degree",),
+    ),
+    Registered(
         "KernelStreamSVM-lower",
         KernelStreamSVM,
-        {"max_vectors": 7, "kernel": RBF(0.3), "bound": "lower"},
+        {"max_vectors": 7, "kernel": RBF(0.3), "when_full": "share"},
         unread=("degree",),
     ),
     Registered(
@@ -424,6 +430,7 @@ CHECKS = (
     "StreamSVM",
     "StreamSVM-balls-lower",
     "StreamSVM-lookahead",
+    "KernelStreamSVM",
     "KernelStreamSVM-lower",
     "BatchSVM",
     "ReservoirSVM",

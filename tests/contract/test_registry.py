@@ -10,7 +10,7 @@ from edgesvm.errors import CorruptModelError
 K = "kernel gamma degree coef0"
 ORDERS = {
     "StreamSVM": "C bound n_balls lookahead slack normalize fit_intercept dtype",
-    "KernelStreamSVM": f"max_vectors {K} C bound dtype",
+    "KernelStreamSVM": f"max_vectors {K} C bound dtype when_full",
     "BatchSVM": f"C {K} tol max_samples when_full cache shrinking max_iter dtype",
     "ReservoirSVM": f"max_samples C {K} tol cache shrinking max_iter seed dtype",
     "IncrementalSVM": f"scheme batch_size max_vectors C {K} tol cache max_iter dtype",

@@ -58,15 +58,26 @@ GOLDEN: dict[str, Learner] = {
     "stream_balls_f64": StreamSVM(
         C=0.5, n_balls=4, bound="lower", slack="paper", dtype="float64", normalize=False
     ),
-    "kernel_rbf_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0),
+    "kernel_rbf_f32": KernelStreamSVM(
+        max_vectors=5, kernel=RBF(0.25), C=10.0, bound="upper", when_full="share"
+    ),
+    "kernel_newton_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0),
     "kernel_poly_f64": KernelStreamSVM(
-        max_vectors=5, kernel="poly", degree=2, bound="lower", dtype="float64"
+        max_vectors=5, kernel="poly", degree=2, C=1.0, when_full="share", dtype="float64"
     ),
     "one_vs_one_f32": Standardized(
         learner=OneVsOne(learner=StreamSVM(bound="lower", lookahead=3), n_classes=3)
     ),
     "one_vs_rest_f64": OneVsRest(
-        learner=KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), dtype="float64"), n_classes=3
+        learner=KernelStreamSVM(
+            max_vectors=5,
+            kernel=RBF(0.25),
+            C=1.0,
+            bound="upper",
+            when_full="share",
+            dtype="float64",
+        ),
+        n_classes=3,
     ),
     "batch_rbf_f32": BatchSVM(max_samples=12, when_full="oldest", kernel=RBF(0.25), cache=128),
     "reservoir_poly_f64": ReservoirSVM(

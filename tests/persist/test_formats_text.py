@@ -45,7 +45,8 @@ SETTINGS = [
     (StreamSVM(), {"W": D + 1, "H": 1}),
     (StreamSVM(n_balls=3, fit_intercept=False, dtype="float64"), {"W": D, "H": 4}),
     (StreamSVM(lookahead=1), {"W": D + 1, "H": 2}),
-    (KernelStreamSVM(max_vectors=7), {"M": 8}),
+    (KernelStreamSVM(max_vectors=7), {"M": 7, "P": 28}),
+    (KernelStreamSVM(max_vectors=7, when_full="share"), {"M": 8}),
     (BatchSVM(max_samples=40, cache="1KiB"), SOLVER),
     (ReservoirSVM(max_samples=40, cache="1KiB", dtype="float64"), SOLVER),
     (IncrementalSVM(max_vectors=30, batch_size=10), SOLVER),
@@ -58,7 +59,7 @@ SETTINGS = [
     (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
-    (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 8}),
+    (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
@@ -93,6 +94,8 @@ def blocks_of(learner, sizes):
     sequence = [block.strip() for block in own.split(",")]
     if "if H > 1" in after and sizes["H"] > 1:
         sequence.append("balls")
+    if "for vectors" in after and learner.when_full == "newton":
+        sequence[-1] = "newton vectors"
     if name in WRAPPED:
         inner = getattr(learner, WRAPPED[name])
         sequence += blocks_of(inner, sizes)[1:]

@@ -72,7 +72,9 @@ def add_to(
         "every sample seen; lower (default): more accurate",
     )
     group.add_argument(
-        "--C", type=float, help="penalty of margin violations; default 1, for twin 100"
+        "--C",
+        type=float,
+        help="penalty of margin violations; default 1, for kernel-stream and twin 100",
     )
     group.add_argument(
         "--lookahead",
@@ -93,6 +95,12 @@ def add_to(
         metavar="M",
         help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental); "
         "default: as many as fit",
+    )
+    group.add_argument(
+        "--when-full",
+        choices=("newton", "share"),
+        help="what follows when no vector fits any more (kernel-stream); newton (default): the "
+        "vectors stay and their coefficients are learned; share: the ball goes on",
     )
     group.add_argument(
         "--scheme",
@@ -160,7 +168,7 @@ def add_to(
 # The options of each learner.
 OWN: dict[str, tuple[str, ...]] = {
     "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
-    "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
+    "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
     "core-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
@@ -176,7 +184,6 @@ CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", 
 # Where a command's default is not the class's: a stream has no end, so a store must not refuse.
 DEFAULTS: dict[str, dict[str, object]] = {
     "stream": {"bound": "lower"},
-    "kernel-stream": {"bound": "lower"},
     "batch": {"when_full": "oldest"},
 }
 

@@ -131,14 +131,43 @@ AREA = Area(
             ),
             ("        self.share[j] += a\n", "", "the loser's share has no heir"),
             (
-                "if self.n_held[0] == self.slots:",
-                "if self.n_held[0] == self.slots - 1:",
+                "            if self.n_held[0] == self.slots:",
+                "            if self.n_held[0] == self.slots - 1:",
                 "one vector fewer is held",
             ),
             (
                 "+ 2.0 * a * self.share[j] * self.own[j], 0.0)",
                 ", 0.0)",
                 "own axes of the heir are forgotten",
+            ),
+            (
+                "        if not y * f < 1.0:\n            return UNCHANGED\n",
+                "",
+                "samples beyond the margin are learned too",
+            ),
+            ("        scale = sqrt(penalty)", "        scale = 1.0", "the factor without C"),
+            (
+                "            self.replace_newest(x, y, weight)\n            return CHANGED\n",
+                "            pass\n",
+                "a late label has no vector",
+            ),
+            (
+                "self.newton_step(self.sign[j], self.weight[j])",
+                "self.newton_step(self.sign[j], 1.0)",
+                "the vectors' weights are forgotten",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/stream/_normal_matrix.pxd",
+            (
+                "            v[j + k] = c * v[j + k] - s * col[k]\n",
+                "            pass\n",
+                "the rest of a product is not rotated",
+            ),
+            (
+                "        x[j] = (x[j] - dot(col + 1, x + j + 1, n - j - 1)) / col[0]",
+                "        x[j] = x[j] / col[0]",
+                "half of the backward solution",
             ),
         ),
     ),
