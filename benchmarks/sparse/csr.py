@@ -88,13 +88,6 @@ def is_csr(X: Any) -> bool:
     return isinstance(X, SparseRows)
 
 
-def dense(X: SparseRows) -> np.ndarray:
-    made = np.zeros(X.shape, np.float32)
-    for i, x in enumerate(X.astype(np.float32)):
-        made[i] = x
-    return made
-
-
 def learners(p: Problem) -> dict[str, Callable[[], Any]]:
     gamma = 1.0 / max(float(np.mean(p.X.squares())), 1e-9)
     linear = Linear()
@@ -124,7 +117,8 @@ def extra_bytes(make: Callable[[], Any], X: Any, y: np.ndarray, X_test: Any) -> 
 
 
 def measure(p: Problem, make: Callable[[], Any], rounds: int) -> Outcome:
-    forms = {"dense": (dense(p.X), dense(p.X_test)), "csr": (p.X, p.X_test)}
+    forms = {"csr": (p.X, p.X_test)}
+    forms = {"dense": tuple(X.astype(np.float32).toarray() for X in forms["csr"]), **forms}
     extra, fitted = {}, {}
     for form, (X, X_test) in forms.items():
         extra[form], fitted[form] = extra_bytes(make, X, p.y, X_test)

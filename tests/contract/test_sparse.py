@@ -20,7 +20,9 @@ def sparse(X, index=np.int32):
 
 
 def dense(rows):
-    return np.array([*rows]).reshape(rows.shape)
+    made = np.array([*rows]).reshape(rows.shape)
+    assert rows.toarray().tolist() == made.tolist()
+    return made
 
 
 @each("index", [np.int32, np.int64, np.uint8])

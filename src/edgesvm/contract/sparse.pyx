@@ -165,6 +165,13 @@ cdef class SparseRows:
         rows.dtype = np.dtype(dtype)
         return rows
 
+    def toarray(self):
+        """All rows, dense, ndarray of shape (n_rows, n_features)."""
+        dense = np.empty(self.shape, self.dtype)
+        for i in range(len(self)):
+            dense[i] = self[i]
+        return dense
+
     def squares(self):
         """x.x of each row, ndarray of shape (n_rows,)."""
         cdef cnp.ndarray lengths = np.diff(self.indptr)
