@@ -82,7 +82,7 @@ def test_keys_that_are_refused(key, error):
         sparse(DENSE)[key]
 
 
-@each("shape", [(-1, 2), (2, -1), (2, 1 << 40)])
+@each("shape", [(-1, 2), (2, -1), (2, (1 << 24) + 1)])
 def test_shapes_that_are_refused(shape):
     with pytest.raises(ValueError, match="cannot have the shape"):
         SparseRows([1.0], [0], [0, 1, 1], shape)

@@ -18,6 +18,8 @@ import numpy as np
 
 cnp.import_array()
 
+MOST_COLUMNS = 1 << 24      # as many as a learner may have features; bounds the marks of `check`
+
 cdef enum Fault:
     NONE = 0
     POINTER = 1     # out of order, or beyond the entries
@@ -77,7 +79,7 @@ cdef class SparseRows:
         self.indptr = integers(indptr, "indptr", owner)
         n_rows, n_features = shape
         self.shape = int(n_rows), int(n_features)
-        if self.shape[0] < 0 or not 0 <= self.shape[1] <= np.iinfo(np.int32).max:
+        if self.shape[0] < 0 or not 0 <= self.shape[1] <= MOST_COLUMNS:
             raise ValueError(f"{owner}: sparse rows cannot have the shape {shape}")
         if len(self.indptr) != self.shape[0] + 1:
             raise ValueError(
