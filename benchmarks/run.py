@@ -16,6 +16,7 @@ from benchmarks.common.report import RESULTS, ROOT, markdown, rendered, stem_of
 
 STUDIES = (
     "batch/libsvm",
+    "sparse/csr",
     "link/decoder",
     "link/reading",
     "stream/speed",

@@ -98,6 +98,25 @@ def test_weighted_sum(kernel, n, dtype):
     )
 
 
+@each("n_zeros", [0, 1, 17, 18, 19, 30, 36, 37])
+@each("kernel", [Linear(), Polynomial(1, 0.5, 0.0)], ids=str)
+@each("n", [8, 16, 80])
+def test_zeros_are_passed_over_without_a_trace(n_zeros, kernel, n, dtype):
+    """Each row's sum runs over the features in order; what a zero would add changes no bit."""
+    width = 37  # two whole vectors of float32, and a part of one
+    X, x = rows_of(n, width, dtype), rows_of(1, width, dtype)[0]
+    x[np.random.default_rng(n_zeros).permutation(width)[:n_zeros]] = 0.0
+    x[16:32] *= n_zeros < 30  # a whole vector of zeros
+    x[20] = -0.0 if n_zeros > 20 else x[20]
+    total = np.zeros(n, dtype)
+    for d in range(width):
+        total = total + X[:, d] * x[d]
+    if kernel != Linear():
+        total = total * np.dtype(dtype).type(0.5) + np.dtype(dtype).type(0.0)
+    row = TilesView(X).kernel_row(kernel.code, x, 0, n)
+    assert row[:n].tobytes() == total.astype(np.float32).tobytes()
+
+
 def test_rows_without_a_weight_do_not_count(dtype):
     X = rows_of(90, 3, dtype)
     weights = np.ones(37)

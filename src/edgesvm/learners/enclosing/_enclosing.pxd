@@ -4,6 +4,7 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.contract.sparse cimport Batch
 from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport Tiles
@@ -66,8 +67,8 @@ cdef class EnclosingCore(KernelCore):
     cdef double output(self) noexcept nogil
     cdef Status load(self, const void *x, double y, double weight, int64_t number) noexcept nogil
     cdef Status load_block(
-        self, int64_t n, int64_t *at, const char *x, const signed char *slot, const double *weight,
-        const int64_t *number) noexcept nogil
+        self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
+        const int64_t *number) except * nogil
     cdef void recompute_block(self) noexcept nogil
     cdef void note_near(self) noexcept nogil
     cdef void sift_up(self, int64_t at, double margin, int64_t number) noexcept nogil

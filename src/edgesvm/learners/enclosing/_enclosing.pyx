@@ -25,6 +25,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
@@ -32,6 +33,7 @@ from edgesvm.core.tiles cimport get_row, put_row, weighted_kernel
 
 import numpy as np
 
+from edgesvm.contract.core import changed
 from edgesvm.contract.kernel_core import CACHE
 from edgesvm.errors import CorruptModelError, refusal
 
@@ -394,14 +396,15 @@ cdef class EnclosingCore(KernelCore):
         """Whether no more steps may be made."""
         return self.is_full or self.budget <= 0
 
-    def offer(self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights,
+    def offer(self, X not None, cnp.ndarray slots not None, cnp.ndarray weights,
               cnp.ndarray numbers not None, bint until_quiet=False):
         """Learn the rows of X (n, n_features) that are outside, one block at a time.
 
         slots : int8, 0 or 1; weights : float64 or None; numbers : int64. With `until_quiet`, stop
         after the first block that added nothing; return whether there was one.
         """
-        cdef const char *x = <const char *> cnp.PyArray_DATA(X)
+        cdef Batch batch
+        cdef cnp.ndarray scratch = scratch_for(X)
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
         cdef const int64_t *number = <const int64_t *> cnp.PyArray_DATA(numbers)
         cdef const double *weight = NULL
@@ -411,8 +414,9 @@ cdef class EnclosingCore(KernelCore):
             weight = <const double *> cnp.PyArray_DATA(weights)
         while at < n and not self.is_spent:
             before = self.n_taken
+            self.read(&batch, X, scratch, n)
             with nogil:
-                status = self.load_block(n, &at, x, slot, weight, number)
+                status = self.load_block(n, &at, &batch, slot, weight, number)
             if status > CHANGED:
                 raise refusal(
                     status, f"{self.owner}: row {number[at]}", self.dtype, self.labels.in_slots)
@@ -425,19 +429,23 @@ cdef class EnclosingCore(KernelCore):
         return False
 
     cdef Status load_block(
-        self, int64_t n, int64_t *at, const char *x, const signed char *slot, const double *weight,
+        self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
         const int64_t *number
-    ) noexcept nogil:
+    ) except * nogil:
         """Load rows from `at` into the block, as many as fit."""
         cdef int64_t i
         cdef double w
+        cdef const void *x
         cdef Status status
         while at[0] < n and self.block.n < self.block.room:
             i = at[0]
             w = 1.0 if weight == NULL else weight[i]
             if w != 0.0:
-                status = self.load(
-                    x + i * self.row_bytes, 1.0 if slot[i] else -1.0, w, number[i])
+                x = row_at(batch, i)
+                if x == NULL:
+                    with gil:
+                        raise changed(self.owner)
+                status = self.load(x, 1.0 if slot[i] else -1.0, w, number[i])
                 if status != CHANGED:
                     return status
             at[0] += 1

@@ -143,7 +143,7 @@ class EnclosingMachine(KernelLearner):
 
         Parameters
         ----------
-        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
             A source, such as a `Recording`, has its own labels. Rows of an array are first drawn at
             random, those of a source are read in order.
         y : array of shape (n_samples,), labels

@@ -224,7 +224,7 @@ class RandSVM(Wrapper):
 
         Parameters
         ----------
-        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
             Read once per pass, from the first row. A source, such as a `Recording`, has its own
             labels.
         y : array of shape (n_samples,), labels
