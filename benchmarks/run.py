@@ -21,6 +21,7 @@ STUDIES = (
     "stream/speed",
     "stream/kernel",
     "stream/table",
+    "stream/every",
     "twin/speed",
     "twin/stream",
     "twin/memory",

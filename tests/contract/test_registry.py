@@ -9,7 +9,9 @@ from edgesvm.errors import CorruptModelError
 
 K = "kernel gamma degree coef0"
 ORDERS = {
-    "StreamSVM": "C bound n_balls lookahead slack normalize fit_intercept dtype",
+    "StreamSVM": (
+        "C bound n_balls join lookahead slack average class_weight normalize fit_intercept dtype"
+    ),
     "KernelStreamSVM": f"max_vectors {K} C bound dtype",
     "BatchSVM": f"C {K} tol max_samples when_full cache shrinking max_iter dtype",
     "ReservoirSVM": f"max_samples C {K} tol cache shrinking max_iter seed dtype",

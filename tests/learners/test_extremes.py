@@ -13,6 +13,8 @@ from edgesvm.persist.store import describe, restore
 
 KINDS = {
     "one ball": (StreamSVM, {"normalize": False}),
+    "averaged": (StreamSVM, {"normalize": False, "bound": "lower", "average": True}),
+    "reach": (StreamSVM, {"normalize": False, "n_balls": 3, "join": "reach"}),
     "lower": (StreamSVM, {"normalize": False, "bound": "lower"}),
     "balls": (StreamSVM, {"normalize": False, "n_balls": 3}),
     "lower balls": (StreamSVM, {"normalize": False, "n_balls": 3, "bound": "lower"}),
