@@ -219,9 +219,9 @@ def main() -> None:
     cells = Cells(args.cells / "stream_every.jsonl", build_id("learners/stream"))
     fill(cells, tasks, args.orders)
     about = [
-        f"Means over {args.orders} orders (of a set without a test part, as many splits). LIBLINEAR "
-        f"is scikit-learn's LinearSVC (primal, tolerance 0.01), on the standardised "
-        "rows, and on the rows (x, 1) of unit norm that StreamSVM makes of them.",
+        f"Means over {args.orders} orders (of a set without a test part, as many splits). "
+        "LIBLINEAR is scikit-learn's LinearSVC (primal, tolerance 0.01), on the standardised rows, "
+        "and on the rows (x, 1) of unit norm that StreamSVM makes of them.",
         "Does not show: a parameter chosen for each set, kernels, sets of more than two classes. "
         "Times are of one call on the whole array, on a machine with other work.",
     ]

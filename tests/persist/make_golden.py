@@ -68,6 +68,7 @@ GOLDEN: dict[str, Learner] = {
         dtype="float64",
         normalize=False,
     ),
+    "stream_averaged_f32": StreamSVM(C=10.0, class_weight="balanced"),
     "kernel_rbf_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0),
     "kernel_poly_f64": KernelStreamSVM(
         max_vectors=5, kernel="poly", degree=2, bound="lower", dtype="float64"

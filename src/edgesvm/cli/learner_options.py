@@ -88,6 +88,11 @@ def add_to(
         help="number of balls (stream), instead of --lookahead",
     )
     group.add_argument(
+        "--class-weight",
+        choices=("balanced",),
+        help="balanced (stream): the rarer class counts more, by the numbers of samples so far",
+    )
+    group.add_argument(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
@@ -159,7 +164,7 @@ def add_to(
 
 # The options of each learner.
 OWN: dict[str, tuple[str, ...]] = {
-    "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
+    "stream": ("C", "bound", "lookahead", "n_balls", "class_weight", "dtype"),
     "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
@@ -175,7 +180,6 @@ RENAMED = {"batches": "window"}  # --window is taken: it is that of the rolling 
 CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins")
 # Where a command's default is not the class's: a stream has no end, so a store must not refuse.
 DEFAULTS: dict[str, dict[str, object]] = {
-    "stream": {"bound": "lower"},
     "kernel-stream": {"bound": "lower"},
     "batch": {"when_full": "oldest"},
 }

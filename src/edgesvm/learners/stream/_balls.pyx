@@ -168,7 +168,7 @@ cdef void cheapest_pair(
                 least, first[0], second[0] = cost, i, j
 
 
-cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
+cdef double join_pair(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
     """Merge ball j into ball i; return t, the share of the way from c_i to c_j at which the new
     centre is.
 

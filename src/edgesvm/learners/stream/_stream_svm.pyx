@@ -16,17 +16,18 @@ R <= 3/2 R*. bound="lower": step = (1 - R^2/d^2)/2, the exact step on the dual V
 q is the mean squared norm of the points in c; R = sqrt(V) <= R* never falls. It needs one more
 number, and goes on learning when the upper ball has grown too large to.
 
-With average=True, decisions use the mean of the w_i that there were after samples i = 1 to n, with
-weight i (Shamir & Zhang 2013, polynomial decay). Between two updates w stands still, so all that
-is stored is the mean u over the first s samples, n - s samples ago:
+With average=True, decisions use the mean of w after samples i = 1 to n, with weight i (as
+Lacoste-Julien, Schmidt & Bach 2012). Between two updates w stands still, so all that is stored is
+the mean u over the first s samples:
 
-    v = (1 - b) u + b w,     b = sum_{i=s+1..n} i / sum_{i=1..n} i = (n - s) (n + s + 1) / (n (n + 1))
+    v = (1 - b) u + b w,     b = (s+1 + .. + n) / (1 + .. + n) = (n - s) (n + s + 1) / (n (n + 1))
 
 and u = v, s = n just before w changes. A sample inside the ball costs nothing for it.
 
 With n_balls=K or lookahead=L a few balls are stored as well (_balls.pyx), and (w, R) is the ball
 around them. Bytes: 64 + D s, s the dtype's size; 8 + D s more for the mean; with M = K+1 or L+1
-slots, 8 + M D s + 8 M^2 + 32 M more. Time: O(D) for a sample inside, O(M D + M^2) and a few dozen steps of O(M) for one outside.
+slots, 8 + M D s + 8 M^2 + 32 M more. Time: O(D) for a sample inside, O(M D + M^2) and a few dozen
+steps of O(M) for one outside.
 """
 
 cimport cython
@@ -39,7 +40,8 @@ from edgesvm.core.linalg cimport approach, axpby, dot, dot_square, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, dual_radius
 from edgesvm.learners.stream._ball cimport check_point, out_of_range, ball_out_of_range
-from edgesvm.learners.stream._balls cimport Balls, centre_square, cheapest_pair, forget, join, solve
+from edgesvm.learners.stream._balls cimport Balls, centre_square, cheapest_pair, forget
+from edgesvm.learners.stream._balls cimport join_pair, solve
 
 import numpy as np
 
@@ -255,7 +257,7 @@ cdef class StreamSVMCore(LearnerCore):
         cdef int64_t i, j, last
         cdef double t
         cheapest_pair(&self.balls, self.lower, self.by_reach, &i, &j)
-        t = join(&self.balls, i, j, self.lower)
+        t = join_pair(&self.balls, i, j, self.lower)
         axpby(
             <real> t, centres + j * self.width,
             <real> (1.0 - t), centres + i * self.width, self.width)

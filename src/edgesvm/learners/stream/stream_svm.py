@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ MAX_BALLS = (
 )
 
 # Section 2 of the paper; it assumes samples of unit norm, which `normalize` makes of any others.
-PRINTED = {
+PRINTED: dict[str, Any] = {
     "C": 1.0,
     "bound": "upper",
     "slack": "paper",
@@ -122,7 +122,7 @@ class StreamSVM(Learner):
     _capacity = "lookahead"
 
     _compiled = StreamSVMCore
-    _absent = {"join": "closest", "average": False, "class_weight": None}
+    _absent: ClassVar = {"join": "closest", "average": False, "class_weight": None}
 
     C: float = 1.0
     bound: str = "lower"
