@@ -132,7 +132,7 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learner.py",
             (
-                "return cls(**{**cls._meant_if_absent, **given})",
+                "return cls(**{**cls._absent, **given})",
                 "return cls(**given)",
                 "an old snapshot gets a later default",
             ),
