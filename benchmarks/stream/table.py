@@ -191,7 +191,8 @@ def summary(results: dict[str, dict[str, Outcome]]) -> Table:
     for name, outcomes in results.items():
         best = {
             bound: max(
-                (k for k in outcomes if k.startswith(bound)), key=lambda k: outcomes[k].accuracy
+                (k for k in outcomes if k.startswith(f"{bound}, ")),
+                key=lambda k: outcomes[k].accuracy,
             )
             for bound in ("upper", "lower", "averaged")
         }
