@@ -197,6 +197,19 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     assert bytes(load(save).arena) == bytes(plain.arena)
 
 
+def test_the_stream_learner_averages_if_told_to(table, capsys):
+    argv = ["eval", table, "--drop-column", "date", "--raw", "--n-balls", 2]
+    for options, learner in (
+        ([], "StreamSVM(n_balls=2, average=False)"),
+        (["--average"], "StreamSVM(n_balls=2)"),
+        (
+            ["--class-weight", "balanced"],
+            "StreamSVM(n_balls=2, average=False, class_weight='balanced')",
+        ),
+    ):
+        assert said_json(capsys, *argv, *options)["learner"] == learner
+
+
 def test_eval_speaks_to_people_too(table, capsys):
     text = said(capsys, "eval", table, "--drop-column", "date", "--label-column", "state")
     assert "299 rows predicted" in text and "majority class" in text
