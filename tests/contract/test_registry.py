@@ -17,7 +17,7 @@ ORDERS = {
     "ReservoirSVM": f"max_samples C {K} tol cache shrinking max_iter seed dtype",
     "IncrementalSVM": f"scheme batch_size max_vectors C {K} tol cache max_iter dtype",
     "WindowedSVM": f"window scheme batch_size max_vectors C {K} tol cache max_iter dtype",
-    "RandSVM": "solver epsilon delta separable k c max_passes seed",
+    "RandSVM": "solver epsilon delta separable k c max_passes seed returns",
     "CoreVectorMachine": (
         f"epsilon C {K} normalize max_core n_probes cache max_iter seed dtype margin_tol"
     ),
