@@ -23,6 +23,7 @@ STUDIES = (
     "stream/kernel",
     "stream/kernel_every",
     "stream/table",
+    "stream/every",
     "twin/speed",
     "twin/stream",
     "twin/memory",

@@ -128,10 +128,15 @@ def expansion(k, rows, coefficients, intercept=0.0):
     return lambda x: intercept + sum(c * k(x, row) for c, row in terms)
 
 
-def stream_svm(arena, params, width, _n):
+def stream_svm(arena, params, width, n):
     arena.scalars("dddd")
     constant = [1.0] * params["fit_intercept"]
     w = arena.array(real(params)[0], width + len(constant))
+    if params.get("average"):  # older files do not have it
+        (s,) = arena.scalars("q")
+        b = (n - s) * (n + s + 1) / (n * (n + 1))
+        average = arena.array(real(params)[0], len(w))
+        w = [(1 - b) * u + b * last for u, last in zip(average, w, strict=True)]
 
     def score(x):
         z = [*x, *constant]

@@ -101,7 +101,9 @@ class Learner:
     _capacity: ClassVar[str]  # the parameter that `within` makes as large as fits
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
-    _absent: ClassVar[Mapping[str, Any]] = {}  # parameters that older snapshots did not have yet
+    # Parameters that older snapshots do not have, with the value that is meant there. A snapshot
+    # leaves out a parameter of this value.
+    _absent: ClassVar[Mapping[str, Any]] = {}
     _engine: str = "compiled"  # or "reference", in NumPy, for tests and readers
     _state: State | None = None  # None: no memory yet
     _own_guard: Guard | None = None
@@ -713,20 +715,31 @@ class Learner:
 
     def _described(self, params: dict[str, Any]) -> Wrapped:
         """Class name and parameters, including those of a wrapped learner."""
+        absent = self._absent
         return Wrapped(
             registered_name(type(self)),
             {
                 name: v._described(v.get_params(deep=False)) if isinstance(v, Learner) else v
                 for name, v in params.items()
+                if name not in absent or v != absent[name]
             },
         )
+
+    @classmethod
+    def _of_params(cls: type[Self], claimed: Mapping[str, Any]) -> Self:
+        """The unfitted learner of a snapshot's parameters; wrapped learners are built."""
+        given = {
+            name: kind_of(v.learner)._of_params(v.params) if isinstance(v, Wrapped) else v
+            for name, v in claimed.items()
+        }
+        return cls(**{**cls._absent, **given})
 
     @classmethod
     def _claimed(cls: type[Self], snapshot: Snapshot) -> tuple[Self, MemoryPlan]:
         """The unfitted learner that a snapshot of this class describes, and its plan, whose total
         is the size of the snapshot's arena."""
         try:
-            learner = cls(**_params_of(cls, snapshot.params))
+            learner = cls._of_params(snapshot.params)
             plan = learner.plan(snapshot.n_features)
         except (TypeError, ValueError, OverflowError) as error:
             raise CorruptModelError(
@@ -831,15 +844,3 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Learn
     """
     learner: Learner = restore(read_file(path, max_bytes))
     return learner
-
-
-def _params_of(kind: type[Any], claimed: Mapping[str, Any]) -> dict[str, Any]:
-    """A snapshot's parameters as constructor arguments; wrapped learners are built."""
-    return dict(kind._absent) | {
-        name: _built(v) if isinstance(v, Wrapped) else v for name, v in claimed.items()
-    }
-
-
-def _built(wrapped: Wrapped) -> Any:
-    kind = kind_of(wrapped.learner)
-    return kind(**_params_of(kind, wrapped.params))

@@ -106,7 +106,7 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
     text = said(capsys, *argv)
     for row in told["learners"]:
         kind = learner_options.KINDS[row["learner"]]
-        given = {"C": 2.0, "dtype": dtype}
+        given = {**learner_options.DEFAULTS.get(row["learner"], {}), "C": 2.0, "dtype": dtype}
         if "bound" in learner_options.OWN[row["learner"]]:
             given["bound"] = "upper"
         for how in ("raw", "standardized"):
@@ -181,7 +181,7 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--window", 50]
     told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
     X, y = next(open_rows(table, drop_columns=("date",)).chunks(1000))
-    plain = StreamSVM(bound="lower", dtype="float64").fitted_into("2KiB", 3)
+    plain = StreamSVM(average=False, dtype="float64").fitted_into("2KiB", 3)
     hits = []
     for x, label in zip(X.astype(float), y.tolist(), strict=True):
         if plain.is_fitted:
@@ -195,6 +195,19 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     assert told["window"] == 50 and told["us_per_sample"] > 0 and told["learner"] == repr(plain)
     assert 0.5 <= told["majority"] < 0.7 and told["balanced_accuracy"] > 0.8
     assert bytes(load(save).arena) == bytes(plain.arena)
+
+
+def test_the_stream_learner_averages_if_told_to(table, capsys):
+    argv = ["eval", table, "--drop-column", "date", "--raw", "--n-balls", 2]
+    for options, learner in (
+        ([], "StreamSVM(n_balls=2, average=False)"),
+        (["--average"], "StreamSVM(n_balls=2)"),
+        (
+            ["--class-weight", "balanced"],
+            "StreamSVM(n_balls=2, average=False, class_weight='balanced')",
+        ),
+    ):
+        assert said_json(capsys, *argv, *options)["learner"] == learner
 
 
 def test_eval_speaks_to_people_too(table, capsys):

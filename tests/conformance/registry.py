@@ -185,12 +185,19 @@ SOLVED_TO_EPSILON = ENCLOSING | {"twin_rtol": {"float32": 5e-3, "float64": 2e-3}
 
 REGISTERED = [
     Registered("StreamSVM", StreamSVM),
-    Registered("StreamSVM-lower", StreamSVM, {"bound": "lower", "C": 0.1}),
-    Registered("StreamSVM-paper", StreamSVM, {"slack": "paper", "C": 10.0}),
+    Registered("StreamSVM-lower", StreamSVM, {"average": False, "C": 0.1}),
+    Registered("StreamSVM-upper", StreamSVM, {"bound": "upper", "average": False}),
+    Registered("StreamSVM-paper", StreamSVM, {"bound": "upper", "slack": "paper", "C": 10.0}),
+    Registered("StreamSVM-balanced", StreamSVM, {"class_weight": "balanced"}),
     Registered("StreamSVM-wide", StreamSVM, {"normalize": True, "fit_intercept": True}, 37),
-    Registered("StreamSVM-balls", StreamSVM, {"n_balls": 3, "fit_intercept": True}),
+    Registered(
+        "StreamSVM-balls", StreamSVM, {"bound": "upper", "n_balls": 3, "fit_intercept": True}
+    ),
+    Registered(
+        "StreamSVM-balls-reach", StreamSVM, {"bound": "upper", "n_balls": 3, "join": "reach"}
+    ),
     Registered("StreamSVM-balls-lower", StreamSVM, {"n_balls": 4, "bound": "lower"}),
-    Registered("StreamSVM-lookahead", StreamSVM, {"lookahead": 4}),
+    Registered("StreamSVM-lookahead", StreamSVM, {"bound": "upper", "lookahead": 4}),
     Registered("StreamSVM-lookahead-lower", StreamSVM, {"lookahead": 5, "bound": "lower"}),
     Registered(
         "KernelStreamSVM", KernelStreamSVM, {"max_vectors": 12, "gamma": 0.5}, unread=("degree",)

@@ -23,6 +23,7 @@ MODELS = {
     "stream, float64, not normalized": StreamSVM(
         normalize=False, fit_intercept=False, dtype="float64"
     ),
+    "stream, last weights": StreamSVM(average=False),
     "lookahead": StreamSVM(lookahead=4),
     "kernel stream": KernelStreamSVM(max_vectors=15, C=5.0),
     "kernel stream, float64": KernelStreamSVM(max_vectors=15, kernel="poly", dtype="float64"),

@@ -15,6 +15,8 @@ SHARES = {"max_vectors": 3, "when_full": "share", "bound": "upper"}
 LARGEST = {"newton": 1e50}  # its steps multiply squared lengths
 KINDS = {
     "one ball": (StreamSVM, {"normalize": False}),
+    "averaged": (StreamSVM, {"normalize": False, "bound": "lower", "average": True}),
+    "reach": (StreamSVM, {"normalize": False, "n_balls": 3, "join": "reach"}),
     "lower": (StreamSVM, {"normalize": False, "bound": "lower"}),
     "balls": (StreamSVM, {"normalize": False, "n_balls": 3}),
     "lower balls": (StreamSVM, {"normalize": False, "n_balls": 3, "bound": "lower"}),

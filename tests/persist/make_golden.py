@@ -51,13 +51,24 @@ def stream(n: int, dtype: str, n_classes: int = 2) -> tuple[np.ndarray, list[str
     return np.array(rows, dtype=dtype), labels
 
 
+# The defaults of the first release.
+FIRST: dict[str, Any] = {"bound": "upper", "average": False}
 GOLDEN: dict[str, Learner] = {
-    "stream_upper_f32": StreamSVM(C=10.0),
-    "stream_lower_f64": StreamSVM(C=10.0, bound="lower", dtype="float64", fit_intercept=False),
-    "stream_lookahead_f32": StreamSVM(C=10.0, lookahead=6),
-    "stream_balls_f64": StreamSVM(
-        C=0.5, n_balls=4, bound="lower", slack="paper", dtype="float64", normalize=False
+    "stream_upper_f32": StreamSVM(C=10.0, **FIRST),
+    "stream_lower_f64": StreamSVM(
+        C=10.0, bound="lower", average=False, dtype="float64", fit_intercept=False
     ),
+    "stream_lookahead_f32": StreamSVM(C=10.0, lookahead=6, **FIRST),
+    "stream_balls_f64": StreamSVM(
+        C=0.5,
+        n_balls=4,
+        bound="lower",
+        average=False,
+        slack="paper",
+        dtype="float64",
+        normalize=False,
+    ),
+    "stream_averaged_f32": StreamSVM(C=10.0, class_weight="balanced"),
     "kernel_rbf_f32": KernelStreamSVM(
         max_vectors=5, kernel=RBF(0.25), C=10.0, bound="upper", when_full="share"
     ),
@@ -66,7 +77,7 @@ GOLDEN: dict[str, Learner] = {
         max_vectors=5, kernel="poly", degree=2, C=1.0, when_full="share", dtype="float64"
     ),
     "one_vs_one_f32": Standardized(
-        learner=OneVsOne(learner=StreamSVM(bound="lower", lookahead=3), n_classes=3)
+        learner=OneVsOne(learner=StreamSVM(bound="lower", average=False, lookahead=3), n_classes=3)
     ),
     "one_vs_rest_f64": OneVsRest(
         learner=KernelStreamSVM(
@@ -130,7 +141,7 @@ def checkpoint(path: Path) -> StreamSVM:
     saved last.
     """
     path.unlink(missing_ok=True)
-    learner = StreamSVM(C=10.0)
+    learner = StreamSVM(C=10.0, **FIRST)
     X, y = stream(200, "float32")
     saving = Checkpoint(path)
     for rows in (slice(0, 100), slice(100, 200)):

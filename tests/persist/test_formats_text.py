@@ -44,7 +44,7 @@ CORE = {"N": 40, "p": 9}
 SETTINGS = [
     (StreamSVM(), {"W": D + 1, "H": 1}),
     (StreamSVM(n_balls=3, fit_intercept=False, dtype="float64"), {"W": D, "H": 4}),
-    (StreamSVM(lookahead=1), {"W": D + 1, "H": 2}),
+    (StreamSVM(lookahead=1, average=False), {"W": D + 1, "H": 2}),
     (KernelStreamSVM(max_vectors=7), {"M": 7, "P": 28}),
     (KernelStreamSVM(max_vectors=7, when_full="share"), {"M": 8}),
     (BatchSVM(max_samples=40, cache="1KiB"), SOLVER),
@@ -92,6 +92,8 @@ def blocks_of(learner, sizes):
     name = type(learner).__name__
     own, _, after = SEQUENCES[name].partition(";")
     sequence = [block.strip() for block in own.split(",")]
+    if "average, if" in after and learner.average:
+        sequence.append("average")
     if "if H > 1" in after and sizes["H"] > 1:
         sequence.append("balls")
     if "for vectors" in after and learner.when_full == "newton":
@@ -204,7 +206,7 @@ def test_scoring_of_many_classes(kind, labels):
     y = np.resize(labels, 150)
     X = np.random.default_rng(6).standard_normal((150, 3)) + 1.5 * np.eye(3)[y]
     X = X.astype(np.float32)
-    model = kind(learner=StreamSVM(), n_classes=4).partial_fit(X, y)
+    model = kind(learner=StreamSVM(average=False), n_classes=4).partial_fit(X, y)
     z = np.hstack([X, np.ones((150, 1))])
     z /= np.linalg.norm(z, axis=1, keepdims=True)
     f = [z @ part[64:80].view("<f4") for part in model._allocated.views["parts"]]

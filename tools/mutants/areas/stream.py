@@ -5,6 +5,7 @@ from mutant import Area, mutants_of
 AREA = Area(
     "stream",
     (
+        "tests/learners/test_stream_svm_average.py",
         "tests/learners/test_stream_svm_formulas.py",
         "tests/learners/test_stream_svm_geometry.py",
         "tests/learners/test_stream_svm_merge.py",
@@ -65,6 +66,21 @@ AREA = Area(
                 "z.off = 0.0",
                 "a heavy sample is not enclosed",
             ),
+            (
+                "return (n - s) * (n + s + 1.0) / (n * (n + 1.0)) if n > s else 0.0",
+                "return (n - s) / n if n > s else 0.0",
+                "each sample counts the same in the average",
+            ),
+            (
+                "        self.take_mean(w)\n        z.scale = sign\n",
+                "        z.scale = sign\n",
+                "a merge forgets the samples since the last update",
+            ),
+            (
+                "(self.n_per_class[y > 0.0] + 1)",
+                "(self.n_per_class[y < 0.0] + 1)",
+                "the commoner class counts more",
+            ),
             ("            norm_square += 1.0\n", "", "the constant feature is not in the norm"),
             (
                 "            if self.balls.share[i] > 0.0:\n",
@@ -106,10 +122,27 @@ AREA = Area(
                 "the dual's step is too long",
             ),
             ("    balls.share[i] = share\n", "", "a share is lost in joining"),
+            ("    d2 += between(balls, i, j, t)\n", "", "a joint ball's reach is measured wrongly"),
             (
                 "    balls.share[j] = balls.share[last]\n",
                 "",
                 "the last ball's share does not move with it",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learner.py",
+            (
+                "return cls(**{**cls._absent, **given})",
+                "return cls(**given)",
+                "an old snapshot gets a later default",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/wrapper.py",
+            (
+                "first = cls._first_default() if named is None else named",
+                "first = cls._default() if named is None else named",
+                "an old wrapper's snapshot gets a later default",
             ),
         ),
         *mutants_of(

@@ -152,6 +152,8 @@ class RandSVM(Wrapper):
     def _default() -> Learner:
         return BatchSVM(max_samples=16384, cache="64MiB")
 
+    _first_default = _default
+
     def _wraps(self, inner: Learner) -> bool:
         return all(
             hasattr(type(inner), name) or name in inner._param_names() for name in SOLVER_INTERFACE
