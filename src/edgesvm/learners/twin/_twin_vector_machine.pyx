@@ -6,7 +6,6 @@ preferably one that hardly shifts the decision function. If none of the CANDIDAT
 the best of them is merged, so that learning never stops.
 """
 
-cimport cython
 from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memmove
@@ -30,28 +29,18 @@ cpdef enum:
 # Larger than every distortion, and finite.
 cdef double MAX_DISTORTION = 1e300
 
-cdef struct Counters:           # from "n_accepted" on
-    int64_t n_accepted
-    int64_t n_absorbed
-    int64_t n_merged
-    int64_t n_removed
-    int64_t n_rejected
-    int64_t n_forced
 
-cdef struct Pair:
-    double distortion
-    int64_t i
-    int64_t j
+cdef void between(
+    const real *x, const real *z, double part, real *q, int64_t n_features
+) noexcept nogil:
+    """q = x + part * (z - x)"""
+    cdef int64_t j
+    for j in range(n_features):
+        q[j] = <real> (<double> x[j] + part * (<double> z[j] - <double> x[j]))
 
 
-@cython.final
 cdef class TwinVectorMachineCore(AdiabaticCore):
     """State and step. The public class has checked the parameters."""
-    cdef double C, m1, m2, eta
-    cdef bint in_feature_space, one_sided, rejection
-    cdef int64_t max_twins
-    cdef Counters *counters
-    cdef double *distortion_bound   # (slots,): a lower bound on the distortion of this twin's pairs
 
     def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
         super().__init__(*common, kernel=kernel)
@@ -336,15 +325,11 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
 
     cdef void mix(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
         if self.is_float32:
-            self.mix_typed(<float *> self.twin(i), <float *> self.twin(j), part, <float *> q)
+            between(<float *> self.twin(i), <float *> self.twin(j), part, <float *> q,
+                    self.n_features)
         else:
-            self.mix_typed(<double *> self.twin(i), <double *> self.twin(j), part, <double *> q)
-
-    cdef void mix_typed(self, const real *x, const real *z, double part, real *q) noexcept nogil:
-        """q = x + part * (z - x)"""
-        cdef int64_t j
-        for j in range(self.n_features):
-            q[j] = <real> (<double> x[j] + part * (<double> z[j] - <double> x[j]))
+            between(<double *> self.twin(i), <double *> self.twin(j), part, <double *> q,
+                    self.n_features)
 
     cdef double cost(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
         """Distortion in feature space of the twin at `part` of the line, up to a constant."""
