@@ -18,7 +18,7 @@ def curved(n, seed=31):
     return X, np.where(X[:, 0] ** 2 + X[:, 1] + noise > 1, 1, -1), weights
 
 
-def arow(model, kernel, X, y, weights, r, m1):
+def arow(model, kernel, X, y, weights, *, r, m1):
     """Figure 1 of Crammer, Kulesza & Dredze 2009, with the covariance itself: mean and Sigma."""
     q = model.twins_.astype(np.float64)
     K = kernel(q, q)
@@ -47,7 +47,7 @@ def test_settled_twins_are_refined_by_arow(kernel):
     model = TwinDictionarySVM(max_twins=12, C=10.0, settle_after=SETTLED, **params)
     model.partial_fit(X[:SETTLED], y[:SETTLED], classes=[-1, 1])
     assert model.settled_at_ == SETTLED and model.n_refined_ == 0
-    mean, b, n = arow(model, kernel, X[SETTLED:], y[SETTLED:], weights[SETTLED:], 0.7, 1.5)
+    mean, b, n = arow(model, kernel, X[SETTLED:], y[SETTLED:], weights[SETTLED:], r=0.7, m1=1.5)
     held = model.twins_, model.weights_
     model.partial_fit(X[SETTLED:], y[SETTLED:], sample_weight=weights[SETTLED:])
     assert n == model.n_refined_ > 50

@@ -23,7 +23,7 @@ cdef struct Pair:
 
 cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef double C, m1, m2, eta
-    cdef bint in_feature_space, one_sided, rejection
+    cdef bint in_feature_space, one_sided, rejection, as_printed, control_C
     cdef int64_t max_twins
     cdef Counters *counters
     cdef double *distortion_bound   # (slots,): a lower bound on the distortion of this twin's pairs
@@ -40,11 +40,15 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef void add_weight(self, Move *move, int64_t i, double y, double weight) noexcept nogil
     cdef Outcome update(self, Move *moves, int count) noexcept nogil
     cdef double weight_of(self, int64_t i) noexcept nogil
-    cdef void merge(self, Move *moves, bint of_margin) noexcept nogil
+    cdef double mu_for(self, double total) noexcept nogil
+    cdef bint merge(self, Move *moves, bint of_margin) noexcept nogil
+    cdef void merge_pair(self, Move *moves, int64_t i, int64_t j) noexcept nogil
+    cdef bint first_accepted(self, Pair *found) noexcept nogil
     cdef bint may_merge(self, int64_t i, int64_t j, bint one_sided, bint of_margin) noexcept nogil
     cdef bint nearest(self, Pair *best) noexcept nogil
     cdef int candidates(self, Pair *pairs, bint of_margin) noexcept nogil
-    cdef int search(self, Pair *pairs, bint one_sided, bint of_margin) noexcept nogil
+    cdef int search(
+        self, Pair *pairs, bint one_sided, bint of_margin, Pair after) noexcept nogil
     cdef double join(self, int64_t i, int64_t j, char *q) noexcept nogil
     cdef bint is_gentle(self, int64_t i, int64_t j, const void *q) noexcept nogil
     cdef void blend(self, int64_t i, int64_t j, char *q) noexcept nogil

@@ -14,6 +14,8 @@ from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 
 __all__ = ["TwinDictionarySVM"]
 
+MOST_SAMPLES = 1 << 31
+
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -27,12 +29,12 @@ class TwinDictionarySVM(TwinVectorMachine):
     Parameters
     ----------
     max_twins, kernel, gamma, degree, coef0, C, m1, m2, eta, merge, merge_side, rejection, \
-max_margin, dtype
+max_margin, dtype, control_C
         As in `TwinVectorMachine`. ``m1`` remains the test of what is learned once the twins have
         settled; ``C`` and the others have no effect then. A small ``max_margin`` saves fewer bytes,
         since the factor of all twins must have room.
     settle_after : int, default 2000
-        Number of samples after which the twins stand still; >= 1.
+        Number of samples after which the twins stand still; 1 to 2^31.
     r : float, default 0.1
         Variance of a sample's decision value in AROW, beside the prior variance k(x, x) of f; > 0.
         Smaller learns faster.
@@ -82,7 +84,7 @@ max_margin, dtype
 
     def _check_params(self) -> None:
         super()._check_params()
-        whole("settle_after", self.settle_after, 1, 1 << 62)
+        whole("settle_after", self.settle_after, 1, MOST_SAMPLES)
         positive("r", self.r)
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
