@@ -104,7 +104,7 @@ def test_offline_is_the_svm_of_quantised_rows():
     assert bytes(model.arena) == before
 
 
-def test_a_snapshot_from_before_there_was_the_choice(tmp_path):
+def test_a_choice_that_older_snapshots_do_not_have(tmp_path):
     X, y = labelled(60)
     model = TwinVectorMachine(max_twins=20, kernel=RBF(0.5)).partial_fit(X, y)
     model.save(tmp_path / "model.esvm")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -115,6 +116,7 @@ class TwinVectorMachine(AdiabaticLearner):
         *("max_twins", *KERNEL, "C", "m1", "m2", "eta"),
         *("merge", "merge_side", "rejection", "max_margin", "dtype", "control_C"),
     )
+    _absent: ClassVar[Mapping[str, Any]] = {"control_C": True}
 
     max_twins: int = 100
     C: float = 100.0
