@@ -112,7 +112,7 @@ class TwinVectorMachine(AdiabaticLearner):
 
     _capacity = "max_twins"
     _compiled = TwinVectorMachineCore
-    _param_order = (
+    _param_order: ClassVar[tuple[str, ...]] = (
         *("max_twins", *KERNEL, "C", "m1", "m2", "eta"),
         *("merge", "merge_side", "rejection", "max_margin", "dtype", "control_C"),
     )
