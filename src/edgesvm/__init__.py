@@ -26,6 +26,7 @@ from edgesvm.learners import (
     RandSVM,
     ReservoirSVM,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "ReservoirSVM",
     "Standardized",
     "StreamSVM",
+    "TwinDictionarySVM",
     "TwinVectorMachine",
     "VersionMismatch",
     "WindowedSVM",

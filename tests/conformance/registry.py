@@ -27,6 +27,7 @@ from edgesvm import (
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
 )
@@ -292,6 +293,20 @@ REGISTERED = [
         "TwinVectorMachine", TwinVectorMachine, {"max_twins": 9, "gamma": 0.3}, unread=("degree",)
     ),
     Registered(
+        "TwinDictionarySVM",
+        TwinDictionarySVM,
+        {"max_twins": 9, "gamma": 0.3, "settle_after": 70},
+        unread=("degree",),
+    ),
+    Registered(
+        "TwinDictionarySVM-poly",
+        TwinDictionarySVM,
+        {
+            **{"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3},
+            **{"C": 10.0, "settle_after": 50, "m1": 1.5, "r": 2.0},
+        },
+    ),
+    Registered(
         "TwinVectorMachine-feature",
         TwinVectorMachine,
         {"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global", "C": 5.0},
@@ -444,6 +459,7 @@ CHECKS = (
     "IncrementalSVM",
     "WindowedSVM",
     "TwinVectorMachine",
+    "TwinDictionarySVM",
     "IncrementalDecrementalSVM",
     "RandSVM",
     "BallVectorMachine",

@@ -26,6 +26,7 @@ from edgesvm import (
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
     load,
@@ -105,7 +106,10 @@ GOLDEN: dict[str, Learner] = {
     "windowed_f32": WindowedSVM(
         window=2, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256, C=2.0
     ),
-    "twins_rbf_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "twins_control_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "settled_twins_f64": TwinDictionarySVM(
+        max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64"
+    ),
     "incremental_decremental_f64": IncrementalDecrementalSVM(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"
     ),

@@ -21,6 +21,7 @@ from edgesvm import (
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
 )
@@ -58,6 +59,7 @@ SETTINGS = [
     (BallVectorMachine(max_core=40, n_probes=9), CORE),
     (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
+    (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
@@ -184,6 +186,7 @@ SCORED = [
     (WindowedSVM(kernel=KERNEL, batch_size=30, max_vectors=60), windowed),
     (WindowedSVM(kernel=KERNEL, batch_size=70, max_vectors=90), windowed),
     (IncrementalDecrementalSVM(kernel=KERNEL, C=3.0), samples),
+    (TwinDictionarySVM(kernel=KERNEL, max_twins=9, settle_after=60), samples),
 ]
 
 

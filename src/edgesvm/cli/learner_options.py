@@ -18,6 +18,7 @@ from edgesvm.learners import (
     OneVsRest,
     ReservoirSVM,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
 )
@@ -35,6 +36,7 @@ KINDS: dict[str, type[Learner]] = {
     "core-vector": CoreVectorMachine,
     "ball-vector": BallVectorMachine,
     "twin": TwinVectorMachine,
+    "twin-dictionary": TwinDictionarySVM,
     "incremental-decremental": IncrementalDecrementalSVM,
 }
 OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
@@ -62,7 +64,8 @@ def add_to(
         "batch: solves the last samples again; reservoir: solves a random sample of the stream; "
         "incremental: trains a batch at a time; windowed: the last batches only; "
         "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
-        "twin: exact SVM on weighted twin vectors; incremental-decremental: exact SVM of the "
+        "twin: exact SVM on weighted twin vectors; twin-dictionary: twins that settle, then "
+        "second-order steps; incremental-decremental: exact SVM of the "
         "last samples. All but stream use an RBF kernel unless --kernel is given",
     )
     group.add_argument(
@@ -74,7 +77,8 @@ def add_to(
     group.add_argument(
         "--C",
         type=float,
-        help="penalty of margin violations; default 1, for kernel-stream and twin 100",
+        help="penalty of margin violations; default 1, for kernel-stream, twin and twin-dictionary "
+        "100",
     )
     group.add_argument(
         "--lookahead",
@@ -141,7 +145,7 @@ def add_to(
         "--max-twins",
         type=arguments.count,
         metavar="B",
-        help="twins stored (twin); default: as many as fit",
+        help="twins stored (twin, twin-dictionary); default: as many as fit",
     )
     group.add_argument(
         "--max-core",
@@ -182,6 +186,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "stream": ("C", "bound", "lookahead", "n_balls", "average", "class_weight", "dtype"),
     "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
+    "twin-dictionary": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
     "core-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "ball-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
