@@ -23,6 +23,9 @@ from edgesvm import (
     Linear,
     OneVsOne,
     OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
     RandSVM,
     ReservoirSVM,
     Standardized,
@@ -48,6 +51,7 @@ class Registered:
     around: Mapping[str, Any] = field(default_factory=dict)  # the wrapper's other parameters
     outer: type[Learner] | None = None  # one more around the wrapper, its parameter "learner"
     one_pass: bool = True  # `fit` is `reset` and `partial_fit`
+    tuned: str = "C"  # a parameter that is a number > 0; "" if it has none
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
     # counts of the way to a solution, which the last bit of float32 decides where steps leave two
     # values level
@@ -100,11 +104,11 @@ class Registered:
 
     @property
     def capacity(self) -> str:
-        """The parameter that is made as large as fits."""
+        """The parameter that is made as large as fits; "" if there is none."""
         return self.kind._capacity
 
     def capacity_of(self, learner: Any) -> int:
-        return getattr(self.inner(learner), self.capacity)
+        return getattr(self.inner(learner), self.capacity) if self.capacity else 0
 
     def named(self, **params: Any) -> dict[str, Any]:
         """Parameters of `kind` by the names under which the whole learner has them."""
@@ -374,6 +378,21 @@ REGISTERED = [
         unread=("degree",),
         **SOLVED_TO_EPSILON,
     ),
+    Registered("Perceptron", Perceptron, tuned=""),
+    Registered("PassiveAggressive", PassiveAggressive, {"C": 0.3}),
+    Registered(
+        "PassiveAggressive-II",
+        PassiveAggressive,
+        {"variant": "PA-II", "C": 0.2, "fit_intercept": False},
+    ),
+    Registered("PassiveAggressive-wide", PassiveAggressive, {"variant": "PA"}, 37),
+    Registered("Pegasos", Pegasos, {"lambda_": 0.05}, tuned="lambda_"),
+    Registered(
+        "Pegasos-batch",
+        Pegasos,
+        {"lambda_": 0.01, "batch_size": 7, "project": True},
+        tuned="lambda_",
+    ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, wrapper=Standardized),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, wrapper=Standardized),
     Registered(
@@ -441,6 +460,8 @@ CHECKS = (
     "RandSVM",
     "BallVectorMachine",
     "CoreVectorMachine",
+    "Perceptron",
+    "Pegasos-batch",
     "Standardized",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",

@@ -9,6 +9,9 @@ from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.kernel_learner import KernelLearner
 from edgesvm.learners.multiclass import OneVsOne, OneVsRest
+from edgesvm.learners.online.passive_aggressive import PassiveAggressive
+from edgesvm.learners.online.pegasos import Pegasos
+from edgesvm.learners.online.perceptron import Perceptron
 from edgesvm.learners.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
@@ -26,6 +29,9 @@ __all__ = [
     "KernelStreamSVM",
     "OneVsOne",
     "OneVsRest",
+    "PassiveAggressive",
+    "Pegasos",
+    "Perceptron",
     "RandSVM",
     "ReservoirSVM",
     "StreamSVM",

@@ -1,0 +1,1 @@
+"""The online learners that the papers compare with: perceptrons, passive-aggressive, Pegasos."""
