@@ -28,6 +28,8 @@ ORDERS = {
     "Perceptron": "fit_intercept dtype",
     "PassiveAggressive": "variant C fit_intercept dtype",
     "Pegasos": "lambda_ batch_size project fit_intercept dtype",
+    "KernelPerceptron": f"max_vectors {K} when_full seed dtype",
+    "Forgetron": f"max_vectors {K} dtype",
     "Standardized": "learner",
     "OneVsOne": "learner n_classes",
     "OneVsRest": "learner n_classes",

@@ -9,6 +9,8 @@ from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.kernel_learner import KernelLearner
 from edgesvm.learners.multiclass import OneVsOne, OneVsRest
+from edgesvm.learners.online.forgetron import Forgetron
+from edgesvm.learners.online.kernel_perceptron import KernelPerceptron
 from edgesvm.learners.online.passive_aggressive import PassiveAggressive
 from edgesvm.learners.online.pegasos import Pegasos
 from edgesvm.learners.online.perceptron import Perceptron
@@ -23,9 +25,11 @@ __all__ = [
     "BallVectorMachine",
     "BatchSVM",
     "CoreVectorMachine",
+    "Forgetron",
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelLearner",
+    "KernelPerceptron",
     "KernelStreamSVM",
     "OneVsOne",
     "OneVsRest",
