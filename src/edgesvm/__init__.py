@@ -15,6 +15,7 @@ from edgesvm.errors import (
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner, load
 from edgesvm.learners import (
+    LASVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
@@ -39,6 +40,7 @@ from edgesvm.preprocessing.standardized import Standardized
 __version__ = "0.1.0"
 
 __all__ = [
+    "LASVM",
     "RBF",
     "BallVectorMachine",
     "BatchSVM",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm import (
+    LASVM,
     RBF,
     BallVectorMachine,
     BatchSVM,
@@ -415,6 +416,14 @@ REGISTERED = [
         tuned="gamma",
         unread=("degree",),
     ),
+    Registered("LASVM", LASVM, {"max_vectors": 14, "gamma": 0.3, "C": 3.0}, unread=("degree",)),
+    Registered(
+        "LASVM-linear",
+        LASVM,
+        {"max_vectors": 60, "kernel": Linear(), "C": 0.5, "tau": 1e-6},
+        3,
+        unread=("degree",),
+    ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, wrapper=Standardized),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, wrapper=Standardized),
     Registered(
@@ -486,6 +495,7 @@ CHECKS = (
     "Pegasos-batch",
     "KernelPerceptron-oldest",
     "Forgetron",
+    "LASVM",
     "Standardized",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",

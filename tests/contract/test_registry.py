@@ -30,6 +30,7 @@ ORDERS = {
     "Pegasos": "lambda_ batch_size project fit_intercept dtype",
     "KernelPerceptron": f"max_vectors {K} when_full seed dtype",
     "Forgetron": f"max_vectors {K} dtype",
+    "LASVM": f"max_vectors {K} C tau dtype",
     "Standardized": "learner",
     "OneVsOne": "learner n_classes",
     "OneVsRest": "learner n_classes",

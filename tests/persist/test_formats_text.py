@@ -8,6 +8,7 @@ import numpy as np
 from each import each
 
 from edgesvm import (
+    LASVM,
     RBF,
     BallVectorMachine,
     BatchSVM,
@@ -69,6 +70,7 @@ SETTINGS = [
     (Pegasos(batch_size=20), {"W": D + 1}),
     (KernelPerceptron(max_vectors=7), {"M": 7}),
     (Forgetron(max_vectors=7, dtype="float64"), {"M": 7}),
+    (LASVM(max_vectors=7), {"M": 8}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),

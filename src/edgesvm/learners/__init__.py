@@ -11,6 +11,7 @@ from edgesvm.learners.kernel_learner import KernelLearner
 from edgesvm.learners.multiclass import OneVsOne, OneVsRest
 from edgesvm.learners.online.forgetron import Forgetron
 from edgesvm.learners.online.kernel_perceptron import KernelPerceptron
+from edgesvm.learners.online.lasvm import LASVM
 from edgesvm.learners.online.passive_aggressive import PassiveAggressive
 from edgesvm.learners.online.pegasos import Pegasos
 from edgesvm.learners.online.perceptron import Perceptron
@@ -21,6 +22,7 @@ from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecreme
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 
 __all__ = [
+    "LASVM",
     "LEARNERS",
     "BallVectorMachine",
     "BatchSVM",

@@ -315,6 +315,7 @@ subjects = {
         "Pegasos": lambda: e.Pegasos(lambda_=0.1, batch_size=20),
         "KernelPerceptron": lambda: e.KernelPerceptron(max_vectors=20),
         "Forgetron": lambda: e.Forgetron(max_vectors=20),
+        "LASVM": lambda: e.LASVM(max_vectors=20),
         "Standardized": lambda: e.Standardized(learner=e.StreamSVM()),
         "OneVsOne": lambda: e.OneVsOne(learner=e.StreamSVM(), n_classes=3),
         "OneVsRest": lambda: e.OneVsRest(learner=e.BatchSVM(**store), n_classes=3),
