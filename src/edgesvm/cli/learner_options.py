@@ -8,14 +8,20 @@ from edgesvm.cli import arguments
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
+    LASVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    Forgetron,
     IncrementalDecrementalSVM,
     IncrementalSVM,
+    KernelPerceptron,
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
     ReservoirSVM,
     StreamSVM,
     TwinVectorMachine,
@@ -36,6 +42,12 @@ KINDS: dict[str, type[Learner]] = {
     "ball-vector": BallVectorMachine,
     "twin": TwinVectorMachine,
     "incremental-decremental": IncrementalDecrementalSVM,
+    "lasvm": LASVM,
+    "forgetron": Forgetron,
+    "kernel-perceptron": KernelPerceptron,
+    "perceptron": Perceptron,
+    "passive-aggressive": PassiveAggressive,
+    "pegasos": Pegasos,
 }
 OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
 DEFAULT_KIND = "stream"
@@ -63,7 +75,9 @@ def add_to(
         "incremental: trains a batch at a time; windowed: the last batches only; "
         "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
         "twin: exact SVM on weighted twin vectors; incremental-decremental: exact SVM of the "
-        "last samples. All but stream use an RBF kernel unless --kernel is given",
+        "last samples; lasvm: two steps of SMO per sample; to compare with: forgetron, "
+        "kernel-perceptron, and the linear perceptron, passive-aggressive, pegasos. All but stream "
+        "and the linear ones use an RBF kernel unless --kernel is given",
     )
     group.add_argument(
         "--bound",
@@ -93,8 +107,8 @@ def add_to(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
-        help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental); "
-        "default: as many as fit",
+        help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental, "
+        "lasvm, forgetron, kernel-perceptron); default: as many as fit",
     )
     group.add_argument(
         "--when-full",
@@ -146,7 +160,7 @@ def add_to(
     group.add_argument(
         "--kernel",
         choices=("rbf", "poly", "linear"),
-        help="kernel (all learners but stream, core-vector and ball-vector); default rbf",
+        help="kernel (all learners with one but core-vector and ball-vector); default rbf",
     )
     group.add_argument("--gamma", type=float, help="kernel width; default 1 / number of features")
     group.add_argument(
@@ -171,6 +185,12 @@ OWN: dict[str, tuple[str, ...]] = {
     "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "lasvm": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "forgetron": ("max_vectors", "kernel", "gamma", "dtype"),
+    "kernel-perceptron": ("max_vectors", "kernel", "gamma", "dtype"),
+    "perceptron": ("dtype",),
+    "passive-aggressive": ("C", "dtype"),
+    "pegasos": ("dtype",),
     "core-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "ball-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
