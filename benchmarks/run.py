@@ -35,6 +35,7 @@ STUDIES = (
     "enclosing/margin",
     "enclosing/table",
     "enclosing/figures",
+    "online/table",
 )
 
 

@@ -399,7 +399,7 @@ REGISTERED = [
     Registered(
         "KernelPerceptron",
         KernelPerceptron,
-        {"max_vectors": 12, "gamma": 0.3, "seed": 3},
+        {"max_vectors": 12, "gamma": 0.3, "when_full": "random", "seed": 3},
         tuned="gamma",
         unread=("degree",),
     ),

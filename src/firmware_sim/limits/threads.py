@@ -313,7 +313,7 @@ subjects = {
         "Perceptron": lambda: e.Perceptron(),
         "PassiveAggressive": lambda: e.PassiveAggressive(),
         "Pegasos": lambda: e.Pegasos(lambda_=0.1, batch_size=20),
-        "KernelPerceptron": lambda: e.KernelPerceptron(max_vectors=20),
+        "KernelPerceptron": lambda: e.KernelPerceptron(max_vectors=20, when_full="oldest"),
         "Forgetron": lambda: e.Forgetron(max_vectors=20),
         "LASVM": lambda: e.LASVM(max_vectors=20),
         "Standardized": lambda: e.Standardized(learner=e.StreamSVM()),

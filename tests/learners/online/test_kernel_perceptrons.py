@@ -76,7 +76,8 @@ def test_each_vector_is_as_likely_to_be_replaced():
     X, y, M, draws = np.eye(16), np.ones(16, int), 4, 1500
     held = np.zeros(16)
     for seed in range(draws):
-        model = KernelPerceptron(max_vectors=M, kernel=Linear(), seed=seed, dtype="float64")
+        params = {"kernel": Linear(), "when_full": "random", "seed": seed, "dtype": "float64"}
+        model = KernelPerceptron(max_vectors=M, **params)
         held += model.partial_fit(X, y, classes=CLASSES).support_vectors_.sum(axis=0)
     expected = (1 - 1 / M) ** np.minimum(15 - np.arange(16), 16 - M)
     error = 4 * np.sqrt(expected * (1 - expected) / draws)

@@ -80,14 +80,14 @@ AREA = Area(
                 "samples still needed are removed",
             ),
             (
-                "clearly_more(y * self.gradient[s], y * self.gradient[r])",
-                "clearly_more(y * self.gradient[r], y * self.gradient[s])",
-                "the sample farthest on the right side is removed",
+                "other = self.highest(0) if self.coef[0] > 0.0 else self.lowest(0)",
+                "other = self.lowest(0) if self.coef[0] < 0.0 else self.n_held[0] - 1",
+                "the newest inherits",
             ),
             (
-                "apart = k_ss - 2.0 * self.row[s]",
-                "apart = k_ss + 2.0 * self.row[s]",
-                "the farthest inherits",
+                "return a > b + LEVEL * (1.0 + fabs(b))",
+                "return a >= b - LEVEL * (1.0 + fabs(b))",
+                "of equal gradients the last is taken",
             ),
             (
                 "self.gradient[k] -= self.coef[i] * self.row[i]",

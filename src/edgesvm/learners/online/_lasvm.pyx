@@ -15,7 +15,8 @@ from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 from edgesvm.learners.online._expansion cimport ExpansionCore
 
 from edgesvm.errors import CorruptModelError
-from edgesvm.learners.online.constants import LEAST_WEIGHT, MOST, AT_BOUND as _AT_BOUND, LEVEL as _LEVEL
+from edgesvm.learners.online.constants import LEAST_WEIGHT, MOST
+from edgesvm.learners.online.constants import AT_BOUND as _AT_BOUND, LEVEL as _LEVEL
 
 cdef double AT_BOUND = _AT_BOUND, LEVEL = _LEVEL
 
@@ -60,7 +61,7 @@ cdef class LASVMCore(ExpansionCore):
         moved = self.process(x, y, y * self.C * weight)
         moved |= self.reprocess()
         if self.n_held[0] == self.capacity:
-            moved |= self.give_up_one()
+            moved |= self.give_up_oldest()
         self.set_intercept()
         return CHANGED if moved or self.intercept[0] != before else UNCHANGED
 
@@ -145,62 +146,30 @@ cdef class LASVMCore(ExpansionCore):
 
     # -- no room -----------------------------------------------------------------------------------
 
-    cdef bint give_up_one(self) noexcept nogil:
-        """Remove a sample, whose coefficient goes to others first."""
-        cdef int64_t heir, r = self.least_useful()
-        cdef bint moved = self.coef[r] != 0.0
-        while self.coef[r] != 0.0:
-            heir = self.heir(r)
-            if heir < 0:   # rounding has left a rest
-                self.drop_coefficient(r)
-            elif self.coef[r] > 0.0:
-                self.fetch_rows(heir, r)
-                self.transfer(heir, r, INFINITY)
+    cdef bint give_up_oldest(self) noexcept nogil:
+        """Remove the first sample. Before, its coefficient goes where the gradient gains most."""
+        cdef int64_t other
+        cdef bint moved = self.coef[0] != 0.0
+        while self.coef[0] != 0.0:
+            other = self.highest(0) if self.coef[0] > 0.0 else self.lowest(0)
+            if other < 0:   # rounding has left a rest
+                self.drop_coefficient(0)
+            elif self.coef[0] > 0.0:
+                self.fetch_rows(other, 0)
+                self.transfer(other, 0, INFINITY)
             else:
-                self.fetch_rows(r, heir)
-                self.transfer(r, heir, INFINITY)
-        self.remove(r)
+                self.fetch_rows(0, other)
+                self.transfer(0, other, INFINITY)
+        self.remove(0)
         self.n_given_up[0] += 1
         return moved
 
-    cdef int64_t least_useful(self) noexcept nogil:
-        """The first without a coefficient; else, in the larger class, that of the smallest y f(x).
-        """
-        cdef int64_t s, surplus = 0, r = -1
-        cdef double y
-        for s in range(self.n_held[0]):
-            if self.coef[s] == 0.0:
-                return s
-            surplus += 1 if self.bound[s] > 0.0 else -1
-        y = 1.0 if surplus >= 0 else -1.0
-        for s in range(self.n_held[0]):
-            if y * self.bound[s] > 0.0 and (
-                    r < 0 or clearly_more(y * self.gradient[s], y * self.gradient[r])):
-                r = s
-        return r
-
-    cdef int64_t heir(self, int64_t r) noexcept nogil:
-        """The nearest sample of r's class with room; else of the other class, where most is gained;
-        -1: there is none."""
-        cdef int64_t s, nearest = -1
-        cdef double apart, least = INFINITY, k_ss
-        self.k_rows(self.vector(r), self.vectors, self.n_held[0], self.row)
-        for s in range(self.n_held[0]):
-            if s != r and self.bound[s] * self.bound[r] > 0.0 and (
-                    fabs(self.coef[s]) < fabs(self.bound[s])):
-                self.k_rows(self.vector(s), self.vector(s), 1, &k_ss)
-                apart = k_ss - 2.0 * self.row[s]
-                if nearest < 0 or clearly_more(-apart, -least):
-                    least, nearest = apart, s
-        if nearest >= 0:
-            return nearest
-        return self.highest(r) if self.coef[r] > 0.0 else self.lowest(r)
-
-    cdef void drop_coefficient(self, int64_t r) noexcept nogil:
+    cdef void drop_coefficient(self, int64_t i) noexcept nogil:
         cdef int64_t s
+        self.k_rows(self.vector(i), self.vectors, self.n_held[0], self.row)
         for s in range(self.n_held[0]):
-            self.gradient[s] += self.coef[r] * self.row[s]
-        self.coef[r] = 0.0
+            self.gradient[s] += self.coef[i] * self.row[s]
+        self.coef[i] = 0.0
 
     cdef void remove(self, int64_t i) noexcept nogil:
         """Remove a sample without a coefficient; later ones move down."""

@@ -27,7 +27,7 @@ class LASVMCoreRef(ExpansionCoreRef):
         moved = self.process(x, y, y * self.C * weight)
         moved |= self.reprocess()
         if v["n_held"] == len(v["coef"]):
-            moved |= self.give_up_one()
+            moved |= self.give_up_oldest()
         self.set_intercept()
         return Status(moved or float(v["intercept"]) != before)
 
@@ -85,38 +85,19 @@ class LASVMCoreRef(ExpansionCoreRef):
         K_i, K_j = self.rows(i, j)
         gradient -= step * (K_i - K_j)
 
-    def give_up_one(self):
+    def give_up_oldest(self):
         coef, gradient = self.held("coef", "gradient")
-        r = self.least_useful()
-        moved = bool(coef[r] != 0)
-        while coef[r] != 0:
-            heir = self.heir(r)
-            if heir is None:  # rounding has left a rest
-                gradient += coef[r] * self.rows(r)[0]
-                coef[r] = 0.0
-            elif coef[r] > 0:
-                self.transfer(heir, r, np.inf)
+        moved = bool(coef[0] != 0)
+        while coef[0] != 0:
+            other = self.highest(but=0) if coef[0] > 0 else self.lowest(but=0)
+            if other is None:  # rounding has left a rest
+                gradient += coef[0] * self.rows(0)[0]
+                coef[0] = 0.0
             else:
-                self.transfer(r, heir, np.inf)
-        self.remove(r)
+                self.transfer(*((other, 0) if coef[0] > 0 else (0, other)), np.inf)
+        self.remove(0)
         self.views["n_given_up"] += 1
         return moved
-
-    def least_useful(self):
-        coef, bound, gradient = self.held("coef", "bound", "gradient")
-        if not coef.all():
-            return int((coef == 0).argmax())
-        y = 1 if np.sign(bound).sum() >= 0 else -1
-        return first_largest(y * gradient, y * bound > 0)
-
-    def heir(self, r):
-        vectors, coef, bound = self.held("vectors", "coef", "bound")
-        diagonal = np.array([self.k(x, x)[0, 0] for x in vectors])
-        with_room = (bound * bound[r] > 0) & (abs(coef) < abs(bound))
-        with_room[r] = False
-        if with_room.any():
-            return first_largest(2 * self.rows(r)[0] - diagonal, with_room)
-        return self.highest(but=r) if coef[r] > 0 else self.lowest(but=r)
 
     def remove(self, i):
         m = int(self.views["n_held"])

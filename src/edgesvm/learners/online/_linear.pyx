@@ -11,7 +11,7 @@ from edgesvm.core.linalg cimport any_dot, axpby, dot_square, real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
-from edgesvm.learners.online.constants import MOST_WW
+from edgesvm.learners.online.constants import MOST_WW, WW_WITHIN
 
 
 cdef class LinearCore(LearnerCore):
@@ -71,7 +71,7 @@ cdef class LinearCore(LearnerCore):
 
     def check(self):
         super().check()
-        if self.ww[0] != self.square(self.w):
+        if not abs(self.ww[0] - self.square(self.w)) <= WW_WITHIN * self.square(self.w):
             raise CorruptModelError("w.w is not that of the weights")
         if not self.ww[0] <= self.most_ww:
             raise CorruptModelError("the weights are too large")

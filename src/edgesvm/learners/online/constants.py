@@ -2,6 +2,7 @@
 
 # Of w.w, by the dtype of w: below it, the product of w with any sample is finite.
 MOST_WW = {"float32": 1e38, "float64": 1e300}
+WW_WITHIN = 1e-3  # of w.w in a snapshot: the engines sum in another order
 
 # Of k(x, x), of a weight, and of C times it: sums of products of the two do not overflow.
 MOST = 1e100

@@ -26,10 +26,10 @@ class KernelPerceptron(ExpansionLearner):
         Number of samples stored.
     kernel, gamma, degree, coef0
         The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
-    when_full : {"random", "oldest", "ignore"}, default "random"
-        What happens to a sample on the wrong side when `max_vectors` are stored. "random": it
-        replaces one drawn at random. "oldest": it replaces the first that was stored. "ignore": it
-        is not learned.
+    when_full : {"ignore", "oldest", "random"}, default "ignore"
+        What happens to a sample on the wrong side when `max_vectors` are stored. "ignore": it
+        is not learned, which is the most accurate unless the stream changes. "oldest": it replaces
+        the first that was stored. "random": it replaces one drawn at random.
     seed : int, default 0
         Of the random numbers; 0 to 2^32 - 1.
     dtype : {"float32", "float64"}, default "float32"
@@ -64,7 +64,7 @@ class KernelPerceptron(ExpansionLearner):
     _compiled = KernelPerceptronCore
     _param_order = ("max_vectors", *KERNEL, "when_full", "seed", "dtype")
 
-    when_full: str = "random"
+    when_full: str = "ignore"
     seed: int = 0
 
     n_ignored_ = Counter("Samples on the wrong side not learned for want of room.")

@@ -29,8 +29,8 @@ class LASVM(ExpansionLearner):
     Parameters
     ----------
     max_vectors : int, default 100
-        Number of samples stored. When there is no room for another, the one farthest on the wrong
-        side of the margin is removed; see Notes.
+        Number of samples stored. When there is no room for another, the oldest is removed; see
+        Notes.
     kernel, gamma, degree, coef0
         The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
     C : float, default 1.0
@@ -60,10 +60,9 @@ class LASVM(ExpansionLearner):
     gradients after every sample, also when REPROCESS finds no pair.
 
     The paper has no limit on the vectors. Here, when REPROCESS has left more than `max_vectors`,
-    one is removed: the oldest without a coefficient or, if each has one, that of the larger class
-    which is farthest on the wrong side of the margin. Its coefficient first goes to the nearest of
-    its class that has room, and so on. If none has, as much is taken from the other class, where
-    the gradient gains most. So the coefficients still sum to zero, within their bounds.
+    the oldest is removed. Before, its coefficient is moved to the others by steps of the same kind:
+    to the one with the most to gain that has room, and so on. So the coefficients still sum to
+    zero, within their bounds.
 
     A weight s makes C of the sample C s, which must be between 1e-100 and 1e100. Bytes: see
     ``plan``; 64 + (M + 1) (D s + 40), M = max_vectors, s = 4 or 8. Time: 5 M kernel values per

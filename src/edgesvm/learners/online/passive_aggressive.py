@@ -23,7 +23,7 @@ class PassiveAggressive(LinearLearner):
     variant : {"PA-I", "PA-II", "PA"}, default "PA-I"
         "PA" satisfies each sample in full, mislabelled ones too. "PA-I" limits the step to C,
         "PA-II" shortens it according to C.
-    C : float, default 1.0
+    C : float, default 0.01
         Aggressiveness; > 0. Without effect on "PA".
     fit_intercept : bool, default True
         Add a constant feature 1.
@@ -60,7 +60,7 @@ class PassiveAggressive(LinearLearner):
     _param_order = ("variant", "C", "fit_intercept", "dtype")
 
     variant: str = "PA-I"
-    C: float = 1.0
+    C: float = 0.01
 
     def _check_params(self) -> None:
         super()._check_params()

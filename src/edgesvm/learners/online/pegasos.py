@@ -22,7 +22,7 @@ class Pegasos(LinearLearner):
 
     Parameters
     ----------
-    lambda_ : float, default 1e-3, 1e-30 to 1e30
+    lambda_ : float, default 0.01, 1e-30 to 1e30
         Factor of |w|^2 / 2 beside the mean hinge loss. An SVM's C on n samples is 1 / (n
         lambda).
     batch_size : int, default 1
@@ -69,7 +69,7 @@ class Pegasos(LinearLearner):
     _compiled = PegasosCore
     _param_order = ("lambda_", "batch_size", "project", "fit_intercept", "dtype")
 
-    lambda_: float = 1e-3
+    lambda_: float = 0.01
     batch_size: int = 1
     project: bool = False
 
