@@ -1,5 +1,5 @@
-"""What a user would take instead: for a budgeted kernel machine scikit-learn's Nystroem map in front
-of averaged SGD, for a linear one LIBLINEAR.
+"""What a user would take instead: of a budgeted kernel machine scikit-learn's Nystroem map in front
+of averaged SGD, of a linear one LIBLINEAR.
 """
 
 from __future__ import annotations

@@ -110,8 +110,8 @@ def main() -> None:
         Table("Cost", ["system", "s, all sets", "bytes, least", "bytes, most"], of_systems),
     ]
     about = [
-        f"Mean of {args.orders} random orders. Defaults of the systems were chosen on the first half "
-        "of the sets (every second one); bytes of LIBLINEAR are those of its rows and weights."
+        f"Mean of {args.orders} random orders. Defaults of the systems were chosen on every second "
+        "of the sets; bytes of LIBLINEAR are those of its rows and weights."
     ]
     title = "The compared systems over every data set"
     publish(Report("online/table", title, tables, about, figures, absent()), args.out)
