@@ -416,7 +416,7 @@ REGISTERED = [
         tuned="gamma",
         unread=("degree",),
     ),
-    Registered("LASVM", LASVM, {"max_vectors": 14, "gamma": 0.3, "C": 3.0}, unread=("degree",)),
+    Registered("LASVM", LASVM, {"max_vectors": 30, "gamma": 0.3, "C": 1.0}, unread=("degree",)),
     Registered(
         "LASVM-linear",
         LASVM,
