@@ -7,7 +7,7 @@ from edgesvm.learners.enclosing.ball_vector_machine import BallVectorMachine
 from edgesvm.learners.enclosing.core_vector_machine import CoreVectorMachine
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
-from edgesvm.learners.kernel_learner import KernelLearner
+from edgesvm.learners.kernel_learner import KernelLearner, KernelMethod
 from edgesvm.learners.multiclass import OneVsOne, OneVsRest
 from edgesvm.learners.online.forgetron import Forgetron
 from edgesvm.learners.online.kernel_perceptron import KernelPerceptron
@@ -31,6 +31,7 @@ __all__ = [
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelLearner",
+    "KernelMethod",
     "KernelPerceptron",
     "KernelStreamSVM",
     "OneVsOne",

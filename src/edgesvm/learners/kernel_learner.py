@@ -54,7 +54,7 @@ class KernelMethod(Learner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelLearner(KernelMethod):
-    """Base of the SVMs with a kernel. Parameters are those of `KernelMethod` and
+    """Base of the SVMs with a kernel: a `KernelMethod` with a penalty.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class Forgetron(ExpansionLearner):
     max_vectors : int, default 100
         Number of samples stored: the paper's budget B.
     kernel, gamma, degree, coef0
-        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
+        The kernel, an object or a name; see `edgesvm.learners.KernelMethod`.
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples; coefficients are float64.
 

@@ -25,7 +25,7 @@ class KernelPerceptron(ExpansionLearner):
     max_vectors : int, default 100
         Number of samples stored.
     kernel, gamma, degree, coef0
-        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
+        The kernel, an object or a name; see `edgesvm.learners.KernelMethod`.
     when_full : {"ignore", "oldest", "random"}, default "ignore"
         What happens to a sample on the wrong side when `max_vectors` are stored. "ignore": it
         is not learned, which is the most accurate unless the stream changes. "oldest": it replaces

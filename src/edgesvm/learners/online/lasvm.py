@@ -32,7 +32,7 @@ class LASVM(ExpansionLearner):
         Number of samples stored. When there is no room for another, the oldest is removed; see
         Notes.
     kernel, gamma, degree, coef0
-        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
+        The kernel, an object or a name; see `edgesvm.learners.KernelMethod`.
     C : float, default 1.0
         Penalty of a margin violation; 1e-100 to 1e100.
     tau : float, default 1e-3
