@@ -82,7 +82,8 @@ class Liblinear:
         self.model: Any = train(np.where(y == classes[1], 1.0, -1.0), np.float64(X), self.options)
         self.classes, self.held = np.array(classes), X.size * 8
         w, b = self.model.get_decfun()
-        self.w = np.append(w, b)
+        absent = X.shape[1] - len(w)  # it leaves out last columns that are zero in every row
+        self.w = np.concatenate([w, np.zeros(absent), [b]])
         return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:

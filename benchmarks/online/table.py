@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.data import QUICK, Task
 from benchmarks.common.every import CHOSEN_ON, EVERY, absent
-from benchmarks.common.progress import progress
+from benchmarks.common.progress import progress, say
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.common.rivals import Liblinear
 from edgesvm import (
@@ -49,29 +49,31 @@ def balanced(predicted: np.ndarray, y: np.ndarray) -> float:
     return float(np.mean([(predicted[y == label] == label).mean() for label in np.unique(y)]))
 
 
-def outcome(name: str, task: Task, orders: int) -> dict[str, Any]:
-    """Accuracy and balanced accuracy in per cent, bytes, and seconds to learn, of each order."""
-    progress(f"{task.name}: {name}")
-    found: dict[str, Any] = {"accuracy": [], "balanced": [], "seconds": []}
+def outcomes(task: Task, orders: int) -> dict[str, dict[str, Any]]:
+    """Of each system: accuracy and balanced accuracy in per cent, and seconds to learn, of each
+    order; and bytes."""
+    found: dict[str, dict[str, Any]] = {
+        name: {"accuracy": [], "balanced": [], "seconds": []} for name in SYSTEMS
+    }
     for seed in range(orders):
         X, y, X_test, y_test = task.split(seed)
-        model = SYSTEMS[name]()
-        begin = process_time()
-        model.partial_fit(X, y, classes=[False, True])
-        if name == "LASVM finished":
-            model.finish()
-        found["seconds"].append(process_time() - begin)
-        predicted = model.predict(X_test)
-        found["accuracy"].append(100 * float((predicted == y_test).mean()))
-        found["balanced"].append(100 * balanced(predicted, y_test))
-        found["bytes"] = model.nbytes
+        for name, of_system in found.items():
+            progress(f"{task.name}, order {seed}: {name}")
+            model = SYSTEMS[name]()
+            begin = process_time()
+            model.partial_fit(X, y, classes=[False, True])
+            if name == "LASVM finished":
+                model.finish()
+            of_system["seconds"].append(process_time() - begin)
+            predicted = model.predict(X_test)
+            of_system["accuracy"].append(100 * float((predicted == y_test).mean()))
+            of_system["balanced"].append(100 * balanced(predicted, y_test))
+            of_system["bytes"] = model.nbytes
     return found
 
 
-def row(outcomes: dict[str, dict[str, Any]]) -> list[str]:
-    return [
-        f"{np.mean(o['accuracy']):.1f} ({np.mean(o['balanced']):.1f})" for o in outcomes.values()
-    ]
+def row(found: dict[str, dict[str, Any]]) -> list[str]:
+    return [f"{np.mean(o['accuracy']):.1f} ({np.mean(o['balanced']):.1f})" for o in found.values()]
 
 
 def means(figures: dict[str, dict[str, Any]], tasks: list[Task]) -> list[str]:
@@ -87,9 +89,10 @@ def main() -> None:
     tasks = [task for task in EVERY if all(not why.startswith(task.name + ".") for why in absent())]
     if args.quick:
         tasks, args.orders = [QUICK], 1
-    figures = {
-        task.name: {name: outcome(name, task, args.orders) for name in SYSTEMS} for task in tasks
-    }
+    figures = {}
+    for task in tasks:
+        say(task.name)
+        figures[task.name] = outcomes(task, args.orders)
     rows = [[task.name, *row(figures[task.name])] for task in tasks]
     chosen = [task for task in tasks if task in CHOSEN_ON]
     shown = [task for task in tasks if task not in CHOSEN_ON]

@@ -51,7 +51,9 @@ class Forgetron(ExpansionLearner):
     >>> import numpy as np
     >>> from edgesvm import RBF, Forgetron
     >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=np.float32)
-    >>> model = Forgetron(max_vectors=10, kernel=RBF(2.0)).partial_fit(X, [0, 0, 1, 1])
+    >>> model = Forgetron(max_vectors=10, kernel=RBF(2.0))
+    >>> for _ in range(2):
+    ...     _ = model.partial_fit(X, [0, 0, 1, 1])
     >>> model.predict(X)
     array([0, 0, 1, 1])
     """
