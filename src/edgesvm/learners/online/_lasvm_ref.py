@@ -93,8 +93,10 @@ class LASVMCoreRef(ExpansionCoreRef):
             if other is None:  # rounding has left a rest
                 gradient += coef[0] * self.rows(0)[0]
                 coef[0] = 0.0
+            elif coef[0] > 0:
+                self.transfer(other, 0, np.inf)
             else:
-                self.transfer(*((other, 0) if coef[0] > 0 else (0, other)), np.inf)
+                self.transfer(0, other, np.inf)
         self.remove(0)
         self.views["n_given_up"] += 1
         return moved
