@@ -15,7 +15,7 @@ cdef class LinearCore(LearnerCore):
     cdef double most_ww
 
     @cython.final
-    cdef Status read(self, const void *x, double *wx, double *xx) noexcept nogil
+    cdef Status measure(self, const void *x, double *wx, double *xx) noexcept nogil
 
     @cython.final
     cdef double weight_of_constant(self) noexcept nogil

@@ -25,7 +25,7 @@ cdef class LinearCore(LearnerCore):
         self.ww = <double *> self.array("ww")
         self.most_ww = MOST_WW[self.dtype.name]
 
-    cdef Status read(self, const void *x, double *wx, double *xx) noexcept nogil:
+    cdef Status measure(self, const void *x, double *wx, double *xx) noexcept nogil:
         """w.x and x.x, the constant feature included"""
         if self.is_float32:
             products(<const float *> x, <const float *> self.w, self.n_features, wx, xx)
@@ -67,7 +67,7 @@ cdef class LinearCore(LearnerCore):
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         cdef double xx
         value[0] = 0.0
-        return self.read(x, value, &xx)
+        return self.measure(x, value, &xx)
 
     def check(self):
         super().check()

@@ -29,7 +29,7 @@ cdef class PassiveAggressiveCore(LinearCore):
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double wx, xx, loss
-        cdef Status status = self.read(x, &wx, &xx)
+        cdef Status status = self.measure(x, &wx, &xx)
         if status > CHANGED:
             return status
         loss = 1.0 - y * wx

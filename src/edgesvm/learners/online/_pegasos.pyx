@@ -38,7 +38,7 @@ cdef class PegasosCore(LinearCore):
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double wx, xx
-        cdef Status status = self.read(x, &wx, &xx)
+        cdef Status status = self.measure(x, &wx, &xx)
         if status > CHANGED:
             return status
         if not self.bound_of(weight * sqrt(xx)) <= self.most_ww:

@@ -12,7 +12,7 @@ cdef class PerceptronCore(LinearCore):
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double wx, xx
-        cdef Status status = self.read(x, &wx, &xx)
+        cdef Status status = self.measure(x, &wx, &xx)
         if status > CHANGED:
             return status
         if y * wx > 0.0:
