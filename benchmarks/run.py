@@ -37,6 +37,7 @@ STUDIES = (
     "enclosing/margin",
     "enclosing/table",
     "enclosing/figures",
+    "online/table",
 )
 
 

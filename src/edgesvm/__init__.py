@@ -15,14 +15,20 @@ from edgesvm.errors import (
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner, load
 from edgesvm.learners import (
+    LASVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    Forgetron,
     IncrementalDecrementalSVM,
     IncrementalSVM,
+    KernelPerceptron,
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
     RandSVM,
     ReservoirSVM,
     StreamSVM,
@@ -35,14 +41,17 @@ from edgesvm.preprocessing.standardized import Standardized
 __version__ = "0.1.0"
 
 __all__ = [
+    "LASVM",
     "RBF",
     "BallVectorMachine",
     "BatchSVM",
     "CoreVectorMachine",
     "CorruptModelError",
+    "Forgetron",
     "FormatVersionError",
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
+    "KernelPerceptron",
     "KernelStreamSVM",
     "Learner",
     "Linear",
@@ -53,6 +62,9 @@ __all__ = [
     "NotFittedError",
     "OneVsOne",
     "OneVsRest",
+    "PassiveAggressive",
+    "Pegasos",
+    "Perceptron",
     "Polynomial",
     "RandSVM",
     "ReservoirSVM",

@@ -8,14 +8,20 @@ from edgesvm.cli import arguments
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
+    LASVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    Forgetron,
     IncrementalDecrementalSVM,
     IncrementalSVM,
+    KernelPerceptron,
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
     ReservoirSVM,
     StreamSVM,
     TwinDictionarySVM,
@@ -38,6 +44,12 @@ KINDS: dict[str, type[Learner]] = {
     "twin": TwinVectorMachine,
     "twin-dictionary": TwinDictionarySVM,
     "incremental-decremental": IncrementalDecrementalSVM,
+    "lasvm": LASVM,
+    "forgetron": Forgetron,
+    "kernel-perceptron": KernelPerceptron,
+    "perceptron": Perceptron,
+    "passive-aggressive": PassiveAggressive,
+    "pegasos": Pegasos,
 }
 OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
 DEFAULT_KIND = "stream"
@@ -66,7 +78,9 @@ def add_to(
         "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
         "twin: exact SVM on weighted twin vectors; twin-dictionary: twins that settle, then "
         "second-order steps; incremental-decremental: exact SVM of the "
-        "last samples. All but stream use an RBF kernel unless --kernel is given",
+        "last samples; lasvm: two steps of SMO per sample; to compare with: forgetron, "
+        "kernel-perceptron, and the linear perceptron, passive-aggressive, pegasos. All but stream "
+        "and the linear ones use an RBF kernel unless --kernel is given",
     )
     group.add_argument(
         "--bound",
@@ -109,8 +123,8 @@ def add_to(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
-        help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental); "
-        "default: as many as fit",
+        help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental, "
+        "lasvm, forgetron, kernel-perceptron); default: as many as fit",
     )
     group.add_argument(
         "--when-full",
@@ -162,7 +176,7 @@ def add_to(
     group.add_argument(
         "--kernel",
         choices=("rbf", "poly", "linear"),
-        help="kernel (all learners but stream, core-vector and ball-vector); default rbf",
+        help="kernel (all learners with one but core-vector and ball-vector); default rbf",
     )
     group.add_argument("--gamma", type=float, help="kernel width; default 1 / number of features")
     group.add_argument(
@@ -188,6 +202,12 @@ OWN: dict[str, tuple[str, ...]] = {
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "twin-dictionary": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "lasvm": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "forgetron": ("max_vectors", "kernel", "gamma", "dtype"),
+    "kernel-perceptron": ("max_vectors", "kernel", "gamma", "dtype"),
+    "perceptron": ("dtype",),
+    "passive-aggressive": ("C", "dtype"),
+    "pegasos": ("dtype",),
     "core-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "ball-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
