@@ -164,7 +164,7 @@ def test_hostile_values(make):
 
 @each("make", ENGINES)
 def test_what_the_learner_behind_refuses_leaves_the_statistics(make):
-    inner = KernelStreamSVM(max_vectors=4, kernel=Polynomial(64, gamma=1.5e4))
+    inner = KernelStreamSVM(max_vectors=4, kernel=Polynomial(64, gamma=1.5e4), when_full="share")
     X = np.random.default_rng(2).standard_normal((20, 3)).astype(np.float32)
     learner, refused = make(inner, None), 0
     for row in X:
