@@ -65,5 +65,5 @@ cdef class ScalerCore(LearnerCore):
         memset(self.scaled, 0, self.n_features * size)
 
     def check(self):
-        if self.views["scaled"].any():
+        if self.views["scaled"].view("u1").any():
             raise CorruptModelError("the snapshot's scaled sample is not zero between two samples")

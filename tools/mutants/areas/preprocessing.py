@@ -47,7 +47,7 @@ AREA = Area(
                 "the sample is counted twice",
             ),
             (
-                'if self.views["scaled"].any():',
+                'if self.views["scaled"].view("u1").any():',
                 "if False:",
                 "a snapshot's scaled sample is left behind",
             ),
