@@ -19,6 +19,7 @@ STUDIES = (
     "sparse/csr",
     "link/decoder",
     "link/reading",
+    "preprocessing/spikes",
     "stream/speed",
     "stream/kernel",
     "stream/kernel_every",

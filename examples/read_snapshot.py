@@ -4,7 +4,8 @@
 
 The CSV has the features of one sample per line. Printed are decision values: positive stands for
 the larger of the two labels. It is the pattern for a reader in another language: plain loops over
-bytes read with `struct`. It reads five two-class learners, alone or in `Standardized`.
+bytes read with `struct`. It reads five two-class learners, alone, in
+`Standardized` or in `RobustStandardized`.
 """
 
 import csv
@@ -212,6 +213,24 @@ def standardized(arena, params, width, n):
     return standard
 
 
+def robust_standardized(arena, params, width, n):
+    name, inner = params["learner"] or ("StreamSVM", DEFAULTS)
+    clip = math.inf if params["clip"] is None else params["clip"]
+    center, distance = arena.array("d", width), arena.array("d", width)
+    n_apart = arena.array("q", width)
+    code = real(inner)[0]
+    arena.array(code, width)
+    scale = [1.4826 * d * math.sqrt(k / n) for d, k in zip(distance, n_apart, strict=True)]
+    score = SCORERS[name](arena, inner, width, n)
+
+    def robust(x):
+        scaled = [(a - m) / s if s else 0.0 for a, m, s in zip(x, center, scale, strict=True)]
+        clipped = [min(max(a, -clip), clip) for a in scaled]
+        return score(struct.unpack(f"<{width}{code}", struct.pack(f"<{width}{code}", *clipped)))
+
+    return robust
+
+
 DEFAULTS = {"normalize": True, "fit_intercept": True, "dtype": "float32"}
 SCORERS = {
     "StreamSVM": stream_svm,
@@ -220,6 +239,7 @@ SCORERS = {
     "BallVectorMachine": ball_vector_machine,
     "TwinVectorMachine": twin_vector_machine,
     "Standardized": standardized,
+    "RobustStandardized": robust_standardized,
 }
 
 

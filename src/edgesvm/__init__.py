@@ -36,6 +36,7 @@ from edgesvm.learners import (
     TwinVectorMachine,
     WindowedSVM,
 )
+from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
 
 __version__ = "0.1.0"
@@ -68,6 +69,7 @@ __all__ = [
     "Polynomial",
     "RandSVM",
     "ReservoirSVM",
+    "RobustStandardized",
     "Standardized",
     "StreamSVM",
     "TwinDictionarySVM",

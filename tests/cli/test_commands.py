@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from edgesvm import KernelStreamSVM, RandSVM, Standardized, StreamSVM, load
+from edgesvm import KernelStreamSVM, RandSVM, RobustStandardized, Standardized, StreamSVM, load
 from edgesvm.cli import COMMANDS, _parse, learner_options, main
 from edgesvm.cli.simulate import edge_command
 from edgesvm.ingest import open_rows
@@ -126,7 +126,7 @@ def test_most_learners_fit_the_smallest_budget_of_that_table(capsys):
 
 
 def test_every_learner_has_a_row():
-    around = {RandSVM, Standardized, *learner_options.OF_MANY.values()}
+    around = {RandSVM, RobustStandardized, Standardized, *learner_options.OF_MANY.values()}
     assert {*learner_options.KINDS.values()} | around == set(LEARNERS.values())
     assert learner_options.OWN.keys() == learner_options.KINDS.keys()
 

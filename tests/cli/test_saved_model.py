@@ -16,6 +16,7 @@ from edgesvm import (
     KernelStreamSVM,
     OneVsOne,
     RandSVM,
+    RobustStandardized,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
@@ -176,6 +177,7 @@ def options(*words):
 
 STREAM = Standardized(learner=StreamSVM(bound="lower", lookahead=3))
 KERNEL = KernelStreamSVM(max_vectors=5, kernel=RBF(0.25))
+ROBUST = RobustStandardized(learner=StreamSVM(bound="lower"))
 MANY = Standardized(learner=OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3))
 
 
@@ -185,6 +187,10 @@ MANY = Standardized(learner=OneVsOne(learner=StreamSVM(bound="lower"), n_classes
         (STREAM, ["--C", "5"], [("--C 1.0", "--C 5.0")]),
         (STREAM, ["--learner", "twin"], [("--learner stream", "--learner twin")]),
         (STREAM, ["--raw"], [("standardized features", "--raw")]),
+        (ROBUST, ["--raw"], [("standardized features", "--raw")]),
+        (ROBUST, ["--scale", "deviation"], [("--scale robust", "--scale deviation")]),
+        (STREAM, ["--scale", "robust"], [("--scale deviation", "--scale robust")]),
+        (KERNEL, ["--scale", "robust"], [("no --scale", "--scale robust")]),
         (STREAM, ["--dtype", "float64"], [("--dtype float32", "--dtype float64")]),
         (STREAM, ["--lookahead", "4"], [("--lookahead 3", "--lookahead 4")]),
         (STREAM, ["--max-twins", "4"], [("no --max-twins", "--max-twins 4")]),
@@ -208,6 +214,8 @@ def test_options_that_a_model_contradicts(learner, words, told):
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
+        (STREAM, ["--scale", "deviation"]),
+        (ROBUST, ["--scale", "robust", "--C", "1"]),
         (STREAM, []),
         (STREAM, ["--C", "1", "--learner", "stream", "--bound", "lower", "--lookahead", "3"]),
         (STREAM, ["--classes", "2", "--dtype", "float32", "--memory", "1MiB"]),

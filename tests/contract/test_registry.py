@@ -34,6 +34,7 @@ ORDERS = {
     "Forgetron": f"max_vectors {K} dtype",
     "LASVM": f"max_vectors {K} C tau dtype",
     "Standardized": "learner",
+    "RobustStandardized": "learner clip",
     "OneVsOne": "learner n_classes",
     "OneVsRest": "learner n_classes",
 }

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from edgesvm import Standardized
 from edgesvm.errors import (
     CorruptModelError,
     LinkDown,
@@ -41,6 +40,7 @@ from edgesvm.ingest import (
 )
 from edgesvm.ingest.recording import HEADER_BYTES
 from edgesvm.persist.store import describe, restore
+from edgesvm.preprocessing.scaler import Scaler
 
 TESTS = Path(__file__).parents[1]
 MAX_ARENA = 1 << 20
@@ -206,7 +206,7 @@ def snapshot(data: bytes) -> None:
         if not learner.is_fitted:
             continue
         # A spread of next to nothing makes any sample too large; any other learner answers.
-        refused = SampleRefused if isinstance(learner, Standardized) else ()
+        refused = SampleRefused if isinstance(learner, Scaler) else ()
         with contextlib.suppress(refused):
             learner.predict_one(x)
             require(np.isfinite(learner.decision_one(x)).all())

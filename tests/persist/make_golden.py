@@ -30,6 +30,7 @@ from edgesvm import (
     Perceptron,
     RandSVM,
     ReservoirSVM,
+    RobustStandardized,
     Standardized,
     StreamSVM,
     TwinDictionarySVM,
@@ -111,6 +112,9 @@ GOLDEN: dict[str, Learner] = {
     ),
     "windowed_f32": WindowedSVM(
         window=2, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256, C=2.0
+    ),
+    "robust_stream_f64": RobustStandardized(
+        learner=StreamSVM(C=10.0, bound="lower", dtype="float64"), clip=2.5
     ),
     "twins_control_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
     "settled_twins_f64": TwinDictionarySVM(

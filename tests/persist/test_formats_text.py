@@ -25,6 +25,7 @@ from edgesvm import (
     Perceptron,
     RandSVM,
     ReservoirSVM,
+    RobustStandardized,
     Standardized,
     StreamSVM,
     TwinDictionarySVM,
@@ -74,11 +75,12 @@ SETTINGS = [
     (Forgetron(max_vectors=7, dtype="float64"), {"M": 7}),
     (LASVM(max_vectors=7), {"M": 8}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
+    (RobustStandardized(learner=KernelStreamSVM(max_vectors=7)), {"M": 7, "P": 28}),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
 ]
-WRAPPED = {"Standardized": "learner", "RandSVM": "solver"}
+WRAPPED = {"Standardized": "learner", "RobustStandardized": "learner", "RandSVM": "solver"}
 
 
 def rows_after(heading):

@@ -150,7 +150,7 @@ def test_a_weight_of_zero_does_not_move_the_statistics():
 @each("make", [lambda inner: Standardized(learner=inner), on_twin])
 def test_what_the_learner_behind_refuses_leaves_the_statistics(make):
     """(1.5e4 x.x + 1)^64 is beyond float64 for some samples and not for others."""
-    inner = KernelStreamSVM(max_vectors=4, kernel=Polynomial(64, gamma=1.5e4))
+    inner = KernelStreamSVM(max_vectors=4, kernel=Polynomial(64, gamma=1.5e4), when_full="share")
     rng = np.random.default_rng(2)
     X = rng.standard_normal((20, 3)).astype(np.float32)
     learner, refused = make(inner), 0

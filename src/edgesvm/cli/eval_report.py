@@ -9,7 +9,7 @@ from edgesvm.cli.status import lost_lines, percent
 from edgesvm.evaluation import PredictThenLearn
 from edgesvm.learner import Learner
 from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
-from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.preprocessing.scaler import Scaler
 
 
 def progress(loop: PredictThenLearn, seconds: float) -> str:
@@ -40,7 +40,7 @@ def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
 
 def _dropped(learner: Learner) -> dict[str, int]:
     """The count of dropped support vectors, for the learners that have one."""
-    inner = learner.learner_ if isinstance(learner, Standardized) else learner
+    inner = learner.learner_ if isinstance(learner, Scaler) else learner
     return {"n_given_up": inner.n_given_up_} if isinstance(inner, RetrainedSVM) else {}
 
 

@@ -30,6 +30,8 @@ from edgesvm.learners import (
 )
 from edgesvm.learners.incremental.retrained_svm import SCHEMES
 from edgesvm.learners.multiclass import Multiclass
+from edgesvm.preprocessing.robust_standardized import RobustStandardized
+from edgesvm.preprocessing.scaler import Scaler
 from edgesvm.preprocessing.standardized import Standardized
 
 KINDS: dict[str, type[Learner]] = {
@@ -52,6 +54,8 @@ KINDS: dict[str, type[Learner]] = {
     "pegasos": Pegasos,
 }
 OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
+DEFAULT_SCALE = "deviation"
+SCALERS: dict[str, type[Scaler]] = {"deviation": Standardized, "robust": RobustStandardized}
 DEFAULT_KIND = "stream"
 DEFAULT_MEMORY = "16KiB"
 KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
@@ -192,6 +196,12 @@ def add_to(
         "one-vs-rest: one learner per class; without --classes, the source says how many",
     )
     group.add_argument("--dtype", choices=DTYPES, help="type of stored values; default float32")
+    group.add_argument(
+        "--scale",
+        choices=SCALERS,
+        help="how features are standardized: deviation (default): by mean and deviation; robust: "
+        "by median and median distance, clipped, for features with rare values far out of range",
+    )
     group.add_argument("--raw", action="store_true", help="do not standardize the features")
 
 
@@ -251,7 +261,7 @@ def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> 
 
 def innermost(learner: Learner) -> Learner:
     """The learner behind a standardizer, or of each part of a multiclass learner."""
-    while isinstance(learner, (Standardized, Multiclass)):
+    while isinstance(learner, (Scaler, Multiclass)):
         learner = learner._inner
     return learner
 
@@ -265,7 +275,14 @@ def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner,
             raise ValueError(f"{_option(name)} does not apply to --learner {kind}")
     inner = of_many(options, of_kind(kind, given), n_classes)
     fixed = any(name in given for name in CAPACITIES)
-    return inner if options.raw else Standardized(learner=inner), fixed
+    return scaled(options, inner), fixed
+
+
+def scaled(options: argparse.Namespace, inner: Learner) -> Learner:
+    """`inner` behind the requested scaler, or itself with ``--raw``."""
+    if options.raw and options.scale is not None:
+        raise ValueError(f"--scale {options.scale} contradicts --raw: give one of them")
+    return inner if options.raw else SCALERS[options.scale or DEFAULT_SCALE](learner=inner)
 
 
 def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[str, str]]:
@@ -281,10 +298,10 @@ def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[st
     if options.learner not in (None, kind):
         return [(f"--learner {kind}", f"--learner {options.learner}")]
     found = []
-    if options.raw and isinstance(learner, Standardized):
+    if options.raw and isinstance(learner, Scaler):
         found.append(("standardized features", "--raw"))
-    has = _own_values(inner, learner.n_features_in_) | _many_values(learner)
-    for name in (*sorted(ANY_OWN), "multiclass", "classes"):
+    has = _own_values(inner, learner.n_features_in_) | _many_values(learner) | _scale(learner)
+    for name in (*sorted(ANY_OWN), "multiclass", "classes", "scale"):
         value = getattr(options, name)
         if value is not None and has.get(name) != value:
             text = f"{_option(name)} {has[name]}" if name in has else f"no {_option(name)}"
@@ -305,13 +322,19 @@ def _own_values(inner: Learner, n_features: int) -> dict[str, object]:
 
 def _many_values(learner: Learner) -> dict[str, object]:
     """The values that ``--multiclass`` and ``--classes`` would have."""
-    many = learner._inner if isinstance(learner, Standardized) else learner
+    many = learner._inner if isinstance(learner, Scaler) else learner
     if not isinstance(many, Multiclass):
         return {"classes": 2}
     return {
         "multiclass": next(name for name, of in OF_MANY.items() if isinstance(many, of)),
         "classes": many.n_classes,
     }
+
+
+def _scale(learner: Learner) -> dict[str, object]:
+    """The value that ``--scale`` would have."""
+    names = [name for name, kind in SCALERS.items() if type(learner) is kind]
+    return {"scale": names[0]} if names else {}
 
 
 def _option(name: str) -> str:

@@ -9,7 +9,6 @@ from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_by
 from edgesvm.cli import arguments, learner_options
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners.multiclass import Multiclass
-from edgesvm.preprocessing.standardized import Standardized
 
 HELP = """\
 List, for every learner, the capacity that fits in BYTES, the bytes it takes and the bytes left.
@@ -103,7 +102,7 @@ def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
     base = learner_options.of_kind(name, {k: v for k, v in given.items() if v is not None})
     base = learner_options.of_many(options, base)
     row: dict = {"learner": name}
-    for how, learner in (("raw", base), ("standardized", Standardized(learner=base))):
+    for how, learner in (("raw", base), ("standardized", learner_options.scaled(options, base))):
         try:
             fitting = learner.fitted_into(options.memory, options.features)
             inner = learner_options.innermost(fitting)

@@ -16,7 +16,7 @@ from edgesvm.cli.stored_points import StoredPoints, stored_points
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.ingest import open_rows
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.preprocessing.scaler import Scaler
 
 if TYPE_CHECKING:
     from edgesvm.cli.model_picture import Panel
@@ -176,9 +176,9 @@ def _points(
         return found.points
     if rows is not None and len(rows[0]):
         return rows[0].astype(np.float64)
-    if isinstance(learner, Standardized):
+    if isinstance(learner, Scaler):
         reach = DEVIATIONS * np.where(learner.scale_ > 0, learner.scale_, 1.0)
-        return np.stack([learner.mean_ - reach, learner.mean_ + reach])
+        return np.stack([learner.center_ - reach, learner.center_ + reach])
     return None
 
 
@@ -220,7 +220,7 @@ def _box(known: NDArray[np.float64] | None, drawn: tuple[int, int]) -> Box:
 
 
 def _title(learner: Learner, found: StoredPoints | None) -> str:
-    inner = learner._inner if isinstance(learner, Standardized) else learner
+    inner = learner._inner if isinstance(learner, Scaler) else learner
     holds = "" if found is None else f"{len(found.points):,} {found.name}, "
     return f"{type(inner).__name__}: {holds}{learner.n_seen_:,} samples"
 

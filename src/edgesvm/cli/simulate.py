@@ -130,6 +130,7 @@ def edge_command(options: argparse.Namespace) -> list[str]:
         "kernel",
         "gamma",
         "dtype",
+        "scale",
         "save",
         "checkpoint",
         "checkpoint_second",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.preprocessing.scaler import Scaler
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class StoredPoints:
 
 def stored_points(learner: Learner) -> StoredPoints | None:
     """The vectors that `learner` stores; None if it has only a weight vector."""
-    if isinstance(learner, Standardized):
+    if isinstance(learner, Scaler):
         found = stored_points(learner.learner_)
         if found is None:
             return None
-        raw = found.points * learner.scale_ + learner.mean_
+        raw = found.points * learner.scale_ + learner.center_
         return StoredPoints(found.name, raw, found.weights, found.on_margin)
     source: Any = learner
     if hasattr(learner, "twins_"):
@@ -58,7 +58,7 @@ def stored_points(learner: Learner) -> StoredPoints | None:
 
 def has_margins(learner: Learner) -> bool:
     """Whether the decision values 1 and -1 are margins, as in the Kuhn-Tucker conditions."""
-    within = learner._inner if isinstance(learner, Standardized) else learner
+    within = learner._inner if isinstance(learner, Scaler) else learner
     return hasattr(within, "kt_residual")
 
 

@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.contract.core_ref import ReferenceCore
-from edgesvm.core.status import Status
+from edgesvm.preprocessing._scaler_ref import ScalerCoreRef
 
 
-class StandardizedCoreRef(ReferenceCore):
-    def __init__(self, *common, inner):
-        super().__init__(*common)
-        self.inner = inner
+class StandardizedCoreRef(ScalerCoreRef):
+    statistics = ("mean", "spread")
 
-    def step(self, x, y, weight):
-        if not np.isfinite(x @ x):
-            return Status.NOT_FINITE
-        v = self.views
-        n = int(v["n_per_class"].sum()) + 1
-        delta = x - v["mean"]
-        mean = v["mean"] + delta / n
-        spread = v["spread"] + delta * (x - mean)
-        if not np.isfinite(spread).all():
-            return Status.NOT_FINITE
-        status = self.inner.step(self.scale(x, mean, spread / n), y, weight)
-        if status <= Status.CHANGED:
-            v["mean"][:], v["spread"][:] = mean, spread
-        return status
+    def with_sample(self, x, n):
+        delta = x - self.views["mean"]
+        mean = self.views["mean"] + delta / n
+        return mean, self.views["spread"] + delta * (x - mean)
 
-    def scale(self, x, mean, variance):
-        deviation = np.sqrt(variance)
-        scaled = np.divide(x - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
-        return scaled.astype(self.dtype)
-
-    def decide(self, x):
-        if not np.isfinite(x @ x):
-            return np.nan
-        v = self.views
-        return self.inner.decide(self.scale(x, v["mean"], v["spread"] / v["n_per_class"].sum()))
+    def scale(self, x, statistics, n):
+        mean, spread = statistics
+        deviation = np.sqrt(spread / n)
+        return np.divide(x - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from edgesvm.budget import MemoryPlan
-from edgesvm.contract.engine import of_engine
 from edgesvm.contract.registry import registered
-from edgesvm.learner import Learner, Place
-from edgesvm.learners.wrapper import Wrapper
 from edgesvm.preprocessing._standardized import StandardizedCore
+from edgesvm.preprocessing.scaler import Scaler
 
 __all__ = ["Standardized"]
 
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class Standardized(Wrapper):
+class Standardized(Scaler):
     """Scale each feature to mean 0 and standard deviation 1, with running statistics, and learn the
     scaled sample.
 
@@ -44,6 +40,9 @@ class Standardized(Wrapper):
     were therefore scaled by less accurate statistics. ``fit`` is one pass, even if the learner's
     own makes several. Bytes: n_features (16 + s) in addition to the learner's, s = 4 or 8.
 
+    A single value far out of range widens a feature's deviation for a long time, and its ordinary
+    values then hardly differ: `RobustStandardized` is for sensors with such spikes.
+
     Examples
     --------
     >>> from edgesvm import Standardized, StreamSVM
@@ -53,45 +52,8 @@ class Standardized(Wrapper):
 
     _compiled = StandardizedCore
 
-    learner: Learner | None = None
-
-    def _wraps(self, inner: Learner) -> bool:
-        return not isinstance(inner, Standardized)
-
-    @property
-    def _n_classes(self) -> int:
-        return self._inner._n_classes
-
-    def _part(self, n_features: int) -> MemoryPlan | None:
-        return self._inner._part(n_features)
-
-    def _check_params(self) -> None:
-        self._inner._check_params()
-
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        own = [
-            ("mean", "f8", (n_features,)),
-            ("spread", "f8", (n_features,)),
-            ("scaled", self.dtype, (n_features,)),
-        ]
-        return [*own, *self._inner._arrays(n_features)]
-
-    def _zero(self, core: Any) -> None:
-        self._inner._zero(core.inner)  # zeroes the same arena
-
-    def _check(self, core: Any) -> None:
-        super()._check(core)
-        self._inner._check(core.inner)
-
-    def _build(self, engine: str, place: Place) -> Any:
-        inner = self._inner._build(engine, place)  # on the same arena; its arrays have other names
-        return of_engine(self._compiled, engine)(*place, inner=inner)
-
-    @property
-    def learner_(self) -> Any:
-        """The inner learner, on the same memory: for its counters and extra methods, such as
-        ``learner_.n_given_up_`` or ``learner_.update()``. It sees scaled samples only."""
-        return self._inner_at_work(self._allocated.inner)
+    def _statistics(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        return [("mean", "f8", (n_features,)), ("spread", "f8", (n_features,))]
 
     @property
     def mean_(self) -> np.ndarray:
@@ -99,7 +61,11 @@ class Standardized(Wrapper):
         return self._allocated.views["mean"].copy()
 
     @property
+    def center_(self) -> np.ndarray:
+        """As ``mean_``."""
+        return self.mean_
+
+    @property
     def scale_(self) -> np.ndarray:
         """Standard deviation of each feature, ndarray of shape (n_features,), float64."""
-        views = self._allocated.views
-        return np.sqrt(views["spread"] / max(int(views["n_per_class"].sum()), 1))
+        return np.sqrt(self._allocated.views["spread"] / self._n_learned)

@@ -1,4 +1,4 @@
-"""preprocessing: a learner behind a running standardizer."""
+"""preprocessing: a learner behind running statistics of its features."""
 
 from mutant import Area, mutants_of
 
@@ -24,29 +24,60 @@ AREA = Area(
                 "a feature that has not varied is not zero",
             ),
             (
-                "        if status <= CHANGED:\n",
-                "        if True:\n",
-                "a refused sample moves the mean",
-            ),
-            (
-                "cdef int64_t j, n = self.n_learned() + 1",
-                "cdef int64_t j, n = self.n_learned() + 2",
-                "the sample is counted twice",
-            ),
-            (
                 "            if not isfinite(spread):\n                return NOT_FINITE\n",
                 "",
                 "a spread may overflow",
             ),
             (
-                'if self.views["scaled"].any():',
-                "if False:",
-                "a snapshot's scaled sample is left behind",
-            ),
-            (
                 'if (self.views["spread"] < 0).any():',
                 "if False:",
                 "a snapshot's spread may be negative",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/preprocessing/_scaler.pyx",
+            (
+                "        if status <= CHANGED:\n",
+                "        if True:\n",
+                "a refused sample moves the mean",
+            ),
+            (
+                "cdef double n = self.n_learned() + 1",
+                "cdef double n = self.n_learned() + 2",
+                "the sample is counted twice",
+            ),
+            (
+                'if self.views["scaled"].view("u1").any():',
+                "if False:",
+                "a snapshot's scaled sample is left behind",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/preprocessing/_robust_standardized.pyx",
+            (
+                "old.center + copysign(step, x - old.center) if apart else x",
+                "x",
+                "the center is the last sample",
+            ),
+            (
+                "if apart else n * sqrt(fmax(old.n_apart, 1.0))",
+                "if apart else 1e300",
+                "a first sample that is a spike leaves a distance for good",
+            ),
+            (
+                "(more if d > old.distance else k)",
+                "(2 * more if d > old.distance else k)",
+                "the distance is not the median's",
+            ),
+            (
+                "NORMAL * of.distance * sqrt(of.n_apart / n)",
+                "NORMAL * of.distance",
+                "a rare value is scaled as if it were frequent",
+            ),
+            (
+                "fmin(fmax((x - of.center) / scale, -clip), clip)",
+                "fmin((x - of.center) / scale, clip)",
+                "a spike below is not clipped",
             ),
         ),
     ),
