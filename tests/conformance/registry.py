@@ -17,6 +17,7 @@ from edgesvm import (
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelStreamSVM,
@@ -106,6 +107,11 @@ class Registered:
     def capacity_of(self, learner: Any) -> int:
         return getattr(self.inner(learner), self.capacity)
 
+    @property
+    def tuned(self) -> str:
+        """A parameter of `kind` that is a number > 0 and changes what is learned."""
+        return "C" if "C" in self.kind._param_names() else "learning_rate"
+
     def named(self, **params: Any) -> dict[str, Any]:
         """Parameters of `kind` by the names under which the whole learner has them."""
         return (
@@ -182,6 +188,9 @@ ENCLOSING: dict[str, Any] = {
 }
 
 SOLVED_TO_EPSILON = ENCLOSING | {"twin_rtol": {"float32": 5e-3, "float64": 2e-3}}
+
+# Cosines are right to 1e-7.
+WAVES: dict[str, Any] = {"twin_rtol": {"float32": 2e-3, "float64": 1e-5}}
 
 REGISTERED = [
     Registered("StreamSVM", StreamSVM),
@@ -384,6 +393,18 @@ REGISTERED = [
         wrapper=Standardized,
         unread=("degree",),
     ),
+    Registered("FourierSVM", FourierSVM, {"n_directions": 70}, **WAVES),
+    Registered(
+        "FourierSVM-logistic", FourierSVM, {"n_directions": 9, "loss": "logistic"}, 3, **WAVES
+    ),
+    Registered(
+        "FourierSVM-classes",
+        FourierSVM,
+        {"n_directions": 12, "n_classes": 4, "gamma": 0.2},
+        n_classes=4,
+        unread=("n_classes",),
+        **WAVES,
+    ),
     Registered("OneVsOne", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 4]),
     Registered("OneVsOne-lookahead", StreamSVM, {"lookahead": 3}, **MANY[OneVsOne, 3]),
     Registered("OneVsOne-two", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 2]),
@@ -413,6 +434,7 @@ DOORS = (
     "RandSVM",  # fits in passes over its data
     "BallVectorMachine",
     "Standardized",
+    "FourierSVM-classes",
     "OneVsOne",
     "OneVsRest-BatchSVM",
     "Standardized-OneVsOne",
@@ -435,6 +457,7 @@ CHECKS = (
     "BallVectorMachine",
     "CoreVectorMachine",
     "Standardized",
+    "FourierSVM-classes",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",
 )

@@ -294,10 +294,15 @@ def test_a_parameter_that_is_not_one(subject):
 
 @each(
     "name, value",
-    [("dtype", "int32"), ("dtype", None), *(("C", C) for C in (0.0, -1.0, np.nan, np.inf, "1"))],
+    [
+        ("dtype", "int32"),
+        ("dtype", None),
+        *(("tuned", v) for v in (0.0, -1.0, np.nan, np.inf, "1")),
+    ],
 )
 def test_a_parameter_out_of_range_is_named(subject, name, value):
     X, y = subject.stream(4)
+    name = subject.entry.tuned if name == "tuned" else name
     learner = subject.make(**{name: value})
     for use in (
         lambda: learner.plan(3),

@@ -72,7 +72,7 @@ def test_grid_search(compiled):
     X, y = compiled.stream(150)
     words = ("cold", "hot", "mild", "off")[: compiled.entry.n_classes]
     labels = np.array(compiled.entry.renamed(y, words))
-    grid = compiled.entry.named(C=[0.1, 10.0])
+    grid = compiled.entry.named(**{compiled.entry.tuned: [0.1, 10.0]})
     search = GridSearchCV(compiled.make(), grid, cv=3, scoring="balanced_accuracy")
     search.fit(X, labels)
     assert list(search.best_params_) == list(grid)

@@ -177,10 +177,11 @@ def test_weight_one_is_no_weight_and_weight_zero_is_not_there(subject):
 @at_the_doors
 def test_set_params_forgets_and_is_as_constructed(subject):
     X, y = subject.stream(N)
-    learner = subject.learned(50).set_params(**subject.entry.named(C=0.37))
+    changed = {subject.entry.tuned: 0.37}
+    learner = subject.learned(50).set_params(**subject.entry.named(**changed))
     with pytest.raises(edgesvm.NotFittedError):
         learner.predict(X)
-    assert state(learner.partial_fit(X, y)) == state(subject.make(C=0.37).partial_fit(X, y))
+    assert state(learner.partial_fit(X, y)) == state(subject.make(**changed).partial_fit(X, y))
 
 
 @each("k", [0, 1, 2, 77, N])

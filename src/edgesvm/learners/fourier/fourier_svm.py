@@ -16,7 +16,6 @@ from edgesvm.learners.fourier.constants import ENTRY_DEVIATION
 __all__ = ["FourierSVM"]
 
 WIDTHS = (0.3, 1.0, 3.0, 10.0)  # times 1 / n_features, direction by direction in turn
-MOST_SEED = (1 << 63) - 1
 
 
 @registered
@@ -44,7 +43,7 @@ class FourierSVM(Learner):
         Largest number of classes, 2 to 127. With more than two, each class has its own weights on
         the same features.
     seed : int, default 0
-        Seed of the directions, 0 to 2^63 - 1.
+        Seed of the directions, 0 to 2^32 - 1.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights.
 
@@ -102,7 +101,7 @@ class FourierSVM(Learner):
         one_of("loss", self.loss, "hinge", "logistic")
         positive("learning_rate", self.learning_rate)
         whole("n_classes", self.n_classes, 2, MOST_CLASSES)
-        whole("seed", self.seed, 0, MOST_SEED)
+        whole("seed", self.seed, 0, (1 << 32) - 1)
 
     @property
     def _n_classes(self) -> int:
