@@ -12,6 +12,7 @@ from edgesvm import (
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelStreamSVM,
@@ -33,6 +34,7 @@ TYPES = {
     "f64": "<f8",
     "f32": "<f4",
     "i32": "<i4",
+    "i16": "<i2",
     "i8": "i1",
     "u8": "u1",
 }
@@ -58,6 +60,8 @@ SETTINGS = [
     (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
+    (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
+    (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 8}),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
@@ -93,6 +97,8 @@ def blocks_of(learner, sizes):
     sequence = [block.strip() for block in own.split(",")]
     if "if H > 1" in after and sizes["H"] > 1:
         sequence.append("balls")
+    if "if K > 2" in after and sizes["K"] > 2:
+        sequence.append("scores")
     if name in WRAPPED:
         inner = getattr(learner, WRAPPED[name])
         sequence += blocks_of(inner, sizes)[1:]

@@ -113,12 +113,12 @@ class FourierSVM(Learner):
         n_vectors = n if several else 1
         shape = (n_vectors, 2 * int(self.n_directions) + n_features + 1)
         return [
-            *([("scores", "f8", (n,))] if several else []),
             ("G", "f8", (n_vectors,)),
             ("lapses", "f8", (2,)),
             ("w", self.dtype, shape),
             ("mean", self.dtype, shape),
             ("angle", "i2", (int(self.n_directions),)),
+            *([("scores", "f8", (n,))] if several else []),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
