@@ -405,6 +405,9 @@ REGISTERED = [
         unread=("n_classes",),
         **WAVES,
     ),
+    Registered(
+        "Standardized-FourierSVM", FourierSVM, {"n_directions": 20}, wrapper=Standardized, **WAVES
+    ),
     Registered("OneVsOne", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 4]),
     Registered("OneVsOne-lookahead", StreamSVM, {"lookahead": 3}, **MANY[OneVsOne, 3]),
     Registered("OneVsOne-two", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 2]),

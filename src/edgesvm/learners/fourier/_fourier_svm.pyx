@@ -85,7 +85,7 @@ cdef class FourierSVMCore(LearnerCore):
         self.G = <double *> self.array("G")
         self.lapses = <double *> self.array("lapses")
         self.w = self.array("w")
-        self.mean = self.array("mean")
+        self.mean = self.array("w_mean")
         self.angle = <int16_t *> self.array("angle")
 
     # -- features ----------------------------------------------------------------------------------

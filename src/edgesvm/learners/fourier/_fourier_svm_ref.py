@@ -12,7 +12,7 @@ LOW = np.uint64(0xFFFFFFFF)
 
 
 class FourierSVMCoreRef(ReferenceCore):
-    """The arena's arrays by name: G, lapses, w, mean; angle is not used."""
+    """The arena's arrays by name: G, lapses, w, w_mean; angle is not used."""
 
     def __init__(self, *common, key, scales, rate, is_hinge):
         super().__init__(*common)
@@ -49,7 +49,7 @@ class FourierSVMCoreRef(ReferenceCore):
         f = self.features(x)
         t = int(v["n_per_class"].sum()) + 1
         last = v["w"] @ f
-        for place, scores in enumerate((last, v["mean"] @ f)):
+        for place, scores in enumerate((last, v["w_mean"] @ f)):
             v["lapses"][place] += (self.is_wrong(scores, y) - v["lapses"][place]) / min(t, RECENT)
         side = np.where(np.arange(len(last)) == y, 1.0, -1.0) if self.is_multiclass else y
         g = weight * self.slope(side * last)
@@ -57,7 +57,7 @@ class FourierSVMCoreRef(ReferenceCore):
         step = np.zeros(len(g))
         np.divide(self.rate * g * side, np.sqrt(v["G"]), out=step, where=g > 0)
         v["w"] += (step[:, None] * f).astype(self.dtype)
-        v["mean"] += self.dtype.type(2 / (t + 1)) * (v["w"] - v["mean"])
+        v["w_mean"] += self.dtype.type(2 / (t + 1)) * (v["w"] - v["w_mean"])
         return Status.CHANGED
 
     def is_wrong(self, scores, y):
@@ -76,7 +76,7 @@ class FourierSVMCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return np.nan
         v = self.views
-        weights = v["mean"] if v["lapses"][1] <= v["lapses"][0] else v["w"]
+        weights = v["w_mean"] if v["lapses"][1] <= v["lapses"][0] else v["w"]
         scores = (weights @ self.features(x)).astype(float)
         return self.unseen_last(scores) if self.is_multiclass else scores[0]
 

@@ -116,7 +116,7 @@ class FourierSVM(Learner):
             ("G", "f8", (n_vectors,)),
             ("lapses", "f8", (2,)),
             ("w", self.dtype, shape),
-            ("mean", self.dtype, shape),
+            ("w_mean", self.dtype, shape),
             ("angle", "i2", (int(self.n_directions),)),
             *([("scores", "f8", (n,))] if several else []),
         ]
