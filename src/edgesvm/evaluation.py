@@ -17,6 +17,7 @@ from edgesvm.learner import Learner
 
 CHUNK_ROWS = 256
 ENOUGH = 100  # predictions, before anything is said about them
+RUNS = 0.9  # share of labels equal to the one before, from which on they come in runs
 
 
 class Prequential:
@@ -104,8 +105,11 @@ class Prequential:
         """Accuracy within each class, by label."""
         return {label: hits / samples for label, (samples, hits) in self._by_class.items()}
 
-    def remarks(self) -> list[str]:
-        """What the accuracy alone hides, a sentence each; empty before 100 predictions."""
+    def remarks(self, *, labels_stop: bool = False) -> list[str]:
+        """What the accuracy alone hides, a sentence each; empty before 100 predictions.
+
+        With `labels_stop`, nothing about the label before: no labels came with these samples.
+        """
         if self.n < ENOUGH or self.accuracy is None or self.majority is None:
             return []
         said = []
@@ -114,22 +118,27 @@ class Prequential:
                 f"worse than always answering the larger class ({_of(self.majority)}):"
                 " this model has learned nothing of use yet"
             )
-        if (self.label_before or 0.0) > self.accuracy:
-            said.append(
-                f"worse than repeating the label before ({_of(self.label_before)}): labels come"
-                " in runs, so this accuracy says little about samples without labels"
-            )
-        elif (self.label_before or 0.0) > 0.9:
-            said.append(
-                f"labels come in runs (the label before is right for {_of(self.label_before)}):"
-                " accuracy without labels may be far lower"
-            )
+        if not labels_stop:
+            said += self._remarks_on_runs(self.accuracy, self.label_before or 0.0)
         if len(self._by_class) > 1 and self._same_answer >= min(self.n, self.window):
             said.append(f"the last {self._same_answer:,} predictions were all {self._answer!r}")
         return said
 
-    def summary(self) -> dict[str, Any]:
-        """All results, for a JSON line."""
+    def _remarks_on_runs(self, accuracy: float, label_before: float) -> list[str]:
+        if label_before > accuracy:
+            return [
+                f"worse than repeating the label before ({_of(label_before)}): labels come in runs,"
+                " so this accuracy says little about samples without labels"
+            ]
+        if label_before > RUNS:
+            return [
+                f"labels come in runs (the label before is right for {_of(label_before)}):"
+                " accuracy without labels may be far lower"
+            ]
+        return []
+
+    def summary(self, *, labels_stop: bool = False) -> dict[str, Any]:
+        """All results, for a JSON line; `labels_stop` as in `remarks`."""
         return {
             "predicted": self.n,
             "accuracy": self.accuracy,
@@ -140,7 +149,7 @@ class Prequential:
             "rolling_accuracy": self.rolling,
             "first_accuracy": self.first if self.first is not None else self.rolling,
             "window": self.window,
-            "remarks": self.remarks(),
+            "remarks": self.remarks(labels_stop=labels_stop),
         }
 
 

@@ -129,7 +129,7 @@ def _without_labels(options: argparse.Namespace, machine: RotatingMachine) -> di
     X, y, _ = machine.read(UNLABELLED)
     for x, label in zip(X, y.tolist(), strict=True):
         score.add(label, model.predict_one(x))
-    return score.summary()
+    return score.summary(labels_stop=True)
 
 
 def _report(report: Report, options: argparse.Namespace, machine: RotatingMachine) -> str:

@@ -36,7 +36,7 @@ def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
         "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
         **_dropped(learner),
         **loop.score.summary(),
-        "frozen": loop.frozen.summary() if loop.frozen.n else None,
+        "frozen": loop.frozen.summary(labels_stop=True) if loop.frozen.n else None,
     }
 
 
