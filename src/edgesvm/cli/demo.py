@@ -126,7 +126,7 @@ class _Watch:
 def _without_labels(options: argparse.Namespace, machine: RotatingMachine) -> dict[str, Any]:
     """Score of the saved model on the machine's next samples, none of which it learns."""
     model, score = load(options.save), Prequential()
-    X, y, _ = machine.read(UNLABELLED)
+    X, y = machine.read(UNLABELLED)
     for x, label in zip(X, y.tolist(), strict=True):
         score.add(label, model.predict_one(x))
     return score.summary(labels_stop=True)
