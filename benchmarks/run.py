@@ -16,11 +16,14 @@ from benchmarks.common.report import RESULTS, ROOT, markdown, rendered, stem_of
 
 STUDIES = (
     "batch/libsvm",
+    "sparse/csr",
     "link/decoder",
     "link/reading",
     "stream/speed",
     "stream/kernel",
+    "stream/kernel_every",
     "stream/table",
+    "stream/every",
     "twin/speed",
     "twin/stream",
     "twin/memory",
@@ -29,6 +32,8 @@ STUDIES = (
     "incremental/window",
     "incremental/table",
     "randomized/table",
+    "randomized/linear",
+    "enclosing/margin",
     "enclosing/table",
     "enclosing/figures",
 )

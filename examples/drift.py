@@ -41,7 +41,7 @@ def learners(batch_size: int, window: int, max_vectors: int, C: float) -> dict[s
     return {
         f"windowed, the last {window * batch_size:,}": WindowedSVM(window=window, **common),
         "incremental, all": IncrementalSVM(**common),
-        "StreamSVM, all": StreamSVM(bound="lower", lookahead=32),
+        "StreamSVM, all": StreamSVM(average=False, lookahead=32),
     }
 
 

@@ -128,10 +128,15 @@ def expansion(k, rows, coefficients, intercept=0.0):
     return lambda x: intercept + sum(c * k(x, row) for c, row in terms)
 
 
-def stream_svm(arena, params, width, _n):
+def stream_svm(arena, params, width, n):
     arena.scalars("dddd")
     constant = [1.0] * params["fit_intercept"]
     w = arena.array(real(params)[0], width + len(constant))
+    if params.get("average"):  # older files do not have it
+        (s,) = arena.scalars("q")
+        b = (n - s) * (n + s + 1) / (n * (n + 1))
+        average = arena.array(real(params)[0], len(w))
+        w = [(1 - b) * u + b * last for u, last in zip(average, w, strict=True)]
 
     def score(x):
         z = [*x, *constant]
@@ -142,9 +147,11 @@ def stream_svm(arena, params, width, _n):
 
 
 def kernel_stream_svm(arena, params, width, _n):
+    newton = params.get("when_full", "share") == "newton"
     *_, n_held = arena.scalars("ddddq")
-    slots = params["max_vectors"] + 1
+    slots = params["max_vectors"] + (not newton)
     share, sign, *_ = [arena.array("d", slots) for _ in range(5)]
+    arena.array("d", slots * (slots + 1) // 2 if newton else 0)
     flat = arena.array(real(params)[0], slots * width)
     rows = [flat[i * width : (i + 1) * width] for i in range(n_held)]
     return expansion(kernel(params, width), rows, [a * y for a, y in zip(share, sign, strict=True)])

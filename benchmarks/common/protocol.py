@@ -42,14 +42,34 @@ def held_out(rng: np.random.Generator, X: np.ndarray, y: np.ndarray) -> Split:
     return X[kept], y[kept], X[aside], y[aside]
 
 
-def choose(make: Make, grid: Sequence[Any], X: np.ndarray, y: np.ndarray, n_splits: int) -> Any:
-    """The value of the best mean accuracy on `n_splits` held-out fifths; the first of equals."""
+def accuracy_of(hits: np.ndarray, y: np.ndarray) -> float:
+    return 100 * hits.mean()
+
+
+def balanced_of(hits: np.ndarray, y: np.ndarray) -> float:
+    """Mean of the two classes' accuracies; of those there are, if one is absent."""
+    return 100 * np.mean([hits[part].mean() for part in (y, ~y) if part.any()])
+
+
+def choose(
+    make: Make,
+    grid: Sequence[Any],
+    X: np.ndarray,
+    y: np.ndarray,
+    n_splits: int,
+    *,
+    by: Callable[[np.ndarray, np.ndarray], float] = accuracy_of,
+) -> Any:
+    """The value of the best mean score on `n_splits` held-out fifths; the first of equals."""
+    if len(grid) == 1:
+        return grid[0]
     rng = np.random.default_rng(2008)
     scores = np.zeros(len(grid))
     for _ in range(n_splits):
         X_kept, y_kept, X_aside, y_aside = held_out(rng, X, y)
         for k, value in enumerate(grid):
-            scores[k] += (one_pass(make(value), X_kept, y_kept).predict(X_aside) == y_aside).mean()
+            hits = one_pass(make(value), X_kept, y_kept).predict(X_aside) == y_aside
+            scores[k] += by(hits, y_aside)
     return grid[int(scores.argmax())]
 
 
@@ -65,17 +85,18 @@ def measure(
     *,
     n_splits: int,
     describe: Callable[[Any], tuple[int, int]],
+    by: Callable[[np.ndarray, np.ndarray], float] = accuracy_of,
 ) -> Outcome:
-    """`describe(learner)` gives (updates, bytes)."""
+    """`describe(learner)` gives (updates, bytes); `by` is the score that the value is chosen by."""
     accuracy, balanced, updates, seconds, chosen = [], [], [], [], []
     for X, y, X_test, y_test in splits:
         if task.redraws or not chosen:
-            chosen.append(choose(make, grid, X, y, n_splits))
+            chosen.append(choose(make, grid, X, y, n_splits, by=by))
         learner = make(chosen[-1])
         seconds.append(timed(partial(one_pass, learner, X, y)))
         hits = learner.predict(X_test) == y_test
-        accuracy.append(100 * hits.mean())
-        balanced.append(50 * (hits[y_test].mean() + hits[~y_test].mean()))
+        accuracy.append(accuracy_of(hits, y_test))
+        balanced.append(balanced_of(hits, y_test))
         n_updates, n_bytes = describe(learner)
         updates.append(n_updates)
     return Outcome(

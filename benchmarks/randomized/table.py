@@ -22,7 +22,8 @@ from benchmarks.randomized.fits import RUN, cell, parameters
 from benchmarks.randomized.rows import QUICK, SIZES, n_rows, rows_of
 
 PAPER = published(__file__)["sets"]
-NAMES = [*PAPER, "a9a"]
+LINEAR = ("CCAT", "C11")  # benchmarks/randomized/linear.py
+NAMES = [*(name for name in PAPER if name not in LINEAR), "a9a"]
 COLUMNS = [
     "data",
     "rows",

@@ -27,6 +27,11 @@ from edgesvm import RBF, KernelStreamSVM
 GRID = list(product([0.3, 1.0, 3.0, 10.0, 30.0, 100.0], [0.5, 1.0, 2.0, 4.0]))  # C, gamma
 GRID_SGD = list(product([1e-6, 1e-5, 1e-4, 1e-3], [0.5, 1.0, 2.0, 4.0]))  # alpha, gamma
 GRID_SVC = [(1.0, 1.0), (10.0, 1.0), (1.0, 2.0)]
+FORMS = {
+    "upper": {"bound": "upper", "when_full": "share"},
+    "lower": {"bound": "lower", "when_full": "share"},
+    "newton": {},
+}
 SIZES = (10, 25, 50, 100, 200)
 
 
@@ -44,9 +49,9 @@ class Batch:
         return self.model.predict(X)
 
 
-def kernel_stream_svm(bound: str, size: int) -> Any:
+def kernel_stream_svm(size: int, **form: str) -> Any:
     return lambda chosen: KernelStreamSVM(
-        max_vectors=size, kernel=RBF(chosen[1]), C=chosen[0], bound=bound
+        max_vectors=size, kernel=RBF(chosen[1]), C=chosen[0], **form
     )
 
 
@@ -71,9 +76,9 @@ def outcomes_of(
 
     entries: dict[str, tuple[Any, list[Any], Any]] = {}
     for size in sizes:
-        for bound in ("upper", "lower"):
-            name = f"KernelStreamSVM {bound}, {size} vectors"
-            entries[name] = (kernel_stream_svm(bound, size), GRID, counted)
+        for name, form in FORMS.items():
+            learner = kernel_stream_svm(size, **form)
+            entries[f"KernelStreamSVM {name}, {size} vectors"] = (learner, GRID, counted)
         entries[f"Nystroem + averaged SGD, {size} vectors"] = (
             lambda chosen, size=size: NystroemSGD(size, alpha=chosen[0], gamma=chosen[1]),
             GRID_SGD,

@@ -23,12 +23,13 @@ WIDTHS = (20, 100, 784)
 MARGIN = 1.0  # of the hyperplane's unit normal; a feature's deviation is 1
 CALLS = 20_000  # samples a timed round of the one-at-a-time figures
 SETTINGS: dict[str, dict[str, Any]] = {
-    "upper, one ball": {},
-    "lower, one ball": {"bound": "lower"},
-    "upper, lookahead 32": {"lookahead": 32},
-    "lower, lookahead 32": {"bound": "lower", "lookahead": 32},
-    "upper, 8 balls": {"n_balls": 8},
-    "upper, one ball, rows as they are": {"normalize": False, "fit_intercept": False},
+    "averaged, one ball": {},
+    "lower, one ball": {"average": False},
+    "upper, one ball": {"bound": "upper", "average": False},
+    "averaged, lookahead 32": {"lookahead": 32},
+    "upper, lookahead 32": {"bound": "upper", "average": False, "lookahead": 32},
+    "upper, 8 balls": {"bound": "upper", "average": False, "n_balls": 8},
+    "averaged, one ball, rows as they are": {"normalize": False, "fit_intercept": False},
 }
 
 
@@ -63,10 +64,11 @@ def whole_arrays(n_rows: int, rounds: int) -> list[dict[str, Any]]:
             }
             for name, model in models.items():
                 entries[name] = lambda model=model, X=X, y=y: model.reset().partial_fit(X, y)
-            one = fresh(width, dtype, {}).partial_fit(X, y)
-            entries["decision_function"] = lambda one=one, X=X, out=decisions: (
-                one.decision_function(X, out=out)
-            )
+            for name in ("averaged, one ball", "lower, one ball"):
+                one = fresh(width, dtype, SETTINGS[name]).partial_fit(X, y)
+                entries[f"decision_function: {name}"] = lambda one=one, X=X, out=decisions: (
+                    one.decision_function(X, out=out)
+                )
             progress(f"{n} x {width} {dtype}")
             seconds = race(rounds, **entries)
             for name, time in seconds.items():
@@ -100,7 +102,7 @@ def one_at_a_time(rounds: int, n_calls: int, width: int = 100) -> list[dict[str,
         models = {
             name: fresh(width, dtype, params).partial_fit(X, y) for name, params in SETTINGS.items()
         }
-        predictor = models["upper, one ball"]
+        predictor = models["averaged, one ball"]
 
         def dots(w=w, rows=rows) -> None:
             dot = w.dot

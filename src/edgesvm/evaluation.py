@@ -188,7 +188,7 @@ class PredictThenLearn:
     >>> from itertools import islice
     >>> from edgesvm import StreamSVM
     >>> from edgesvm.data import TwoNorm
-    >>> loop = PredictThenLearn(StreamSVM(bound="lower"))
+    >>> loop = PredictThenLearn(StreamSVM())
     >>> for trial in islice(loop.run(TwoNorm(seed=1)), 2000):
     ...     pass
     >>> loop.score.n, loop.score.accuracy > 0.9

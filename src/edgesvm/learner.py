@@ -29,7 +29,7 @@ from edgesvm.budget import (
 from edgesvm.contract.core import common_arrays
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.guard import Guard
-from edgesvm.contract.inputs import as_floats, as_labels, as_weights
+from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_weights
 from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.params import one_of, whole
 from edgesvm.contract.registry import kind_of, registered_name
@@ -101,6 +101,9 @@ class Learner:
     _capacity: ClassVar[str]  # the parameter that `within` makes as large as fits
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
+    # Parameters that older snapshots do not have, with the value that is meant there. A snapshot
+    # leaves out a parameter of this value.
+    _absent: ClassVar[Mapping[str, Any]] = {}
     _engine: str = "compiled"  # or "reference", in NumPy, for tests and readers
     _state: State | None = None  # None: no memory yet
     _own_guard: Guard | None = None
@@ -420,7 +423,7 @@ class Learner:
         if state is not None:
             return state.core.learn_one(x, y, weight)
         with self._guard as guard, self._first_samples():
-            row = guard.call(self._floats, x, 1)
+            row = guard.call(self._row, x)
             if self._state is None:  # else another thread's sample was the first
                 self.allocate(len(row))
             return self._allocated.learn_one(row, y, weight)
@@ -429,14 +432,22 @@ class Learner:
     def _dtype(self) -> np.dtype:
         return np.dtype(one_of("dtype", self.dtype, *DTYPES))
 
-    def _floats(self, x: ArrayLike, ndim: int) -> np.ndarray:
-        """Features in the dtype and number of the memory; before ``allocate``, in the dtype of the
-        parameters."""
+    def _layout(self) -> tuple[np.dtype, int | None, str]:
+        """Dtype and number of the features, those of the memory, and the name for messages; before
+        ``allocate``, the dtype of the parameters."""
         state = self._state
         if state is not None:
-            core = state.core
-            return as_floats(x, core.dtype, ndim, core.n_features, core.owner)
-        return as_floats(x, self._dtype, ndim, None, type(self).__name__)
+            return state.core.dtype, state.core.n_features, state.core.owner
+        return self._dtype, None, type(self).__name__
+
+    def _row(self, x: ArrayLike) -> np.ndarray:
+        """One sample."""
+        dtype, n_features, owner = self._layout()
+        return as_floats(x, dtype, 1, n_features, owner)
+
+    def _matrix(self, X: Matrix) -> Any:
+        """Rows, an ndarray or `SparseRows`."""
+        return as_rows(X, *self._layout())
 
     @contextlib.contextmanager
     def _first_samples(self) -> Iterator[None]:
@@ -452,7 +463,7 @@ class Learner:
 
     def partial_fit(
         self: Self,
-        X: ArrayLike,
+        X: Matrix,
         y: ArrayLike,
         classes: Sequence[Any] | None = None,
         sample_weight: ArrayLike | None = None,
@@ -461,7 +472,7 @@ class Learner:
 
         Parameters
         ----------
-        X : ndarray of shape (n_samples, n_features)
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,), labels
         classes : sequence of two labels, optional
             As for ``allocate``; on a later call they must be the same.
@@ -496,14 +507,14 @@ class Learner:
         return self
 
     def _rows(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Arrays of rows, labels and weights."""
-        X = self._floats(X, 2)
-        y = as_labels(y, len(X), type(self).__name__)
-        return X, y, as_weights(sample_weight, len(X))
+        rows = self._matrix(X)
+        y = as_labels(y, len(rows), type(self).__name__)
+        return rows, y, as_weights(sample_weight, len(rows))
 
-    def _learn_rows(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> None:
+    def _learn_rows(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         """Learn them in order, by the thread that is alone."""
         core = self._allocated
         slots, n_known, new_labels = self._guard.call(core.labels.encode, y)
@@ -514,7 +525,7 @@ class Learner:
             sample = f"{type(self).__name__}: row {n_learned} (label {y[n_learned]!r})"
             raise refusal(status, sample, self.dtype, core.labels.in_slots)
 
-    def fit(self: Self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget what was learned, then learn the rows in one pass.
 
         Raises
@@ -532,21 +543,22 @@ class Learner:
             return self.partial_fit(rows, labels, sample_weight=weights)
 
     def _rows_to_fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """As `_rows`, whatever was learned so far; refused if there is nothing to learn."""
         owner = type(self).__name__
-        X = as_floats(X, self._dtype, 2, None, owner)
-        if len(X) == 0:
+        rows = as_rows(X, self._dtype, None, owner)
+        if len(rows) == 0:
             raise ValueError(
-                f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required."
+                f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is"
+                " required."
             )
-        y = as_labels(y, len(X), owner)
+        y = as_labels(y, len(rows), owner)
         check_labels(y, owner, self._n_classes)
-        weights = as_weights(sample_weight, len(X))
+        weights = as_weights(sample_weight, len(rows))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row: nothing to learn")
-        return X, y, weights
+        return rows, y, weights
 
     def _closed(self, X: Any) -> Any:
         """`X`; if it is a source of chunks, one that cannot come back to this learner."""
@@ -604,12 +616,12 @@ class Learner:
         """
         return self._fitted.predict_with_score(x)
 
-    def decision_function(self, X: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
+    def decision_function(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         """Decision values.
 
         Parameters
         ----------
-        X : ndarray of shape (n_samples, n_features)
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
         out : ndarray of shape (n_samples,), float64, C-contiguous, writeable, optional
             Written and returned instead of a new array. With more than two labels, its shape and
             that of the result is (n_samples, n_labels): a column for each of ``classes_``.
@@ -628,15 +640,14 @@ class Learner:
             `out` is not an ndarray.
         """
         core = self._fitted
-        X = self._floats(X, 2)
-        out, row, status = core.decide_many(X, out)
+        out, row, status = core.decide_many(self._matrix(X), out)
         self._check_decided(core, row, status)
         return out
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
+    def predict(self, X: Matrix) -> np.ndarray:
         """Predicted labels, ndarray of shape (n_samples,)."""
         core = self._fitted
-        predicted, row, status = core.predict_many(self._floats(X, 2))
+        predicted, row, status = core.predict_many(self._matrix(X))
         self._check_decided(core, row, status)
         return predicted
 
@@ -647,7 +658,7 @@ class Learner:
                 status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots
             )
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy: the share of rows, by weight, whose label is predicted correctly."""
         predicted = self.predict(X)
         hits = predicted == as_labels(y, len(predicted), type(self).__name__)
@@ -719,20 +730,31 @@ class Learner:
 
     def _described(self, params: dict[str, Any]) -> Wrapped:
         """Class name and parameters, including those of a wrapped learner."""
+        absent = self._absent
         return Wrapped(
             registered_name(type(self)),
             {
                 name: v._described(v.get_params(deep=False)) if isinstance(v, Learner) else v
                 for name, v in params.items()
+                if name not in absent or v != absent[name]
             },
         )
+
+    @classmethod
+    def _of_params(cls: type[Self], claimed: Mapping[str, Any]) -> Self:
+        """The unfitted learner of a snapshot's parameters; wrapped learners are built."""
+        given = {
+            name: kind_of(v.learner)._of_params(v.params) if isinstance(v, Wrapped) else v
+            for name, v in claimed.items()
+        }
+        return cls(**{**cls._absent, **given})
 
     @classmethod
     def _claimed(cls: type[Self], snapshot: Snapshot) -> tuple[Self, MemoryPlan]:
         """The unfitted learner that a snapshot of this class describes, and its plan, whose total
         is the size of the snapshot's arena."""
         try:
-            learner = cls(**_params_of(snapshot.params))
+            learner = cls._of_params(snapshot.params)
             plan = learner.plan(snapshot.n_features)
         except (TypeError, ValueError, OverflowError) as error:
             raise CorruptModelError(
@@ -800,7 +822,7 @@ class Learner:
             transformer_tags=None,
             regressor_tags=None,
             classifier_tags=ClassifierTags(multi_class=self._n_classes > 2),
-            input_tags=InputTags(),
+            input_tags=InputTags(sparse=True),
         )
 
 
@@ -837,11 +859,3 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Learn
     """
     learner: Learner = restore(read_file(path, max_bytes))
     return learner
-
-
-def _params_of(claimed: Mapping[str, Any]) -> dict[str, Any]:
-    """A snapshot's parameters as constructor arguments; wrapped learners are built."""
-    return {
-        name: kind_of(v.learner)(**_params_of(v.params)) if isinstance(v, Wrapped) else v
-        for name, v in claimed.items()
-    }

@@ -108,7 +108,9 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
         kind = learner_options.KINDS[row["learner"]]
         asked = {"C": 2.0, "dtype": dtype, "bound": "upper"}
         own = learner_options.OWN[row["learner"]]
-        given = {name: value for name, value in asked.items() if name in own}
+        given = learner_options.DEFAULTS.get(row["learner"], {}) | {
+            name: value for name, value in asked.items() if name in own
+        }
         for how in ("raw", "standardized"):
             if "needs" in row[how]:  # the smallest of some learners is larger than of others
                 assert row[how]["needs"] > told["budget"] and budget == "1400"
@@ -181,7 +183,7 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--window", 50]
     told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
     X, y = next(open_rows(table, drop_columns=("date",)).chunks(1000))
-    plain = StreamSVM(bound="lower", dtype="float64").fitted_into("2KiB", 3)
+    plain = StreamSVM(average=False, dtype="float64").fitted_into("2KiB", 3)
     hits = []
     for x, label in zip(X.astype(float), y.tolist(), strict=True):
         if plain.is_fitted:
@@ -195,6 +197,19 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     assert told["window"] == 50 and told["us_per_sample"] > 0 and told["learner"] == repr(plain)
     assert 0.5 <= told["majority"] < 0.7 and told["balanced_accuracy"] > 0.8
     assert bytes(load(save).arena) == bytes(plain.arena)
+
+
+def test_the_stream_learner_averages_if_told_to(table, capsys):
+    argv = ["eval", table, "--drop-column", "date", "--raw", "--n-balls", 2]
+    for options, learner in (
+        ([], "StreamSVM(n_balls=2, average=False)"),
+        (["--average"], "StreamSVM(n_balls=2)"),
+        (
+            ["--class-weight", "balanced"],
+            "StreamSVM(n_balls=2, average=False, class_weight='balanced')",
+        ),
+    ):
+        assert said_json(capsys, *argv, *options)["learner"] == learner
 
 
 def test_eval_speaks_to_people_too(table, capsys):

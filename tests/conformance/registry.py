@@ -194,20 +194,33 @@ WAVES: dict[str, Any] = {"twin_rtol": {"float32": 2e-3, "float64": 1e-5}}
 
 REGISTERED = [
     Registered("StreamSVM", StreamSVM),
-    Registered("StreamSVM-lower", StreamSVM, {"bound": "lower", "C": 0.1}),
-    Registered("StreamSVM-paper", StreamSVM, {"slack": "paper", "C": 10.0}),
+    Registered("StreamSVM-lower", StreamSVM, {"average": False, "C": 0.1}),
+    Registered("StreamSVM-upper", StreamSVM, {"bound": "upper", "average": False}),
+    Registered("StreamSVM-paper", StreamSVM, {"bound": "upper", "slack": "paper", "C": 10.0}),
+    Registered("StreamSVM-balanced", StreamSVM, {"class_weight": "balanced"}),
     Registered("StreamSVM-wide", StreamSVM, {"normalize": True, "fit_intercept": True}, 37),
-    Registered("StreamSVM-balls", StreamSVM, {"n_balls": 3, "fit_intercept": True}),
+    Registered(
+        "StreamSVM-balls", StreamSVM, {"bound": "upper", "n_balls": 3, "fit_intercept": True}
+    ),
+    Registered(
+        "StreamSVM-balls-reach", StreamSVM, {"bound": "upper", "n_balls": 3, "join": "reach"}
+    ),
     Registered("StreamSVM-balls-lower", StreamSVM, {"n_balls": 4, "bound": "lower"}),
-    Registered("StreamSVM-lookahead", StreamSVM, {"lookahead": 4}),
+    Registered("StreamSVM-lookahead", StreamSVM, {"bound": "upper", "lookahead": 4}),
     Registered("StreamSVM-lookahead-lower", StreamSVM, {"lookahead": 5, "bound": "lower"}),
     Registered(
         "KernelStreamSVM", KernelStreamSVM, {"max_vectors": 12, "gamma": 0.5}, unread=("degree",)
     ),
     Registered(
+        "KernelStreamSVM-upper",
+        KernelStreamSVM,
+        {"max_vectors": 12, "gamma": 0.5, "bound": "upper", "when_full": "share"},
+        unread=("degree",),
+    ),
+    Registered(
         "KernelStreamSVM-lower",
         KernelStreamSVM,
-        {"max_vectors": 7, "kernel": RBF(0.3), "bound": "lower"},
+        {"max_vectors": 7, "kernel": RBF(0.3), "when_full": "share"},
         unread=("degree",),
     ),
     Registered(
@@ -449,6 +462,7 @@ CHECKS = (
     "StreamSVM",
     "StreamSVM-balls-lower",
     "StreamSVM-lookahead",
+    "KernelStreamSVM",
     "KernelStreamSVM-lower",
     "BatchSVM",
     "ReservoirSVM",

@@ -9,17 +9,21 @@ from edgesvm.errors import CorruptModelError
 
 K = "kernel gamma degree coef0"
 ORDERS = {
-    "StreamSVM": "C bound n_balls lookahead slack normalize fit_intercept dtype",
-    "KernelStreamSVM": f"max_vectors {K} C bound dtype",
+    "StreamSVM": (
+        "C bound n_balls join lookahead slack average class_weight normalize fit_intercept dtype"
+    ),
+    "KernelStreamSVM": f"max_vectors {K} C bound dtype when_full",
     "BatchSVM": f"C {K} tol max_samples when_full cache shrinking max_iter dtype",
     "ReservoirSVM": f"max_samples C {K} tol cache shrinking max_iter seed dtype",
     "IncrementalSVM": f"scheme batch_size max_vectors C {K} tol cache max_iter dtype",
     "WindowedSVM": f"window scheme batch_size max_vectors C {K} tol cache max_iter dtype",
-    "RandSVM": "solver epsilon delta separable k c max_passes seed",
-    "CoreVectorMachine": f"epsilon C {K} normalize max_core n_probes cache max_iter seed dtype",
+    "RandSVM": "solver epsilon delta separable k c max_passes seed returns",
+    "CoreVectorMachine": (
+        f"epsilon C {K} normalize max_core n_probes cache max_iter seed dtype margin_tol"
+    ),
     "BallVectorMachine": (
         f"epsilon C {K} normalize max_core n_probes multi_scale shrink max_rounds"
-        " cache max_iter seed dtype"
+        " cache max_iter seed dtype margin_tol"
     ),
     "TwinVectorMachine": (f"max_twins {K} C m1 m2 eta merge merge_side rejection max_margin dtype"),
     "IncrementalDecrementalSVM": f"max_vectors {K} C when_full max_margin dtype",

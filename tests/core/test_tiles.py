@@ -98,6 +98,25 @@ def test_weighted_sum(kernel, n, dtype):
     )
 
 
+@each("n_zeros", [0, 1, 17, 18, 19, 30, 36, 37])
+@each("kernel", [Linear(), Polynomial(1, 0.5, 0.0)], ids=str)
+@each("n", [8, 16, 80])
+def test_zeros_are_passed_over_without_a_trace(n_zeros, kernel, n, dtype):
+    """Each row's sum runs over the features in order; what a zero would add changes no bit."""
+    width = 37  # two whole vectors of float32, and a part of one
+    X, x = rows_of(n, width, dtype), rows_of(1, width, dtype)[0]
+    x[np.random.default_rng(n_zeros).permutation(width)[:n_zeros]] = 0.0
+    x[16:32] *= n_zeros < 30  # a whole vector of zeros
+    x[20] = -0.0 if n_zeros > 20 else x[20]
+    total = np.zeros(n, dtype)
+    for d in range(width):
+        total = total + X[:, d] * x[d]
+    if kernel != Linear():
+        total = total * np.dtype(dtype).type(0.5) + np.dtype(dtype).type(0.0)
+    row = TilesView(X).kernel_row(kernel.code, x, 0, n)
+    assert row[:n].tobytes() == total.astype(np.float32).tobytes()
+
+
 def test_rows_without_a_weight_do_not_count(dtype):
     X = rows_of(90, 3, dtype)
     weights = np.ones(37)
@@ -113,3 +132,30 @@ def test_the_door_checks_its_places():
             use()
     with pytest.raises(ValueError):
         tiles.put(0, [1, 2, 3])
+
+
+@each("kernel", KERNELS, ids=str)
+@each("n", COUNTS)
+def test_a_weighted_sum_in_float64(kernel, n, dtype):
+    X = rows_of(n, 6, dtype)
+    weights = np.random.default_rng(n).standard_normal(n)
+    found = TilesView(X).weighted_kernel(kernel.code, X[n // 2], weights, in_float64=True)
+    wide = X.astype(np.float64)
+    expected = kernel(wide[n // 2 : n // 2 + 1], wide)[0]
+    assert found == pytest.approx(expected @ weights, abs=1e-13 * abs(expected * weights).sum())
+
+
+@each("width", [6, 400])
+def test_the_noise_is_what_float32_loses(width):
+    """Of the order of the largest difference between the sums in float32 and in float64."""
+    X = rows_of(300, width, "float32") + np.float32(3)  # nearly parallel
+    tiles, kernel = TilesView(X), Polynomial(2, 1.0 / width)
+    weights = np.random.default_rng(1).standard_normal(300)
+    lost = [
+        (tiles.weighted_kernel(kernel.code, x, weights, in_float64=wide) for wide in (True, False))
+        for x in X
+    ]
+    scale = np.sqrt(np.diag(kernel(X.astype(np.float64), X.astype(np.float64))))
+    lost = np.array([a - b for a, b in lost]) / scale
+    noise = tiles.kernel_noise(kernel.code, weights)
+    assert 0.1 * noise < np.abs(lost).max() < 4 * noise

@@ -160,6 +160,22 @@ def test_npz_with_words_or_without_labels(tmp_path):
     assert next(bare.chunks(5)).y is None and not bare.labelled
 
 
+def test_npz_of_a_csr_matrix(tmp_path):
+    csr = {
+        "data": [1.0, 2.0, 3.0],
+        "indices": np.array([2, 0, 1], np.uint16),
+        "indptr": [0, 1, 1, 3],
+    }
+    arrays = {f"X_train_{name}": array for name, array in csr.items()}
+    np.savez(tmp_path / "a.npz", **arrays, n_features=4, y_train=[1, -1, 1])
+    source = open_rows(tmp_path / "a.npz")
+    assert (source.n_features, source.n_classes, source.labelled) == (4, 2, True)
+    first, last = source.chunks(2)
+    assert [x.tolist() for x in first.X] == [[0, 0, 1, 0], [0, 0, 0, 0]]
+    assert [x.tolist() for x in last.X] == [[2, 3, 0, 0]]
+    assert first.X.dtype == np.float32 and first.y.tolist() == [1, -1]
+
+
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
@@ -170,6 +186,10 @@ def test_npz_with_words_or_without_labels(tmp_path):
         ({"X": np.ones((2, 2)), "y": np.array([0.5, 1])}, "integers or strings"),
         ({"X": np.ones((2, 2)), "y": np.array([0, 70000])}, "do not fit"),
         ({"X": np.array([[None, 1]])}, "not an npz file of plain arrays"),
+        ({"X_data": [1], "X_indices": [3], "X_indptr": [0, 1], "n_features": 3}, "in column 3"),
+        ({"X_data": [1], "X_indices": [0.5], "X_indptr": [0, 1], "n_features": 3}, "integers"),
+        ({"X_data": [1], "X_indices": [0], "X_indptr": [0, 1], "n_features": []}, "n_features"),
+        ({"X_data": [1], "X_indices": [0], "X_indptr": [[0, 1]], "n_features": 3}, "1 dimension"),
     ],
 )
 def test_npz_errors(tmp_path, arrays, message):

@@ -23,9 +23,11 @@ MODELS = {
     "stream, float64, not normalized": StreamSVM(
         normalize=False, fit_intercept=False, dtype="float64"
     ),
+    "stream, last weights": StreamSVM(average=False),
     "lookahead": StreamSVM(lookahead=4),
     "kernel stream": KernelStreamSVM(max_vectors=15, C=5.0),
     "kernel stream, float64": KernelStreamSVM(max_vectors=15, kernel="poly", dtype="float64"),
+    "kernel stream, shares": KernelStreamSVM(max_vectors=15, when_full="share"),
     "batch": BatchSVM(max_samples=150, kernel=RBF(0.7), C=5.0),
     "batch, float64": BatchSVM(max_samples=150, kernel="linear", dtype="float64"),
     "ball": BallVectorMachine(max_core=50, C=10.0),

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgesvm import StreamSVM
+
 ENGINES = ("compiled", "reference")
+BALL = {"bound": "upper", "average": False}
 
 
 def make(kind, engine="compiled", **params):
-    """A learner on the compiled core, or on its NumPy twin."""
-    learner = kind(**params)
+    """A learner on the compiled core, or on its NumPy twin. A StreamSVM is the enclosing ball and
+    decides by the last one, unless said otherwise: that is what most tests are about.
+    """
+    learner = kind(**(BALL | params if kind is StreamSVM else params))
     learner._engine = engine
     return learner
 

@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streams import ENGINES, STREAMS, gaussian, make
 
-from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, StreamSVM, load
+from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, ReservoirSVM, StreamSVM, load
+from edgesvm.data import Checkerboard
+from edgesvm.learners.stream.constants import RIDGE
 
 KERNELS = (Linear(), RBF(0.5), RBF(20.0), Polynomial(2, 0.5, 1.0))
 
@@ -29,6 +31,8 @@ def tagged(X):
 
 
 def learner(engine="compiled", **params):
+    """The form whose ball goes on at capacity; by default the paper's bound."""
+    params = {"when_full": "share", "bound": "upper", "C": 1.0, **params}
     return make(KernelStreamSVM, engine, dtype="float64", **params)
 
 
@@ -257,16 +261,134 @@ def test_the_nearest_takes_the_share():
 
 
 @bounds
-def test_any_stream_gives_a_snapshot_that_loads(bound, tmp_path):
+@each("when_full", ["newton", "share"])
+def test_any_stream_gives_a_snapshot_that_loads(when_full, bound, tmp_path):
     """The check on loading refuses what no stream can have made; so no stream may make it."""
     rng = np.random.default_rng(0)
     for _ in range(20):
         X, y = rng.standard_normal((60, 2)) * rng.lognormal(0, 2, (60, 1)), rng.choice([0, 1], 60)
-        model = KernelStreamSVM(
-            max_vectors=4, kernel="linear", bound=bound, dtype="float64"
-        ).partial_fit(X, y)
+        model = learner(max_vectors=4, kernel="linear", bound=bound, when_full=when_full)
+        model.partial_fit(X, y)
         model.save(tmp_path / "model")
         assert bytes(load(tmp_path / "model").arena) == bytes(model.arena)
+
+
+# -- when_full="newton" ----------------------------------------------------------------------------
+
+
+def newton(engine="compiled", **params):
+    return make(KernelStreamSVM, engine, **{"dtype": "float64", **params})
+
+
+def normal_equations(model, seen):
+    """The coefficients and the matrix, from all samples (k, y, C weight) that were inside the
+    margin."""
+    Z = model.support_vectors_
+    A = model._kernel(Z.shape[1])(Z, Z)
+    A[np.diag_indices_from(A)] *= 1 + RIDGE
+    b = np.zeros(len(Z))
+    for k, y, penalty in seen:
+        if y * (k @ np.linalg.solve(A, b)) < 1:
+            A, b = A + penalty * np.outer(k, k), b + penalty * y * k
+    return np.linalg.solve(A, b), A
+
+
+def factored(model):
+    """L L' of the arena's L, column by column."""
+    n = model.max_vectors
+    L = np.zeros((n, n))
+    L.T[np.triu_indices(n)] = model._allocated.views["L"]
+    return L @ L.T
+
+
+@engines
+@kernels
+@each("weighted", [False, True])
+def test_newton_steps_solve_the_normal_equations(weighted, kernel, engine):
+    """Every step, by brute force: regularized least squares over the samples inside the margin,
+    each judged by the solution of those before it."""
+    rng = np.random.default_rng(7)
+    X, y = gaussian(rng, 120, 3)
+    weights = rng.choice([0.5, 1.0, 3.0], 120) if weighted else np.ones(120)
+    model = newton(engine, max_vectors=9, kernel=kernel, C=0.7).allocate(3, classes=[-1, 1])
+    seen, begun = [], 0
+    for n in range(120):
+        model.learn_one(X[n], y[n], weights[n])
+        if len(model.support_vectors_) < 9:
+            continue
+        Z = model.support_vectors_
+        if not seen:  # the vectors themselves come first
+            own = [int(np.flatnonzero((z == X).all(axis=1))[0]) for z in Z]
+            seen = [(kernel(X[i : i + 1], Z)[0], y[i], 0.7 * weights[i]) for i in own]
+        else:
+            seen.append((kernel(X[n : n + 1], Z)[0], y[n], 0.7 * weights[n]))
+            begun += 1
+    coef, A = normal_equations(model, seen)
+    np.testing.assert_allclose(factored(model), A, rtol=1e-9, atol=1e-9 * np.abs(A).max())
+    f = kernel(X, model.support_vectors_) @ coef
+    np.testing.assert_allclose(model.decision_function(X), f, rtol=1e-5, atol=1e-6)
+    assert begun > 50 and model.n_updates_ > 30
+
+
+def test_the_factor_does_not_drift():
+    """Thousands of samples, two vectors equal, the kernel so wide that K is nearly singular."""
+    X, y = gaussian(np.random.default_rng(2), 5000, 2)
+    X[1] = X[0]
+    kernel = RBF(0.01)
+    model = newton(max_vectors=12, kernel=kernel, C=50.0).partial_fit(X, y)
+    Z = model.support_vectors_
+    A, updates = kernel(Z, Z), model.n_updates_
+    A[np.diag_indices_from(A)] *= 1 + RIDGE
+    again = newton(max_vectors=12, kernel=kernel, C=50.0).allocate(2, classes=[-1, 1])
+    counted = False
+    for n in range(len(X)):
+        changed = again.learn_one(X[n], y[n])
+        if counted and changed:
+            k = kernel(X[n : n + 1], Z)[0]
+            A += 50.0 * np.outer(k, k)
+        elif not counted and len(again.support_vectors_) == 12:
+            counted, A = True, factored(again)
+    assert updates > 1000
+    np.testing.assert_allclose(factored(model), A, rtol=1e-10)
+
+
+@engines
+def test_lower_radius_stays_below_the_smallest_ball_after_the_last_place(engine):
+    X, y = gaussian(np.random.default_rng(3), 60, 3)
+    kernel, C = RBF(0.5), 2.0
+    model = newton(engine, max_vectors=8, kernel=kernel, C=C).allocate(3, classes=[-1, 1])
+    for n in range(60):
+        full, radius = len(model.support_vectors_) == 8, model.radius_
+        model.learn_one(X[n], y[n])
+        assert model.radius_ == radius or not full
+    assert full
+    _, above = smallest_ball(gram(kernel, X, y, C))
+    assert 0.3 * above < model.radius_ <= above * (1 + 1e-9)
+
+
+@engines
+def test_a_label_that_comes_late_has_a_vector(engine):
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.normal(-2, 0.5, (60, 2)), rng.normal(2, 0.5, (60, 2))])
+    y = np.repeat([-1, 1], 60)
+    model = newton(engine, max_vectors=6, kernel=RBF(0.5)).partial_fit(X, y, classes=[-1, 1])
+    assert sorted(np.sign(model.support_vectors_[:, 0])) == [-1] * 5 + [1]
+    assert (model.predict(X) == y).mean() > 0.95
+
+
+def test_newton_is_ahead_of_the_shares_and_of_a_reservoir_at_equal_bytes():
+    X, y = Checkerboard(1, flip=0.15).read(6000)
+    X_test, y_test = Checkerboard(2).read(2000)
+    right = {}
+    for kind, params in (
+        (KernelStreamSVM, {}),
+        (KernelStreamSVM, {"when_full": "share"}),
+        (ReservoirSVM, {"C": 10.0}),
+    ):
+        model = kind.within("16KiB", 2, kernel=RBF(1.35), **params)
+        model.partial_fit(X.astype(np.float32), y)
+        right[kind, bool(params)] = (model.predict(X_test.astype(np.float32)) == y_test).mean()
+    assert right.pop((KernelStreamSVM, False)) > max(right.values()) + 0.05
 
 
 def test_gram_helpers_agree():

@@ -131,7 +131,7 @@ def test_one_against_rest_compares_the_parts(engine):
 def test_two_classes_are_decided_as_the_learner_decides_them(kind, engine):
     X, y = clouds(200, 2)
     model = make(kind, engine, learner=LOWER, n_classes=5).partial_fit(X, y)
-    alone = make(StreamSVM, engine, bound="lower", dtype="float64").partial_fit(X, y)
+    alone = make_inner(LOWER, engine).partial_fit(X, y)
     assert model.decision_function(X).tolist() == alone.decision_function(X).tolist()
     assert model.predict(X).tolist() == alone.predict(X).tolist()
     assert isinstance(model.decision_one(X[0]), float)

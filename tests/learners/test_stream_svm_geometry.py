@@ -16,6 +16,7 @@ KEPT = (
     {},
     {"n_balls": 2},
     {"n_balls": 5},
+    {"n_balls": 4, "join": "reach"},
     {"lookahead": 1},
     {"lookahead": 6},
     {"lookahead": 16},

@@ -11,7 +11,14 @@ from streams import ENGINES, gaussian, make
 from edgesvm import NotFittedError, StreamSVM
 
 PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
-KEPT = ({}, {"n_balls": 2}, {"n_balls": 5}, {"lookahead": 1}, {"lookahead": 6})
+KEPT = (
+    {},
+    {"n_balls": 2},
+    {"n_balls": 5},
+    {"n_balls": 4, "join": "reach"},
+    {"lookahead": 1},
+    {"lookahead": 6},
+)
 
 engines = pytest.mark.parametrize("engine", ENGINES)
 kept_ones = each("kept", KEPT, ids=str)

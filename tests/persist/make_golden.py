@@ -51,22 +51,44 @@ def stream(n: int, dtype: str, n_classes: int = 2) -> tuple[np.ndarray, list[str
     return np.array(rows, dtype=dtype), labels
 
 
+# The defaults of the first release.
+FIRST: dict[str, Any] = {"bound": "upper", "average": False}
 GOLDEN: dict[str, Learner] = {
-    "stream_upper_f32": StreamSVM(C=10.0),
-    "stream_lower_f64": StreamSVM(C=10.0, bound="lower", dtype="float64", fit_intercept=False),
-    "stream_lookahead_f32": StreamSVM(C=10.0, lookahead=6),
-    "stream_balls_f64": StreamSVM(
-        C=0.5, n_balls=4, bound="lower", slack="paper", dtype="float64", normalize=False
+    "stream_upper_f32": StreamSVM(C=10.0, **FIRST),
+    "stream_lower_f64": StreamSVM(
+        C=10.0, bound="lower", average=False, dtype="float64", fit_intercept=False
     ),
-    "kernel_rbf_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0),
+    "stream_lookahead_f32": StreamSVM(C=10.0, lookahead=6, **FIRST),
+    "stream_balls_f64": StreamSVM(
+        C=0.5,
+        n_balls=4,
+        bound="lower",
+        average=False,
+        slack="paper",
+        dtype="float64",
+        normalize=False,
+    ),
+    "stream_averaged_f32": StreamSVM(C=10.0, class_weight="balanced"),
+    "kernel_rbf_f32": KernelStreamSVM(
+        max_vectors=5, kernel=RBF(0.25), C=10.0, bound="upper", when_full="share"
+    ),
+    "kernel_newton_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0),
     "kernel_poly_f64": KernelStreamSVM(
-        max_vectors=5, kernel="poly", degree=2, bound="lower", dtype="float64"
+        max_vectors=5, kernel="poly", degree=2, C=1.0, when_full="share", dtype="float64"
     ),
     "one_vs_one_f32": Standardized(
-        learner=OneVsOne(learner=StreamSVM(bound="lower", lookahead=3), n_classes=3)
+        learner=OneVsOne(learner=StreamSVM(bound="lower", average=False, lookahead=3), n_classes=3)
     ),
     "one_vs_rest_f64": OneVsRest(
-        learner=KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), dtype="float64"), n_classes=3
+        learner=KernelStreamSVM(
+            max_vectors=5,
+            kernel=RBF(0.25),
+            C=1.0,
+            bound="upper",
+            when_full="share",
+            dtype="float64",
+        ),
+        n_classes=3,
     ),
     "batch_rbf_f32": BatchSVM(max_samples=12, when_full="oldest", kernel=RBF(0.25), cache=128),
     "reservoir_poly_f64": ReservoirSVM(
@@ -87,13 +109,15 @@ GOLDEN: dict[str, Learner] = {
     "incremental_decremental_f64": IncrementalDecrementalSVM(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"
     ),
-    "rand_linear_f64": RandSVM(
+    "rand_best_f64": RandSVM(
         solver=ReservoirSVM(max_samples=10, kernel=Linear(), seed=3, cache=128, dtype="float64"),
         k=12,
         max_passes=2,
     ),
-    "ball_vectors_f32": BallVectorMachine(max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2),
-    "core_vectors_f64": CoreVectorMachine(
+    "ball_vectors_margin_f32": BallVectorMachine(
+        max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2
+    ),
+    "core_vectors_margin_f64": CoreVectorMachine(
         max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2, dtype="float64"
     ),
 }
@@ -117,7 +141,7 @@ def checkpoint(path: Path) -> StreamSVM:
     saved last.
     """
     path.unlink(missing_ok=True)
-    learner = StreamSVM(C=10.0)
+    learner = StreamSVM(C=10.0, **FIRST)
     X, y = stream(200, "float32")
     saving = Checkpoint(path)
     for rows in (slice(0, 100), slice(100, 200)):

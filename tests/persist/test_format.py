@@ -276,7 +276,12 @@ def test_a_model_that_cannot_be(learner, params):
 
 
 @pytest.mark.parametrize(
-    "learner", [StreamSVM(), OneVsOne(n_classes=3), OneVsRest(n_classes=3, learner=StreamSVM())]
+    "learner",
+    [
+        StreamSVM(average=False),
+        OneVsOne(n_classes=3, learner=StreamSVM(average=False)),
+        OneVsRest(n_classes=3, learner=StreamSVM(average=False)),
+    ],
 )
 def test_more_labels_than_classes(learner):
     n_classes = 2 if isinstance(learner, StreamSVM) else 3

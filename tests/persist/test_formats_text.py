@@ -46,8 +46,9 @@ CORE = {"N": 40, "p": 9}
 SETTINGS = [
     (StreamSVM(), {"W": D + 1, "H": 1}),
     (StreamSVM(n_balls=3, fit_intercept=False, dtype="float64"), {"W": D, "H": 4}),
-    (StreamSVM(lookahead=1), {"W": D + 1, "H": 2}),
-    (KernelStreamSVM(max_vectors=7), {"M": 8}),
+    (StreamSVM(lookahead=1, average=False), {"W": D + 1, "H": 2}),
+    (KernelStreamSVM(max_vectors=7), {"M": 7, "P": 28}),
+    (KernelStreamSVM(max_vectors=7, when_full="share"), {"M": 8}),
     (BatchSVM(max_samples=40, cache="1KiB"), SOLVER),
     (ReservoirSVM(max_samples=40, cache="1KiB", dtype="float64"), SOLVER),
     (IncrementalSVM(max_vectors=30, batch_size=10), SOLVER),
@@ -62,7 +63,7 @@ SETTINGS = [
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
-    (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 8}),
+    (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
@@ -95,10 +96,14 @@ def blocks_of(learner, sizes):
     name = type(learner).__name__
     own, _, after = SEQUENCES[name].partition(";")
     sequence = [block.strip() for block in own.split(",")]
+    if "average, if" in after and learner.average:
+        sequence.append("average")
     if "if H > 1" in after and sizes["H"] > 1:
         sequence.append("balls")
     if "if K > 2" in after and sizes["K"] > 2:
         sequence.append("scores")
+    if "for vectors" in after and learner.when_full == "newton":
+        sequence[-1] = "newton vectors"
     if name in WRAPPED:
         inner = getattr(learner, WRAPPED[name])
         sequence += blocks_of(inner, sizes)[1:]
@@ -207,7 +212,7 @@ def test_scoring_of_many_classes(kind, labels):
     y = np.resize(labels, 150)
     X = np.random.default_rng(6).standard_normal((150, 3)) + 1.5 * np.eye(3)[y]
     X = X.astype(np.float32)
-    model = kind(learner=StreamSVM(), n_classes=4).partial_fit(X, y)
+    model = kind(learner=StreamSVM(average=False), n_classes=4).partial_fit(X, y)
     z = np.hstack([X, np.ones((150, 1))])
     z /= np.linalg.norm(z, axis=1, keepdims=True)
     f = [z @ part[64:80].view("<f4") for part in model._allocated.views["parts"]]

@@ -12,6 +12,7 @@ import numpy as np
 
 from edgesvm.cli import arguments, eval_report, learner_options, saved_model
 from edgesvm.cli.status import StatusLine
+from edgesvm.contract.sparse import stacked
 from edgesvm.data import CsvRows, NpzRows, Source
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import CHUNK_ROWS, PredictThenLearn
@@ -207,7 +208,7 @@ def _in_order(
     chunks = list(rows.chunks(CHUNK_ROWS))
     if not chunks:
         raise ValueError(f"{options.file} has no rows")
-    X, y = (np.concatenate(column) for column in zip(*chunks, strict=True))
+    X, y = (stacked(column) for column in zip(*chunks, strict=True))
     order = np.random.default_rng(options.shuffle).permutation(len(X))
     return Source(X[order], y[order])
 

@@ -75,7 +75,9 @@ def add_to(
         "every sample seen; lower (default): more accurate",
     )
     group.add_argument(
-        "--C", type=float, help="penalty of margin violations; default 1, for twin 100"
+        "--C",
+        type=float,
+        help="penalty of margin violations; default 1, for kernel-stream and twin 100",
     )
     group.add_argument(
         "--lookahead",
@@ -91,11 +93,29 @@ def add_to(
         help="number of balls (stream), instead of --lookahead",
     )
     group.add_argument(
+        "--average",
+        action="store_true",
+        default=None,
+        help="decide by the average of the weights over the stream (stream): more accurate unless "
+        "the stream changes with time; twice the bytes",
+    )
+    group.add_argument(
+        "--class-weight",
+        choices=("balanced",),
+        help="balanced (stream): the rarer class counts more, by the numbers of samples so far",
+    )
+    group.add_argument(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
         help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental); "
         "default: as many as fit",
+    )
+    group.add_argument(
+        "--when-full",
+        choices=("newton", "share"),
+        help="what follows when no vector fits any more (kernel-stream); newton (default): the "
+        "vectors stay and their coefficients are learned; share: the ball goes on",
     )
     group.add_argument(
         "--scheme",
@@ -175,9 +195,9 @@ def add_to(
 
 # The options of each learner.
 OWN: dict[str, tuple[str, ...]] = {
-    "stream": ("C", "bound", "lookahead", "n_balls", "dtype"),
+    "stream": ("C", "bound", "lookahead", "n_balls", "average", "class_weight", "dtype"),
     "fourier": ("gamma", "n_directions", "loss", "dtype"),
-    "kernel-stream": ("C", "bound", "max_vectors", "kernel", "gamma", "dtype"),
+    "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
     "core-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
@@ -198,10 +218,10 @@ CAPACITIES = (
     "max_twins",
     "n_directions",
 )
-# Where a command's default is not the class's: a stream has no end, so a store must not refuse.
+# Where a command's default is not the class's: a stream has no end, so a store must not refuse; and
+# it comes in the order of time, in which an average lags behind.
 DEFAULTS: dict[str, dict[str, object]] = {
-    "stream": {"bound": "lower"},
-    "kernel-stream": {"bound": "lower"},
+    "stream": {"average": False},
     "batch": {"when_full": "oldest"},
 }
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from edgesvm.cli import arguments
 from edgesvm.cli.snapshots import read_model
 from edgesvm.cli.stored_points import StoredPoints, stored_points
+from edgesvm.contract.sparse import SparseRows
 from edgesvm.ingest import open_rows
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.standardized import Standardized
@@ -144,6 +145,8 @@ def _rows(path: str, learner: Learner) -> Rows:
         X, y = next(source.chunks(MAX_ROWS), (np.empty((0, source.n_features)), None))
     finally:
         source.close()
+    if isinstance(X, SparseRows):
+        X = X.toarray()
     if X.shape[1] != learner.n_features_in_:
         raise ValueError(
             f"{path} has {X.shape[1]} features, the model has {learner.n_features_in_}"

@@ -8,6 +8,7 @@ from edgesvm.core.arena cimport Arena
 from edgesvm.core.status cimport Status
 from edgesvm.contract.guard cimport Guard
 from edgesvm.contract.labels cimport Labels
+from edgesvm.contract.sparse cimport Batch
 
 cdef struct Common:             # at the start of every arena
     int64_t n_seen              # samples seen, including those of weight zero
@@ -74,7 +75,7 @@ cdef class LearnerCore:
     cdef bint is_row(self, cnp.ndarray row) noexcept
 
     @cython.final
-    cdef const char *first_row(self, cnp.ndarray X, int64_t n) except NULL
+    cdef int read(self, Batch *batch, X, cnp.ndarray scratch, int64_t n) except -1
 
     @cython.final
     cdef const double *first_weight(self, cnp.ndarray weights, int64_t n) except? NULL
@@ -89,7 +90,7 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status learn_rows(
-        self, cnp.ndarray X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i) except *
+        self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i) except *
 
     @cython.final
     cdef bint begin_deciding(self) except -1
@@ -102,7 +103,7 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status decide_rows(
-        self, cnp.ndarray X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i) except *
+        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i) except *
 
     @cython.final
     cdef int check_fitted(self) except -1

@@ -16,6 +16,7 @@ from edgesvm.errors import CorruptModelError, NotFittedError, refusal
 from edgesvm.contract.guard cimport Guard, Pace, is_due, start_pace
 from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.contract.labels cimport MAX_CLASSES
+from edgesvm.contract.sparse cimport Batch, read_batch, row_at, scratch_for
 
 cnp.import_array()
 
@@ -263,11 +264,11 @@ cdef class LearnerCore:
         return label, score
 
     def learn_many(
-        self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights=None,
-        newcomers=()
+        self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None, newcomers=()
     ):
-        """Learn the first len(slots) rows of X (n, n_features) in order; stop at the first that is
-        refused. A signal handler that raises, as Ctrl-C's does, stops it between two rows.
+        """Learn the first len(slots) rows of X (n, n_features), an ndarray or SparseRows, in order;
+        stop at the first that is refused. A signal handler that raises, as Ctrl-C's does, stops it
+        between two rows.
 
         newcomers : list of (slot, row, label), in order; kept are those of rows that were learned
 
@@ -295,30 +296,38 @@ cdef class LearnerCore:
             self.guard.end()
 
     cdef Status learn_rows(
-        self, cnp.ndarray X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
+        self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
     ) except *:
-        cdef int64_t n = len(slots), stride = self.n_features * self.dtype.itemsize
-        cdef const char *x = self.first_row(X, n)
+        cdef int64_t n = len(slots)
+        cdef Batch batch
+        cdef cnp.ndarray scratch = scratch_for(X)
+        cdef const void *x
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
         cdef const double *weight = self.first_weight(weights, n)
         cdef Status status = UNCHANGED
         cdef Pace pace
+        self.read(&batch, X, scratch, n)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
+                x = row_at(&batch, i[0])
+                if x == NULL:
+                    with gil:
+                        raise changed(self.owner)
                 status = self.learn_row(
-                    x + i[0] * stride, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
+                    x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
                 if status > CHANGED:
                     break
                 i[0] += 1
                 if is_due(&pace):
                     with gil:
                         self.guard.look_at_signals()
-                        x, weight = self.first_row(X, n), self.first_weight(weights, n)
+                        self.read(&batch, X, scratch, n)
+                        weight = self.first_weight(weights, n)
         return status
 
-    def decide_many(self, cnp.ndarray X not None, out=None):
-        """Decision values of rows of X.
+    def decide_many(self, X not None, out=None):
+        """Decision values of rows of X, an ndarray or SparseRows.
 
         Returns
         -------
@@ -326,7 +335,7 @@ cdef class LearnerCore:
         row : int, the number of the refused row, or n
         status : Status of the refused row
         """
-        cdef int64_t n = cnp.PyArray_DIM(X, 0), i = 0
+        cdef int64_t n = len(X), i = 0
         cdef Status status
         cdef bint alone = self.begin_deciding()
         try:
@@ -343,9 +352,9 @@ cdef class LearnerCore:
         finally:
             self.end_deciding(alone)
 
-    def predict_many(self, cnp.ndarray X not None):
+    def predict_many(self, X not None):
         """Labels of rows of X, ndarray of shape (n,); and row and status as in `decide_many`."""
-        cdef int64_t n = cnp.PyArray_DIM(X, 0), i = 0
+        cdef int64_t n = len(X), i = 0
         cdef Status status
         cdef bint alone = self.begin_deciding()
         try:
@@ -359,11 +368,13 @@ cdef class LearnerCore:
             self.end_deciding(alone)
 
     cdef Status decide_rows(
-        self, cnp.ndarray X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i
+        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i
     ) except *:
         """Decision values into `out`, or what they predict into `slots`."""
-        cdef int64_t n_values = self.n_answers(), stride = self.n_features * self.dtype.itemsize
-        cdef const char *x = self.first_row(X, n)
+        cdef int64_t n_values = self.n_answers()
+        cdef Batch batch
+        cdef cnp.ndarray scratch = scratch_for(X)
+        cdef const void *x
         cdef double[MAX_CLASSES] answers
         cdef double score
         cdef double *values = NULL
@@ -375,12 +386,17 @@ cdef class LearnerCore:
             slot = <signed char *> cnp.PyArray_DATA(slots)
         else:
             values = <double *> cnp.PyArray_DATA(out)
+        self.read(&batch, X, scratch, n)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
                 if values != NULL:
                     answer = values + i[0] * n_values
-                status = self.answer(x + i[0] * stride, answer)
+                x = row_at(&batch, i[0])
+                if x == NULL:
+                    with gil:
+                        raise changed(self.owner)
+                status = self.answer(x, answer)
                 if status > CHANGED:
                     break
                 if slot != NULL:
@@ -389,7 +405,7 @@ cdef class LearnerCore:
                 if is_due(&pace):
                     with gil:
                         self.guard.look_at_signals()
-                        x = self.first_row(X, n)
+                        self.read(&batch, X, scratch, n)
                         if out is not None:
                             if not self.is_out(out, cnp.PyArray_NDIM(out), n * n_values):
                                 raise changed(self.owner)
@@ -417,13 +433,11 @@ cdef class LearnerCore:
         else:
             self.guard.end_sharing()
 
-    cdef const char *first_row(self, cnp.ndarray X, int64_t n) except NULL:
-        """The first of `n` rows."""
-        if not (cnp.PyArray_NDIM(X) == 2 and cnp.PyArray_TYPE(X) == self.typenum
-                and cnp.PyArray_DIM(X, 0) >= n and cnp.PyArray_DIM(X, 1) == self.n_features
-                and cnp.PyArray_ISCARRAY_RO(X)):
+    cdef int read(self, Batch *batch, X, cnp.ndarray scratch, int64_t n) except -1:
+        """Point `batch` at the first n rows of X."""
+        if not read_batch(batch, X, scratch, self.typenum, self.n_features, n):
             raise changed(self.owner)
-        return <const char *> cnp.PyArray_DATA(X)
+        return 0
 
     cdef const double *first_weight(self, cnp.ndarray weights, int64_t n) except? NULL:
         """The first of `n` weights; NULL: each is one."""

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
 import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.contract.sparse import SparseRows
+
+
+class CSR(Protocol):
+    """A matrix in CSR format, for example `scipy.sparse.csr_array`; see `SparseRows`."""
+
+    format: str
+    data: Any
+    indices: Any
+    indptr: Any
+    shape: Any
+
+
+Matrix = ArrayLike | CSR
 
 
 def as_floats(
@@ -17,8 +35,11 @@ def as_floats(
     ValueError
         Strings, complex numbers, or the wrong number of dimensions or features.
     """
-    if hasattr(x, "tocsr"):
-        raise TypeError(f"{owner} accepts dense arrays only; convert sparse input with X.toarray()")
+    if is_sparse(x):
+        raise TypeError(
+            f"{owner} accepts sparse input only where there can be several rows; give one sample as"
+            " a dense array, x.toarray()[0]"
+        )
     array = np.asarray(x)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported")
@@ -31,15 +52,54 @@ def as_floats(
             else "give one sample"
         )
         raise ValueError(f"Expected {ndim}D array, got {array.ndim}D array instead. {hint}")
-    if array.shape[-1] == 0:
-        raise ValueError(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
-    if n_features is not None and array.shape[-1] != n_features:
-        raise ValueError(
-            f"X has {array.shape[-1]} features, but {owner} is expecting {n_features} features"
-            " as input"
-        )
+    _check_width(array.shape, n_features, owner)
     with np.errstate(over="ignore", invalid="ignore"):  # overflow gives inf, which is refused later
         return _aligned(np.ascontiguousarray(array, dtype))
+
+
+def as_rows(X: Any, dtype: np.dtype, n_features: int | None, owner: str) -> Any:
+    """Rows of shape (n, n_features): those of `as_floats`, or of a CSR matrix as `SparseRows`,
+    which are read where they lie.
+
+    Raises
+    ------
+    TypeError
+        A sparse matrix that is not in CSR format; see also `SparseRows`.
+    ValueError
+        See `as_floats` and `SparseRows`.
+    """
+    if is_sparse(X):
+        return sparse_rows(X, n_features, owner).astype(dtype)
+    return as_floats(X, dtype, 2, n_features, owner)
+
+
+def sparse_rows(X: Any, n_features: int | None, owner: str) -> SparseRows:
+    """The rows of a sparse matrix, their numbers as they are; see `as_rows`."""
+    if X.format != "csr":
+        raise TypeError(
+            f"{owner} accepts sparse rows in CSR format, not {X.format!r}; convert them with"
+            " X.tocsr()"
+        )
+    if len(X.shape) != 2:
+        raise ValueError(f"Expected 2D array, got a sparse array of shape {X.shape} instead.")
+    if not isinstance(X, SparseRows):
+        X = SparseRows(X.data, X.indices, X.indptr, X.shape, owner)
+    _check_width(X.shape, n_features, owner)
+    return X
+
+
+def is_sparse(X: object) -> bool:
+    """Whether it is a sparse matrix of any format, told by its attributes."""
+    return hasattr(X, "tocsr") or (hasattr(X, "indptr") and hasattr(X, "format"))
+
+
+def _check_width(shape: tuple[int, ...], n_features: int | None, owner: str) -> None:
+    if shape[-1] == 0:
+        raise ValueError(f"0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+    if n_features is not None and shape[-1] != n_features:
+        raise ValueError(
+            f"X has {shape[-1]} features, but {owner} is expecting {n_features} features as input"
+        )
 
 
 def _aligned(array: np.ndarray) -> np.ndarray:

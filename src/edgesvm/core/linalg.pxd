@@ -58,6 +58,13 @@ cdef inline void axpby(real a, const real *x, real b, real *y, int64_t n) noexce
         y[i] = a * x[i] + b * y[i]
 
 
+cdef inline void approach(real a, const real *x, real *y, int64_t n) noexcept nogil:
+    """y += a * (x - y)"""
+    cdef int64_t i
+    for i in range(n):
+        y[i] += a * (x[i] - y[i])
+
+
 cdef inline void add_scaled(double a, const double *x, double *y, int64_t n) noexcept nogil:
     """y += a * x"""
     cdef int64_t i

@@ -2,8 +2,9 @@
 
 from libc.stdint cimport int64_t
 
-from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, power
+from edgesvm.core.kernels cimport RBF, Kernel
 from edgesvm.core.linalg cimport real
+from edgesvm.core.tiles cimport kernel_of_sums
 
 cdef extern from "rows.h" nogil:
     void rows_square_distance_f32(
@@ -14,7 +15,6 @@ cdef extern from "rows.h" nogil:
         const float *x, const float *rows, int64_t width, int64_t n, double *out) noexcept
     void rows_dot_f64(
         const double *x, const double *rows, int64_t width, int64_t n, double *out) noexcept
-    void tiles_exp_f64(double scale, double *v, int64_t n) noexcept
 
 
 cdef inline void square_distances(
@@ -31,18 +31,13 @@ cdef inline void kernel_values(
     const Kernel *kernel, const real *x, const real *rows, int64_t width, int64_t n, double *out
 ) noexcept nogil:
     """out[i] = k(x, rows[i])"""
-    cdef int64_t i
     if kernel.kind == RBF:
         square_distances(x, rows, width, n, out)
-        tiles_exp_f64(-kernel.gamma, out, n)
-        return
-    if real is float:
+    elif real is float:
         rows_dot_f32(x, rows, width, n, out)
     else:
         rows_dot_f64(x, rows, width, n, out)
-    if kernel.kind == POLYNOMIAL:
-        for i in range(n):
-            out[i] = power(kernel.gamma * out[i] + kernel.coef0, kernel.degree)
+    kernel_of_sums(kernel, out, n)
 
 
 cdef inline void any_kernel_values(

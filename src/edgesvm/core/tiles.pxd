@@ -1,8 +1,10 @@
-# Rows in tiles (tiles.h): put, get, swap, and kernel values of one sample with many rows.
+# Rows in tiles (tiles.h): put, get, swap, and kernel values of one sample with many rows, summed in
+# the rows' dtype or in float64.
 
+from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
-from edgesvm.core.kernels cimport Kernel
+from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, any_kernel_value, power
 
 cdef extern from "tiles.h" nogil:
     void tiles_kernel_f32(
@@ -17,6 +19,16 @@ cdef extern from "tiles.h" nogil:
     double tiles_weighted_f64(
         int kind, double gamma, double coef0, int degree, const double *x,
         const double *tile, int64_t width, int64_t n_tiles, const double *weight) noexcept
+    void tiles_sums_f32(
+        bint squares, const float *x, const float *tile, int64_t width, int64_t n_tiles,
+        double *out) noexcept
+    void tiles_sums_f64(
+        bint squares, const double *x, const double *tile, int64_t width, int64_t n_tiles,
+        double *out) noexcept
+    void tiles_exp_f64(double scale, double *v, int64_t n) noexcept
+
+cdef enum:
+    BLOCK_ROWS = 64             # rows whose kernel values in float64 are computed at a time
 
 cdef struct Tiles:              # rows of `width` features, float32 or float64
     char *data                  # (tiles, width, lanes), lanes = 16 of float32, 8 of float64
@@ -93,3 +105,65 @@ cdef inline double weighted_kernel(
     return tiles_weighted_f64(
         kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> x,
         <const double *> rows.data, rows.width, (n + lanes - 1) // lanes, weight)
+
+
+cdef inline void kernel_of_sums(const Kernel *kernel, double *v, int64_t n) noexcept nogil:
+    """v[i], a product x.z or a squared distance |x - z|^2, becomes k(x, z)"""
+    cdef int64_t i
+    if kernel.kind == RBF:
+        tiles_exp_f64(-kernel.gamma, v, n)
+    elif kernel.kind == POLYNOMIAL:
+        for i in range(n):
+            v[i] = power(kernel.gamma * v[i] + kernel.coef0, kernel.degree)
+
+
+cdef inline int64_t kernel_block(
+    const Tiles *rows, const Kernel *kernel, const void *x, int64_t first, int64_t last, double *out
+) noexcept nogil:
+    """out[t] = k(x, rows[first + t]) in float64, for rows before `last`, at most `BLOCK_ROWS`;
+    return how many. `first` is a multiple of that."""
+    cdef int64_t n = min(last - first, <int64_t> BLOCK_ROWS), lanes = lanes_of(rows)
+    cdef int64_t n_tiles = (n + lanes - 1) // lanes, at = first * rows.width
+    cdef bint squares = kernel.kind == RBF
+    if rows.is_float32:
+        tiles_sums_f32(
+            squares, <const float *> x, <const float *> rows.data + at, rows.width, n_tiles, out)
+    else:
+        tiles_sums_f64(
+            squares, <const double *> x, <const double *> rows.data + at, rows.width, n_tiles, out)
+    kernel_of_sums(kernel, out, n)
+    return n
+
+
+cdef inline double weighted_kernel_f64(
+    const Tiles *rows, const Kernel *kernel, const void *x, int64_t n, const double *weight
+) noexcept nogil:
+    """sum_t weight[t] k(x, rows[t]) over the first n rows, kernel values in float64"""
+    cdef double values[BLOCK_ROWS]
+    cdef double total = 0.0
+    cdef int64_t first = 0, t, count
+    while first < n:
+        count = kernel_block(rows, kernel, x, first, n, values)
+        for t in range(count):
+            total += weight[first + t] * values[t]
+        first += count
+    return total
+
+
+cdef inline double kernel_noise(
+    const Tiles *rows, const Kernel *kernel, int64_t n, const double *weight, void *point
+) noexcept nogil:
+    """What rounding to float32 leaves uncertain of sum_t weight[t] k(x, rows[t]), divided by
+    sqrt(k(x, x)): 2^-24 sqrt(sum_t weight[t]^2 k(rows[t], rows[t])) for the values' own rounding,
+    and in float32 rows another width / 4 times its square for that of the sum over features.
+    `point`, (width,), is TMP."""
+    cdef int64_t t
+    cdef double square = 0.0
+    for t in range(n):
+        if weight[t] != 0.0:
+            get_row(rows, t, point)
+            square += weight[t] * weight[t] * any_kernel_value(
+                kernel, rows.is_float32, point, point, rows.width)
+    if rows.is_float32:
+        square *= 1.0 + 0.25 * rows.width
+    return 5.9604644775390625e-08 * sqrt(square)     # 2^-24

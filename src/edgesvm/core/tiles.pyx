@@ -49,14 +49,25 @@ cdef class TilesView:
                    <float *> cnp.PyArray_DATA(out))
         return out
 
-    def weighted_kernel(self, code, x, weights):
+    def weighted_kernel(self, code, x, weights, in_float64=False):
         """sum_t weights[t] k(x, row t) over the first len(weights) rows"""
         cdef cnp.ndarray row = self.row(x)
         cdef cnp.ndarray padded = np.zeros(self.memory.size // self.rows.width)
         cdef Kernel kernel = kernel_of(code)
         padded[:len(weights)] = weights
+        if in_float64:
+            return weighted_kernel_f64(&self.rows, &kernel, cnp.PyArray_DATA(row), len(weights),
+                                       <double *> cnp.PyArray_DATA(padded))
         return weighted_kernel(&self.rows, &kernel, cnp.PyArray_DATA(row), len(weights),
                                <double *> cnp.PyArray_DATA(padded))
+
+    def kernel_noise(self, code, weights):
+        """The noise of `weighted_kernel`, divided by sqrt(k(x, x))"""
+        cdef cnp.ndarray point = np.empty(self.rows.width, self.dtype)
+        cdef cnp.ndarray values = np.array(weights, np.float64)
+        cdef Kernel kernel = kernel_of(code)
+        return kernel_noise(&self.rows, &kernel, len(values), <double *> cnp.PyArray_DATA(values),
+                            cnp.PyArray_DATA(point))
 
     cdef int64_t place(self, int64_t t) except -1:
         if not 0 <= t < self.n:

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from edgesvm.contract.sparse import SparseRows
     from edgesvm.data.datasets import (
         SETS,
         Checkerboard,
@@ -40,7 +41,8 @@ _MODULES = {
     "rows": ("RowSource", "Rows", "SampleSource", "Stream"),
     "sources": ("Source",),
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: f"edgesvm.data.{m}" for m, names in _MODULES.items() for name in names}
+_MODULE_OF["SparseRows"] = "edgesvm.contract.sparse"
 
 __all__ = [
     "SETS",
@@ -55,6 +57,7 @@ __all__ = [
     "RowsError",
     "SampleSource",
     "Source",
+    "SparseRows",
     "Stream",
     "TwoNorm",
     "Waveform",
@@ -64,4 +67,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    return getattr(import_module(_MODULE_OF[name]), name)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgesvm.contract.sparse import SparseRows
 from edgesvm.data.rows import Rows, Stream
 
 _LABEL_NAMES = ("label", "class", "target", "y")
@@ -231,11 +232,31 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _matrix(arrays: Any, path: Any) -> tuple[str, Any]:
+    """The array of rows of an npz file and its name."""
+    for name in ("X", "X_train"):
+        if name in arrays:
+            return name, arrays[name]
+        csr = [f"{name}_{part}" for part in ("data", "indices", "indptr")]
+        if all(part in arrays for part in (*csr, "n_features")):
+            data, indices, indptr = (arrays[part] for part in csr)
+            n_features = arrays["n_features"]
+            if n_features.shape or n_features.dtype.kind not in "iu":
+                raise RowsError(f"{path}: n_features must be an integer")
+            shape = np.size(indptr) - 1, int(n_features)
+            try:
+                return name, SparseRows(data, indices, indptr, shape, f"{path}: {name}")
+            except (TypeError, ValueError) as error:
+                raise RowsError(str(error)) from error
+    raise RowsError(f"{path} has neither X nor X_train: {', '.join(arrays)}")
+
+
 class NpzRows:
     """Rows of ``X`` and ``y``, or ``X_train`` and ``y_train``, of an npz file, in order.
 
     Only these two arrays are read, in their stored dtype; rows are converted to float32 chunk by
-    chunk. Pickled arrays are refused.
+    chunk. Pickled arrays are refused. Instead of ``X`` a file may have the arrays of a CSR matrix,
+    ``X_data``, ``X_indices``, ``X_indptr`` and ``n_features``; then X of a chunk is `SparseRows`.
 
     Raises
     ------
@@ -250,10 +271,7 @@ class NpzRows:
 
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-                name = next((n for n in ("X", "X_train") if n in arrays), None)
-                if name is None:
-                    raise RowsError(f"{path} has neither X nor X_train: {', '.join(arrays)}")
-                self._X = arrays[name]
+                name, self._X = _matrix(arrays, path)
                 y_name = name.replace("X", "y")
                 y = arrays.get(y_name)
         except RowsError:

@@ -15,7 +15,8 @@ class Rows:
 
     Attributes
     ----------
-    X : ndarray of shape (n, n_features)
+    X : ndarray or SparseRows of shape (n, n_features)
+        A source of your own may also give a CSR matrix.
     y : ndarray of shape (n,), or None
         Labels; None if the rows have none.
     weight : ndarray of shape (n,), or None
@@ -24,7 +25,7 @@ class Rows:
         Number of the first row within its pass. Set by `Source`; 0 elsewhere.
     """
 
-    X: np.ndarray
+    X: Any
     y: Any = None
     weight: np.ndarray | None = None
     first: int = 0

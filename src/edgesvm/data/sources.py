@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.contract.inputs import as_floats, as_labels, as_weights
+from edgesvm.contract.inputs import (
+    as_floats,
+    as_labels,
+    as_rows,
+    as_weights,
+    is_sparse,
+    sparse_rows,
+)
 from edgesvm.contract.params import whole
 from edgesvm.data.rows import Rows, RowSource, Stream
 
@@ -26,9 +33,9 @@ class Source:
 
     Parameters
     ----------
-    X : ndarray or np.memmap of shape (n_samples, n_features), or RowSource
+    X : ndarray, np.memmap or CSR matrix of shape (n_samples, n_features), or RowSource
         A source of chunks has its own labels, and its own weights if any. Arrays are sliced, not
-        copied; rows of another dtype are converted chunk by chunk.
+        copied; rows of another dtype are converted chunk by chunk. Sparse rows stay sparse.
     y : array of shape (n_samples,), labels; None for a source of chunks
     sample_weight : array of shape (n_samples,), optional; None for a source of chunks
     owner : str
@@ -37,8 +44,8 @@ class Source:
     Raises
     ------
     TypeError
-        Sparse arrays; a `Stream`, which can be read only once; labels or weights given together
-        with a source of chunks.
+        A sparse matrix that is not CSR; a `Stream`, which can be read only once; labels or weights
+        given together with a source of chunks.
     ValueError
         The shapes do not match.
     """
@@ -60,12 +67,19 @@ class Source:
                 )
             self._source, self.n_features = X, whole("n_features", X.n_features, 1, 1 << 24)
             return
+        self._X = self._checked(X)
+        self.n_features = int(self._X.shape[1])
+        self._y = as_labels(y, len(self._X), owner)
+        self._weight = as_weights(sample_weight, len(self._X))
+
+    def _checked(self, X: Any) -> Any:
+        """An array in its own dtype, or `SparseRows`."""
+        if is_sparse(X):
+            return sparse_rows(X, None, self._owner)
         if not isinstance(X, np.ndarray):
-            X = as_floats(X, np.dtype(np.float64), 2, None, owner)
-        as_floats(X[:0] if X.ndim == 2 else X, np.dtype(np.float32), 2, None, owner)
-        self._X, self.n_features = X, int(X.shape[1])
-        self._y = as_labels(y, len(X), owner)
-        self._weight = as_weights(sample_weight, len(X))
+            return as_floats(X, np.dtype(np.float64), 2, None, self._owner)
+        as_floats(X[:0] if X.ndim == 2 else X, np.dtype(np.float32), 2, None, self._owner)
+        return X
 
     @property
     def has_rows(self) -> bool:
@@ -96,7 +110,7 @@ class Source:
         if wrong.any():
             raise IndexError(f"{self._owner}: row {places[wrong][0]} of {len(self._X)}")
         places = places.astype(np.int64)
-        X = as_floats(self._X[places], np.dtype(dtype), 2, self.n_features, self._owner)
+        X = as_rows(self._X[places], np.dtype(dtype), self.n_features, self._owner)
         weight = None if self._weight is None else self._weight[places]
         return Rows(X, self._y[places], weight, int(places[0]) if len(places) else 0)
 
@@ -112,12 +126,12 @@ class Source:
         parts = self._source.chunks(rows) if self._source else self._slices(rows)
         first = 0
         for part in parts:
-            n = len(part.X)
+            X = as_rows(part.X, np.dtype(dtype), self.n_features, self._owner)
+            n = len(X)
             if n > rows:
                 raise ValueError(f"the source returned {n} rows, at most {rows} were requested")
             if part.y is None:
                 raise ValueError(f"{self._owner}: the source has no labels")
-            X = as_floats(part.X, np.dtype(dtype), 2, self.n_features, self._owner)
             y = as_labels(part.y, n, self._owner)
             yield replace(part, X=X, y=y, weight=as_weights(part.weight, n), first=first)
             first += n

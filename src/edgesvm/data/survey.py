@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
+from edgesvm.contract.sparse import SparseRows
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
@@ -80,9 +83,9 @@ def survey(
     return n_rows, int(per_class.sum()), tuple(per_class.tolist())
 
 
-def _is_finite(X: np.ndarray, largest: float | None, kernel: Kernel | None) -> np.ndarray:
+def _is_finite(X: Any, largest: float | None, kernel: Kernel | None) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
-        square = np.einsum("ij,ij->i", X, X)
+        square = X.squares() if isinstance(X, SparseRows) else np.einsum("ij,ij->i", X, X)
         finite = np.isfinite(square) if largest is None else square <= largest
         return finite if kernel is None else finite & (kernel.of_square(square) <= LARGEST_KERNEL)
 

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 
 from edgesvm.budget import PARTS, MemoryPlan
 from edgesvm.contract.engine import of_engine
-from edgesvm.contract.inputs import as_labels, as_weights
+from edgesvm.contract.inputs import as_labels, as_weights, is_sparse, sparse_rows
 from edgesvm.contract.labels import MOST_CLASSES, Labels
 from edgesvm.contract.params import whole
 from edgesvm.contract.registry import registered
+from edgesvm.contract.sparse import stacked
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
@@ -125,10 +126,10 @@ class Multiclass(Wrapper):
 
         Parameters
         ----------
-        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
             A source, such as a `Recording`, has its own labels. A part that makes several passes
-            gets its own rows: a copy of those of an array; those of a memmap or a source are
-            selected again in each pass.
+            gets its own rows: a copy of those of an array or a CSR matrix; those of a memmap or a
+            source are selected again in each pass.
         y : array of shape (n_samples,), labels
         sample_weight : array of shape (n_samples,), float64, optional
         progress : callable, optional
@@ -184,7 +185,7 @@ class Multiclass(Wrapper):
         """Fit one part after the other, each with its own rows; a part with samples of only one of
         its classes is skipped."""
         core = self._allocated
-        in_memory = isinstance(X, np.ndarray) and not isinstance(X, np.memmap)
+        in_memory = is_sparse(X) or (isinstance(X, np.ndarray) and not isinstance(X, np.memmap))
         rows = ArrayRows(X, y, weights, core) if in_memory else SourceRows(source, core)
         try:
             for p, (part, sides) in enumerate(zip(core.parts, self._sides(), strict=True)):
@@ -333,9 +334,11 @@ Sides = tuple[list[int], list[int]]
 
 
 class ArrayRows:
-    """The rows of an array that each part learns."""
+    """The rows of an array or a CSR matrix that each part learns."""
 
-    def __init__(self, X: np.ndarray, y: Any, sample_weight: Any, core: Any) -> None:
+    def __init__(self, X: Any, y: Any, sample_weight: Any, core: Any) -> None:
+        if is_sparse(X):
+            X = core.guard.call(sparse_rows, X, core.n_features, core.owner)
         self._X = X
         y = core.guard.call(as_labels, y, len(X), core.owner)
         self._slots, _, _ = core.guard.call(core.labels.encode, y)
@@ -398,5 +401,5 @@ def joined(parts: list[Rows]) -> Rows:
     weight = None
     if parts[0].weight is not None:
         weight = np.concatenate([part.weight for part in parts])
-    X, y = (np.concatenate(column) for column in zip(*parts, strict=True))
+    X, y = (stacked(column) for column in zip(*parts, strict=True))
     return Rows(X, y, weight)

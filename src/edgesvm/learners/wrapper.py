@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 from edgesvm.learner import Learner
 from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.persist.format import Wrapped
 
 Self = TypeVar("Self", bound="Wrapper")
 
@@ -39,6 +40,22 @@ class Wrapper(Learner):
     def _default() -> Learner:
         """The learner used if None is given."""
         return StreamSVM()
+
+    def _described(self, params: dict[str, Any]) -> Wrapped:
+        """A snapshot names the default too, since a later release may have another."""
+        named = self._default() if params[self._parameter] is None else params[self._parameter]
+        return super()._described({**params, self._parameter: named})
+
+    @classmethod
+    def _of_params(cls: type[Self], claimed: Mapping[str, Any]) -> Self:
+        named = claimed.get(cls._parameter)
+        first = cls._first_default() if named is None else named
+        return super()._of_params({**claimed, cls._parameter: first})
+
+    @staticmethod
+    def _first_default() -> Learner:
+        """What an old snapshot means that names no learner."""
+        return StreamSVM(bound="upper", average=False)
 
     def _wraps(self, inner: Learner) -> bool:
         """Whether this learner can be wrapped."""

@@ -47,8 +47,8 @@ class Standardized(Wrapper):
     Examples
     --------
     >>> from edgesvm import Standardized, StreamSVM
-    >>> Standardized.within("2KiB", n_features=5, learner=StreamSVM(bound="lower")).learner
-    StreamSVM(bound='lower', lookahead=8)
+    >>> Standardized.within("2KiB", n_features=5, learner=StreamSVM()).learner
+    StreamSVM(lookahead=8)
     """
 
     _compiled = StandardizedCore

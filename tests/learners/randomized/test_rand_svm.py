@@ -14,7 +14,7 @@ from edgesvm.ingest._ring import Batch
 from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
 from edgesvm.learners.randomized._rand_svm import WorkingSet
 from edgesvm.learners.randomized._rand_svm_ref import WorkingSetRef
-from edgesvm.learners.randomized.rand_svm import estimated_support
+from edgesvm.learners.randomized.projections import estimated_support
 
 ENGINES = ["compiled", "reference"]
 WORKING_SETS = [WorkingSet, WorkingSetRef]
@@ -130,6 +130,38 @@ def test_the_best_solution_is_returned(engine):
     assert model.n_violators_ == first.n_violators_ > 0
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_primal_objective_is_that_of_the_returned_solution(engine):
+    """An earlier solution may be a little better than the optimal one, within a large tolerance."""
+    stops = set()
+    for seed in range(12):
+        X, y = clouds(600, seed, gap=2.0)
+        for size in (60, 300):
+            model = rand_svm(size, engine, C=1.0, dtype="float64", tol=0.3, seed=seed).fit(X, y)
+            assert model.primal_objective_ == pytest.approx(primal(model, X, y), rel=1e-6)
+            stops.add(model.stop_)
+    assert stops == {"optimal", "sample_full"}
+
+
+def test_a_solution_that_the_solver_moves_is_counted_again():
+    X, y = clouds(3000, gap=2.0)
+    model = rand_svm(300, k=150, C=1.0, dtype="float64")
+    model.set_params(solver__max_iter=120).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(primal(model, X, y), rel=1e-6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_last_solution_is_returned_as_the_paper_has_it(engine):
+    X, y = clouds(3000, gap=2.0)
+    told = []
+    model = rand_svm(300, engine, k=150, C=1.0, dtype="float64", returns="last")
+    model.fit(X, y, progress=lambda *now: told.append((primal(model, X, y), *now[1:])))
+    assert model.stop_ == "support_vectors" and told[-1][0] > 1.4 * min(told)[0]
+    assert model.primal_objective_ == pytest.approx(told[-1][0], rel=1e-6)
+    assert model.primal_objective_ == pytest.approx(primal(model, X, y), rel=1e-6)
+    assert (len(model.support_vectors_), model.n_violators_) == told[-1][1:]
+
+
 def test_the_duality_gap_of_the_optimum():
     X, y = clouds(2000, gap=2.0)
     weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], 2000)
@@ -154,7 +186,10 @@ def test_a_solver_that_was_cut_short_has_not_converged():
     X, y = clouds(300, gap=1.0)
     solver = BatchSVM(max_samples=300, max_iter=3, C=100.0)
     model = RandSVM(solver=solver).fit(X, y)
-    assert model.stop_ == "optimal" and not model.converged_, "all rows are in the sample"
+    assert model.stop_ == "unsolved" and not model.converged_, "all rows are in the sample"
+    assert model.n_violators_ == 0
+    outside = np.where(y, 1.0, -1.0) * model.decision_function(X) < 1 - solver.tol
+    assert (outside & (model.solver_.alpha_ == 0.0)).any(), "a row of the sample violates"
 
 
 def test_samples_that_come_later_take_the_verdict_back():
@@ -622,6 +657,7 @@ def test_behind_a_standardizer_it_learns_a_stream():
         ("max_passes", None),
         ("seed", -1),
         ("seed", 2**32),
+        ("returns", "first"),
     ],
 )
 def test_a_parameter_out_of_range_is_named(name, value):

@@ -7,7 +7,33 @@ AREA = Area(
     ("tests/learners/batch", "tests/conformance/test_twin.py"),
     (
         *mutants_of(
+            "edgesvm/learners/batch/_smo_core.pyx",
+            (
+                "if noise * sqrt(self.self_kernel(x)) > HIDEABLE * self.smo.tol:",
+                "if False:",
+                "decisions of large values are those of float32",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/batch/_store_svm.pyx",
+            (
+                "        self.noise = self.noise_of(&self.smo.rows, support, self.smo.beta)\n",
+                "",
+                "a loaded model decides otherwise than the saved one",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/learners/batch/_smo.pyx",
+            (
+                "return noise * sqrt(s.k_max) > HIDEABLE * s.tol",
+                "return noise > HIDEABLE * s.tol",
+                "convergence is told from rounded kernel rows",
+            ),
+            (
+                "    activate_all(s)\n    refine(s)\n",
+                "    activate_all(s)\n",
+                "a solution cut short tells the gap of rounded rows",
+            ),
             (
                 "curvature = <double> s.diagonal[i] + s.diagonal[j] - 2.0 * row_i[j]",
                 "curvature = <double> s.diagonal[i] + s.diagonal[j] - row_i[j]",
@@ -29,8 +55,8 @@ AREA = Area(
                 "a swap forgets whose example it is",
             ),
             (
-                "s.gradient[t] -= beta * row[t]",
-                "s.gradient[t] += beta * row[t]",
+                "s.gradient[t] -= s.beta[i] * row[t]",
+                "s.gradient[t] += s.beta[i] * row[t]",
                 "the gradient's sign, where it is computed anew",
             ),
             (

@@ -11,8 +11,32 @@ AREA = Area(
         "tests/conformance/test_inputs.py",
         "tests/conformance/test_memory.py",
         "tests/conformance/test_threads.py",
+        "tests/conformance/test_sparse.py",
     ),
     (
+        *mutants_of(
+            "edgesvm/contract/sparse.pyx",
+            (
+                "    clear(b)\n    if not is_span",
+                "    if not is_span",
+                "the entries of a sparse row are left to the next one",
+            ),
+            (
+                "                if seen[column[0]] == i:\n",
+                "                if False:\n",
+                "a column that is there twice is taken",
+            ),
+            (
+                "is_coarse = dtype != self.dtype == np.float32",
+                "is_coarse = False",
+                "rows given in float32 are not rounded to it",
+            ),
+            (
+                "indptr.append(rows.indptr[1:] + (n - low))",
+                "indptr.append(rows.indptr[1:] + n)",
+                "stacked slices point beside their entries",
+            ),
+        ),
         *mutants_of(
             "edgesvm/contract/core.pyx",
             (
@@ -142,8 +166,8 @@ AREA = Area(
                 "complex numbers are refused by another text",
             ),
             (
-                "n_features is not None and array.shape[-1] != n_features",
-                "n_features is not None and array.shape[-1] < n_features",
+                "n_features is not None and shape[-1] != n_features",
+                "n_features is not None and shape[-1] < n_features",
                 "rows that are too long are read",
             ),
             (

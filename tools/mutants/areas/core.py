@@ -41,6 +41,16 @@ AREA = Area(
         *mutants_of(
             "edgesvm/core/tiles_type.h",
             (
+                "if (blank_) continue;",
+                "if (blank_) break;",
+                "what follows a vector of zeros is left out",
+            ),
+            (
+                "if (x[e_] != 0) ADD_FEATURE",
+                "if (e_ != d_) ADD_FEATURE",
+                "the first feature of a vector is left out",
+            ),
+            (
                 "a[c_] = a[c_] * (T)gamma + (T)coef0; POWER",
                 "a[c_] = a[c_] * (T)gamma - (T)coef0; POWER",
                 "the sign of coef0 in tiles",
@@ -65,10 +75,10 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/core/rows.pxd",
+            "edgesvm/core/tiles.pxd",
             (
-                "tiles_exp_f64(-kernel.gamma, out, n)",
-                "tiles_exp_f64(-kernel.gamma, out, n - 1)",
+                "tiles_exp_f64(-kernel.gamma, v, n)",
+                "tiles_exp_f64(-kernel.gamma, v, n - 1)",
                 "the last RBF value is left a distance",
             ),
         ),

@@ -13,6 +13,21 @@ AREA = Area(
                 "cdef double own = 1.0 / self.C",
                 "the weight of a sample does not count",
             ),
+            (
+                "return fmin(slack, fmax(self.margin_tol * self.level(), FINEST * square))",
+                "return slack",
+                "the margin does not count for the tolerance",
+            ),
+            (
+                "return self.allowed() < self.square[0]",
+                "return True",
+                "a margin below epsilon's slack is called converged",
+            ),
+            (
+                "return self.allowed() <= self.margin_tol * self.level()",
+                "return True",
+                "a margin that float32 does not resolve is called converged",
+            ),
             ("block.f[i] = y * self.output()", "block.f[i] = self.output()", "f without the label"),
             (
                 "if t < 0 or not self.is_core(block.number[t]):",
@@ -68,6 +83,11 @@ AREA = Area(
                 "self.square[0] = keep * self.square[0] +",
                 "|c|^2 after a move",
             ),
+            (
+                "        if self.streaming:\n            self.widen()\n",
+                "",
+                "a stream keeps a radius that Algorithm 4 reduced",
+            ),
             ("self.lift[0] *= keep * keep", "self.lift[0] *= keep", "the lift after a move"),
             (
                 "block.f[i] = keep * block.f[i] + gain * block.sign[i] * (block.row[i] + 1.0)",
@@ -99,9 +119,9 @@ AREA = Area(
                 "coefficients without their labels",
             ),
             (
-                "return self.square[0] - 0.5 * fmax(slack, 0.0)",
-                "return self.square[0]",
-                "epsilon does not count",
+                "self.solved = self.n_core[0] == 0",
+                "pass",
+                "a solution to a coarser tolerance is left as it is",
             ),
             (
                 "            if self.alpha[p] == 0.0:\n",

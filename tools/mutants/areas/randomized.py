@@ -7,6 +7,24 @@ AREA = Area(
     ("tests/learners/randomized",),
     (
         *mutants_of(
+            "edgesvm/learners/randomized/rand_svm.py",
+            (
+                'return "optimal" if self.solver_.converged_ else "unsolved"',
+                'return "optimal"',
+                "a solver that was cut short is called optimal",
+            ),
+            (
+                'if best.primal < primal and stop != "optimal" and self.returns == "best":',
+                'if best.primal < primal and stop != "optimal":',
+                "the last solution cannot be had",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/randomized/projections.py",
+            ("radius) ** 2", "radius)", "the theorems' k with L instead of its square"),
+            ("/ math.sqrt(R.shape[1])", "", "an extension decides otherwise"),
+        ),
+        *mutants_of(
             "edgesvm/learners/randomized/_rand_svm.pyx",
             (
                 "self.loss += w * max(0.0, 1.0 - yf)",

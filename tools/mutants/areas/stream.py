@@ -5,6 +5,7 @@ from mutant import Area, mutants_of
 AREA = Area(
     "stream",
     (
+        "tests/learners/test_stream_svm_average.py",
         "tests/learners/test_stream_svm_formulas.py",
         "tests/learners/test_stream_svm_geometry.py",
         "tests/learners/test_stream_svm_merge.py",
@@ -65,6 +66,21 @@ AREA = Area(
                 "z.off = 0.0",
                 "a heavy sample is not enclosed",
             ),
+            (
+                "return (n - s) * (n + s + 1.0) / (n * (n + 1.0)) if n > s else 0.0",
+                "return (n - s) / n if n > s else 0.0",
+                "each sample counts the same in the average",
+            ),
+            (
+                "        self.take_mean(w)\n        z.scale = sign\n",
+                "        z.scale = sign\n",
+                "a merge forgets the samples since the last update",
+            ),
+            (
+                "(self.n_per_class[y > 0.0] + 1)",
+                "(self.n_per_class[y < 0.0] + 1)",
+                "the commoner class counts more",
+            ),
             ("            norm_square += 1.0\n", "", "the constant feature is not in the norm"),
             (
                 "            if self.balls.share[i] > 0.0:\n",
@@ -106,10 +122,27 @@ AREA = Area(
                 "the dual's step is too long",
             ),
             ("    balls.share[i] = share\n", "", "a share is lost in joining"),
+            ("    d2 += between(balls, i, j, t)\n", "", "a joint ball's reach is measured wrongly"),
             (
                 "    balls.share[j] = balls.share[last]\n",
                 "",
                 "the last ball's share does not move with it",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learner.py",
+            (
+                "return cls(**{**cls._absent, **given})",
+                "return cls(**given)",
+                "an old snapshot gets a later default",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/wrapper.py",
+            (
+                "first = cls._first_default() if named is None else named",
+                "first = cls._default() if named is None else named",
+                "an old wrapper's snapshot gets a later default",
             ),
         ),
         *mutants_of(
@@ -131,14 +164,43 @@ AREA = Area(
             ),
             ("        self.share[j] += a\n", "", "the loser's share has no heir"),
             (
-                "if self.n_held[0] == self.slots:",
-                "if self.n_held[0] == self.slots - 1:",
+                "            if self.n_held[0] == self.slots:",
+                "            if self.n_held[0] == self.slots - 1:",
                 "one vector fewer is held",
             ),
             (
                 "+ 2.0 * a * self.share[j] * self.own[j], 0.0)",
                 ", 0.0)",
                 "own axes of the heir are forgotten",
+            ),
+            (
+                "        if not y * f < 1.0:\n            return UNCHANGED\n",
+                "",
+                "samples beyond the margin are learned too",
+            ),
+            ("        scale = sqrt(penalty)", "        scale = 1.0", "the factor without C"),
+            (
+                "            self.replace_newest(x, y, weight)\n            return CHANGED\n",
+                "            pass\n",
+                "a late label has no vector",
+            ),
+            (
+                "self.newton_step(self.sign[j], self.weight[j])",
+                "self.newton_step(self.sign[j], 1.0)",
+                "the vectors' weights are forgotten",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/stream/_normal_matrix.pxd",
+            (
+                "            v[j + k] = c * v[j + k] - s * col[k]\n",
+                "            pass\n",
+                "the rest of a product is not rotated",
+            ),
+            (
+                "        x[j] = (x[j] - dot(col + 1, x + j + 1, n - j - 1)) / col[0]",
+                "        x[j] = x[j] / col[0]",
+                "half of the backward solution",
             ),
         ),
     ),

@@ -24,6 +24,7 @@ cdef struct Smo:
     double *ridge           # (n,), if there are signs
     double tol
     bint shrinking
+    bint refines            # check the solution with kernel values in float64 where it matters
     # The solution
     double *beta            # (n,): y alpha
     # TMP, (n,) each, float arrays padded to a multiple of 16
@@ -45,6 +46,9 @@ cdef struct Smo:
     double sum_beta         # sum |beta|
     double k_max
     bint unshrunk
+    bint in_float64         # recompute gradients with kernel values in float64
+    bint refined            # the gradient is that of the present coefficients, in float64
+    double refined_gap      # after the last time that it was
 
 cdef void smo_begin(Smo *s, bint warm, int64_t n_known=*) noexcept nogil
 cdef void smo_append(Smo *s) noexcept nogil

@@ -20,12 +20,18 @@ finds the next i (smo_passes.h). Rows of K are float32, in a cache of fixed size
 least recently used row. When the active set has shrunk by a quarter the cache is divided into more,
 shorter slots.
 
+Rounding to float32 makes the gradient wrong by about 2^-24 sqrt(k_max sum beta_t^2 K_tt), which for
+large kernel values or coefficients is more than `tol`. Then the gradient of a solution is computed
+again with kernel values in float64, and the solver goes on from there: its steps get smaller, and
+with them their error (iterative refinement). Where the estimate is below `tol` / 4, as it usually
+is, nothing is computed twice.
+
 All arrays are the caller's memory. A sample takes 52 bytes besides its row and its bound: beta,
 gradient 8; diagonal, state, spare, order 4; slot, owner, filled 4; used 8. Nothing is allocated.
 """
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
@@ -33,7 +39,8 @@ from edgesvm.core.kernels cimport any_kernel_value
 from edgesvm.core.row_cache cimport (
     cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
     padded)
-from edgesvm.core.tiles cimport get_row, kernel_row, lanes_of, swap_rows
+from edgesvm.core.tiles cimport (
+    BLOCK_ROWS, get_row, kernel_block, kernel_noise, kernel_row, lanes_of, swap_rows)
 
 import numpy as np
 
@@ -48,8 +55,8 @@ cdef extern from "smo_passes.h" nogil:
         double g_i, float k_ii, float least_curvature, int64_t n) noexcept
 
 cdef int64_t SHRINK_EVERY
-cdef double LEAST_CURVATURE, ROUNDING
-from edgesvm.learners.batch.constants import LEAST_CURVATURE, ROUNDING, SHRINK_EVERY
+cdef double HIDEABLE, LEAST_CURVATURE, ROUNDING
+from edgesvm.learners.batch.constants import HIDEABLE, LEAST_CURVATURE, ROUNDING, SHRINK_EVERY
 
 
 # -- samples ---------------------------------------------------------------------------------------
@@ -130,25 +137,42 @@ cdef void find_first(Smo *s) noexcept nogil:
 
 cdef void compute_gradient(Smo *s, int64_t first) noexcept nogil:
     """g = c - K beta from position `first` on"""
-    cdef int64_t i, t, k
-    cdef const float *row
-    cdef double beta
+    cdef int64_t i, t
     if first >= s.n:
         return
     for t in range(first, s.n):
         s.gradient[t] = linear_part(s, t)
     for i in range(s.n):
-        beta = s.beta[i]
-        if beta == 0.0:
+        if s.beta[i] == 0.0:
             continue
-        k = s.cache.slot[i] - 1
-        if k >= 0 and s.cache.filled[k] == s.n:
-            row = cache_row(&s.cache, k)
+        if s.in_float64:
+            subtract_row_f64(s, i, first)
         else:
-            compute_row(s, i, first, s.n, s.spare)
-            row = s.spare
-        for t in range(first, s.n):
-            s.gradient[t] -= beta * row[t]
+            subtract_row(s, i, first)
+
+
+cdef void subtract_row(Smo *s, int64_t i, int64_t first) noexcept nogil:
+    """g -= beta_i K_i from position `first` on"""
+    cdef int64_t t, k = s.cache.slot[i] - 1
+    cdef const float *row = s.spare
+    if k >= 0 and s.cache.filled[k] == s.n:
+        row = cache_row(&s.cache, k)
+    else:
+        compute_row(s, i, first, s.n, s.spare)
+    for t in range(first, s.n):
+        s.gradient[t] -= s.beta[i] * row[t]
+
+
+cdef void subtract_row_f64(Smo *s, int64_t i, int64_t first) noexcept nogil:
+    """`subtract_row` with kernel values in float64, which are not stored"""
+    cdef double values[BLOCK_ROWS]
+    cdef int64_t block = first - first % BLOCK_ROWS, t, end
+    get_row(&s.rows, i, s.point)
+    while block < s.n:
+        end = block + kernel_block(&s.rows, &s.kernel, s.point, block, s.n, values)
+        for t in range(max(block, first), end):
+            s.gradient[t] -= s.beta[i] * values[t - block]
+        block = end
 
 
 cdef void activate_all(Smo *s) noexcept nogil:
@@ -159,6 +183,39 @@ cdef void activate_all(Smo *s) noexcept nogil:
     if s.cache.stride != padded(s.reserve):
         cache_cut(&s.cache, s.reserve, s.capacity)
     find_first(s)
+
+
+# -- rounding --------------------------------------------------------------------------------------
+
+cdef bint needs_float64(Smo *s) noexcept nogil:
+    """Whether float32 may hide a part of `tol`."""
+    cdef double noise
+    if not s.refines:
+        return False
+    noise = kernel_noise(&s.rows, &s.kernel, s.n, s.beta, s.point)
+    return noise * sqrt(s.k_max) > HIDEABLE * s.tol
+
+
+cdef bint refine(Smo *s) noexcept nogil:
+    """Recompute the gradient in float64 where that is needed; return whether it is that now. All
+    samples must be active."""
+    if s.refined:
+        return True
+    s.in_float64 = s.in_float64 or needs_float64(s)
+    if s.in_float64:
+        compute_gradient(s, 0)
+        find_first(s)
+        s.refined = True
+    return s.refined
+
+
+cdef bint is_hidden(Smo *s) noexcept nogil:
+    """Whether float64 shows a gap that float32 hid, and a quarter less than the last such gap."""
+    cdef double gap = s.refined_gap
+    if not refine(s):
+        return False
+    s.refined_gap = smo_gap(s)
+    return s.tol <= s.refined_gap < 0.75 * gap
 
 
 # -- shrinking -------------------------------------------------------------------------------------
@@ -204,6 +261,7 @@ cdef void smo_begin(Smo *s, bint warm, int64_t n_known=0) noexcept nogil:
     cdef int64_t t
     s.n_active = s.reserve = s.n
     s.n_iter, s.unshrunk = 0, False
+    s.in_float64, s.refined_gap = False, INFINITY
     # Recomputing the gradient of shrunk samples costs as much as n iterations or more
     s.countdown = (s.n if n_known else min(s.n, SHRINK_EVERY)) + 1
     cache_begin(&s.cache, s.n, s.capacity)
@@ -216,6 +274,8 @@ cdef void smo_begin(Smo *s, bint warm, int64_t n_known=0) noexcept nogil:
         s.diagonal[t] = <float> self_kernel(s, t)
         s.k_max = max(s.k_max, <double> s.diagonal[t])
         set_state(s, t)
+    s.in_float64 = warm and needs_float64(s)
+    s.refined = s.in_float64 and n_known == 0
     compute_gradient(s, n_known)
     find_first(s)
 
@@ -258,10 +318,12 @@ cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil:
         if s.shrinking and s.countdown <= 1:
             s.countdown = min(s.n, SHRINK_EVERY) + 1
             shrink(s)
-        tol = max(s.tol, ROUNDING * s.k_max * s.sum_beta)
+        # A margin, for what the steps since the last recomputed gradient leave hidden
+        tol = 0.5 * s.tol if s.in_float64 and not s.refined else s.tol
+        tol = max(tol, ROUNDING * s.k_max * s.sum_beta)
         if not s.most - s.least >= tol:
             activate_all(s)
-            if not s.most - s.least >= tol:
+            if not s.most - s.least >= tol and not is_hidden(s):
                 return CONVERGED if s.most - s.least < s.tol else STALLED
             s.countdown = 1
             continue
@@ -269,6 +331,7 @@ cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil:
             return RUNNING
         if not improve(s):
             return STALLED
+        s.refined = False
         n_more -= 1
         s.n_iter += 1
         s.countdown -= 1
@@ -311,8 +374,9 @@ cdef bint improve(Smo *s) noexcept nogil:
 
 cdef void smo_complete(Smo *s) noexcept nogil:
     """Make all samples active, which the functions below require; after too few iterations they are
-    not."""
+    not, and what float32 hides was not looked at."""
     activate_all(s)
+    refine(s)
 
 
 # -- the solution ----------------------------------------------------------------------------------
@@ -382,7 +446,7 @@ cdef void smo_wipe(Smo *s, int64_t n_known=0) noexcept nogil:
 # -- for tests -------------------------------------------------------------------------------------
 
 def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0, beta=None,
-               tol=1e-3, shrinking=True, max_iter=1_000_000, n_cached=2, first=None):
+               tol=1e-3, shrinking=True, refines=False, max_iter=1_000_000, n_cached=2, first=None):
     """Solve in memory allocated here: rows X (n, width), bounds (n,), a kernel's `code`. With
     `first`, start with that many rows; append the others one at a time and solve after each.
 
@@ -414,7 +478,7 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
     s.rows.is_float32 = X.dtype == np.float32
     s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = code
     s.n, s.capacity, s.tol, s.shrinking = first, n, tol, shrinking
-    s.offset, s.ridge = offset, <double *> cnp.PyArray_DATA(ridges)
+    s.refines, s.offset, s.ridge = refines, offset, <double *> cnp.PyArray_DATA(ridges)
     s.bound, s.beta = <double *> cnp.PyArray_DATA(bounds), <double *> cnp.PyArray_DATA(betas)
     s.linear = NULL if linears is None else <double *> cnp.PyArray_DATA(linears)
     s.sign = NULL if signs is None else <double *> cnp.PyArray_DATA(signs)

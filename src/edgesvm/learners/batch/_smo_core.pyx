@@ -5,21 +5,23 @@ Signs and a linear part are the plan's arrays `sign` and `linear`, if it has the
 """
 
 cimport numpy as cnp
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport Tiles, get_row
+from edgesvm.core.tiles cimport (
+    Tiles, get_row, kernel_noise, weighted_kernel, weighted_kernel_f64)
 
 import numpy as np
 
 from edgesvm.contract.kernel_core import CACHE
 from edgesvm.errors import CorruptModelError
 
-cdef double LARGEST_KERNEL
+cdef double HIDEABLE, LARGEST_KERNEL
 from edgesvm.kernels import LARGEST_KERNEL
+from edgesvm.learners.batch.constants import HIDEABLE
 
 cnp.import_array()
 
@@ -52,6 +54,7 @@ cdef class SmoCore(KernelCore):
         map_solver(self, s, "diagonal")
         s.capacity, s.tol, s.shrinking = self.views["bound"].size, tol, shrinking
         s.linear, s.sign, s.ridge, s.offset = NULL, NULL, NULL, 0.0
+        s.refines = True
         s.beta = <double *> self.array("beta")
 
     cdef Status refuses(self, const void *x, double weight) noexcept nogil:
@@ -59,6 +62,24 @@ cdef class SmoCore(KernelCore):
         if not self.self_kernel(x) <= LARGEST_KERNEL:
             return NOT_FINITE
         return UNCHANGED if 0.0 < self.C * weight < INFINITY else BAD_WEIGHT
+
+    # -- decisions ---------------------------------------------------------------------------------
+
+    cdef double noise_of(self, const Tiles *rows, int64_t n, const double *beta) noexcept nogil:
+        """`kernel_noise`, which `weighted` needs; 0 in float64."""
+        cdef double noise = 0.0
+        if self.is_float32:
+            noise = kernel_noise(rows, &self.kernel, n, beta, self.smo.point)
+            memset(self.smo.point, 0, self.row_bytes)
+        return noise
+
+    cdef double weighted(
+        self, const Tiles *rows, int64_t n, const double *beta, double noise, const void *x
+    ) noexcept nogil:
+        """sum beta_t k(x, rows[t]), in float64 if float32 may hide a part of `tol`"""
+        if noise * sqrt(self.self_kernel(x)) > HIDEABLE * self.smo.tol:
+            return weighted_kernel_f64(rows, &self.kernel, x, n, beta)
+        return weighted_kernel(rows, &self.kernel, x, n, beta)
 
     # -- checks of a loaded arena ------------------------------------------------------------------
 

@@ -13,6 +13,9 @@ from edgesvm.learners.batch.constants import LEAST_CURVATURE, ROUNDING, SHRINK_E
 class SMORef:
     """One problem; the whole kernel matrix is stored, rounded to float32.
 
+    With `refines` the gradient of a solution is computed again from the matrix before rounding. The
+    compiled core does so only where the difference matters.
+
     Parameters
     ----------
     K : ndarray of shape (n, n)
@@ -21,14 +24,18 @@ class SMORef:
     beta : ndarray of shape (n,), where to start; default zero
     """
 
-    def __init__(self, K, bound, linear=None, beta=None, *, tol=1e-3, shrinking=True):
+    def __init__(
+        self, K, bound, linear=None, beta=None, *, tol=1e-3, shrinking=True, refines=False
+    ):
+        self.exact, self.refines, self.refined_gap = K, refines, np.inf
+        self.in_float64 = self.refined = refines and beta is not None
         self.K = K.astype(np.float32).astype(np.float64)
         self.bound, self.tol, self.shrinking = bound, tol, shrinking
         self.linear = np.sign(bound) if linear is None else linear
         n = len(bound)
         self.low, self.high = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
         self.beta = np.zeros(n) if beta is None else beta.astype(np.float64)
-        self.g = self.linear - self.K @ self.beta
+        self.g = self.linear - (K if self.in_float64 else self.K) @ self.beta
         self.order = np.arange(n)  # the first n_active of these are active
         self.n_active, self.n_iter, self.unshrunk = n, 0, False
         self.countdown = min(n, SHRINK_EVERY) + 1
@@ -92,9 +99,21 @@ class SMORef:
 
     def activate_all(self):
         rest = self.order[self.n_active :]
-        self.g[rest] = self.linear[rest] - self.K[rest] @ self.beta
+        K = self.exact if self.in_float64 else self.K
+        self.g[rest] = self.linear[rest] - K[rest] @ self.beta
         self.n_active = len(self.order)
         self.find_first()
+
+    def is_hidden(self):
+        """Whether the matrix before rounding shows a gap, a quarter less than the last such gap."""
+        if not self.refines:
+            return False
+        if not self.refined:
+            self.g = self.linear - self.exact @ self.beta
+            self.find_first()
+        self.in_float64 = self.refined = True
+        last, self.refined_gap = self.refined_gap, self.gap
+        return self.tol <= self.gap < 0.75 * last
 
     def is_settled(self, t):
         return (self.beta[t] >= self.high[t] and self.g[t] > self.most) or (
@@ -125,9 +144,11 @@ class SMORef:
                 self.countdown = min(len(self.order), SHRINK_EVERY) + 1
                 self.shrink()
             noise = ROUNDING * self.K.diagonal().max() * np.abs(self.beta).sum()
-            if not self.most - self.least >= max(self.tol, noise):
+            hides = self.in_float64 and not self.refined
+            tol = max(0.5 * self.tol if hides else self.tol, noise)
+            if not self.most - self.least >= tol:
                 self.activate_all()
-                if not self.most - self.least >= max(self.tol, noise):
+                if not self.most - self.least >= tol and not self.is_hidden():
                     return self.most - self.least < self.tol
                 self.countdown = 1
                 continue
@@ -135,7 +156,7 @@ class SMORef:
                 return None
             if not self.improve():
                 return False
-            self.n_iter += 1
+            self.n_iter, self.refined = self.n_iter + 1, False
             self.countdown -= 1
 
     @property

@@ -18,7 +18,7 @@ from libc.string cimport memset
 
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport put_row, weighted_kernel
+from edgesvm.core.tiles cimport put_row
 from edgesvm.learners.batch._smo cimport (
     CONVERGED, RUNNING, Outcome, Smo, smo_begin, smo_complete, smo_gap, smo_gather, smo_intercept,
     smo_objective, smo_restore, smo_run, smo_wipe)
@@ -30,6 +30,9 @@ from edgesvm.errors import CorruptModelError
 from edgesvm.learners.batch.constants import most_iterations
 
 cnp.import_array()
+
+cdef double BALANCED
+from edgesvm.learners.batch.constants import BALANCED
 
 cdef int64_t BLOCK = 1000       # iterations between two looks at signals
 
@@ -57,6 +60,7 @@ cdef class StoreSVMCore(SmoCore):
     cdef double *gap
     cdef double *bound      # (max_samples,): y C weight
     cdef uint64_t *rng      # (4,), if samples are drawn
+    cdef double noise       # of the solution, see `noise_of`
 
     def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
@@ -146,6 +150,8 @@ cdef class StoreSVMCore(SmoCore):
             k = self.bound[t] > 0.0
             beta[t] = min(alpha[t], fabs(self.bound[t])) if alpha[t] > 0.0 else 0.0
             total[k] += beta[t]
+        if fabs(total[0] - total[1]) <= BALANCED * total[0]:
+            total[0] = total[1]     # coefficients at their bounds stay there
         for t in range(2):
             scale[t] = min(1.0, total[1 - t] / total[t]) if total[t] > 0.0 else 0.0
         for t in range(self.smo.n):
@@ -191,6 +197,7 @@ cdef class StoreSVMCore(SmoCore):
         self.n_support[0] = smo_gather(s)
         smo_wipe(s)
         self.solved[0] = 1
+        self.noise = self.noise_of(&s.rows, self.n_support[0], s.beta)
 
     def solve_if_due(self):
         """Solve what `decide` would have to, with looks at signals."""
@@ -240,8 +247,8 @@ cdef class StoreSVMCore(SmoCore):
         if not isfinite(self.self_kernel(x)):
             return NOT_FINITE
         self.settle()
-        value[0] = self.intercept[0] + weighted_kernel(
-            &self.smo.rows, &self.smo.kernel, x, self.n_support[0], self.smo.beta)
+        value[0] = self.intercept[0] + self.weighted(
+            &self.smo.rows, self.n_support[0], self.smo.beta, self.noise, x)
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
 
     # -- checks of a loaded arena ------------------------------------------------------------------
@@ -267,3 +274,4 @@ cdef class StoreSVMCore(SmoCore):
         expected = np.arange(held) if self.solved[0] else np.zeros(held)
         if order[held:].any() or (np.sort(order[:held]) != expected).any():
             raise CorruptModelError("the order of the samples is not a permutation")
+        self.noise = self.noise_of(&self.smo.rows, support, self.smo.beta)

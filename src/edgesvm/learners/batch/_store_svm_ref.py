@@ -10,7 +10,7 @@ from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.learners.batch._smo_core_ref import SmoCoreRef
 from edgesvm.learners.batch._smo_ref import SMORef
-from edgesvm.learners.batch.constants import most_iterations
+from edgesvm.learners.batch.constants import BALANCED, most_iterations
 
 
 class StoreSVMCoreRef(SmoCoreRef):
@@ -86,12 +86,19 @@ class StoreSVMCoreRef(SmoCoreRef):
         if alpha is not None:
             beta = np.clip(alpha, 0.0, np.abs(bound))
             total = {side: beta[bound * side > 0].sum() for side in (-1, 1)}
+            if abs(total[1] - total[-1]) <= BALANCED * total[-1]:
+                total[1] = total[-1]
             for side in (-1, 1):
                 share = min(1.0, total[-side] / total[side]) if total[side] > 0 else 0.0
                 beta[bound * side > 0] *= side * share
         X = self.rows(n)
         self.smo = SMORef(
-            self.k(X, X), bound.copy(), beta=beta, tol=self.tol, shrinking=self.shrinking
+            self.k(X, X),
+            bound.copy(),
+            beta=beta,
+            tol=self.tol,
+            shrinking=self.shrinking,
+            refines=True,
         )
 
     def advance(self, n_iter):

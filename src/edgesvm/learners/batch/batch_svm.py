@@ -39,7 +39,9 @@ class BatchSVM(StoreSVM):
         Default: 10,000,000 or 100 ``max_samples``, whichever is larger.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and the sums inside a kernel value. Kernel rows are always float32,
-        coefficients and gradient float64.
+        coefficients and gradient float64. Where rounding to float32 may hide a quarter of ``tol``
+        (large kernel values or coefficients), the gradient of a solution is checked, and decision
+        values are summed, with kernel values in float64; ``gap_`` is always the true gap.
 
     Attributes
     ----------

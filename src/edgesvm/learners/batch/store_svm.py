@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.counter import Counter
+from edgesvm.contract.inputs import Matrix, is_sparse
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, whole
 from edgesvm.data.sources import Source, is_row_source
@@ -99,7 +100,7 @@ class StoreSVM(SmoLearner):
 
         Parameters
         ----------
-        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
             A source, such as a `Recording`, has its own labels; it is read twice, a chunk at a
             time, first to check that its rows can be stored.
         y : array of shape (n_samples,), labels
@@ -151,7 +152,7 @@ class StoreSVM(SmoLearner):
     @exclusive
     def partial_fit(
         self: Self,
-        X: ArrayLike,
+        X: Matrix,
         y: ArrayLike,
         classes: Sequence[Any] | None = None,
         sample_weight: ArrayLike | None = None,
@@ -171,10 +172,10 @@ class StoreSVM(SmoLearner):
         """Refuse a batch that does not fit, before its first row is stored."""
         if self._policy != "refuse":
             return
-        rows = np.asarray(X)
-        if rows.ndim != 2:
+        shape = X.shape if is_sparse(X) else np.asarray(X).shape
+        if len(shape) != 2:
             return  # refused later, with its own message
-        n_rows = len(rows)
+        n_rows = shape[0]
         if sample_weight is not None:
             n_rows = int(np.count_nonzero(np.asarray(sample_weight)))
         held = 0 if empty or not self.nbytes else self.n_held_

@@ -53,10 +53,11 @@ cdef class BallVectorMachineCore(EnclosingCore):
         self.lift = <double *> self.array("lift")
         self.shrunk = <double *> self.array("shrunk")
 
-    cdef double threshold(self) noexcept nogil:
-        cdef double square_radius = self.kappa - self.shrunk[0]
-        cdef double slack = (2.0 + self.epsilon) * self.epsilon * square_radius
-        return 0.5 * (self.square[0] + self.lift[0] + self.shrunk[0] - slack)
+    cdef double level(self) noexcept nogil:
+        return 0.5 * (self.square[0] + self.lift[0] + self.shrunk[0])
+
+    cdef double square_length(self) noexcept nogil:
+        return self.kappa - self.shrunk[0]
 
     cdef bint settle(self) noexcept nogil:
         cdef int64_t p
@@ -82,11 +83,19 @@ cdef class BallVectorMachineCore(EnclosingCore):
 
     cdef void move_to(self, int64_t p) noexcept nogil:
         """Move the centre towards core vector p until p is on the surface."""
+        if self.streaming:
+            self.widen()
         cdef double k_pp = self.length(p)
         cdef double square = self.square[0] + self.lift[0] - 2.0 * self.f[p] + k_pp
         cdef double keep = sqrt(fmax(k_pp - self.shrunk[0], 0.0) / square)
         self.lift[0] *= keep * keep
         self.move(p, keep)
+
+    cdef void widen(self) noexcept nogil:
+        """Take back what the radius was reduced by, with the centre as much farther out: the same
+        samples are inside, and those of a stream, which need a larger ball, can be."""
+        self.lift[0] += self.shrunk[0]
+        self.shrunk[0] = 0.0
 
     cdef void move(self, int64_t p, double keep) noexcept nogil:
         """c = keep c + (1 - keep) phi~_p, eq. 6"""
@@ -170,15 +179,9 @@ cdef class BallVectorMachineCore(EnclosingCore):
             cache_wipe(&self.cache, self.max_core)
             self.has_cache = False
 
-    @property
-    def square_radius(self):
-        """r^2"""
-        return self.kappa - self.shrunk[0]
-
     def shrink(self):
         """Algorithm 4, lines 3 and 4: reduce the radius; return whether it was reduced."""
-        cdef double square = self.kappa - self.shrunk[0]
-        cdef double slack = (2.0 + self.epsilon) * self.epsilon * square
+        cdef double slack = 2.0 * self.allowed()
         if not self.lift[0] > slack:
             return False
         self.shrunk[0] += self.lift[0] - slack

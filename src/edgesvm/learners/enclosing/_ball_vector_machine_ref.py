@@ -22,13 +22,9 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         return self.kappa - float(self.views["shrunk"])
 
     @property
-    def slack(self):
-        """(1 + epsilon)^2 r^2 - r^2"""
-        return (2.0 + self.epsilon) * self.epsilon * self.square_radius
-
-    def threshold(self):
+    def level(self):
         v = self.views
-        return 0.5 * float(v["square"] + v["lift"] + v["shrunk"] - self.slack)
+        return 0.5 * float(v["square"] + v["lift"] + v["shrunk"])
 
     def settle(self):
         if self.n == 0:
@@ -49,8 +45,11 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
             self.move_to(p)
 
     def move_to(self, p):
-        """Move until p is on the surface."""
+        """Move until p is on the surface; in a stream, with the radius that no round reduced."""
         v, k_pp = self.views, self.length(p)
+        if self.streaming:
+            v["lift"][...] += v["shrunk"]
+            v["shrunk"][...] = 0.0
         square = v["square"] + v["lift"] - 2.0 * v["f"][p] + k_pp
         keep = np.sqrt(max(k_pp - float(v["shrunk"]), 0.0) / square)
         v["lift"][...] *= keep * keep
@@ -91,9 +90,9 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         return True
 
     def shrink(self):
-        v = self.views
-        if not v["lift"] > self.slack:
+        v, slack = self.views, 2.0 * self.allowance
+        if not v["lift"] > slack:
             return False
-        v["shrunk"][...] += float(v["lift"]) - self.slack
+        v["shrunk"][...] += float(v["lift"]) - slack
         v["lift"][...] = self.square_radius
         return True

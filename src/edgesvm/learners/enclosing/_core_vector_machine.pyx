@@ -55,9 +55,11 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         s.beta, s.sign, s.ridge = self.alpha, self.sign, self.own
         s.linear, s.offset, s.shrinking, s.capacity = NULL, 1.0, False, self.max_core
 
-    cdef double threshold(self) noexcept nogil:
-        cdef double slack = (2.0 + self.epsilon) * self.epsilon * (self.kappa - self.square[0])
-        return self.square[0] - 0.5 * fmax(slack, 0.0)
+    cdef double level(self) noexcept nogil:
+        return self.square[0]
+
+    cdef double square_length(self) noexcept nogil:
+        return fmax(self.kappa - self.square[0], 0.0)
 
     cdef void take(self, int64_t p, double f) noexcept nogil:
         if p == 0:
@@ -68,6 +70,9 @@ cdef class CoreVectorMachineCore(EnclosingCore):
             smo_append(&self.smo)
         self.solved = False
 
+    cdef void unsettle(self) noexcept nogil:
+        self.solved = self.n_core[0] == 0
+
     cdef bint settle(self) noexcept nogil:
         cdef Smo *s = &self.smo
         cdef int64_t before
@@ -76,7 +81,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         if not self.begun:
             self.set_up()
         before = s.n_iter
-        s.tol = fmax(0.5 * self.epsilon, FINEST) * fmax(self.kappa - self.square[0], 0.0)
+        s.tol = fmax(0.5 * self.allowed(), FINEST * self.square_length())
         self.solved = smo_run(s, min(ITERATIONS, self.budget)) != RUNNING
         self.budget -= s.n_iter - before
         self.n_iter[0] += s.n_iter - before
@@ -134,16 +139,12 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.n_given_up[0] += 1
 
     cdef void wipe(self) noexcept nogil:
+        self.solved = True      # as far as the next sample is concerned, like one that was loaded
         if self.begun:
             smo_wipe(&self.smo)
             memset(self.smo.order, 0, self.smo.n * sizeof(int32_t))
             memset(self.smo.bound, 0, self.smo.n * sizeof(double))
             self.begun = False
-
-    @property
-    def square_radius(self):
-        """R^2, of the core set's ball"""
-        return fmax(self.kappa - self.square[0], 0.0)
 
     def check(self):
         super().check()

@@ -22,15 +22,18 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
     def square_radius(self):
         return max(self.kappa - float(self.views["square"]), 0.0)
 
-    def threshold(self):
-        slack = (2.0 + self.epsilon) * self.epsilon * self.square_radius
-        return float(self.views["square"]) - 0.5 * slack
+    @property
+    def level(self):
+        return float(self.views["square"])
 
     def take(self, p, f):
         if p == 0:
             self.views["alpha"][0] = 1.0
         self.was = self.threshold() if p else np.inf
         self.smo, self.solved = None, False
+
+    def unsettle(self):
+        self.solved = self.n == 0
 
     def settle(self):
         if self.solved:
@@ -42,7 +45,7 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
             K[np.diag_indices(n)] += self.held("own")
             self.smo = SMORef(K, np.ones(n), beta=alpha, shrinking=False)
         smo, before = self.smo, self.smo.n_iter
-        smo.tol = max(0.5 * self.epsilon, FINEST) * self.square_radius
+        smo.tol = max(0.5 * self.allowance, FINEST * self.square_radius)
         self.solved = smo.run(before + min(ITERATIONS, self.budget)) is not None
         self.budget -= smo.n_iter - before
         self.views["n_iter"][...] += smo.n_iter - before
@@ -70,4 +73,4 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
 
     def end(self):
         super().end()
-        self.smo = None
+        self.smo, self.solved = None, True

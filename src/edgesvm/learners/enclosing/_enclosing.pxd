@@ -4,6 +4,7 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.contract.sparse cimport Batch
 from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport Tiles
@@ -20,7 +21,8 @@ cdef struct Block:      # rows examined together
 
 
 cdef class EnclosingCore(KernelCore):
-    cdef public double epsilon      # the current one
+    cdef readonly double epsilon    # the current one
+    cdef double margin_tol          # the current one; infinite: epsilon alone counts
     cdef double C, kappa            # K_ii of a sample of weight one
     cdef bint normalize
     cdef bint streaming             # make room if the core set is full
@@ -49,20 +51,24 @@ cdef class EnclosingCore(KernelCore):
     cdef char *point
 
     # What a machine adds; `f` is (K alpha)_p.
-    cdef double threshold(self) noexcept nogil
+    cdef double level(self) noexcept nogil
+    cdef double square_length(self) noexcept nogil
+    cdef void unsettle(self) noexcept nogil
     cdef bint settle(self) noexcept nogil
     cdef void take(self, int64_t p, double f) noexcept nogil
     cdef bint make_room(self) noexcept nogil
     cdef void wipe(self) noexcept nogil
 
     # Shared.
+    cdef double threshold(self) noexcept nogil
+    cdef double allowed(self) noexcept nogil
     cdef bint make_point(self, const void *x) noexcept nogil
     cdef void scale_point(self, double scale) noexcept nogil
     cdef double output(self) noexcept nogil
     cdef Status load(self, const void *x, double y, double weight, int64_t number) noexcept nogil
     cdef Status load_block(
-        self, int64_t n, int64_t *at, const char *x, const signed char *slot, const double *weight,
-        const int64_t *number) noexcept nogil
+        self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
+        const int64_t *number) except * nogil
     cdef void recompute_block(self) noexcept nogil
     cdef void note_near(self) noexcept nogil
     cdef void sift_up(self, int64_t at, double margin, int64_t number) noexcept nogil

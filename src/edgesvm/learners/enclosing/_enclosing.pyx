@@ -20,11 +20,12 @@ be outside when the ball has moved.
 """
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, isfinite, sqrt
+from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
@@ -32,6 +33,7 @@ from edgesvm.core.tiles cimport get_row, put_row, weighted_kernel
 
 import numpy as np
 
+from edgesvm.contract.core import changed
 from edgesvm.contract.kernel_core import CACHE
 from edgesvm.errors import CorruptModelError, refusal
 
@@ -41,18 +43,20 @@ SCRATCH = (*CACHE, "point", "block_rows", "block_f", "block_sign", "block_own", 
            "block_row", "near_margin", "near_number")
 cdef int64_t STEPS = 1000       # between two checks for Ctrl-C
 cdef double WITHIN = 1e-6       # tolerance for sums of coefficients
-cdef double LARGEST
-from edgesvm.learners.enclosing.constants import LARGEST
+cdef double FINEST, LARGEST
+from edgesvm.learners.enclosing.constants import FINEST, LARGEST
 
 
 cdef class EnclosingCore(KernelCore):
     """The core set and the block. The public class has checked the parameters."""
 
-    def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
+    def __init__(self, *common, C, kernel, normalize, epsilon, margin_tol, max_core, max_iter,
+                 kappa):
         super().__init__(*common, kernel=kernel)
         cdef Block *block = &self.block
         self.C, self.kappa, self.normalize = C, kappa, normalize
-        self.epsilon, self.max_core, self.max_iter = epsilon, max_core, max_iter
+        self.epsilon, self.margin_tol = epsilon, margin_tol
+        self.max_core, self.max_iter = max_core, max_iter
         self.n_core = <int64_t *> self.array("n_core")
         self.n_iter = <int64_t *> self.array("n_iter")
         self.n_given_up = <int64_t *> self.array("n_given_up")
@@ -262,11 +266,53 @@ cdef class EnclosingCore(KernelCore):
                 q = p
         return q
 
-    # -- what a machine adds -----------------------------------------------------------------------
+    # -- the tolerance -----------------------------------------------------------------------------
 
     cdef double threshold(self) noexcept nogil:
-        """f of a sample on the surface of the (1 + epsilon) ball"""
+        """Least f of a sample inside"""
+        return self.level() - self.allowed()
+
+    cdef double allowed(self) noexcept nogil:
+        """By how much a sample's f may be below the level: by what (1 + epsilon) times the radius
+        allows, but by no more than the share `margin_tol` of the level, as far as float32 kernel
+        rows resolve it."""
+        cdef double square = self.square_length()
+        cdef double slack = 0.5 * (2.0 + self.epsilon) * self.epsilon * square
+        if self.margin_tol == INFINITY:
+            return slack
+        return fmin(slack, fmax(self.margin_tol * self.level(), FINEST * square))
+
+    @property
+    def square_distance(self):
+        """Of the farthest sample inside, its weight being one"""
+        return self.kappa + self.square[0] - 2.0 * self.threshold()
+
+    def allow(self, double epsilon, double margin_tol):
+        """Set the tolerances; return what they allow, in units of f."""
+        self.epsilon, self.margin_tol = epsilon, margin_tol
+        self.unsettle()
+        return self.allowed()
+
+    @property
+    def is_resolved(self):
+        """Whether the tolerance is that share of the margin or, with epsilon alone, less than
+        it"""
+        if self.margin_tol == INFINITY:
+            return self.allowed() < self.square[0]
+        return self.allowed() <= self.margin_tol * self.level()
+
+    # -- what a machine adds -----------------------------------------------------------------------
+
+    cdef double level(self) noexcept nogil:
+        """f of a sample on the surface of the ball"""
         return 0.0
+
+    cdef double square_length(self) noexcept nogil:
+        """Of the ball's radius"""
+        return 0.0
+
+    cdef void unsettle(self) noexcept nogil:
+        """The tolerance was changed."""
 
     cdef bint settle(self) noexcept nogil:
         """Make a step within the core set; return whether there was one to make."""
@@ -350,14 +396,15 @@ cdef class EnclosingCore(KernelCore):
         """Whether no more steps may be made."""
         return self.is_full or self.budget <= 0
 
-    def offer(self, cnp.ndarray X not None, cnp.ndarray slots not None, cnp.ndarray weights,
+    def offer(self, X not None, cnp.ndarray slots not None, cnp.ndarray weights,
               cnp.ndarray numbers not None, bint until_quiet=False):
         """Learn the rows of X (n, n_features) that are outside, one block at a time.
 
         slots : int8, 0 or 1; weights : float64 or None; numbers : int64. With `until_quiet`, stop
         after the first block that added nothing; return whether there was one.
         """
-        cdef const char *x = <const char *> cnp.PyArray_DATA(X)
+        cdef Batch batch
+        cdef cnp.ndarray scratch = scratch_for(X)
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
         cdef const int64_t *number = <const int64_t *> cnp.PyArray_DATA(numbers)
         cdef const double *weight = NULL
@@ -367,8 +414,9 @@ cdef class EnclosingCore(KernelCore):
             weight = <const double *> cnp.PyArray_DATA(weights)
         while at < n and not self.is_spent:
             before = self.n_taken
+            self.read(&batch, X, scratch, n)
             with nogil:
-                status = self.load_block(n, &at, x, slot, weight, number)
+                status = self.load_block(n, &at, &batch, slot, weight, number)
             if status > CHANGED:
                 raise refusal(
                     status, f"{self.owner}: row {number[at]}", self.dtype, self.labels.in_slots)
@@ -381,19 +429,23 @@ cdef class EnclosingCore(KernelCore):
         return False
 
     cdef Status load_block(
-        self, int64_t n, int64_t *at, const char *x, const signed char *slot, const double *weight,
+        self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
         const int64_t *number
-    ) noexcept nogil:
+    ) except * nogil:
         """Load rows from `at` into the block, as many as fit."""
         cdef int64_t i
         cdef double w
+        cdef const void *x
         cdef Status status
         while at[0] < n and self.block.n < self.block.room:
             i = at[0]
             w = 1.0 if weight == NULL else weight[i]
             if w != 0.0:
-                status = self.load(
-                    x + i * self.row_bytes, 1.0 if slot[i] else -1.0, w, number[i])
+                x = row_at(batch, i)
+                if x == NULL:
+                    with gil:
+                        raise changed(self.owner)
+                status = self.load(x, 1.0 if slot[i] else -1.0, w, number[i])
                 if status != CHANGED:
                     return status
             at[0] += 1

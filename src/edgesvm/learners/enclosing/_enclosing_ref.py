@@ -9,7 +9,7 @@ from edgesvm.contract.kernel_core_ref import KernelCoreRef
 from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
-from edgesvm.learners.enclosing.constants import LARGEST
+from edgesvm.learners.enclosing.constants import FINEST, LARGEST
 
 
 class EnclosingCoreRef(KernelCoreRef):
@@ -17,10 +17,13 @@ class EnclosingCoreRef(KernelCoreRef):
 
     others: tuple[str, ...]  # the machine's own arrays, one number per core vector
 
-    def __init__(self, *common, C, kernel, normalize, epsilon, max_core, max_iter, kappa):
+    def __init__(
+        self, *common, C, kernel, normalize, epsilon, margin_tol, max_core, max_iter, kappa
+    ):
         super().__init__(*common, kernel=kernel)
         self.C, self.normalize = C, normalize
-        self.epsilon, self.max_core, self.max_iter = epsilon, max_core, max_iter
+        self.epsilon, self.margin_tol = epsilon, margin_tol
+        self.max_core, self.max_iter = max_core, max_iter
         self.kappa, self.n_probes = kappa, len(self.views["block_f"])
         self.block, self.is_full, self.n_taken = [], False, 0
         self.near, self.watching = [], False
@@ -129,11 +132,49 @@ class EnclosingCoreRef(KernelCoreRef):
     def lightest(self):
         return int(np.abs(self.held("beta")).argmin())
 
-    # -- what a machine adds -----------------------------------------------------------------------
+    # -- the tolerance -----------------------------------------------------------------------------
 
     def threshold(self):
-        """f of a sample on the surface of the (1 + epsilon) ball"""
+        """Least f of a sample inside"""
+        return self.level - self.allowance
+
+    def allow(self, epsilon, margin_tol):
+        """Set the tolerances; return what they allow, in units of f."""
+        self.epsilon, self.margin_tol = epsilon, margin_tol
+        self.unsettle()
+        return self.allowance
+
+    @property
+    def allowance(self):
+        """By how much f may be below the level"""
+        slack = 0.5 * (2.0 + self.epsilon) * self.epsilon * self.square_radius
+        if self.margin_tol == np.inf:
+            return slack
+        return min(slack, max(self.margin_tol * self.level, FINEST * self.square_radius))
+
+    @property
+    def square_distance(self):
+        return float(self.kappa + self.views["square"] - 2.0 * self.threshold())
+
+    @property
+    def is_resolved(self):
+        if self.margin_tol == np.inf:
+            return self.allowance < float(self.views["square"])
+        return self.allowance <= self.margin_tol * self.level
+
+    # -- what a machine adds -----------------------------------------------------------------------
+
+    @property
+    def level(self):
+        """f of a sample on the surface of the ball"""
         raise NotImplementedError
+
+    @property
+    def square_radius(self):
+        raise NotImplementedError
+
+    def unsettle(self):
+        """The tolerance was changed."""
 
     def settle(self):
         """Make a step within the core set; return whether there was one to make."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +26,7 @@ class BallVectorMachine(EnclosingMachine):
     ----------
     epsilon : float, default 1e-4
         Tolerance: a sample counts as inside if it is within (1 + epsilon) times the radius; 0 <
-        epsilon < 1. Larger is faster, with fewer core vectors. It must be well below ``margin_``,
-        which is small if C is large. Otherwise any ball meets the tolerance, and ``converged_``
-        means little.
+        epsilon < 1.
     C : float, default 1.0
         Penalty of the squared margin violation; > 0.
     kernel, gamma, degree, coef0
@@ -43,7 +40,7 @@ class BallVectorMachine(EnclosingMachine):
         Rows examined together, at most ``max_core``. Of 59 random rows at least one is among the
         farthest 5 % of all rows, with probability 0.95.
     multi_scale : bool, default True
-        Algorithm 3: enclose by 1 + 1/2 first, then 1 + 1/4, and so on down to epsilon.
+        Algorithm 3: enclose by 1 + 1/2 first, then 1 + 1/4, and so on down to the tolerance.
     shrink : bool, default True
         Algorithm 4: search for a ball smaller than r = sqrt(k~(x, x)).
     max_rounds : int, default 1
@@ -59,6 +56,11 @@ class BallVectorMachine(EnclosingMachine):
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and the sums inside a kernel value. Cached kernel rows are always float32,
         coefficients float64.
+    margin_tol : float or None, default 0.1
+        A second tolerance, 0 < margin_tol < 1: y f(x), with its slack, may be below the margin by
+        no more than this share of it. The radius hardly depends on the data, while the margin is
+        small if C is large: then any ball meets epsilon. None: epsilon alone counts, as in the
+        paper.
 
     Attributes
     ----------
@@ -69,14 +71,14 @@ class BallVectorMachine(EnclosingMachine):
     slack_ : ndarray of shape (n_support,)
     radius_, margin_ : float
     n_core_, n_iter_, n_given_up_ : int
-    converged_ : bool
+    converged_, enclosed_ : bool
     n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
     Tsang, Kocsor & Kwok 2007, Algorithms 2, 3 and 4. ``fit`` draws 59 rows at a time and moves the
     centre towards those outside, until all 59 are inside. Then it reads all rows until a whole pass
-    finds none outside; this is ``converged_``. In between, core vectors that are now outside are
+    finds none outside; this is ``enclosed_``. In between, core vectors that are now outside are
     handled first, which costs next to nothing.
 
     If a sample is outside and the core set is full, ``fit`` stops, the ball stays as it is, and
@@ -124,10 +126,9 @@ class BallVectorMachine(EnclosingMachine):
     def _core_params(self, n_features: int) -> dict[str, Any]:
         return super()._core_params(n_features) | {"shrink": bool(self.shrink)}
 
-    def _scales(self) -> list[float]:
-        epsilon = float(self.epsilon)
-        larger = [2.0**-m for m in range(1, math.ceil(-math.log2(epsilon)))]
-        return [*(larger if self.multi_scale else []), epsilon]
+    @property
+    def _coarse_first(self) -> bool:
+        return bool(self.multi_scale)
 
     def _smaller(self) -> bool:
         core = self._allocated
@@ -141,12 +142,6 @@ class BallVectorMachine(EnclosingMachine):
         may_shrink = self.shrink and rounds >= 1 and self.max_rounds > 1
         if not 0 <= rounds <= self.max_rounds or (shrunk > 0.0 and not may_shrink):
             raise CorruptModelError("the ball's radius is out of range")
-
-    @property
-    def radius_(self) -> float:
-        core = self._allocated
-        square = (1.0 + core.epsilon) ** 2 * core.square_radius - float(core.views["lift"])
-        return math.sqrt(max(square, 0.0))
 
     n_iter_ = Counter("Moves of the centre.")
     n_rounds_ = Counter("Rounds of Algorithm 4.")

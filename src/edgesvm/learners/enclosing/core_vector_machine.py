@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from edgesvm.contract.counter import Counter
@@ -23,9 +22,7 @@ class CoreVectorMachine(EnclosingMachine):
     ----------
     epsilon : float, default 1e-4
         Tolerance: a sample counts as inside if it is within (1 + epsilon) times the radius; 0 <
-        epsilon < 1. Larger is faster, with fewer core vectors. It must be well below ``margin_``,
-        which is small if C is large. Otherwise any ball meets the tolerance, and ``converged_``
-        means little.
+        epsilon < 1.
     C : float, default 1.0
         Penalty of the squared margin violation; > 0.
     kernel, gamma, degree, coef0
@@ -47,6 +44,11 @@ class CoreVectorMachine(EnclosingMachine):
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and the sums inside a kernel value. Cached kernel rows are always float32,
         coefficients float64.
+    margin_tol : float or None, default 0.1
+        A second tolerance, 0 < margin_tol < 1: y f(x), with its slack, may be below the margin by
+        no more than this share of it. The radius hardly depends on the data, while the margin is
+        small if C is large: then any ball meets epsilon. None: epsilon alone counts, as in the
+        paper.
 
     Attributes
     ----------
@@ -57,7 +59,7 @@ class CoreVectorMachine(EnclosingMachine):
     slack_ : ndarray of shape (n_support,)
     radius_, margin_ : float
     n_core_, n_iter_, n_given_up_ : int
-    converged_ : bool
+    converged_, enclosed_ : bool
     n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
@@ -65,7 +67,9 @@ class CoreVectorMachine(EnclosingMachine):
     Tsang, Kocsor & Kwok 2007, Algorithm 1. ``fit`` draws 59 rows at a time, adds the farthest of
     those outside to the core set and updates the core set's minimum enclosing ball, by SMO from the
     previous one, until all 59 are inside. Then it reads all rows until a whole pass finds none
-    outside; this is ``converged_``. The inner problem is solved to a gap of epsilon R^2 / 2.
+    outside; this is ``enclosed_``. The inner problem is solved to half of what the tolerance
+    allows. With ``margin_tol`` all this is done for an epsilon of 1/2 first, then 1/4, and so on
+    down to the tolerance, which takes a fifth of the time.
 
     If a sample is outside and the core set is full, vectors without a coefficient are dropped and
     counted in ``n_given_up_``, which leaves the ball as it is. If all have one, ``fit`` stops; in a
@@ -101,10 +105,5 @@ class CoreVectorMachine(EnclosingMachine):
             *((name, "f4", (wide,)) for name in ("curvature", "state", "spare")),
             ("order", "i4", (n,)),
         ]
-
-    @property
-    def radius_(self) -> float:
-        core = self._allocated
-        return (1.0 + core.epsilon) * math.sqrt(core.square_radius)
 
     n_iter_ = Counter("Iterations of the inner solver.")

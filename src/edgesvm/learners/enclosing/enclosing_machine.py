@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,7 @@ from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
 
 NEAR = 8  # times n_probes: rows recorded in a pass
 GEOMETRY = ("epsilon", "C", *KERNEL, "normalize", "max_core", "n_probes")  # in this order in a
-EFFORT = ("cache", "max_iter", "seed", "dtype")  # snapshot, a machine's own between the two
+EFFORT = ("cache", "max_iter", "seed", "dtype", "margin_tol")  # snapshot, a machine's own between
 CACHED_ROWS = 16  # if ``cache`` is not given
 
 Progress = Callable[[int, int, float], Any]
@@ -34,8 +35,10 @@ class EnclosingMachine(KernelLearner):
     """Base of the learners that enclose all samples by a ball; see `BallVectorMachine`."""
 
     _capacity = "max_core"
+    _absent: ClassVar[dict[str, Any]] = {"margin_tol": None}
 
     epsilon: float = 1e-4
+    margin_tol: float | None = 0.1
     normalize: bool = False
     max_core: int = 1000
     n_probes: int = 59
@@ -48,6 +51,10 @@ class EnclosingMachine(KernelLearner):
     def _check_params(self) -> None:
         if positive("epsilon", self.epsilon) >= 1.0:
             raise ValueError(f"epsilon={self.epsilon!r}: give a number between 0 and 1")
+        if self.margin_tol is not None and positive("margin_tol", self.margin_tol) >= 1.0:
+            raise ValueError(
+                f"margin_tol={self.margin_tol!r}: give a number between 0 and 1, or None"
+            )
         positive("C", self.C)
         whole("max_core", self.max_core, 2, MAX_CAPACITY)
         whole("n_probes", self.n_probes, 1, 1 << 16)
@@ -105,11 +112,13 @@ class EnclosingMachine(KernelLearner):
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         kernel = self._kernel(n_features)
+        epsilon, margin_tol = self._tolerance
         return {
             "C": float(self.C),
             "kernel": kernel,
             "normalize": bool(self.normalize),
-            "epsilon": float(self.epsilon),
+            "epsilon": epsilon,
+            "margin_tol": margin_tol,
             "max_core": int(self.max_core),
             "max_iter": int(self.max_iter),
             "kappa": self._self_kernel(kernel) + 1.0 + 1.0 / float(self.C),
@@ -134,7 +143,7 @@ class EnclosingMachine(KernelLearner):
 
         Parameters
         ----------
-        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
             A source, such as a `Recording`, has its own labels. Rows of an array are first drawn at
             random, those of a source are read in order.
         y : array of shape (n_samples,), labels
@@ -162,8 +171,8 @@ class EnclosingMachine(KernelLearner):
         try:
             core.views["converged"][...] = self._enclose(_Data(source, core, n_rows), progress)
         finally:
+            core.allow(*self._tolerance)
             core.end()
-            core.epsilon = float(self.epsilon)
             if core.views["n_core"]:
                 core.views["n_seen"][...] = n_rows
                 core.views["n_per_class"][...] = per_class
@@ -174,7 +183,7 @@ class EnclosingMachine(KernelLearner):
         """Algorithms 1, 2, 3 and 4; whether every row is known to be inside."""
         core = self._allocated
         while True:
-            for core.epsilon in self._scales():
+            for _ in self._scales():
                 for chunk in data.drawn():
                     quiet = core.offer(*chunk, until_quiet=True)
                     self._call_progress(data, progress)
@@ -217,9 +226,27 @@ class EnclosingMachine(KernelLearner):
             n_core = int(core.views["n_core"])
             self._guard.call(progress, data.n_passes, n_core, core.epsilon)
 
-    def _scales(self) -> list[float]:
-        """The epsilons of one round, descending."""
-        return [float(self.epsilon)]
+    def _scales(self) -> Iterator[None]:
+        """Sets the tolerances of one round in the core, the coarsest first."""
+        core, scale = self._allocated, 0.5
+        while self._coarse_first:
+            aim = core.allow(*self._tolerance)
+            if core.allow(scale, math.inf) <= aim:
+                break
+            yield
+            scale *= 0.5
+        core.allow(*self._tolerance)
+        yield
+
+    @property
+    def _tolerance(self) -> tuple[float, float]:
+        """Epsilon, and the largest share of the margin."""
+        return float(self.epsilon), math.inf if self.margin_tol is None else float(self.margin_tol)
+
+    @property
+    def _coarse_first(self) -> bool:
+        """Whether a round begins with tolerances of 1/2, 1/4 and so on."""
+        return self.margin_tol is not None
 
     def _smaller(self) -> bool:
         """Whether there is another round, with a smaller ball."""
@@ -281,9 +308,9 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def radius_(self) -> float:
-        """If ``converged_``, every row of the data is within this distance of the centre, in the
-        space of eq. 3."""
-        raise NotImplementedError
+        """If ``enclosed_``, every row of the data is within this distance of the centre, in the
+        space of eq. 3; at most (1 + epsilon) times the ball's radius."""
+        return math.sqrt(max(self._allocated.square_distance, 0.0))
 
     @property
     def margin_(self) -> float:
@@ -294,10 +321,19 @@ class EnclosingMachine(KernelLearner):
     n_given_up_ = Counter("Core vectors dropped for want of room.")
 
     @property
-    def converged_(self) -> bool:
-        """Whether `fit` ended with every row inside the (1 + epsilon) ball, and the ball has not
-        moved since; otherwise ``max_core`` or ``max_iter`` was reached."""
+    def enclosed_(self) -> bool:
+        """Whether `fit` ended with every row inside, within the tolerance, and the ball has not
+        moved since; otherwise ``max_core`` or ``max_iter`` was reached, or the samples are those of
+        a stream."""
         return bool(self._allocated.views["converged"])
+
+    @property
+    def converged_(self) -> bool:
+        """`enclosed_`, within ``margin_tol`` of the margin; with ``margin_tol=None``, within less
+        than the margin. False if the margin is too small for float32 kernel rows to tell, from
+        about 1e-7 / margin_tol down, and after any sample of a stream that moved the ball."""
+        core = self._allocated
+        return self.enclosed_ and bool(core.is_resolved)
 
 
 class _Data:

@@ -16,7 +16,6 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport weighted_kernel
 from edgesvm.learners.incremental._retrained_svm cimport FIXED_PARTITION, RetrainedSVMCore
 
 import numpy as np
@@ -32,6 +31,7 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
     cdef double *intercept
     cdef int64_t *n_support     # rows at the front, left by the last cycle
     cdef int64_t *n_held        # those and the batch so far
+    cdef double noise           # of the model, see `noise_of`
 
     def __init__(self, *common, **params):
         super().__init__(*common, **params)
@@ -40,10 +40,16 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
         self.n_held = <int64_t *> self.array("n_held")
 
     cdef double value(self, const void *x) noexcept nogil:
-        """f(x); rows of the batch have coefficients only in the first batch"""
-        cdef int64_t n = self.n_support[0] if self.n_cycles[0] else self.n_held[0]
-        return self.intercept[0] + weighted_kernel(
-            &self.smo.rows, &self.smo.kernel, x, n, self.smo.beta)
+        """f(x)"""
+        return self.intercept[0] + self.weighted(
+            &self.smo.rows, self.n_trained(), self.smo.beta, self.noise, x)
+
+    cdef int64_t n_trained(self) noexcept nogil:
+        """Rows that may have a coefficient: those of the batch have one only in the first batch."""
+        return self.n_support[0] if self.n_cycles[0] else self.n_held[0]
+
+    cdef void note_noise(self) noexcept nogil:
+        self.noise = self.noise_of(&self.smo.rows, self.n_trained(), self.smo.beta)
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef Status status = self.refuses(x, weight)
@@ -63,6 +69,7 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
         elif not self.n_cycles[0] and (self.n_held[0] & (self.n_held[0] - 1)) == 0:
             self.n_iter[0] = 0
             self.solve(self.n_held[0], 0, self.intercept, True)
+            self.note_noise()
         return CHANGED
 
     cdef void cycle(self) noexcept nogil:
@@ -71,6 +78,7 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
         cdef int64_t n_known = self.n_support[0] if self.n_cycles[0] % FRESH_EVERY else 0
         self.n_support[0] = self.train(self.n_held[0], n_known, self.intercept)
         self.n_held[0] = self.n_support[0]
+        self.note_noise()
 
     def update(self):
         """Run a cycle with the batch so far; return whether it had any samples."""
@@ -96,7 +104,7 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
                 f" for {self.max_vectors} and a batch of {self.batch_size}")
         if not self.n_cycles[0] and support:
             raise CorruptModelError("there are support vectors before the first cycle")
-        trained = support if self.n_cycles[0] else held
+        trained = self.n_trained()
         views = self.views
         self.check_held(views["rows"], views["bound"], views["beta"], held)
         if views["beta"][trained:].any():
@@ -104,3 +112,4 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
         gradient = views["gradient"]
         if gradient[support:].any() or not np.isfinite(gradient[:support]).all():
             raise CorruptModelError("the gradient is not that of the support vectors")
+        self.note_noise()

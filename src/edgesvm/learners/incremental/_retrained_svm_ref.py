@@ -27,7 +27,7 @@ class RetrainedSVMCoreRef(SmoCoreRef):
 
     def solve(self, X, bound, beta):
         """The finished solver, started from the coefficients `beta`."""
-        smo = SMORef(self.k(X, X), bound, beta=beta, tol=self.tol)
+        smo = SMORef(self.k(X, X), bound, beta=beta, tol=self.tol, refines=True)
         converged = smo.run(self.max_iter)
         smo.activate_all()
         self.views["converged"][...] = bool(converged)

@@ -14,17 +14,20 @@ D s, and the cache.
 """
 
 cimport cython
+cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport Tiles, weighted_kernel
+from edgesvm.core.tiles cimport Tiles
 from edgesvm.learners.incremental._retrained_svm cimport RetrainedSVMCore
 
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
+
+cnp.import_array()
 
 WORKSPACE = ("rows", "bound", "beta", "gradient")
 
@@ -43,6 +46,8 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
     cdef double *model_beta     # (window, row_count)
     cdef char *batch            # (batch_size, width)
     cdef double *batch_bound    # (batch_size,)
+    cdef double *noise          # (window,): of the models, see `noise_of`; follows from the arena
+    cdef object noises
 
     def __init__(self, *common, window, **params):
         super().__init__(*common, **params)
@@ -57,6 +62,8 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         self.model_beta = <double *> self.array("model_beta")
         self.batch = self.array("batch")
         self.batch_bound = <double *> self.array("batch_bound")
+        self.noises = np.zeros(window)
+        self.noise = <double *> cnp.PyArray_DATA(self.noises)
 
     cdef int64_t oldest(self) noexcept nogil:
         """The model of the most batches"""
@@ -70,8 +77,13 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
     cdef double value(self, int64_t m, const void *x) noexcept nogil:
         """f(x) of model m"""
         cdef Tiles rows = self.rows_of(m)
-        return self.intercept[m] + weighted_kernel(
-            &rows, &self.smo.kernel, x, self.n_support[m], self.model_beta + m * self.row_count)
+        return self.intercept[m] + self.weighted(
+            &rows, self.n_support[m], self.model_beta + m * self.row_count, self.noise[m], x)
+
+    cdef void note_noise(self, int64_t m) noexcept nogil:
+        cdef Tiles rows = self.rows_of(m)
+        self.noise[m] = self.noise_of(
+            &rows, self.n_support[m], self.model_beta + m * self.row_count)
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -148,6 +160,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
             copy_row(&self.smo.rows, &rows, t)
             bound[t], beta[t] = self.smo.bound[t], self.smo.beta[t]
         self.clear(0, self.n_support[m])
+        self.note_noise(m)
 
     # -- decisions ---------------------------------------------------------------------------------
 
@@ -184,6 +197,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
                     f"{support} support vectors, there is room for {self.max_vectors}")
             self.check_held(
                 views["model_rows"][m], views["model_bound"][m], views["model_beta"][m], support)
+            self.note_noise(m)
 
 
 cdef void copy_row(const Tiles *source, const Tiles *target, int64_t t) noexcept nogil:

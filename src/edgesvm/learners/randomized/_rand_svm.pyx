@@ -18,7 +18,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove
 
+from edgesvm.contract.sparse cimport Batch, read_batch, row_at, scratch_for
 from edgesvm.core.rng cimport rng_below, rng_seed
+
+from edgesvm.contract.core import changed
 
 cnp.import_array()
 
@@ -94,16 +97,18 @@ cdef class WorkingSet:
     cdef char *row(self, int64_t place) noexcept nogil:
         return self.rows + place * self.row_bytes
 
-    def offer(self, int64_t first, cnp.ndarray X not None, cnp.ndarray slots not None,
+    def offer(self, int64_t first, X not None, cnp.ndarray slots not None,
               cnp.ndarray weights=None, cnp.ndarray decisions=None, double margin=INFINITY):
         """Draw from rows of the data, numbered from `first`: those with a weight, not in the last
         working set, with y f < margin.
 
-        X : ndarray of shape (n, n_features), C-contiguous; slots : int8, 0 or 1; weights, decisions
-        : float64, or None for one and for every row.
+        X : ndarray or SparseRows of shape (n, n_features), in the dtype of the rows held
+        slots : int8, 0 or 1
+        weights, decisions : float64, or None for one and for every row
         """
         cdef int64_t n = len(X)
-        cdef const char *x = <const char *> cnp.PyArray_DATA(X)
+        cdef Batch batch
+        cdef cnp.ndarray scratch = scratch_for(X), held = self.views["drawn_rows"]
         cdef const int8_t *slot = <const int8_t *> cnp.PyArray_DATA(slots)
         cdef const double *weight = NULL
         cdef const double *f = NULL
@@ -111,14 +116,18 @@ cdef class WorkingSet:
             weight = <const double *> cnp.PyArray_DATA(weights)
         if decisions is not None:
             f = <const double *> cnp.PyArray_DATA(decisions)
+        if not read_batch(
+                &batch, X, scratch, cnp.PyArray_TYPE(held), cnp.PyArray_DIM(held, 1), n):
+            raise changed("RandSVM")
         with nogil:
-            self.draw_among(first, n, x, slot, weight, f, margin)
+            self.draw_among(first, n, &batch, slot, weight, f, margin)
 
     cdef void draw_among(
-        self, int64_t first, int64_t n, const char *x, const int8_t *slot, const double *weight,
+        self, int64_t first, int64_t n, Batch *batch, const int8_t *slot, const double *weight,
         const double *f, double margin
-    ) noexcept nogil:
+    ) except * nogil:
         cdef int64_t i
+        cdef const void *x
         cdef double w, yf
         for i in range(n):
             w = 1.0 if weight == NULL else weight[i]
@@ -130,7 +139,11 @@ cdef class WorkingSet:
                 if yf >= margin:
                     continue
             if self.was_held(first + i) == self.recalling:
-                self.take(first + i, x + i * self.row_bytes, slot[i], w)
+                x = row_at(batch, i)
+                if x == NULL:
+                    with gil:
+                        raise changed("RandSVM")
+                self.take(first + i, x, slot[i], w)
 
     cdef bint was_held(self, int64_t number) noexcept nogil:
         """Called with ascending numbers."""
@@ -138,7 +151,7 @@ cdef class WorkingSet:
             self.at_before += 1
         return self.at_before < self.n_before and self.before[self.at_before] == number
 
-    cdef void take(self, int64_t number, const char *x, int8_t slot, double weight) noexcept nogil:
+    cdef void take(self, int64_t number, const void *x, int8_t slot, double weight) noexcept nogil:
         """Store the row with probability room / n_offered, replacing another."""
         cdef int64_t place = self.n_drawn
         self.n_offered += 1

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from edgesvm.contract.core import COMMON_ARRAYS
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.engine import of_engine
-from edgesvm.contract.params import flag, positive, whole
+from edgesvm.contract.params import flag, one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS, Source
@@ -22,11 +22,19 @@ from edgesvm.errors import CorruptModelError, refusal
 from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.randomized._rand_svm import WorkingSet
+from edgesvm.learners.randomized.projections import MOST, estimated_support
 from edgesvm.learners.wrapper import Wrapper
 
-__all__ = ["RandSVM", "estimated_support"]
+__all__ = ["RandSVM"]
 
-STOP_REASONS = (None, "optimal", "support_vectors", "sample_full", "max_passes")  # `stop`, by index
+STOP_REASONS = (
+    None,
+    "optimal",
+    "support_vectors",
+    "sample_full",
+    "max_passes",
+    "unsolved",
+)  # by index
 SCRATCH = (
     *(f"drawn_{name}" for name in ("rows", "slots", "weights", "numbers")),
     *("before", "best_numbers", "best_alpha", "decisions", "draws"),
@@ -37,30 +45,8 @@ SOLVER_INTERFACE = (
     *("solve", "support_", "alpha_", "objective_", "converged_"),
 )
 
-MOST = 1 << 62  # a count in the arena
-
 Progress = Callable[[int, int, int], Any]
 Self = TypeVar("Self", bound="RandSVM")
-
-
-def estimated_support(
-    n_samples: int, epsilon: float = 0.2, delta: float = 0.9, *, separable: bool = False
-) -> int:
-    """k of equation 4: the number of support vectors that keeps the margin with probability 1 -
-    delta.
-
-    ceil(32 / epsilon^2 log(4 n / delta)), or with 16 if the classes are linearly separable, as in
-    section 3 of the paper. It grows only with log n, but with 1 / epsilon^2: at the defaults 10,404
-    for n = 10^5 and 12,246 for 10^6, at epsilon = 0.05 166,459.
-
-    Parameters
-    ----------
-    n_samples : int, >= 1 epsilon : float, the allowed distortion of norms, 0 < epsilon < 1 delta :
-    float, 0 < delta < 1 separable : bool
-    """
-    factor = 16.0 if separable else 32.0
-    k = factor * math.log(4.0 * n_samples / delta) / max(epsilon * epsilon, 1e-300)
-    return math.ceil(min(k, float(MOST)))
 
 
 @registered
@@ -84,13 +70,18 @@ class RandSVM(Wrapper):
         Whether the classes are linearly separable; if so, half as many support vectors are
         expected.
     k : int, optional
-        The number of support vectors to stop at, instead of equation 4.
+        The number of support vectors to stop at, instead of equation 4; such as
+        `edgesvm.learners.randomized.projections.support_for_margin`, that of Theorems 1 to 3.
     c : float, default 2.0
         A sample has c k rows, if the solver has room for them; >= 1.
     max_passes : int, default 100
         Largest number of passes that search for violators.
     seed : int, default 0
         Seed of the random draws, 0 to 2**32 - 1.
+    returns : {"best", "last"}, default "best"
+        The solution to return if none is optimal. "best": the one with the smallest primal
+        objective over all the data. "last": as in the paper, the last, which can be far worse than
+        the first.
 
     Attributes
     ----------
@@ -115,7 +106,7 @@ class RandSVM(Wrapper):
     * A sample of support vectors and violators is not like the data, and the solution of a sample
       that is too small for them can be far worse than that of the first. Each pass adds up the loss
       of its solution over all the data. If no solution is optimal, the one with the smallest primal
-      objective is returned; the paper returns the last.
+      objective is returned; the paper returns the last, which is ``returns="last"``.
 
     Bytes: the solver's, plus n_features s + 49 for each of its ``max_samples``, s = 4 or 8. The
     data are read once to check and count the rows, once for the first sample, once per pass, and
@@ -153,12 +144,15 @@ class RandSVM(Wrapper):
     c: float = 2.0
     max_passes: int = 100
     seed: int = 0
+    returns: str = "best"
 
     # -- the solver and the parameters -------------------------------------------------------------
 
     @staticmethod
     def _default() -> Learner:
         return BatchSVM(max_samples=16384, cache="64MiB")
+
+    _first_default = _default
 
     def _wraps(self, inner: Learner) -> bool:
         return all(
@@ -178,6 +172,7 @@ class RandSVM(Wrapper):
             )
         whole("max_passes", self.max_passes, 1, MOST)
         whole("seed", self.seed, 0, (1 << 32) - 1)
+        one_of("returns", self.returns, "best", "last")
         self._inner._check_params()
 
     # -- memory ------------------------------------------------------------------------------------
@@ -231,7 +226,7 @@ class RandSVM(Wrapper):
 
         Parameters
         ----------
-        X : array, np.memmap of shape (n_samples, n_features), or a source of chunks
+        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
             Read once per pass, from the first row. A source, such as a `Recording`, has its own
             labels.
         y : array of shape (n_samples,), labels
@@ -308,16 +303,17 @@ class RandSVM(Wrapper):
             if stop is not None:
                 break
             self._solve(working, alpha)
-        if best.primal < primal and stop != "optimal":
-            self._recall(source, working, best)
-        views["primal"][...], views["n_violators"][...] = best.primal, best.n_violators
+        n_violators = working.n_offered
+        if best.primal < primal and stop != "optimal" and self.returns == "best":
+            primal, n_violators = self._recall(source, working, best)
+        views["primal"][...], views["n_violators"][...] = primal, n_violators
         views["stop"][...] = STOP_REASONS.index(stop)
 
     def _stop(self, n_violators: int) -> str | None:
         """Line 4: why to stop; None to go on."""
         n_support = len(self.solver_.support_)
         if n_violators == 0:
-            return "optimal"
+            return "optimal" if self.solver_.converged_ else "unsolved"
         if n_support >= self.k_:
             return "support_vectors"
         if n_support >= self.sample_size_:
@@ -329,14 +325,20 @@ class RandSVM(Wrapper):
         solver = self.solver_
         return float(solver.objective_ + solver.alpha_.sum() + solver.C * loss)
 
-    def _recall(self, source: Source, working: Any, best: _Best) -> None:
-        """Return to the best solution: solve its support vectors again from its coefficients."""
+    def _recall(self, source: Source, working: Any, best: _Best) -> tuple[float, int]:
+        """Return to the best solution: solve its support vectors again from its coefficients. If
+        the solver moves them, the primal objective and the violators are counted again."""
         numbers, alpha = best.solution()
         working.recall(numbers)
         self._offer(source, working)
         if working.n_rows < len(numbers):
             raise ValueError(f"{type(self).__name__}: the source changed between two passes")
         self._solve(working, alpha)
+        if np.allclose(self.solver_.alpha_, alpha, rtol=1e-12, atol=0.0):
+            return best.primal, best.n_violators
+        working.keep(np.arange(working.n_rows), working.n_rows)
+        self._offer(source, working, self.solver_)
+        return self._primal(working.loss), working.n_offered
 
     def _keep_support(self, working: Any, size: int) -> np.ndarray:
         """Lines 5 and 6: keep the support vectors, at the front; return their coefficients."""
@@ -416,7 +418,8 @@ class RandSVM(Wrapper):
 
     @property
     def stop_(self) -> str | None:
-        """Why `fit` stopped. "optimal": no row violates. "support_vectors": there are ``k_`` or
+        """Why `fit` stopped. "optimal": no row violates. "unsolved": none outside the sample does,
+        but the solver did not converge on the sample. "support_vectors": there are ``k_`` or
         more. "sample_full": every row of the sample is a support vector. "max_passes". None if
         `fit` did not finish, or other samples were learned since."""
         return (

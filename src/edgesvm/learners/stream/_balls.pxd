@@ -14,7 +14,8 @@ cdef struct Balls:          # m of at most `capacity` balls; every pointer is in
 cdef double solve(const Balls *balls, bint lower) noexcept nogil
 cdef double reach(const Balls *balls, int64_t i, double cc, bint lower) noexcept nogil
 cdef double centre_square(const Balls *balls) noexcept nogil
-cdef void closest_pair(
-    const Balls *balls, bint lower, int64_t *first, int64_t *second) noexcept nogil
-cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil
+cdef void cheapest_pair(
+    const Balls *balls, bint lower, bint by_reach, int64_t *first, int64_t *second
+) noexcept nogil
+cdef double join_pair(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil
 cdef void forget(Balls *balls, int64_t j) noexcept nogil

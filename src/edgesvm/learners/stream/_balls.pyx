@@ -122,27 +122,53 @@ cdef double joint_radius(double d, double R_i, double R_j) noexcept nogil:
     return fmax(0.5 * (d + R_i + R_j), fmax(R_i, R_j))
 
 
-cdef void closest_pair(
-    const Balls *balls, bint lower, int64_t *first, int64_t *second
+cdef double way(double d, double R_i, double R_j) noexcept nogil:
+    """Share of the way from c_i to c_j at which that ball's centre is."""
+    if d + R_j <= R_i:
+        return 0.0
+    return 1.0 if d + R_i <= R_j else 0.5 * (1.0 - (R_i - R_j) / d)
+
+
+cdef double between(const Balls *balls, int64_t i, int64_t j, double t) noexcept nogil:
+    """|(1 - t) c_i + t c_j|^2"""
+    return ((1 - t) * (1 - t) * gram(balls, i, i) + 2 * t * (1 - t) * gram(balls, i, j)
+            + t * t * gram(balls, j, j))
+
+
+cdef double joint_reach(const Balls *balls, int64_t i, int64_t j, double cc) noexcept nogil:
+    """|c - c_ij| + R_ij of the smallest ball (c_ij, R_ij) around two"""
+    cdef double d = sqrt(distance_square(balls, i, j))
+    cdef double t = way(d, balls.radius[i], balls.radius[j])
+    cdef double d2 = cc - 2.0 * ((1.0 - t) * balls.pull[i] + t * balls.pull[j])
+    d2 += between(balls, i, j, t)
+    return sqrt(fmax(d2, 0.0)) + joint_radius(d, balls.radius[i], balls.radius[j])
+
+
+cdef void cheapest_pair(
+    const Balls *balls, bint lower, bint by_reach, int64_t *first, int64_t *second
 ) noexcept nogil:
-    """The pair that is cheapest to join: upper, the smallest joint ball; lower, the smallest a_i
-    a_j / (a_i + a_j) |c_i - c_j|^2, by which V is lower than with the two kept apart."""
+    """The pair that is cheapest to join: upper, the smallest joint ball, or `by_reach` the one that
+    reaches least far from the solved centre; lower, the smallest a_i a_j / (a_i + a_j)
+    |c_i - c_j|^2, by which V is lower than with the two kept apart."""
     cdef int64_t i, j
-    cdef double cost, share, least = INFINITY
+    cdef double cost, share, least = INFINITY, cc = centre_square(balls) if by_reach else 0.0
     first[0], second[0] = 0, 1
     for i in range(balls.m[0]):
         for j in range(i + 1, balls.m[0]):
-            cost = distance_square(balls, i, j)
             if lower:
                 share = balls.share[i] + balls.share[j]
-                cost *= balls.share[i] * balls.share[j] / share if share > 0.0 else 0.0
+                cost = balls.share[i] * balls.share[j] / share if share > 0.0 else 0.0
+                cost *= distance_square(balls, i, j)
+            elif by_reach:
+                cost = joint_reach(balls, i, j, cc)
             else:
-                cost = joint_radius(sqrt(cost), balls.radius[i], balls.radius[j])
+                cost = joint_radius(
+                    sqrt(distance_square(balls, i, j)), balls.radius[i], balls.radius[j])
             if clearly_less(cost, least):
                 least, first[0], second[0] = cost, i, j
 
 
-cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
+cdef double join_pair(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
     """Merge ball j into ball i; return t, the share of the way from c_i to c_j at which the new
     centre is.
 
@@ -156,12 +182,9 @@ cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
     if lower:
         t = balls.share[j] / share if share > 0.0 else 0.0
         balls.square[i] += t * (balls.square[j] - balls.square[i])
-    elif d + R_j <= R_i:
-        t = 0.0
-    elif d + R_i <= R_j:
-        t = 1.0
     else:
-        t = 0.5 * (1.0 - (R_i - R_j) / d)
+        t = way(d, R_i, R_j)
+    if not lower and 0.0 < t < 1.0:
         # A weighted point has a small distance from its centre (square - gram), so the radius is
         # not simply (d + R_i + R_j) / 2.
         balls.radius[i] = fmax(
@@ -169,8 +192,7 @@ cdef double join(Balls *balls, int64_t i, int64_t j, bint lower) noexcept nogil:
             sqrt(fmax((1 - t) * (1 - t) * d * d + balls.square[j] - gram(balls, j, j), 0.0)) + R_j)
     if t == 1.0 and not lower:
         balls.radius[i] = R_j
-    square = ((1 - t) * (1 - t) * gram(balls, i, i) + 2 * t * (1 - t) * gram(balls, i, j)
-              + t * t * gram(balls, j, j))
+    square = between(balls, i, j, t)
     for k in range(balls.m[0]):
         value = (1 - t) * gram(balls, i, k) + t * gram(balls, j, k)
         balls.gram[i * balls.capacity + k] = value

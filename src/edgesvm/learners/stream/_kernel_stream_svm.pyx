@@ -2,31 +2,50 @@
 of vectors.
 
 The centre is w = sum_i a_i y_i phi(x_i) over at most `max_vectors` vectors, a >= 0, sum a = 1; the
-rest is as in _stream_svm.pyx with the kernel in place of the dot product. When a new sample needs
-room, the older vector of the smallest share a_i is removed and that share goes to the vector z_j
-nearest to it, which moves the centre by a_i |z_j - z_i|. With bound="upper" R grows by as much, so
-the ball still encloses all that it enclosed; with "lower" V is recomputed and, as the shares still
-sum to one, stays at most R*^2.
+rest is as in _stream_svm.pyx with the kernel in place of the dot product.
 
-Bytes, M = max_vectors: 72 + (M + 1) (D s + 40). Time: M kernel values per sample, 3 M for one that
-changes the ball.
+When there is no room, with when_full="share", the older vector of the smallest share a_i is removed
+and that share goes to the vector z_j nearest to it, which moves the centre by a_i |z_j - z_i|. With
+bound="upper" R grows by as much, so the ball still encloses all that it enclosed; with "lower" V is
+recomputed and, as the shares still sum to one, stays at most R*^2.
+
+With when_full="newton" the ball ends there and the vectors stay. f = sum_j a_j y_j k(z_j, .) goes
+on towards the minimum of the same l2-SVM over their span,
+
+    |f|^2 / 2 + C / 2 sum_t max(0, 1 - y_t f(x_t))^2,
+
+by one Newton step for each sample inside the margin, the vectors themselves first: with
+k = (k(z_j, x))_j,
+
+    A = K + C sum_t k_t k_t',      coefficients += C (1 - y f) y A^-1 k.
+
+Bytes, M = max_vectors: 72 + (M + 1) (D s + 40) with "share", 72 + M (D s + 40) + 4 M (M + 1) with
+"newton". Time: M kernel values per sample, 3 M for one that changes the ball; for a Newton step M
+kernel values and 3 M^2 multiplications.
 """
 
 cimport cython
-from libc.math cimport INFINITY, fmax, isfinite, sqrt
+from libc.math cimport INFINITY, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.kernels cimport any_kernel_value
-from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, clearly_less
 from edgesvm.learners.stream._ball cimport dual_radius, check_point, too_large, out_of_range
 from edgesvm.learners.stream._ball cimport ball_out_of_range
+from edgesvm.learners.stream._normal_matrix cimport add_product, column, factorise, solve
 
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
+
+cdef double LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, RIDGE
+from edgesvm.learners.stream.constants import LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE
+
+cdef enum:
+    CHUNK = 128     # kernel values at a time, on the stack
 
 
 @cython.final
@@ -34,29 +53,41 @@ cdef class KernelStreamSVMCore(KernelCore):
     """State and step. The public class has checked the parameters."""
     cdef double C
     cdef bint lower
-    cdef int64_t slots      # max_vectors + 1: one for the new sample
+    cdef bint newton
+    cdef int64_t slots      # max_vectors, and with "share" one for the new sample
     cdef Ball *ball
     cdef int64_t *n_held
     cdef char *vectors      # (slots, n_features)
-    cdef double *share      # (slots,): a
+    cdef double *share      # (slots,): a; of any sign after the ball
     cdef double *sign       # (slots,): y, -1 or +1
+    cdef double *row        # (slots,): TMP, kernel values of one sample
+    # with "share"
     cdef double *norm       # (slots,): k(x_i, x_i)
     cdef double *own        # (slots,): squared length of the own axis, 1 / (C weight)
-    cdef double *row        # (slots,): TMP, kernel values of one sample
+    # with "newton"
+    cdef double *weight     # (slots,): of the sample
+    cdef double *gain       # (slots,): TMP
+    cdef double *L          # (slots (slots + 1) / 2,): A = L L'; zero while there is room
 
-    def __init__(self, *common, C, bound, kernel):
+    def __init__(self, *common, C, bound, when_full, kernel):
         super().__init__(*common, kernel=kernel)
         self.C = C
         self.lower = bound == "lower"
+        self.newton = when_full == "newton"
         self.slots = len(self.views["share"])
         self.ball = <Ball *> self.array("R")
         self.n_held = <int64_t *> self.array("n_held")
         self.vectors = self.array("vectors")
         self.share = <double *> self.array("share")
         self.sign = <double *> self.array("sign")
-        self.norm = <double *> self.array("norm")
-        self.own = <double *> self.array("own")
         self.row = <double *> self.array("row")
+        if self.newton:
+            self.weight = <double *> self.array("weight")
+            self.gain = <double *> self.array("gain")
+            self.L = <double *> self.array("L")
+        else:
+            self.norm = <double *> self.array("norm")
+            self.own = <double *> self.array("own")
 
     cdef double project(self, const void *x, double *row=NULL) noexcept nogil:
         """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) if `row` is given; a decision writes
@@ -71,7 +102,18 @@ cdef class KernelStreamSVMCore(KernelCore):
                 row[i] = k
         return f
 
+    cdef bint at_newton(self) noexcept nogil:
+        """Whether the ball has ended."""
+        return self.newton and self.n_held[0] == self.slots
+
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        if self.at_newton():
+            return self.refine(x, y, weight)
+        return self.enclose(x, y, weight)
+
+    # -- the ball ----------------------------------------------------------------------------------
+
+    cdef Status enclose(self, const void *x, double y, double weight) noexcept nogil:
         cdef Ball *ball = self.ball
         cdef Point z
         cdef double step = 1.0, f = self.project(x), k_xx = self.self_kernel(x)
@@ -85,6 +127,8 @@ cdef class KernelStreamSVMCore(KernelCore):
         status = check_point(&z)
         if status > CHANGED:
             return status
+        if self.newton and k_xx > LARGEST_NORM:
+            return NOT_FINITE
         if self.n_held[0] == 0:
             ball.R, ball.xi2, ball.q = sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
@@ -95,21 +139,25 @@ cdef class KernelStreamSVMCore(KernelCore):
         ball.ww = fmax(
             (1 - step) * (1 - step) * ball.ww + 2 * step * (1 - step) * z.wz
             + step * step * k_xx, 0.0)
-        self.append(x, y, step, k_xx, z.xi2)
-        if self.n_held[0] == self.slots:
-            self.drop_one()
+        self.append(x, y, step)
+        if self.newton:
+            self.weight[self.n_held[0] - 1] = weight
+        else:
+            self.norm[self.n_held[0] - 1], self.own[self.n_held[0] - 1] = k_xx, z.xi2
+            if self.n_held[0] == self.slots:
+                self.drop_one()
         if self.lower:
             ball.R = dual_radius(ball)
+        if self.at_newton():
+            self.start()
         return CHANGED
 
-    cdef void append(
-        self, const void *x, double y, double step, double k_xx, double xi2
-    ) noexcept nogil:
+    cdef void append(self, const void *x, double y, double step) noexcept nogil:
         cdef int64_t i, m = self.n_held[0]
         for i in range(m):
             self.share[i] *= 1.0 - step
         memcpy(self.vectors + m * self.row_bytes, x, self.row_bytes)
-        self.share[m], self.sign[m], self.norm[m], self.own[m] = step, y, k_xx, xi2
+        self.share[m], self.sign[m] = step, y
         self.n_held[0] = m + 1
 
     cdef double distance_square(self, int64_t i, int64_t j, double k_ij) noexcept nogil:
@@ -150,33 +198,135 @@ cdef class KernelStreamSVMCore(KernelCore):
             self.norm[i], self.own[i] = self.norm[last], self.own[last]
         self.n_held[0] = last
 
+    # -- after the ball ----------------------------------------------------------------------------
+
+    cdef Status refine(self, const void *x, double y, double weight) noexcept nogil:
+        """Learn a sample with the vectors that there are."""
+        if not self.self_kernel(x) <= LARGEST_NORM:
+            return NOT_FINITE
+        if too_large(1.0 / (self.C * weight)):
+            return BAD_WEIGHT
+        if self.is_first_of_its_sign(y):
+            self.replace_newest(x, y, weight)
+            return CHANGED
+        self.k_rows(x, self.vectors, self.slots, self.row)
+        return self.newton_step(y, weight)
+
+    cdef bint is_first_of_its_sign(self, double y) noexcept nogil:
+        """Whether all vectors are of the other sign."""
+        cdef int64_t j
+        for j in range(self.slots):
+            if self.sign[j] == y:
+                return False
+        return True
+
+    cdef void replace_newest(self, const void *x, double y, double weight) noexcept nogil:
+        cdef int64_t last = self.slots - 1
+        memcpy(self.vectors + last * self.row_bytes, x, self.row_bytes)
+        self.sign[last], self.weight[last] = y, weight
+        self.start()
+
+    cdef void start(self) noexcept nogil:
+        """A = K, and a step for each vector."""
+        cdef int64_t j
+        cdef double *col
+        cdef char *z
+        for j in range(self.slots):
+            col, z = self.L + column(j, self.slots), self.vectors + j * self.row_bytes
+            self.k_rows(z, z, self.slots - j, col)
+            col[0] = col[0] * (1.0 + RIDGE) if col[0] > LEAST_NORM else 1.0
+            self.share[j] = 0.0
+        factorise(self.L, self.slots)
+        for j in range(self.slots):
+            self.k_rows(self.vectors + j * self.row_bytes, self.vectors, self.slots, self.row)
+            self.newton_step(self.sign[j], self.weight[j])
+
+    cdef Status newton_step(self, double y, double weight) noexcept nogil:
+        """Learn the sample of `row`."""
+        cdef int64_t j
+        cdef double penalty = fmin(self.C * weight, LARGEST_PENALTY), f = 0.0, scale
+        for j in range(self.slots):
+            f += self.share[j] * self.sign[j] * self.row[j]
+        if not y * f < 1.0:
+            return UNCHANGED
+        scale = sqrt(penalty)
+        for j in range(self.slots):
+            self.gain[j] = scale * self.row[j]
+        add_product(self.L, self.gain, self.slots)
+        solve(self.L, self.row, self.slots)
+        for j in range(self.slots):
+            self.share[j] += penalty * (1.0 - y * f) * y * self.sign[j] * self.row[j]
+        return CHANGED
+
+    cdef double score(self, const void *x) noexcept nogil:
+        """f(x); writes nothing"""
+        cdef double k[CHUNK]
+        cdef int64_t i, count, begin = 0
+        cdef double f = 0.0
+        while begin < self.slots:
+            count = min(self.slots - begin, <int64_t> CHUNK)
+            self.k_rows(x, self.vectors + begin * self.row_bytes, count, k)
+            for i in range(count):
+                f += self.share[begin + i] * self.sign[begin + i] * k[i]
+            begin += count
+        return f
+
+    # -- decisions and snapshots -------------------------------------------------------------------
+
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
-        value[0] = self.project(x)
+        value[0] = self.score(x) if self.at_newton() else self.project(x)
         if too_large(self.self_kernel(x)) or not isfinite(value[0]):
             return NOT_FINITE
         return UNCHANGED
 
     def check(self):
         super().check()
-        if not 0 <= self.n_held[0] < self.slots:
+        if not 0 <= self.n_held[0] <= self.slots - (not self.newton):
             raise CorruptModelError(
-                f"{self.n_held[0]} vectors are stored, there is room for {self.slots - 1}")
+                f"{self.n_held[0]} vectors are stored, there is room for"
+                f" {self.slots - (not self.newton)}")
         held = slice(0, self.n_held[0])
-        if (min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0
-                or (self.views["share"][held] < 0).any() or (self.views["own"][held] < 0).any()):
-            raise CorruptModelError("a squared length, radius or share is negative")
+        if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0:
+            raise CorruptModelError("a squared length or radius is negative")
         if not (np.abs(self.views["sign"][held]) == 1.0).all():
             raise CorruptModelError("a vector's label is neither -1 nor +1")
-        if self.n_held[0] and not abs(self.views["share"][held].sum() - 1.0) < SHARES_WITHIN:
-            raise CorruptModelError("the shares do not sum to one")
+        if self.newton and not (self.views["weight"][held] > 0.0).all():
+            raise CorruptModelError("a vector's weight is not positive")
+        if not self.newton and (self.views["own"][held] < 0.0).any():
+            raise CorruptModelError("a squared length is negative")
+        if self.at_newton():
+            self.check_factor()
+        else:
+            self.check_shares(self.views["share"][held])
         if self.any_out_of_range():
             raise CorruptModelError("a squared length is too large")
+
+    def check_shares(self, share):
+        if self.newton and self.views["L"].any():
+            raise CorruptModelError("there are Newton steps before the vectors are complete")
+        if (share < 0.0).any():
+            raise CorruptModelError("a share is negative")
+        if len(share) and not abs(share.sum() - 1.0) < SHARES_WITHIN:
+            raise CorruptModelError("the shares do not sum to one")
+
+    def check_factor(self):
+        cdef int64_t j
+        if not (np.isfinite(self.views["L"]).all() and np.isfinite(self.views["share"]).all()):
+            raise CorruptModelError("a coefficient or the factor is not finite")
+        for j in range(self.slots):
+            if not self.L[column(j, self.slots)] > 0.0:
+                raise CorruptModelError("the factor's diagonal is not positive")
 
     cdef bint any_out_of_range(self) noexcept nogil:
         """Whether any length is too large to come from a stream of samples"""
         cdef int64_t i
+        cdef double k_ii
         cdef bint found = ball_out_of_range(self.ball)
         for i in range(self.n_held[0]):
-            found |= out_of_range(self.self_kernel(self.vectors + i * self.row_bytes))
-            found |= out_of_range(self.norm[i]) or out_of_range(self.own[i])
+            k_ii = self.self_kernel(self.vectors + i * self.row_bytes)
+            if self.newton:
+                found |= not k_ii <= LARGEST_NORM
+            else:
+                found |= out_of_range(k_ii) or out_of_range(self.norm[i])
+                found |= out_of_range(self.own[i])
         return found

@@ -16,9 +16,18 @@ R <= 3/2 R*. bound="lower": step = (1 - R^2/d^2)/2, the exact step on the dual V
 q is the mean squared norm of the points in c; R = sqrt(V) <= R* never falls. It needs one more
 number, and goes on learning when the upper ball has grown too large to.
 
+With average=True, decisions use the mean of w after samples i = 1 to n, with weight i (as
+Lacoste-Julien, Schmidt & Bach 2012). Between two updates w stands still, so all that is stored is
+the mean u over the first s samples:
+
+    v = (1 - b) u + b w,     b = (s+1 + .. + n) / (1 + .. + n) = (n - s) (n + s + 1) / (n (n + 1))
+
+and u = v, s = n just before w changes. A sample inside the ball costs nothing for it.
+
 With n_balls=K or lookahead=L a few balls are stored as well (_balls.pyx), and (w, R) is the ball
-around them. Bytes: 64 + D s, s the dtype's size; with M = K+1 or L+1 slots, 8 + M D s + 8 M^2 + 32
-M more. Time: O(D) for a sample inside, O(M D + M^2) and a few dozen steps of O(M) for one outside.
+around them. Bytes: 64 + D s, s the dtype's size; 8 + D s more for the mean; with M = K+1 or L+1
+slots, 8 + M D s + 8 M^2 + 32 M more. Time: O(D) for a sample inside, O(M D + M^2) and a few dozen
+steps of O(M) for one outside.
 """
 
 cimport cython
@@ -27,11 +36,14 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.linalg cimport axpby, dot, dot_square, real
+from edgesvm.core.linalg cimport approach, axpby, dot, dot_square, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, dual_radius
 from edgesvm.learners.stream._ball cimport check_point, out_of_range, ball_out_of_range
-from edgesvm.learners.stream._balls cimport Balls, centre_square, closest_pair, forget, join, solve
+from edgesvm.learners.stream._balls cimport Balls, centre_square, cheapest_pair, forget
+from edgesvm.learners.stream._balls cimport join_pair, solve
+
+import numpy as np
 
 from edgesvm.errors import CorruptModelError
 
@@ -40,14 +52,19 @@ from edgesvm.errors import CorruptModelError
 cdef class StreamSVMCore(LearnerCore):
     """State and step. The public class has checked the parameters."""
     cdef double C
-    cdef bint lower, paper_slack, normalize, intercept, flush
+    cdef bint lower, paper_slack, normalize, intercept, flush, by_reach, balanced
     cdef int64_t width      # n_features and the constant feature
     cdef Ball *ball
     cdef char *w            # (width,)
     cdef Balls balls        # capacity 0: one ball only
     cdef char *centres      # (capacity, width)
+    cdef char *average      # (width,): mean of w over the first n_averaged samples; else NULL
+    cdef int64_t *n_averaged
 
-    def __init__(self, *common, C, slack, bound, normalize, fit_intercept, lookahead):
+    def __init__(
+        self, *common, C, slack, bound, normalize, fit_intercept, lookahead, join, average,
+        class_weight
+    ):
         super().__init__(*common)
         self.C = C
         self.paper_slack = slack == "paper"
@@ -55,6 +72,7 @@ cdef class StreamSVMCore(LearnerCore):
         self.normalize = normalize
         self.intercept = fit_intercept
         self.flush = lookahead > 0
+        self.by_reach = join == "reach" and not self.lower
         self.width = self.n_features + self.intercept
         self.ball = <Ball *> self.array("R")
         self.w = self.array("w")
@@ -68,6 +86,9 @@ cdef class StreamSVMCore(LearnerCore):
             self.balls.share = <double *> self.array("share")
             self.balls.pull = <double *> self.array("pull")
             self.centres = self.array("centres")
+        self.balanced = class_weight == "balanced"
+        self.average = self.array("average") if average else NULL
+        self.n_averaged = <int64_t *> self.array("n_averaged") if average else NULL
 
     # -- one sample --------------------------------------------------------------------------------
 
@@ -84,6 +105,8 @@ cdef class StreamSVMCore(LearnerCore):
         # may decide whether a sample is inside.
         if self.balls.capacity and not self.lower:
             tested = <real *> self.centres
+        if self.balanced:
+            weight *= self.class_weight(y)
         status = self.measure(x, tested, y, weight, &z)
         if status > CHANGED:
             return status
@@ -94,6 +117,10 @@ cdef class StreamSVMCore(LearnerCore):
         self.hold(x, <real *> self.centres, &z)
         self.enclose(<real *> self.centres, w)
         return CHANGED
+
+    cdef double class_weight(self, double y) noexcept nogil:
+        """n / (2 n_k): samples learned, and those of the sample's class, this one included"""
+        return 0.5 * (self.n_learned() + 1) / (self.n_per_class[y > 0.0] + 1)
 
     cdef Status measure(
         self, const real *x, const real *w, double y, double weight, Point *z
@@ -131,6 +158,7 @@ cdef class StreamSVMCore(LearnerCore):
             step = move_towards(self.ball, z, self.lower)
             if step == 0.0:
                 return UNCHANGED
+        self.take_mean(w)
         # w = (1 - step) w + step z
         axpby(<real> (step * z.scale), x, <real> (1.0 - step), w, self.n_features)
         if self.intercept:
@@ -189,13 +217,16 @@ cdef class StreamSVMCore(LearnerCore):
         next."""
         cdef bint full = self.balls.m[0] == self.balls.capacity
         if full and not self.flush and not self.lower:
-            self.merge_closest(centres)
+            if self.by_reach:
+                solve(&self.balls, False)
+            self.merge_cheapest(centres)
         self.ball.R = solve(&self.balls, self.lower)
+        self.take_mean(w)
         self.set_centre(centres, w)
         if full and self.flush:
             self.collapse(centres, w)
         elif full and self.lower:
-            self.merge_closest(centres)
+            self.merge_cheapest(centres)
 
     cdef void set_centre(self, const real *centres, real *w) noexcept nogil:
         """c = sum a_i c_i, with q, ww and xi2"""
@@ -221,12 +252,12 @@ cdef class StreamSVMCore(LearnerCore):
         self.balls.radius[0] = 0.0 if self.lower else self.ball.R
         self.balls.share[0] = 1.0
 
-    cdef void merge_closest(self, real *centres) noexcept nogil:
+    cdef void merge_cheapest(self, real *centres) noexcept nogil:
         """Merge the two balls that are cheapest to join."""
         cdef int64_t i, j, last
         cdef double t
-        closest_pair(&self.balls, self.lower, &i, &j)
-        t = join(&self.balls, i, j, self.lower)
+        cheapest_pair(&self.balls, self.lower, self.by_reach, &i, &j)
+        t = join_pair(&self.balls, i, j, self.lower)
         axpby(
             <real> t, centres + j * self.width,
             <real> (1.0 - t), centres + i * self.width, self.width)
@@ -234,6 +265,19 @@ cdef class StreamSVMCore(LearnerCore):
         if j != last:
             memcpy(centres + j * self.width, centres + last * self.width, self.width * sizeof(real))
         forget(&self.balls, j)
+
+    # -- the mean of w over the stream -------------------------------------------------------------
+
+    cdef double pending(self) noexcept nogil:
+        """b, the weight of w in the mean: of the samples since it last changed"""
+        cdef double n = <double> self.n_learned(), s = <double> self.n_averaged[0]
+        return (n - s) * (n + s + 1.0) / (n * (n + 1.0)) if n > s else 0.0
+
+    cdef void take_mean(self, const real *w) noexcept nogil:
+        """Bring the mean up to the last sample; w is about to change."""
+        if self.average != NULL:
+            approach(<real> self.pending(), w, <real *> self.average, self.width)
+            self.n_averaged[0] = self.n_learned()
 
     # -- another learner's ball --------------------------------------------------------------------
 
@@ -245,6 +289,8 @@ cdef class StreamSVMCore(LearnerCore):
             self.absorb_typed(<float *> self.w, <const float *> other.w, other, sign)
         else:
             self.absorb_typed(<double *> self.w, <const double *> other.w, other, sign)
+        if self.average != NULL:
+            self.absorb_mean(other, sign)
         self.common.n_seen += other.common.n_seen
         self.common.n_updates += other.common.n_updates
         self.n_per_class[0] += other.n_per_class[1 if flipped else 0]
@@ -252,6 +298,7 @@ cdef class StreamSVMCore(LearnerCore):
 
     cdef void absorb_typed(self, real *w, const real *v, StreamSVMCore other, double sign) noexcept:
         cdef Point z
+        self.take_mean(w)
         z.scale = sign
         z.constant = sign * v[self.n_features] if self.intercept else 0.0
         z.wz = sign * dot(w, v, self.width)
@@ -266,6 +313,20 @@ cdef class StreamSVMCore(LearnerCore):
             self.hold(v, <real *> self.centres, &z)
             self.enclose(<real *> self.centres, w)
 
+    def absorb_mean(self, StreamSVMCore other, double sign):
+        """The mean of both means, by the number of samples."""
+        cdef int64_t n = self.n_learned() + other.n_learned()
+        mine = self.views["average"]
+        mine += (<double> other.n_learned() / n) * (sign * other.mean_of_w() - mine)
+        self.n_averaged[0] = n
+
+    def mean_of_w(self):
+        """(1 - b) u + b w, or w without averaging: what decisions use; ndarray of shape (width,)"""
+        w = self.views["w"].astype(np.float64)
+        if self.average == NULL:
+            return w
+        return w + (1.0 - self.pending()) * (self.views["average"] - w)
+
     # -- decisions ---------------------------------------------------------------------------------
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
@@ -278,6 +339,9 @@ cdef class StreamSVMCore(LearnerCore):
         cdef Point z
         cdef Status status = self.measure(x, w, 1.0, 1.0, &z)
         value[0] = z.wz
+        if self.average != NULL and status <= CHANGED:
+            value[0] += (1.0 - self.pending()) * (
+                self.product(x, <const real *> self.average, &z) - z.wz)
         return status
 
     def check(self):
@@ -288,6 +352,9 @@ cdef class StreamSVMCore(LearnerCore):
                 f"{held} balls are stored, there is room for {self.balls.capacity}")
         if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0:
             raise CorruptModelError("a squared length or radius is negative")
+        if self.average != NULL and not 0 <= self.n_averaged[0] <= self.n_learned():
+            raise CorruptModelError(
+                f"the average is of {self.n_averaged[0]} samples, {self.n_learned()} were learned")
         if self.balls.capacity:
             self.check_balls(held)
         if self.any_out_of_range(held):
@@ -306,6 +373,8 @@ cdef class StreamSVMCore(LearnerCore):
         cdef int64_t i, j, n = self.balls.capacity
         cdef int64_t n_bytes = self.width * (sizeof(float) if self.is_float32 else sizeof(double))
         cdef bint found = ball_out_of_range(self.ball) or self.row_out_of_range(self.w)
+        if self.average != NULL:
+            found |= self.row_out_of_range(self.average)
         for i in range(held):
             found |= self.row_out_of_range(self.centres + i * n_bytes)
             found |= out_of_range(self.balls.square[i])

@@ -42,11 +42,25 @@ class StreamSVMCoreRef(ReferenceCore):
     """The arena's arrays by name: R, xi2, ww, q, w; and the stored balls: centres, gram, square,
     radius, share."""
 
-    def __init__(self, *common, C, slack, bound, normalize, fit_intercept, lookahead):
+    def __init__(
+        self,
+        *common,
+        C,
+        slack,
+        bound,
+        normalize,
+        fit_intercept,
+        lookahead,
+        join,
+        average,
+        class_weight,
+    ):
         super().__init__(*common)
         self.C, self.paper_slack, self.lower = C, slack == "paper", bound == "lower"
         self.normalize, self.intercept, self.flush = normalize, fit_intercept, lookahead > 0
-        self.several = "n_held" in self.views
+        self.several, self.averages = "n_held" in self.views, average
+        self.by_reach = join == "reach" and not self.lower
+        self.balanced = class_weight == "balanced"
 
     def features(self, x, y):
         """y times the sample with the constant appended, scaled to unit norm."""
@@ -58,6 +72,9 @@ class StreamSVMCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return Status.NOT_FINITE
         z = self.features(x, y)
+        if self.balanced:
+            n = self.views["n_per_class"]
+            weight *= 0.5 * (n.sum() + 1) / (n[int(y > 0)] + 1)
         xi2 = 1 / weight if self.paper_slack else 1 / (self.C * weight)
         point = z, z @ z + xi2, z @ z + 1 / self.C, xi2, 0.0
         status = check_point(point[2], z @ self.views["w"], xi2)
@@ -95,6 +112,7 @@ class StreamSVMCoreRef(ReferenceCore):
                     R = grown(R, R_z, d, step, off)
             q += step * (square - q)
             xi2 = (1 - step) ** 2 * xi2 + step**2 * xi2_z
+        self.take_mean()
         w[:] = (1 - step) * w + step * z
         v["ww"][...] = ww = w @ w
         v["xi2"][...], v["q"][...] = xi2, q
@@ -130,8 +148,11 @@ class StreamSVMCoreRef(ReferenceCore):
         v = self.views
         full = v["n_held"] == len(v["radius"])
         if full and not self.flush and not self.lower:
-            self.merge_closest()
+            if self.by_reach:
+                self.solve()
+            self.merge_cheapest()
         v["R"][...] = self.solve()
+        self.take_mean()
         m = int(v["n_held"])
         a = v["share"][:m]
         v["w"][:] = a @ v["centres"][:m]
@@ -141,7 +162,7 @@ class StreamSVMCoreRef(ReferenceCore):
         if full and self.flush:
             self.collapse()
         elif full and self.lower:
-            self.merge_closest()
+            self.merge_cheapest()
 
     def reach(self, a, m):
         """How far each ball reaches from the centre with shares `a`: upper, its farthest point;
@@ -194,7 +215,23 @@ class StreamSVMCoreRef(ReferenceCore):
         v["square"][0] = v["q"] if self.lower else cc
         v["radius"][0] = 0.0 if self.lower else v["R"]
 
-    def merge_closest(self):
+    def joint_reach(self, m, d):
+        """How far the smallest ball around each pair reaches from the centre of the ball around
+        all; `d` are the distances of their centres."""
+        v = self.views
+        G, R = v["gram"][:m, :m], v["radius"][:m]
+        inner, outer = np.minimum(R[:, None], R), np.maximum(R[:, None], R)
+        apart = d + inner > outer  # otherwise one lies in the other
+        t = np.where(R[:, None] < R, 1.0, 0.0)
+        np.divide(R[:, None] - R, d, out=t, where=apart)
+        t = np.where(apart, 0.5 * (1 - t), t)
+        pull = G @ v["share"][:m]
+        norm = np.diag(G)
+        d2 = v["share"][:m] @ pull - 2 * ((1 - t) * pull[:, None] + t * pull)
+        d2 += (1 - t) ** 2 * norm[:, None] + 2 * t * (1 - t) * G + t**2 * norm
+        return np.sqrt(np.maximum(d2, 0.0)) + np.where(apart, (d + inner + outer) / 2, outer)
+
+    def merge_cheapest(self):
         v = self.views
         m = int(v["n_held"])
         G, a, R, square, centres = v["gram"], v["share"], v["radius"], v["square"], v["centres"]
@@ -203,6 +240,8 @@ class StreamSVMCoreRef(ReferenceCore):
         if self.lower:
             total = a[:m, None] + a[:m]
             cost = d2 * np.divide(a[:m, None] * a[:m], total, out=np.zeros((m, m)), where=total > 0)
+        elif self.by_reach:
+            cost = self.joint_reach(m, np.sqrt(d2))
         else:
             cost = np.maximum(
                 (np.sqrt(d2) + R[:m, None] + R[:m]) / 2, np.maximum(R[:m, None], R[:m])
@@ -236,6 +275,23 @@ class StreamSVMCoreRef(ReferenceCore):
         G[:m, j] = G[:m, last]
         v["n_held"] -= 1
 
+    # -- the mean of w over the stream -------------------------------------------------------------
+
+    def pending(self):
+        n, s = int(self.views["n_per_class"].sum()), int(self.views["n_averaged"])
+        return (n - s) * (n + s + 1) / (n * (n + 1)) if n > s else 0.0
+
+    def take_mean(self):
+        if self.averages:
+            v = self.views
+            v["average"] += v["w"].dtype.type(self.pending()) * (v["w"] - v["average"])
+            v["n_averaged"][...] = v["n_per_class"].sum()
+
+    def mean_of_w(self):
+        v = self.views
+        w = v["w"].astype(np.float64)
+        return w + (1 - self.pending()) * (v["average"] - w) if self.averages else w
+
     # -- entry points ------------------------------------------------------------------------------
 
     def absorb(self, other, flipped):
@@ -244,7 +300,13 @@ class StreamSVMCoreRef(ReferenceCore):
         zz = float(o["ww"] + o["xi2"])
         square = float(o["q"]) if self.lower else zz
         R = 0.0 if self.lower else float(o["R"])
+        self.take_mean()
         (self.hold if self.several else self.take)(z, zz, square, float(o["xi2"]), R)
+        if self.averages:
+            n = int(v["n_per_class"].sum() + o["n_per_class"].sum())
+            theirs = other.mean_of_w() * (-1.0 if flipped else 1.0)
+            v["average"] += (o["n_per_class"].sum() / n) * (theirs - v["average"])
+            v["n_averaged"][...] = n
         v["n_seen"] += o["n_seen"]
         v["n_updates"] += o["n_updates"]
         v["n_per_class"] += o["n_per_class"][::-1] if flipped else o["n_per_class"]
@@ -253,4 +315,4 @@ class StreamSVMCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return np.nan
         z = self.features(x, 1.0)
-        return float(self.views["w"] @ z) if z @ z + 1 / self.C <= MAX_SQUARE else np.nan
+        return float(self.mean_of_w() @ z) if z @ z + 1 / self.C <= MAX_SQUARE else np.nan

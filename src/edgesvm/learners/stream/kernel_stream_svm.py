@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,22 +20,25 @@ __all__ = ["KernelStreamSVM"]
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelStreamSVM(KernelLearner):
-    """StreamSVM with a kernel: one pass, one ball, at most ``max_vectors`` vectors.
+    """StreamSVM with a kernel: one pass, at most ``max_vectors`` vectors.
 
     Parameters
     ----------
     max_vectors : int, default 100
-        Number of vectors stored. When a new sample needs room, the older vector of the smallest
-        share is removed and its share goes to the vector nearest to it.
+        Number of vectors stored.
     kernel, gamma, degree, coef0
         The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
-    C : float, default 1.0
+    C : float, default 100.0
         Penalty of the l2-SVM's squared slack; > 0.
-    bound : {"upper", "lower"}, default "upper"
-        As for `StreamSVM`. "upper": when a vector is removed, R grows by the centre's displacement,
-        so the ball still encloses all that it enclosed.
+    bound : {"upper", "lower"}, default "lower"
+        As for `StreamSVM`.
+    when_full : {"newton", "share"}, default "newton"
+        What follows when the last place is taken. "newton": the ball ends and the vectors stay;
+        each later sample inside the margin is a Newton step of the same l2-SVM over their span.
+        "share": the ball goes on; for a new vector the older one of the smallest share is removed,
+        and its share goes to the vector nearest to it.
     dtype : {"float32", "float64"}, default "float32"
-        Type of samples, vectors and the sums inside a kernel value.
+        Type of samples and vectors, and with "share" of the sums inside a kernel value.
 
     Attributes
     ----------
@@ -46,15 +50,28 @@ class KernelStreamSVM(KernelLearner):
     Notes
     -----
     Rai, Daumé III & Venkatasubramanian 2008, "All of the above calculations can be kernelized";
-    what happens at ``max_vectors`` is not in the paper. Bytes: see ``plan``; 72 + (max_vectors + 1)
-    (n_features s + 40), s = 4 or 8.
+    what happens at ``max_vectors`` is not in the paper. ``KernelStreamSVM(bound="upper",
+    when_full="share", C=1.0)`` with room for every update is the paper's algorithm.
+
+    `radius_` with "share" and "upper": when a vector is removed, R grows by the centre's
+    displacement, so the ball still encloses all that it enclosed. With "share" and "lower", it is
+    at most the radius of the smallest ball around all samples. With "newton", it remains that of
+    the ball when the last place was taken: with "lower" still at most the radius of the smallest
+    ball, with "upper" a ball around the samples until then and no others.
+
+    With "upper" few samples are outside the ball (about 15 of 4,000), so the last place is rarely
+    taken: "newton" is meant for "lower". With "newton" samples of a label that comes only after the
+    last place was taken are learned with one vector of that label, which replaces the newest.
+
+    Bytes: see ``plan``; with "newton" 72 + max_vectors (n_features s + 40) + 4 max_vectors
+    (max_vectors + 1), with "share" 72 + (max_vectors + 1) (n_features s + 40), s = 4 or 8.
 
     Examples
     --------
     >>> import numpy as np
     >>> from edgesvm import RBF, KernelStreamSVM
     >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=np.float32)
-    >>> model = KernelStreamSVM(max_vectors=10, kernel=RBF(2.0), C=10.0, bound="lower")
+    >>> model = KernelStreamSVM(max_vectors=10, kernel=RBF(2.0))
     >>> _ = model.partial_fit(X, [0, 0, 1, 1])
     >>> model.predict(X)
     array([0, 0, 1, 1])
@@ -63,28 +80,44 @@ class KernelStreamSVM(KernelLearner):
     _capacity = "max_vectors"
 
     _compiled = KernelStreamSVMCore
-    _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype")
+    _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype", "when_full")
+    _absent: ClassVar[Mapping[str, Any]] = {"when_full": "share"}
 
+    C: float = 100.0
     max_vectors: int = 100
-    bound: str = "upper"
+    bound: str = "lower"
+    when_full: str = "newton"
 
     def _check_params(self) -> None:
         whole("max_vectors", self.max_vectors, 1, MAX_CAPACITY)
         positive("C", self.C)
         one_of("bound", self.bound, "upper", "lower")
+        one_of("when_full", self.when_full, "newton", "share")
         self._kernel(1)
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        slots = int(self.max_vectors) + 1
+        slots = int(self.max_vectors)
+        if self.when_full == "newton":
+            per_vector = ("share", "sign", "weight", "row", "gain")
+            factor = [("L", "f8", (slots * (slots + 1) // 2,))]
+        else:
+            slots += 1  # one for the new sample
+            per_vector, factor = ("share", "sign", "norm", "own", "row"), []
         return [
             *((name, "f8", ()) for name in ("R", "xi2", "ww", "q")),
             ("n_held", "i8", ()),
-            *((name, "f8", (slots,)) for name in ("share", "sign", "norm", "own", "row")),
+            *((name, "f8", (slots,)) for name in per_vector),
+            *factor,
             ("vectors", self.dtype, (slots, n_features)),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return {"C": float(self.C), "bound": self.bound, "kernel": self._kernel(n_features)}
+        return {
+            "C": float(self.C),
+            "bound": self.bound,
+            "when_full": self.when_full,
+            "kernel": self._kernel(n_features),
+        }
 
     @property
     def support_vectors_(self) -> np.ndarray:
@@ -101,5 +134,6 @@ class KernelStreamSVM(KernelLearner):
 
     @property
     def radius_(self) -> float:
-        """Radius of the ball in feature space; 0.0 before the second sample."""
+        """Radius of the ball in feature space; 0.0 before the second sample. See the notes for what
+        it bounds."""
         return float(self._allocated.views["R"])

@@ -1,0 +1,223 @@
+"""The average of the weights over the stream, against its definition; class weights; the learner as
+printed in the paper.
+"""
+
+import numpy as np
+import pytest
+from each import each
+from geometry import gram_of, smallest_ball
+from streams import ENGINES, gaussian, make
+
+from edgesvm import CorruptModelError, OneVsOne, Standardized, StreamSVM
+from edgesvm.persist.format import Snapshot, pack
+from edgesvm.persist.store import describe, restore, snapshot_bytes
+
+KEPT = ({}, {"n_balls": 3}, {"lookahead": 4}, {"n_balls": 3, "join": "reach"})
+TOLERANCE = {"float32": 1e-5, "float64": 1e-12}
+
+engines = pytest.mark.parametrize("engine", ENGINES)
+kept_ones = each("kept", KEPT, ids=str)
+bounds = each("bound", ["upper", "lower"])
+
+
+def stream(n=120, seed=3):
+    return gaussian(np.random.default_rng(seed), n, 4)
+
+
+def weights_after_each(model, X, y):
+    """w after each sample, (n, width)."""
+    found = []
+    for x, label in zip(X, y, strict=True):
+        model.learn_one(x, label)
+        found.append(model._allocated.views["w"].astype(float))
+    return np.array(found)
+
+
+def plane(model):
+    return np.append(model.coef_[0], model.intercept_)
+
+
+@engines
+@kept_ones
+@bounds
+@each("dtype", TOLERANCE)
+def test_sample_t_counts_t_times(dtype, bound, kept, engine):
+    X, y = stream()
+    X = X.astype(dtype)
+    model = make(StreamSVM, engine, bound=bound, average=True, dtype=dtype, **kept)
+    last = make(StreamSVM, engine, bound=bound, dtype=dtype, **kept)
+    for learner in (model, last):
+        learner.allocate(4, classes=[-1, 1])
+    after = weights_after_each(model, X, y)
+    np.testing.assert_array_equal(after, weights_after_each(last, X, y))  # the ball is the same
+    t = np.arange(1, len(X) + 1)
+    close = {"rtol": 0, "atol": TOLERANCE[dtype]}
+    np.testing.assert_allclose(plane(model), t @ after / t.sum(), **close)
+    z = np.hstack([X, np.ones((len(X), 1))])
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    np.testing.assert_allclose(model.decision_function(X), z @ plane(model), **close)
+
+
+@engines
+def test_a_sample_inside_changes_counters_only(engine):
+    X, y = stream()
+    model = make(StreamSVM, engine, average=True).partial_fit(X.astype("f"), y)
+    before = {name: view.tobytes() for name, view in model._allocated.views.items()}
+    plane_before = plane(model)
+    assert not model.learn_one(X[0].astype("f"), y[0])
+    changed = {n for n, view in model._allocated.views.items() if view.tobytes() != before[n]}
+    assert changed == {"n_seen", "n_per_class"}
+    assert (plane(model) != plane_before).any()  # w counts for one sample more
+
+
+@engines
+@kept_ones
+@bounds
+@each("swapped", [False, True])
+def test_merged_averages_count_by_samples(swapped, bound, kept, engine):
+    X, y = stream()
+    known = [[-1, 1], [1, -1] if swapped else [-1, 1]]
+    params = {"bound": bound, "average": True, "dtype": "float64", **kept}
+    here, there = (make(StreamSVM, engine, **params).allocate(4, classes=c) for c in known)
+    here.partial_fit(X[:80], y[:80])
+    there.partial_fit(X[80:], y[80:])
+    expected = (80 * plane(here) + 40 * plane(there)) / 120
+    here.merge(there)
+    np.testing.assert_allclose(plane(here), expected, rtol=1e-9, atol=1e-12)
+    more, labels = stream(10, seed=8)
+    sign = here._allocated.labels.sign
+    after = sign * weights_after_each(here, 2.0 * more, labels)
+    t = np.arange(121, 131)  # goes on as after 120 samples
+    expected = (7260 * expected + t @ after) / (7260 + t.sum())
+    np.testing.assert_allclose(plane(here), expected, rtol=1e-9, atol=1e-12)
+
+
+@engines
+@kept_ones
+@bounds
+def test_balanced_is_a_weight_from_running_counts(bound, kept, engine):
+    X, y = stream()
+    y[20:80] = -1
+    seen = np.cumsum(y[:, None] == [-1, 1], axis=0)
+    weight = np.arange(1, len(y) + 1) / (2 * seen[np.arange(len(y)), (y > 0).astype(int)])
+    params = {"bound": bound, "dtype": "float64", "C": 0.3, **kept}
+    balanced = make(StreamSVM, engine, class_weight="balanced", **params)
+    weighted = make(StreamSVM, engine, **params)
+    balanced.partial_fit(X, y, classes=[-1, 1])
+    weighted.partial_fit(X, y, classes=[-1, 1], sample_weight=weight)
+    np.testing.assert_allclose(balanced.coef_, weighted.coef_, rtol=1e-9, atol=1e-15)
+    plain = make(StreamSVM, engine, **params).partial_fit(X, y, classes=[-1, 1])
+    assert np.abs(plain.coef_ - balanced.coef_).max() > 1e-3
+
+
+@engines
+@each("C", [1.0, 5.0])
+def test_of_paper_is_what_is_printed(C, engine):
+    X, y = stream()
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    w, R, xi2 = y[0] * X[0], 0.0, 1.0
+    for x, label in zip(X[1:], y[1:], strict=True):
+        d = np.sqrt(((w - label * x) ** 2).sum() + xi2 + 1 / C)
+        if d >= R:
+            step = (1 - R / d) / 2
+            w = w + step * (label * x - w)
+            R = (R + d) / 2
+            xi2 = xi2 * (1 - step) ** 2 + step**2
+    model = StreamSVM.of_paper(C=C, dtype="float64")
+    model._engine = engine
+    model.partial_fit(X, y, classes=[-1, 1])
+    np.testing.assert_allclose(plane(model), [*w, 0.0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.radius_, R, rtol=1e-12)
+    np.testing.assert_allclose(model.decision_function(X), X @ w, rtol=1e-9, atol=1e-12)
+
+
+def test_of_paper_takes_other_values():
+    model = StreamSVM.of_paper(n_balls=4, fit_intercept=True)
+    assert (model.C, model.bound, model.slack, model.average) == (1.0, "upper", "paper", False)
+    assert (model.n_balls, model.fit_intercept) == (4, True)
+
+
+# -- several balls ---------------------------------------------------------------------------------
+
+
+@engines
+def test_joined_by_reach_more_balls_need_a_smaller_radius(engine):
+    """Times the smallest ball, found by brute force, on rows of unit norm in 31 dimensions. The
+    closest pair needs a larger ball than one alone, which the docstring says.
+    """
+    ratio = {"one": [], "closest": [], "reach": []}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.hstack([rng.standard_normal((150, 30)), np.ones((150, 1))])
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        y = np.where(X[:, 0] > 0, 1, -1)
+        below, _ = smallest_ball(gram_of(X, y, 10.0), gap=1e-4)
+        for name, values in ratio.items():
+            kept = {} if name == "one" else {"n_balls": 8, "join": name}
+            model = make(
+                StreamSVM,
+                engine,
+                C=10.0,
+                normalize=False,
+                fit_intercept=False,
+                dtype="float64",
+                **kept,
+            )
+            values.append(model.partial_fit(X, y, classes=[-1, 1]).radius_ / below)
+    assert max(ratio["one"]) <= 1.5
+    assert max(ratio["reach"]) < 1.25
+    assert np.mean(ratio["reach"]) < np.mean(ratio["one"]) - 0.02
+    assert np.mean(ratio["closest"]) > 1.5
+
+
+# -- snapshots -------------------------------------------------------------------------------------
+
+
+def test_what_is_not_in_an_old_snapshot_has_its_old_meaning():
+    X, y = stream()
+    old = StreamSVM(bound="upper", average=False).partial_fit(X.astype("f"), y)
+    assert old._snapshot().params.keys().isdisjoint({"average", "class_weight", "join"})
+    again = restore(pack(old._snapshot()))
+    assert (again.average, again.class_weight, again.join) == (False, None, "closest")
+
+
+@each("kind", [Standardized, OneVsOne])
+def test_an_old_snapshot_that_names_no_learner(kind):
+    """Its learner is the default of the first release."""
+    X, y = stream()
+    more = {} if kind is Standardized else {"n_classes": 2}
+    first = StreamSVM(bound="upper", average=False)
+    told = kind(learner=first, **more).partial_fit(X.astype("f"), y)
+    snapshot = told._snapshot()
+    unnamed = Snapshot(
+        snapshot.learner,
+        {**snapshot.params, "learner": None},
+        4,
+        snapshot.labels,
+        snapshot.closed,
+        snapshot.arena,
+    )
+    again = restore(pack(unnamed))
+    np.testing.assert_array_equal(again.decision_function(X), told.decision_function(X))
+
+
+@each("kind", [Standardized, OneVsOne])
+def test_a_new_snapshot_names_the_default(kind):
+    X, y = stream()
+    model = kind().partial_fit(X.astype("f"), y)
+    data = pack(model._snapshot())
+    assert data.startswith(describe(model))
+    assert len(data) <= snapshot_bytes(model)
+    again = restore(data)
+    assert repr(again.learner) == "StreamSVM()"
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@engines
+@each("count", [-1, 121])
+def test_an_average_of_more_samples_than_were_learned_is_refused(count, engine):
+    X, y = stream()
+    model = make(StreamSVM, engine, average=True).partial_fit(X.astype("f"), y)
+    model._allocated.views["n_averaged"][...] = count
+    with pytest.raises(CorruptModelError, match="average"):
+        restore(pack(model._snapshot()))
