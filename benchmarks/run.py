@@ -28,6 +28,7 @@ STUDIES = (
     "twin/stream",
     "twin/memory",
     "twin/table",
+    "twin/dictionary",
     "incremental/exact",
     "incremental/window",
     "incremental/table",
@@ -36,6 +37,7 @@ STUDIES = (
     "enclosing/margin",
     "enclosing/table",
     "enclosing/figures",
+    "online/table",
 )
 
 

@@ -75,8 +75,8 @@ REFUSALS: dict[Status, str] = {
         "has a feature that is NaN or infinite, or too large to be squared in {dtype}"
     ),
     Status.BAD_WEIGHT: (
-        "has a weight that is negative, NaN or infinite, or so small that its reciprocal "
-        "overflows; give a finite weight >= 0"
+        "has a weight that is negative, NaN or infinite, so small that its reciprocal overflows, "
+        "or so large that the model would overflow; give a finite weight >= 0"
     ),
     Status.FULL: (
         "does not fit: the store already holds max_samples samples; give a larger max_samples, or"

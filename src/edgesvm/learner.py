@@ -98,7 +98,7 @@ class Learner:
     """
 
     dtype: str
-    _capacity: ClassVar[str]  # the parameter that `within` makes as large as fits
+    _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
     # Parameters that older snapshots do not have, with the value that is meant there. A snapshot
@@ -328,7 +328,9 @@ class Learner:
             return False
 
     def _of_capacity(self: Self, capacity: int) -> Self:
-        """The same learner with another capacity."""
+        """The same learner with another capacity, if it has one."""
+        if not self._capacity:
+            return self
         return type(self)(**{**self.get_params(deep=False), self._capacity: capacity})
 
     def _capacity_range(self) -> tuple[int, int]:

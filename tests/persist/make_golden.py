@@ -12,20 +12,27 @@ from typing import Any
 import numpy as np
 
 from edgesvm import (
+    LASVM,
     RBF,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    Forgetron,
     IncrementalDecrementalSVM,
     IncrementalSVM,
+    KernelPerceptron,
     KernelStreamSVM,
     Linear,
     OneVsOne,
     OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
     RandSVM,
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
     load,
@@ -105,7 +112,10 @@ GOLDEN: dict[str, Learner] = {
     "windowed_f32": WindowedSVM(
         window=2, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256, C=2.0
     ),
-    "twins_rbf_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "twins_control_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "settled_twins_f64": TwinDictionarySVM(
+        max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64"
+    ),
     "incremental_decremental_f64": IncrementalDecrementalSVM(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"
     ),
@@ -120,6 +130,16 @@ GOLDEN: dict[str, Learner] = {
     "core_vectors_margin_f64": CoreVectorMachine(
         max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2, dtype="float64"
     ),
+    "perceptron_f32": Perceptron(),
+    "passive_aggressive_f64": PassiveAggressive(
+        variant="PA-II", C=0.1, fit_intercept=False, dtype="float64"
+    ),
+    "pegasos_f32": Pegasos(lambda_=0.1, batch_size=7, project=True),
+    "kernel_perceptron_f32": KernelPerceptron(
+        max_vectors=7, kernel=RBF(0.25), when_full="random", seed=3
+    ),
+    "forgetron_f64": Forgetron(max_vectors=7, kernel=RBF(0.25), dtype="float64"),
+    "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 
 

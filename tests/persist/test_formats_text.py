@@ -8,20 +8,27 @@ import numpy as np
 from each import each
 
 from edgesvm import (
+    LASVM,
     RBF,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    Forgetron,
     FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
+    KernelPerceptron,
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
     RandSVM,
     ReservoirSVM,
     Standardized,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
 )
@@ -60,9 +67,16 @@ SETTINGS = [
     (BallVectorMachine(max_core=40, n_probes=9), CORE),
     (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
+    (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
+    (Perceptron(), {"W": D + 1}),
+    (PassiveAggressive(fit_intercept=False, dtype="float64"), {"W": D}),
+    (Pegasos(batch_size=20), {"W": D + 1}),
+    (KernelPerceptron(max_vectors=7), {"M": 7}),
+    (Forgetron(max_vectors=7, dtype="float64"), {"M": 7}),
+    (LASVM(max_vectors=7), {"M": 8}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
@@ -190,6 +204,7 @@ SCORED = [
     (WindowedSVM(kernel=KERNEL, batch_size=30, max_vectors=60), windowed),
     (WindowedSVM(kernel=KERNEL, batch_size=70, max_vectors=90), windowed),
     (IncrementalDecrementalSVM(kernel=KERNEL, C=3.0), samples),
+    (TwinDictionarySVM(kernel=KERNEL, max_twins=9, settle_after=60), samples),
 ]
 
 

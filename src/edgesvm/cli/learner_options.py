@@ -8,17 +8,24 @@ from edgesvm.cli import arguments
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
+    LASVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    Forgetron,
     FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
+    KernelPerceptron,
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
     ReservoirSVM,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
 )
@@ -37,7 +44,14 @@ KINDS: dict[str, type[Learner]] = {
     "core-vector": CoreVectorMachine,
     "ball-vector": BallVectorMachine,
     "twin": TwinVectorMachine,
+    "twin-dictionary": TwinDictionarySVM,
     "incremental-decremental": IncrementalDecrementalSVM,
+    "lasvm": LASVM,
+    "forgetron": Forgetron,
+    "kernel-perceptron": KernelPerceptron,
+    "perceptron": Perceptron,
+    "passive-aggressive": PassiveAggressive,
+    "pegasos": Pegasos,
 }
 OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
 DEFAULT_KIND = "stream"
@@ -65,8 +79,11 @@ def add_to(
         "batch: solves the last samples again; reservoir: solves a random sample of the stream; "
         "incremental: trains a batch at a time; windowed: the last batches only; "
         "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
-        "twin: exact SVM on weighted twin vectors; incremental-decremental: exact SVM of the "
-        "last samples. All but stream and fourier use an RBF kernel unless --kernel is given",
+        "twin: exact SVM on weighted twin vectors; twin-dictionary: twins that settle, then "
+        "second-order steps; incremental-decremental: exact SVM of the "
+        "last samples; lasvm: two steps of SMO per sample; to compare with: forgetron, "
+        "kernel-perceptron, and the linear perceptron, passive-aggressive, pegasos. All but "
+        "stream, fourier and the linear ones use an RBF kernel unless --kernel is given",
     )
     group.add_argument(
         "--bound",
@@ -77,7 +94,8 @@ def add_to(
     group.add_argument(
         "--C",
         type=float,
-        help="penalty of margin violations; default 1, for kernel-stream and twin 100",
+        help="penalty of margin violations; default 1, for kernel-stream, twin and twin-dictionary "
+        "100",
     )
     group.add_argument(
         "--lookahead",
@@ -108,8 +126,8 @@ def add_to(
         "--max-vectors",
         type=arguments.count,
         metavar="M",
-        help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental); "
-        "default: as many as fit",
+        help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental, "
+        "lasvm, forgetron, kernel-perceptron); default: as many as fit",
     )
     group.add_argument(
         "--when-full",
@@ -144,7 +162,7 @@ def add_to(
         "--max-twins",
         type=arguments.count,
         metavar="B",
-        help="twins stored (twin); default: as many as fit",
+        help="twins stored (twin, twin-dictionary); default: as many as fit",
     )
     group.add_argument(
         "--max-core",
@@ -161,7 +179,7 @@ def add_to(
     group.add_argument(
         "--kernel",
         choices=("rbf", "poly", "linear"),
-        help="kernel (all learners but stream, fourier, core-vector and ball-vector); default rbf",
+        help="kernel (all learners with one but core-vector and ball-vector); default rbf",
     )
     group.add_argument(
         "--gamma",
@@ -199,7 +217,14 @@ OWN: dict[str, tuple[str, ...]] = {
     "fourier": ("gamma", "n_directions", "loss", "dtype"),
     "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
+    "twin-dictionary": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "lasvm": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "forgetron": ("max_vectors", "kernel", "gamma", "dtype"),
+    "kernel-perceptron": ("max_vectors", "kernel", "gamma", "dtype"),
+    "perceptron": ("dtype",),
+    "passive-aggressive": ("C", "dtype"),
+    "pegasos": ("dtype",),
     "core-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "ball-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),

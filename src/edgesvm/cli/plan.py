@@ -108,7 +108,7 @@ def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
             fitting = learner.fitted_into(options.memory, options.features)
             inner = learner_options.innermost(fitting)
             row[how] = {
-                "capacity": {kind._capacity: getattr(inner, kind._capacity)},
+                "capacity": {own: getattr(inner, own) for own in (kind._capacity,) if own},
                 "bytes": fitting.plan(options.features).total,
             }
         except MemoryBudgetError as error:
@@ -126,8 +126,7 @@ def _parts(options: argparse.Namespace) -> str:
 def _capacity(row: dict, how: str) -> str:
     if "needs" in row[how]:
         return "does not fit"
-    ((name, value),) = row[how]["capacity"].items()
-    return f"{name}={value}"
+    return ", ".join(f"{name}={value}" for name, value in row[how]["capacity"].items()) or "-"
 
 
 def _bytes(row: dict, how: str) -> str:

@@ -13,11 +13,13 @@ cdef struct PackedFactor:   # all arrays and scalars are the caller's
     double *solution        # (width + 1,): (b, x); TMP in `factor_remove`
 
 cdef void factor_forward(const PackedFactor *f) noexcept nogil
+cdef void factor_backward(const PackedFactor *f, double *x) noexcept nogil
 cdef void factor_solve(const PackedFactor *f) noexcept nogil
 cdef double factor_complement(const PackedFactor *f, double k_ii) noexcept nogil
 cdef void factor_append(
     const PackedFactor *f, double delta, const double *row, int64_t n) noexcept nogil
 cdef int64_t factor_remove(const PackedFactor *f, int64_t p) noexcept nogil
+cdef void factor_add_outer(const PackedFactor *f, double rho) noexcept nogil
 cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil
 
 

@@ -43,18 +43,24 @@ cdef void factor_forward(const PackedFactor *f) noexcept nogil:
 
 cdef void factor_solve(const PackedFactor *f) noexcept nogil:
     """solution = (b, x) of the bordered system"""
-    cdef int64_t i, m = f.order[0]
-    cdef const double *row
+    cdef int64_t m = f.order[0]
     cdef double *x = f.solution + 1
     cdef double b
     factor_forward(f)
     b = (dot(f.ones, x, m) - f.border[0]) / dot(f.ones, f.ones, m)
     add_scaled(-b, f.ones, x, m)
-    for i in range(m - 1, -1, -1):
+    factor_backward(f, x)
+    f.solution[0] = b + f.lift[0] * f.border[0]
+
+
+cdef void factor_backward(const PackedFactor *f, double *x) noexcept nogil:
+    """x = L^-T @ x"""
+    cdef int64_t i
+    cdef const double *row
+    for i in range(f.order[0] - 1, -1, -1):
         row = f.pool + packed(i)
         x[i] /= row[i]
         add_scaled(-x[i], row, x, i)
-    f.solution[0] = b + f.lift[0] * f.border[0]
 
 
 cdef double factor_complement(const PackedFactor *f, double k_ii) noexcept nogil:
@@ -113,6 +119,34 @@ cdef void rotate_out(const PackedFactor *f, int64_t p) noexcept nogil:
         memmove(f.pool + packed(i), row, (i + 1) * sizeof(double))
 
 
+cdef void factor_add_outer(const PackedFactor *f, double rho) noexcept nogil:
+    """L L^T += rho v v^T, rho > 0, given solution[1:] = z = L^-1 v. From then on L is no longer the
+    factor of K + lift: `ones` and `border` are TMP.
+
+    v v^T = L z z^T L^T, so the new factor is L times that of 1 + rho z z^T (Gill, Golub, Murray &
+    Saunders 1974, method C1), whose diagonal is sqrt(tau_k / tau_k-1), with z_i share_k below it:
+    tau_k = 1 + rho (z_0^2 + .. + z_k^2), share_k = rho z_k / sqrt(tau_k tau_k-1).
+    """
+    cdef int64_t i, k, m = f.order[0]
+    cdef const double *z = f.solution + 1
+    cdef double *diagonal = f.ones
+    cdef double *share = f.border + 1
+    cdef double *row
+    cdef double tau, before = 1.0, below
+    for k in range(m):
+        tau = before + rho * z[k] * z[k]
+        diagonal[k] = sqrt(tau / before)
+        share[k] = rho * z[k] / sqrt(tau * before)
+        before = tau
+    for i in range(m):
+        row = f.pool + packed(i)
+        below = 0.0
+        for k in range(i, -1, -1):
+            tau = row[k]
+            row[k] = diagonal[k] * tau + below * share[k]
+            below += tau * z[k]
+
+
 cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil:
     """Remove entry i from the stored rows of K, of length n; i is not in S."""
     cdef int64_t p
@@ -168,6 +202,15 @@ cdef class PackedFactorView:
         factor_drop_column(&self.f, i, len(self.K))
         self.K = np.delete(np.delete(self.K, i, 0), i, 1)
         self.S = [j - (j > i) for j in self.S]
+
+    def add_outer(self, rho, v):
+        """L L^T += rho v v^T; returns L^-T L^-1 v, from before."""
+        self.arrays["border"][1:1 + self.order] = v
+        factor_forward(&self.f)
+        cdef cnp.ndarray x = self.arrays["solution"][1:1 + self.order].copy()
+        factor_backward(&self.f, <double *> cnp.PyArray_DATA(x))
+        factor_add_outer(&self.f, rho)
+        return x
 
     def solve(self, total, values):
         """(b, x):  sum(x) = total,  K_SS x + b = values"""

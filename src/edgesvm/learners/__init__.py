@@ -8,29 +8,44 @@ from edgesvm.learners.enclosing.core_vector_machine import CoreVectorMachine
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
-from edgesvm.learners.kernel_learner import KernelLearner
+from edgesvm.learners.kernel_learner import KernelLearner, KernelMethod
 from edgesvm.learners.multiclass import OneVsOne, OneVsRest
+from edgesvm.learners.online.forgetron import Forgetron
+from edgesvm.learners.online.kernel_perceptron import KernelPerceptron
+from edgesvm.learners.online.lasvm import LASVM
+from edgesvm.learners.online.passive_aggressive import PassiveAggressive
+from edgesvm.learners.online.pegasos import Pegasos
+from edgesvm.learners.online.perceptron import Perceptron
 from edgesvm.learners.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
+from edgesvm.learners.twin.twin_dictionary_svm import TwinDictionarySVM
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 
 __all__ = [
+    "LASVM",
     "LEARNERS",
     "BallVectorMachine",
     "BatchSVM",
     "CoreVectorMachine",
+    "Forgetron",
     "FourierSVM",
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelLearner",
+    "KernelMethod",
+    "KernelPerceptron",
     "KernelStreamSVM",
     "OneVsOne",
     "OneVsRest",
+    "PassiveAggressive",
+    "Pegasos",
+    "Perceptron",
     "RandSVM",
     "ReservoirSVM",
     "StreamSVM",
+    "TwinDictionarySVM",
     "TwinVectorMachine",
     "WindowedSVM",
 ]

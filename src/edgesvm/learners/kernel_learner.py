@@ -11,7 +11,7 @@ KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelLearner(Learner):
+class KernelMethod(Learner):
     """Base of the learners with a kernel.
 
     Parameters
@@ -24,8 +24,6 @@ class KernelLearner(Learner):
         Degree of "poly", 1 to 64.
     coef0 : float, default 1.0
         Constant term of "poly", >= 0.
-    C : float, default 1.0
-        Penalty of a margin violation; > 0.
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples.
     """
@@ -34,7 +32,6 @@ class KernelLearner(Learner):
     gamma: float | None = None
     degree: int = 3
     coef0: float = 1.0
-    C: float = 1.0
     dtype: str = "float32"
 
     def _kernel(self, n_features: int) -> Kernel:
@@ -53,3 +50,16 @@ class KernelLearner(Learner):
             f"kernel={kernel!r}: give 'linear', 'rbf', 'poly', or Linear(), RBF(gamma),"
             " Polynomial(degree)"
         )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelLearner(KernelMethod):
+    """Base of the SVMs with a kernel: a `KernelMethod` with a penalty.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Penalty of a margin violation; > 0.
+    """
+
+    C: float = 1.0

@@ -80,6 +80,47 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/learners/twin/_twin_vector_machine.pyx",
+            (
+                "return total / (self.C * self.max_twins) if self.control_C else 1.0 / self.C",
+                "return total / (self.C * self.max_twins)",
+                "C is always controlled",
+            ),
+            (
+                "            after = pairs[count - 1]\n",
+                "            return False\n",
+                "as printed, only the first pairs are examined",
+            ),
+            (
+                "return STUCK    # the new sample is ignored",
+                "return OVERFLOWED",
+                "as printed, two margin twins are merged where no pair passes",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/twin/_twin_dictionary_svm.pyx",
+            (
+                "if fabs(f) > self.m1 * (1.0 + EDGE) or y * f >= 1.0:",
+                "if y * f >= 1.0:",
+                "settled twins learn from samples far on the wrong side",
+            ),
+            (
+                "        factor_add_outer(&self.factor, weight / self.r)\n",
+                "        factor_add_outer(&self.factor, 1.0 / self.r)\n",
+                "the precision does not see the weight",
+            ),
+            (
+                "v.b += step * v.lift * total",
+                "v.b += step * total",
+                "the intercept moves without the lift",
+            ),
+            (
+                "if v.mu != 1.0 or not (",
+                "if not (",
+                "a snapshot's margin is not checked once the twins have settled",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/learners/twin/_incremental_decremental_svm.pyx",
             (
                 "moves[0].slot = 0 if self.when_full == OLDEST else self.farthest()",

@@ -59,12 +59,8 @@ cdef class AdiabaticCore(PathCore):
             raise CorruptModelError("the weights or the margin are out of range")
         if ((states < 0) | (states > 4)).any():
             raise CorruptModelError("a twin's state is out of range")
-        S = self.views["S"][:v.m]
-        if not np.array_equal(np.sort(S), np.flatnonzero(states % 2)):
-            raise CorruptModelError("the margin set does not match the states")
         self.check_vectors()
         self.check_solution()
-        self.check_factor()
 
     def check_vectors(self):
         cdef int64_t i
@@ -73,6 +69,15 @@ cdef class AdiabaticCore(PathCore):
                 raise CorruptModelError(f"twin {i} is too large")
 
     def check_solution(self):
+        """Check that the twins on the margin are those of their states, that the factor is theirs,
+        and that coefficients and decision values belong together."""
+        S, states = self.views["S"][:self.solver.m], self.views["state"][:self.solver.n]
+        if not np.array_equal(np.sort(S), np.flatnonzero(states % 2)):
+            raise CorruptModelError("the margin set does not match the states")
+        self.check_coefficients()
+        self.check_factor()
+
+    def check_coefficients(self):
         """Check that the coefficients, b and g match the twins, up to rounding."""
         cdef Solver *v = self.solver
         cdef int64_t i

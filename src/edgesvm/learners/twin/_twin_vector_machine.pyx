@@ -3,10 +3,10 @@
 One path adds a new sample, removes the twins that make room for it, and changes C accordingly
 (UpdateTVM). The pair to merge is the one of smallest distortion that passes the test of 4.2.4,
 preferably one that hardly shifts the decision function. If none of the CANDIDATES nearest passes,
-the best of them is merged, so that learning never stops.
+the best of them is merged, so that learning never stops. With rejection="paper" the test alone
+decides, over all pairs, and if none passes the new sample is ignored.
 """
 
-cimport cython
 from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memmove
@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memmove
 from edgesvm.core.linalg cimport real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
-from edgesvm.learners.twin._margin_set cimport OVERFLOWED, REACHED, Outcome
+from edgesvm.learners.twin._margin_set cimport OVERFLOWED, REACHED, STUCK, Outcome
 from edgesvm.learners.twin._path cimport Move
 
 from edgesvm.errors import CorruptModelError
@@ -30,34 +30,25 @@ cpdef enum:
 # Larger than every distortion, and finite.
 cdef double MAX_DISTORTION = 1e300
 
-cdef struct Counters:           # from "n_accepted" on
-    int64_t n_accepted
-    int64_t n_absorbed
-    int64_t n_merged
-    int64_t n_removed
-    int64_t n_rejected
-    int64_t n_forced
 
-cdef struct Pair:
-    double distortion
-    int64_t i
-    int64_t j
+cdef void between(
+    const real *x, const real *z, double part, real *q, int64_t n_features
+) noexcept nogil:
+    """q = x + part * (z - x)"""
+    cdef int64_t j
+    for j in range(n_features):
+        q[j] = <real> (<double> x[j] + part * (<double> z[j] - <double> x[j]))
 
 
-@cython.final
 cdef class TwinVectorMachineCore(AdiabaticCore):
     """State and step. The public class has checked the parameters."""
-    cdef double C, m1, m2, eta
-    cdef bint in_feature_space, one_sided, rejection
-    cdef int64_t max_twins
-    cdef Counters *counters
-    cdef double *distortion_bound   # (slots,): a lower bound on the distortion of this twin's pairs
 
-    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
+    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, control_C, kernel):
         super().__init__(*common, kernel=kernel)
         self.C, self.m1, self.m2, self.eta = C, m1, m2, eta
         self.in_feature_space = merge == "feature"
-        self.one_sided, self.rejection = merge_side == "one", rejection
+        self.one_sided, self.control_C = merge_side == "one", control_C
+        self.rejection, self.as_printed = bool(rejection), rejection == "paper"
         self.max_twins = self.slots - 2
         self.counters = <Counters *> self.array("n_accepted")
         self.distortion_bound = <double *> self.array("distortion_bound")
@@ -73,7 +64,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         if not (weight >= LEAST_WEIGHT and total + weight <= LARGEST_WEIGHT):
             return BAD_WEIGHT
         if self.solver.n == 0:
-            self.solver.mu = weight / (self.C * self.max_twins)
+            self.solver.mu = self.mu_for(weight)
         if not self.beneficial(x):
             return UNCHANGED
         self.counters.n_accepted += 1
@@ -122,9 +113,10 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                 self.counters.n_removed += 1
                 moves[0].slot, n_removed = k, 1
                 moves[0].to_minus = moves[0].to_plus = 0.0
-            else:
-                self.merge(moves, False)
+            elif self.merge(moves, False):
                 n_removed, n_placed = 2, 2
+            else:
+                return STUCK    # the new sample is ignored
         self.add_weight(&moves[n_removed + n_placed - 1], self.place(x), y, weight)
         return self.change(moves, n_removed, n_placed, &before)
 
@@ -198,7 +190,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             move.to_minus += weight
 
     cdef Outcome update(self, Move *moves, int count) noexcept nogil:
-        """UpdateTVM: follow one path, keeping C * sum(s) constant."""
+        """UpdateTVM: follow one path, keeping C * sum(s) constant if C is controlled."""
         cdef int64_t i
         cdef int c
         cdef double minus = 0.0, plus = 0.0, total
@@ -209,23 +201,28 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         for c in range(count):
             i = moves[c].slot
             total += moves[c].to_minus + moves[c].to_plus - self.s_minus[i] - self.s_plus[i]
-        return self.follow(moves, count, total / (self.C * self.max_twins))
+        return self.follow(moves, count, self.mu_for(total))
+
+    cdef double mu_for(self, double total) noexcept nogil:
+        """1 / C for this sum of all weights (4.3)"""
+        return total / (self.C * self.max_twins) if self.control_C else 1.0 / self.C
 
     # -- merging -----------------------------------------------------------------------------------
 
     cdef double weight_of(self, int64_t i) noexcept nogil:
         return self.s_minus[i] + self.s_plus[i]
 
-    cdef void merge(self, Move *moves, bint of_margin) noexcept nogil:
-        """Merge the best pair that passes the test; if none passes, the best of all.
-
-        moves[0] and moves[1] are the two, in order of their slots; moves[2] is the new one.
-        """
+    cdef bint merge(self, Move *moves, bint of_margin) noexcept nogil:
+        """Merge the best pair that passes the test; if none passes, the best of all, or, as
+        printed, none (False)."""
         cdef Pair pairs[CANDIDATES]
         cdef int c, count, best = 0, passed = -1
-        cdef int64_t i, j, new = self.solver.n
+        cdef int64_t new = self.solver.n
         cdef double error, least = INFINITY
-        if not (not of_margin and self.nearest(pairs) and (
+        if self.as_printed and not of_margin:
+            if not self.first_accepted(pairs):
+                return False
+        elif not (not of_margin and self.nearest(pairs) and (
                 not self.rejection
                 or (self.join(pairs[0].i, pairs[0].j, self.twin(new)) < self.eta
                     and self.is_gentle(pairs[0].i, pairs[0].j, self.twin(new))))):
@@ -244,8 +241,30 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                 self.counters.n_rejected += 1
             else:
                 self.counters.n_forced += passed < 0
+        self.merge_pair(moves, pairs[best].i, pairs[best].j)
+        return True
+
+    cdef bint first_accepted(self, Pair *found) noexcept nogil:
+        """The pair of smallest distortion that passes the test, if there is one."""
+        cdef Pair pairs[CANDIDATES]
+        cdef Pair after
+        cdef int c, count
+        after.distortion, after.i, after.j = -1.0, 0, 0
+        while True:
+            count = self.search(pairs, self.one_sided, False, after)
+            for c in range(count):
+                if self.join(pairs[c].i, pairs[c].j, self.twin(self.solver.n)) < self.eta:
+                    found[0] = pairs[c]
+                    return True
+                self.counters.n_rejected += 1
+            if count < CANDIDATES:
+                return False
+            after = pairs[count - 1]
+
+    cdef void merge_pair(self, Move *moves, int64_t i, int64_t j) noexcept nogil:
+        """moves[0] and moves[1] are the two, in order of their slots; moves[2] is the new one."""
+        cdef int64_t new = self.solver.n
         self.counters.n_merged += 1
-        i, j = pairs[best].i, pairs[best].j
         self.blend(i, j, self.twin(new))
         self.place(self.twin(new))
         moves[0].slot, moves[0].to_minus, moves[0].to_plus = i, 0.0, 0.0
@@ -284,11 +303,16 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         """The pairs of smallest distortion, in ascending order; only those on one side of the
         boundary if there are any; only margin twins if `of_margin`."""
         cdef int count = 0
+        cdef Pair after
+        after.distortion, after.i, after.j = -1.0, 0, 0
         if self.one_sided:
-            count = self.search(pairs, True, of_margin)
-        return count if count else self.search(pairs, False, of_margin)
+            count = self.search(pairs, True, of_margin, after)
+        return count if count else self.search(pairs, False, of_margin, after)
 
-    cdef int search(self, Pair *pairs, bint one_sided, bint of_margin) noexcept nogil:
+    cdef int search(
+        self, Pair *pairs, bint one_sided, bint of_margin, Pair after
+    ) noexcept nogil:
+        """The CANDIDATES pairs that come next after `after`, by distortion, then by slots."""
         cdef int64_t i, j, n = self.solver.n
         cdef int count = 0, c
         cdef double distortion
@@ -301,6 +325,9 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                 if count == CANDIDATES and not distortion < pairs[count - 1].distortion:
                     continue
                 if not self.may_merge(i, j, one_sided, of_margin):
+                    continue
+                if distortion < after.distortion or (distortion == after.distortion and (
+                        i < after.i or (i == after.i and j <= after.j))):
                     continue
                 if count < CANDIDATES:
                     count += 1
@@ -336,15 +363,11 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
 
     cdef void mix(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
         if self.is_float32:
-            self.mix_typed(<float *> self.twin(i), <float *> self.twin(j), part, <float *> q)
+            between(<float *> self.twin(i), <float *> self.twin(j), part, <float *> q,
+                    self.n_features)
         else:
-            self.mix_typed(<double *> self.twin(i), <double *> self.twin(j), part, <double *> q)
-
-    cdef void mix_typed(self, const real *x, const real *z, double part, real *q) noexcept nogil:
-        """q = x + part * (z - x)"""
-        cdef int64_t j
-        for j in range(self.n_features):
-            q[j] = <real> (<double> x[j] + part * (<double> z[j] - <double> x[j]))
+            between(<double *> self.twin(i), <double *> self.twin(j), part, <double *> q,
+                    self.n_features)
 
     cdef double cost(self, int64_t i, int64_t j, double part, char *q) noexcept nogil:
         """Distortion in feature space of the twin at `part` of the line, up to a constant."""

@@ -24,11 +24,12 @@ from edgesvm.learners.twin.constants import (
 class TwinVectorMachineCoreRef(AdiabaticCoreRef):
     """The arena's arrays by name: vectors, s_minus, s_plus, coef, g, state, S; scalars mu, b."""
 
-    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, kernel):
+    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, control_C, kernel):
         super().__init__(*common, kernel=kernel)
         self.C, self.m1, self.m2, self.eta = C, m1, m2, eta
         self.in_feature_space = merge == "feature"
-        self.one_sided, self.rejection = merge_side == "one", rejection
+        self.one_sided, self.rejection = merge_side == "one", bool(rejection)
+        self.as_printed, self.control_C = rejection == "paper", control_C
         self.max_twins = self.slots - 2
 
     def step(self, x, y, weight):
@@ -39,7 +40,7 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         if not (weight >= LEAST_WEIGHT and total + weight <= LARGEST_WEIGHT):
             return Status.BAD_WEIGHT
         if self.n == 0:
-            v["mu"][...] = weight / (self.C * self.max_twins)
+            v["mu"][...] = self.mu_for(weight)
         if not self.beneficial(x):
             return Status.UNCHANGED
         self.count("n_accepted")
@@ -49,6 +50,8 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
             learned = self.update([(same[0], *self.with_weight(same[0], y, weight))])
         else:
             learned = self.update_twins(x, y, weight)
+        if learned is None:  # no pair could be merged: the new sample is ignored
+            return Status.UNCHANGED
         return Status.CHANGED if learned or self.merge_on_margin() else Status.UNCHANGED
 
     def merge_on_margin(self):
@@ -91,6 +94,8 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
                 moving, removed = [(k, 0.0, 0.0)], [k]
             elif self.max_twins > 1:
                 moving, removed = self.merge()
+                if not moving:
+                    return None
             else:
                 moving, removed = [(0, 0.0, 0.0)], [0]
                 self.count("n_removed")
@@ -102,33 +107,41 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         return (s_minus, s_plus + weight) if y > 0 else (s_minus + weight, s_plus)
 
     def update(self, moving):
-        """UpdateTVM: follow one path, keeping C * sum(s) constant."""
+        """UpdateTVM: follow one path, keeping C * sum(s) constant if C is controlled."""
         total = sum(self.held("s_minus")) + sum(self.held("s_plus"))
         for i, s_minus, s_plus in moving:
             total += s_minus + s_plus - self.views["s_minus"][i] - self.views["s_plus"][i]
-        return self.follow(moving, total / (self.C * self.max_twins))
+        return self.follow(moving, self.mu_for(total))
+
+    def mu_for(self, total):
+        """1 / C for this sum of all weights (4.3)"""
+        return total / (self.C * self.max_twins) if self.control_C else 1 / self.C
 
     # -- merging -----------------------------------------------------------------------------------
 
     def merge(self, of_margin=False):
-        """Merge the best pair that passes the test; if none passes, the best of all."""
+        """Merge the best pair that passes the test; if none passes, the best of all, or, as
+        printed, none."""
         v = self.views
         best: Any = None
         least, passed = np.inf, False
-        for i, j in self.candidates(of_margin):
+        printed = self.as_printed and not of_margin
+        for i, j in self.candidates(of_margin, every=printed):
             q, error = self.joined(i, j)
             if best is None:
                 best = i, j, q
             if not passed and error < least * (1 - TIE):
                 best, least = (i, j, q), error
             if not self.rejection or error < self.eta:
-                if not self.rejection or self.is_gentle(i, j, q):
+                if not self.rejection or printed or self.is_gentle(i, j, q):
                     best = i, j, q
                     break
                 if not passed:
                     best, passed = (i, j, q), True
             self.count("n_rejected")
         else:
+            if printed:
+                return [], []
             if not passed:
                 self.count("n_forced")
         self.count("n_merged")
@@ -140,9 +153,10 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
             (new, v["s_minus"][i] + v["s_minus"][j], v["s_plus"][i] + v["s_plus"][j]),
         ], [i, j]
 
-    def candidates(self, of_margin):
+    def candidates(self, of_margin, every):
         """The pairs of smallest distortion, in ascending order; only those on one side of the
-        boundary if there are any; only margin twins if `of_margin`."""
+        boundary if there are any; only margin twins if `of_margin`. All that there are if `every`,
+        and then none across the boundary."""
         n, s, g = self.n, self.held("s_minus") + self.held("s_plus"), self.held("g")
         vectors = self.held("vectors").astype(np.float64)
         if self.in_feature_space:
@@ -155,8 +169,8 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         if of_margin:
             pairs = [p for p in pairs if p[1] in self.S and p[2] in self.S]
         sided = [p for p in pairs if (g[p[1]] > 0) == (g[p[2]] > 0)]
-        ordered = sorted(sided if self.one_sided and sided else pairs)
-        return [(i, j) for _, i, j in ordered[:CANDIDATES]]
+        ordered = sorted(sided if self.one_sided and (sided or every) else pairs)
+        return [(i, j) for _, i, j in ordered[: None if every else CANDIDATES]]
 
     def joined(self, i, j):
         """The merged vector and the relative error of its g against the line between the two."""

@@ -28,3 +28,6 @@ MAX_SHIFT = 1.0  # by which a merge should move the decision function at most, i
 PLACES = 33  # on the line between two twins, searched in feature space
 SECTIONS = 18  # golden sections between the neighbours of the best place
 GOLDEN = 0.6180339887498949
+
+# A dictionary of twins
+RIDGE = 1e-3  # of the prior's precision, as a share of the largest k(q, q): twins may be alike

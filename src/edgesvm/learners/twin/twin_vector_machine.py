@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from edgesvm.contract.counter import Counter
+from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import flag, not_negative, one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.learners.kernel_learner import KERNEL
@@ -15,6 +18,16 @@ from edgesvm.learners.twin._twin_vector_machine import TwinVectorMachineCore
 from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner
 
 __all__ = ["TwinVectorMachine"]
+
+Self = TypeVar("Self", bound="TwinVectorMachine")
+
+CHUNK = 1024  # rows quantised at a time
+
+
+def nearest_of(twins: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Q(x) = argmin_j |x - q_j| of each row (section 3.1)."""
+    wide = X.astype(np.float64)
+    return np.argmin([((wide - q) ** 2).sum(axis=1) for q in twins], axis=0)
 
 
 @registered
@@ -46,9 +59,13 @@ class TwinVectorMachine(AdiabaticLearner):
         Where distortion is measured; "feature" searches the line between the two.
     merge_side : {"one", "global"}, default "one"
         "one": only twins on the same side of the boundary are merged, while there are two such.
-    rejection : bool, default True
+    rejection : bool or "paper", default True
         Whether a merge that does not pass is rejected in favour of the next best pair. If none of
-        64 pairs passes, the best of them is merged, so that learning never stops.
+        64 pairs passes, the best of them is merged, so that learning never stops. "paper" is
+        section 4.2.4 as printed: ``eta`` alone decides, over all pairs (of one side, with
+        merge_side="one"), and if none passes, the new sample is ignored. Such a machine stays
+        as it is, since the test does not depend on the sample. (The printed inequality has no
+        solution where f < 0; it is read as a relative error.)
     max_margin : int, optional
         Number of margin twins for which there is room for both the kernel row and the factor; the
         two share one block. Default: the smallest block in which all twins can be on the margin. A
@@ -58,6 +75,9 @@ class TwinVectorMachine(AdiabaticLearner):
         dropped). The solution that a path leads to does not depend on it.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and twin vectors; everything else is float64.
+    control_C : bool, default True
+        Whether the penalty per unit of weight falls as weight accumulates (section 4.3). If not, it
+        is ``C`` throughout, and the number of samples decides how closely they are fitted.
 
     Attributes
     ----------
@@ -92,10 +112,11 @@ class TwinVectorMachine(AdiabaticLearner):
 
     _capacity = "max_twins"
     _compiled = TwinVectorMachineCore
-    _param_order = (
+    _param_order: ClassVar[tuple[str, ...]] = (
         *("max_twins", *KERNEL, "C", "m1", "m2", "eta"),
-        *("merge", "merge_side", "rejection", "max_margin", "dtype"),
+        *("merge", "merge_side", "rejection", "max_margin", "dtype", "control_C"),
     )
+    _absent: ClassVar[Mapping[str, Any]] = {"control_C": True}
 
     max_twins: int = 100
     C: float = 100.0
@@ -104,7 +125,8 @@ class TwinVectorMachine(AdiabaticLearner):
     eta: float = 0.2
     merge: str = "input"
     merge_side: str = "one"
-    rejection: bool = True
+    rejection: bool | str = True
+    control_C: bool = True
 
     n_accepted_ = Counter("Samples accepted by the test Beneficial.")
     n_absorbed_ = Counter("Accepted samples added to an equal twin.")
@@ -125,7 +147,9 @@ class TwinVectorMachine(AdiabaticLearner):
         positive("eta", self.eta)
         one_of("merge", self.merge, "input", "feature")
         one_of("merge_side", self.merge_side, "one", "global")
-        flag("rejection", self.rejection)
+        if self.rejection != "paper":
+            flag("rejection", self.rejection)
+        flag("control_C", self.control_C)
         self._check_shared()
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
@@ -144,9 +168,62 @@ class TwinVectorMachine(AdiabaticLearner):
             "eta": float(self.eta),
             "merge": self.merge,
             "merge_side": self.merge_side,
-            "rejection": bool(self.rejection),
+            "rejection": self.rejection,
+            "control_C": bool(self.control_C),
             "kernel": self._kernel(n_features),
         }
+
+    def fit_offline(
+        self: Self,
+        X: ArrayLike,
+        y: ArrayLike,
+        prototypes: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Forget what was learned, then learn the offline twin vector machine of section 3: each
+        row is replaced by the nearest prototype, and the SVM of what results is solved.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        y : array of shape (n_samples,), labels
+        prototypes : ndarray of shape (n, n_features), n < max_twins
+            The twins, given. Of prototypes equally near, the first is taken; one without rows is no
+            twin.
+        sample_weight : array of shape (n_samples,), float64, optional
+
+        Raises
+        ------
+        ValueError
+            There are too many prototypes, or they have another length than the rows; otherwise as
+            in ``fit``. Nothing is forgotten.
+
+        Notes
+        -----
+        With C the penalty per unit of weight, as printed: control_C=False.
+        """
+        rows, labels, weights = self._rows_to_fit(X, y, sample_weight)
+        twins = as_floats(prototypes, self._dtype, 2, rows.shape[1], type(self).__name__)
+        if not 0 < len(twins) < self.max_twins:
+            raise ValueError(
+                f"{len(twins)} prototypes, max_twins={self.max_twins}: give at least one, and one"
+                " less than max_twins at most"
+            )
+        nearest = np.concatenate(
+            [nearest_of(twins, rows[i : i + CHUNK]) for i in range(0, len(rows), CHUNK)]
+        )
+        if weights is None:
+            weights = np.ones(len(rows))
+        classes = list(dict.fromkeys(labels.tolist()))
+        sums = [
+            np.bincount(nearest, weights * np.array([label == c for label in labels]), len(twins))
+            for c in classes
+        ]
+        return self.fit(
+            np.tile(twins, (len(classes), 1)),
+            np.repeat(np.array(classes, dtype=labels.dtype), len(twins)),
+            sample_weight=np.concatenate(sums),
+        )
 
     @property
     def twins_(self) -> np.ndarray:

@@ -1,0 +1,2 @@
+"""The online learners that the papers compare with: perceptrons, passive-aggressive, Pegasos,
+LASVM."""

@@ -1,0 +1,71 @@
+"""Base class of the compiled online learners with a kernel: f(x) = sum_i coef_i k(x_i, x) over the
+stored samples x_i.
+
+Bytes, M slots: 40 + M (D s + 8). Time: M kernel values per decision.
+"""
+
+from libc.string cimport memcpy
+
+from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
+
+from edgesvm.errors import CorruptModelError
+from edgesvm.learners.online.constants import LEAST_WEIGHT as _LEAST_WEIGHT, MOST as _MOST
+
+cdef double LEAST_WEIGHT = _LEAST_WEIGHT, MOST = _MOST
+
+cdef enum:
+    BLOCK = 64      # kernel values computed at once, on the stack: a decision writes nothing else
+
+
+cdef class ExpansionCore(KernelCore):
+    """A kernel expansion, for a subclass to change. The public class has checked the parameters."""
+
+    def __init__(self, *common, kernel):
+        super().__init__(*common, kernel=kernel)
+        self.capacity = len(self.views["coef"])
+        self.n_held = <int64_t *> self.array("n_held")
+        self.coef = <double *> self.array("coef")
+        self.vectors = self.array("vectors")
+
+    cdef char *vector(self, int64_t i) noexcept nogil:
+        return self.vectors + i * self.row_bytes
+
+    cdef double project(self, const void *x) noexcept nogil:
+        """f(x)"""
+        cdef double[BLOCK] k
+        cdef double f = 0.0
+        cdef int64_t i, n, begin = 0
+        while begin < self.n_held[0]:
+            n = min(<int64_t> BLOCK, self.n_held[0] - begin)
+            self.k_rows(x, self.vector(begin), n, k)
+            for i in range(n):
+                f += self.coef[begin + i] * k[i]
+            begin += n
+        return f
+
+    cdef Status refuses(self, const void *x, double weight) noexcept nogil:
+        """UNCHANGED if the sample can be learned, otherwise the reason why not."""
+        if not self.self_kernel(x) <= MOST:
+            return NOT_FINITE
+        return UNCHANGED if LEAST_WEIGHT <= weight <= MOST else BAD_WEIGHT
+
+    cdef void put(self, int64_t i, const void *x, double coef) noexcept nogil:
+        memcpy(self.vector(i), x, self.row_bytes)
+        self.coef[i] = coef
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        value[0] = 0.0
+        if not self.self_kernel(x) <= MOST:
+            return NOT_FINITE
+        value[0] = self.project(x)
+        return UNCHANGED if -MOST * MOST <= value[0] <= MOST * MOST else NOT_FINITE
+
+    def check(self):
+        super().check()
+        if not 0 <= self.n_held[0] <= self.capacity:
+            raise CorruptModelError(
+                f"{self.n_held[0]} vectors are stored, there is room for {self.capacity}")
+        cdef int64_t i
+        for i in range(self.n_held[0]):
+            if not self.self_kernel(self.vector(i)) <= MOST:
+                raise CorruptModelError("a vector is too large")

@@ -1,0 +1,115 @@
+"""The choices that are to the letter of Wang & Vucetic 2009, sections 3, 4.2.4 and 4.3."""
+
+import numpy as np
+import pytest
+from twin_problems import stream
+
+import edgesvm
+from edgesvm import RBF, TwinVectorMachine
+from edgesvm.persist.format import pack, unpack
+
+ENGINES = pytest.mark.parametrize("engine", ["compiled", "reference"])
+
+
+def of_engine(engine, **params):
+    return type("TwinVectorMachine", (TwinVectorMachine,), {"_engine": engine})(**params)
+
+
+def labelled(n, seed=41):
+    X, _, _ = stream("clouds", "at random", n, seed)
+    noise = np.random.default_rng(seed).normal(0, 0.3, n)
+    return X, np.where(X[:, 0] * X[:, 1] + noise > 0, 1, -1)
+
+
+def printed(model, x, eta, m2):
+    """Algorithm 3 with one-sided merging and rejection, by brute force: the twins there will be, or
+    None where the newcomer is ignored."""
+    q, s = model.twins_, model.weights_.sum(axis=1)
+    f = model.decision_function(q)
+    if np.abs(f).max() > m2:
+        return np.vstack([np.delete(q, np.abs(f).argmax(), axis=0), x])
+    pairs = []
+    for i in range(len(q)):
+        for j in range(i + 1, len(q)):
+            if (f[i] > 0) == (f[j] > 0):
+                square = ((q[i].astype(float) - q[j]) ** 2).sum()
+                pairs.append((s[i] * s[j] / (s[i] + s[j]) * square, i, j))
+    for _, i, j in sorted(pairs):
+        new = ((s[i] * q[i] + s[j] * q[j]) / (s[i] + s[j])).astype(q.dtype)
+        estimated = (s[i] * f[i] + s[j] * f[j]) / (s[i] + s[j])
+        if abs(model.decision_one(new) - estimated) < eta * abs(estimated):
+            return np.vstack([np.delete(q, [i, j], axis=0), new, x])
+    return None
+
+
+@ENGINES
+def test_rejection_as_printed(engine):
+    X, y = labelled(200)
+    params = {"max_twins": 24, "kernel": RBF(1.5), "C": 50.0, "eta": 0.02, "m1": 3.0, "m2": 4.0}
+    model = of_engine(engine, **params, dtype="float64", rejection="paper")
+    model.allocate(3, classes=[-1, 1])
+    ignored = merged = beyond = 0  # merged after more rejections than are kept at a time
+    for x, label in zip(X.astype(float), y, strict=True):
+        before, rejected = model.twins_, model.n_rejected_
+        full = len(before) == 24 and abs(model.decision_one(x)) <= 3.0
+        expected = printed(model, x, 0.02, 4.0) if full else None
+        changed = model.learn_one(x, label)
+        if not full:
+            continue
+        merged += expected is not None
+        beyond += expected is not None and model.n_rejected_ - rejected >= 64
+        if expected is None:
+            ignored += 1
+            assert not changed
+            np.testing.assert_array_equal(model.twins_, before)
+        else:
+            np.testing.assert_allclose(np.sort(model.twins_, 0), np.sort(expected, 0), atol=1e-9)
+    assert ignored > 50 and merged > 50 and beyond > 2
+    assert model.n_forced_ == 0 and model.kt_residual() < 1e-9
+
+
+@ENGINES
+def test_C_as_given(engine):
+    """Without control the penalty of a unit of weight is C, whatever has been seen."""
+    X, y = labelled(60)
+    free = of_engine(engine, max_twins=100, kernel=RBF(0.5), C=3.0, control_C=False)
+    free.partial_fit(X, y)
+    held = TwinVectorMachine(max_twins=100, kernel=RBF(0.5), C=3.0 * 60 / 100).partial_fit(X, y)
+    assert free.C_ == 3.0
+    assert pytest.approx(3.0) == held.C_
+    np.testing.assert_allclose(
+        free.decision_function(X), held.decision_function(X), rtol=0, atol=1e-8
+    )
+    free.partial_fit(*labelled(100, 42))
+    assert free.C_ == 3.0
+
+
+def test_offline_is_the_svm_of_quantised_rows():
+    svm = pytest.importorskip("sklearn.svm")
+    X, y = labelled(500)
+    prototypes = X[:20]
+    weights = np.random.default_rng(3).uniform(0.5, 2.0, 500)
+    model = TwinVectorMachine(max_twins=21, kernel=RBF(0.5), C=2.0, control_C=False)
+    model.fit_offline(X, y, prototypes, sample_weight=weights)
+    nearest = ((X[:, None].astype(float) - prototypes) ** 2).sum(axis=2).argmin(axis=1)
+    exact = svm.SVC(C=2.0, gamma=0.5, tol=1e-8).fit(prototypes[nearest], y, sample_weight=weights)
+    np.testing.assert_allclose(
+        model.decision_function(X), exact.decision_function(X), rtol=0, atol=1e-5
+    )
+    assert model.weights_.sum() == pytest.approx(weights.sum()) and model.kt_residual() < 1e-9
+    before = bytes(model.arena)
+    for bad in (X[:21], X[:0], X[:5, :2]):
+        with pytest.raises(ValueError, match=r"prototypes|features"):
+            model.fit_offline(X, y, bad)
+    assert bytes(model.arena) == before
+
+
+def test_a_choice_that_older_snapshots_do_not_have(tmp_path):
+    X, y = labelled(60)
+    model = TwinVectorMachine(max_twins=20, kernel=RBF(0.5)).partial_fit(X, y)
+    model.save(tmp_path / "model.esvm")
+    snapshot = unpack((tmp_path / "model.esvm").read_bytes())
+    assert snapshot.params.pop("control_C") is True
+    (tmp_path / "old.esvm").write_bytes(pack(snapshot))
+    old = edgesvm.load(tmp_path / "old.esvm")
+    assert old.control_C is True and bytes(old.arena) == bytes(model.arena)
