@@ -87,3 +87,9 @@ def test_parts_are_one_array_of_the_plan():
     lines = str(plan).splitlines()
     assert "each of the 2 parts" in lines and "2x24" in str(plan)
     assert [line.split()[-2] for line in lines if line.startswith("total")] == ["56", "24"]
+
+
+def test_two_arrays_of_one_name_are_refused():
+    """A wrapper's array and the wrapped learner's would be the same memory."""
+    with pytest.raises(ValueError, match="two arrays of a plan have one name: w, G, w"):
+        MemoryPlan.of([("w", "f4", (3,)), ("G", "f8", ()), ("w", "f4", (3,))])

@@ -1,5 +1,7 @@
 """Prequential accounts against the same figures computed plainly from the whole history."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,13 @@ def test_every_figure_equals_the_plain_one(n, window):
     truth, predicted = history(n, seed=n * window)
     hits = np.array(truth) == np.array(predicted)
     by_class = [hits[np.array(truth) == label].mean() for label in set(truth)]
+    repeats = [a == b for a, b in itertools.pairwise(truth)]
+    found = filled(truth, predicted, window).summary()
+    found.pop("remarks")
+    assert found.pop("recalls") == {
+        str(label): hits[np.array(truth) == label].mean() for label in set(truth)
+    }
+    assert found.pop("label_before") == (pytest.approx(np.mean(repeats)) if n > 1 else None)
     expected = {
         "predicted": n,
         "accuracy": hits.mean(),
@@ -39,7 +48,7 @@ def test_every_figure_equals_the_plain_one(n, window):
         "first_accuracy": hits[:window].mean(),
         "window": window,
     }
-    assert filled(truth, predicted, window).summary() == pytest.approx(expected)
+    assert found == pytest.approx(expected)
 
 
 def test_rolling_is_right_after_every_sample():
@@ -55,6 +64,7 @@ def test_before_the_first_sample_there_is_no_figure():
     score = Prequential(10)
     figures = score.summary()
     assert figures.pop("predicted") == 0 and figures.pop("window") == 10
+    assert figures.pop("recalls") == {} and figures.pop("remarks") == []
     assert set(figures.values()) == {None}
 
 
@@ -70,6 +80,30 @@ def test_one_class_is_balanced_by_itself():
 def test_labels_may_be_words():
     score = filled(["a", "b", "b"], ["a", "b", "a"], 2)
     assert (score.accuracy, score.balanced, score.rolling) == (2 / 3, 0.75, 0.5)
+
+
+def test_what_an_accuracy_hides_is_said():
+    """Each sentence where it is due, and none where it is not."""
+    rng = np.random.default_rng(0)
+    shuffled = rng.permutation([0] * 700 + [1] * 300).tolist()
+    good = [t if hit else 1 - t for t, hit in zip(shuffled, rng.random(1000) < 0.9, strict=True)]
+    runs = [0] * 500 + [1] * 500
+    late = [0, *runs[:-1]]  # answers with the label before
+    cases = (
+        (shuffled, good, []),
+        (shuffled, [0] * 1000, ["the last 1,000 predictions were all 0"]),
+        (shuffled, [1 - t for t in shuffled], ["worse than always", "worse than repeating"]),
+        (runs, late, ["labels come in runs (the label before is right for 99.9 %)"]),
+        (runs, good, ["worse than repeating the label before (99.9 %)"]),
+        (shuffled[:99], [1] * 99, []),  # too few to say anything
+        ([1] * 300, [1] * 300, ["labels come in runs"]),
+    )
+    for truth, predicted, starts in cases:
+        said = filled(truth, predicted, 1000).remarks()
+        assert len(said) >= len(starts), said
+        for start in starts:
+            assert any(sentence.startswith(start) for sentence in said), said
+        assert bool(said) == bool(starts), said
 
 
 @pytest.mark.parametrize("window", [0, -1])
@@ -157,6 +191,32 @@ def test_labels_may_be_mapped():
     assert {trial.label for trial in loop.run(Source(X, y), lambda label: label == "up")} == set(y)
     assert loop.learner.classes_.tolist() == [False, True]
     assert loop.score.accuracy > 0.8
+
+
+def test_a_frozen_copy_learns_no_more():
+    X, y = stream()
+    y[400:] = np.where(y[400:] == "up", "down", "up")  # what it has learned is wrong from here on
+    loop = PredictThenLearn(StreamSVM(), freeze_after=400)
+    assert len(list(loop.run(Source(X, y)))) == 600
+    until = StreamSVM().partial_fit(X[:400], y[:400])
+    assert loop.frozen.n == 200
+    assert loop.frozen.accuracy == until.score(X[400:], y[400:]) < 0.2
+    assert loop.learner.n_seen_ == 600
+
+
+def test_labels_that_are_late_by_a_count_are_learned_so_much_later():
+    X, y = stream()
+    for delay in (1, 7, 1000):
+        loop = PredictThenLearn(StreamSVM(), label_delay=delay)
+        predicted = [trial.predicted for trial in loop.run(Source(X, y))]
+        assert loop.learner.n_seen_ == 600
+        plain = StreamSVM()
+        for i, said in enumerate(predicted):
+            if i > delay:
+                plain.learn_one(X[i - delay - 1], y[i - delay - 1])
+            assert said == (plain.predict_one(X[i]) if i > delay else None)
+    with pytest.raises(ValueError, match="label_delay=-1"):
+        PredictThenLearn(StreamSVM(), label_delay=-1)
 
 
 class Late:

@@ -98,13 +98,22 @@ class MemoryPlan:
     def of(
         cls, arrays: Iterable[tuple[str, str, tuple[int, ...]]], part: MemoryPlan | None = None
     ) -> MemoryPlan:
-        """Lay out ``(name, dtype, shape)`` one after the other, each on an 8-byte boundary."""
+        """Lay out ``(name, dtype, shape)`` one after the other, each on an 8-byte boundary.
+
+        Raises
+        ------
+        ValueError
+            Two arrays have one name: a wrapper and the learner in it would share the memory.
+        """
         placed: list[PlannedArray] = []
         offset = 0
         for name, dtype, shape in arrays:
             array = PlannedArray(name, np.dtype(dtype).newbyteorder("<"), shape, offset)
             placed.append(array)
             offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+        names = [array.name for array in placed]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two arrays of a plan have one name: {', '.join(names)}")
         if offset > MAX_PLAN_BYTES:
             raise BeyondAnyMachine(f"the plan needs {offset:,} bytes, more than any machine has")
         return cls(tuple(placed), offset, part)

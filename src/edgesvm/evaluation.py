@@ -1,8 +1,10 @@
 """Prequential (test-then-train) evaluation in fixed memory: predict each sample, score the
-prediction, then learn the sample."""
+prediction, then learn the sample. And what such figures hide."""
 
 from __future__ import annotations
 
+import copy
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,10 +16,14 @@ from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 
 CHUNK_ROWS = 256
+ENOUGH = 100  # predictions, before anything is said about them
+RUNS = 0.9  # share of labels equal to the one before, from which on they come in runs
 
 
 class Prequential:
-    """Accuracy over all samples, over the last ``window`` samples, and balanced over the classes.
+    """Accuracy over all samples, over the last ``window`` samples, and balanced over the classes;
+    and beside it that of two answers that need no learner: always the larger class, and always the
+    label before.
 
     Parameters
     ----------
@@ -42,6 +48,10 @@ class Prequential:
         self._recent = 0  # hits among the last `window`
         self._total = 0
         self._by_class: dict[Any, list[int]] = {}  # label -> [samples, hits]
+        self._repeats = 0  # labels equal to the one before
+        self._before: Any = None
+        self._same_answer = 0  # predictions in a row
+        self._answer: Any = None
 
     def add(self, truth: Any, predicted: Any) -> None:
         """Score one prediction against the true label."""
@@ -51,6 +61,10 @@ class Prequential:
         self._hits[at] = hit
         self._total += hit
         self.n += 1
+        self._repeats += bool(self.n > 1 and truth == self._before)
+        self._before = truth
+        self._same_answer = self._same_answer + 1 if predicted == self._answer else 1
+        self._answer = predicted
         counts = self._by_class.setdefault(truth, [0, 0])
         counts[0] += 1
         counts[1] += hit
@@ -80,17 +94,67 @@ class Prequential:
         """Share of the majority class: the accuracy of always predicting it."""
         return max(samples for samples, _ in self._by_class.values()) / self.n if self.n else None
 
-    def summary(self) -> dict[str, float | int | None]:
-        """All results, for a JSON line."""
+    @property
+    def label_before(self) -> float | None:
+        """Share of labels equal to the one before: the accuracy of always repeating the last
+        label. None before the second."""
+        return self._repeats / (self.n - 1) if self.n > 1 else None
+
+    @property
+    def recalls(self) -> dict[Any, float]:
+        """Accuracy within each class, by label."""
+        return {label: hits / samples for label, (samples, hits) in self._by_class.items()}
+
+    def remarks(self, *, labels_stop: bool = False) -> list[str]:
+        """What the accuracy alone hides, a sentence each; empty before 100 predictions.
+
+        With `labels_stop`, nothing about the label before: no labels came with these samples.
+        """
+        if self.n < ENOUGH or self.accuracy is None or self.majority is None:
+            return []
+        said = []
+        if len(self._by_class) > 1 and self.accuracy < self.majority:
+            said.append(
+                f"worse than always answering the larger class ({_of(self.majority)}):"
+                " this model has learned nothing of use yet"
+            )
+        if not labels_stop:
+            said += self._remarks_on_runs(self.accuracy, self.label_before or 0.0)
+        if len(self._by_class) > 1 and self._same_answer >= min(self.n, self.window):
+            said.append(f"the last {self._same_answer:,} predictions were all {self._answer!r}")
+        return said
+
+    def _remarks_on_runs(self, accuracy: float, label_before: float) -> list[str]:
+        if label_before > accuracy:
+            return [
+                f"worse than repeating the label before ({_of(label_before)}): labels come in runs,"
+                " so this accuracy says little about samples without labels"
+            ]
+        if label_before > RUNS:
+            return [
+                f"labels come in runs (the label before is right for {_of(label_before)}):"
+                " accuracy without labels may be far lower"
+            ]
+        return []
+
+    def summary(self, *, labels_stop: bool = False) -> dict[str, Any]:
+        """All results, for a JSON line; `labels_stop` as in `remarks`."""
         return {
             "predicted": self.n,
             "accuracy": self.accuracy,
             "balanced_accuracy": self.balanced,
+            "recalls": {str(label): recall for label, recall in self.recalls.items()},
             "majority": self.majority,
+            "label_before": self.label_before,
             "rolling_accuracy": self.rolling,
             "first_accuracy": self.first if self.first is not None else self.rolling,
             "window": self.window,
+            "remarks": self.remarks(labels_stop=labels_stop),
         }
+
+
+def _of(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
 
 
 class PredictThenLearn:
@@ -102,11 +166,18 @@ class PredictThenLearn:
         Allocated or not. Nothing is predicted until it has learned a sample.
     window : int
         Number of samples in the rolling accuracy.
+    freeze_after : int, optional
+        After so many samples a copy of the learner is made that learns no more. It predicts all
+        later samples, as the model will once labels stop.
+    label_delay : int, default 0
+        A sample is learned only when so many more have arrived.
 
     Attributes
     ----------
     score : Prequential
         Score of the samples that were predicted and then learned.
+    frozen : Prequential
+        Score of the copy that learns no more; without predictions until there is one.
     refused : int
         Samples that the learner refused for a value or a weight. They are skipped.
     unlabelled : int
@@ -124,9 +195,21 @@ class PredictThenLearn:
     (1999, True)
     """
 
-    def __init__(self, learner: Learner, window: int = 1000) -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        window: int = 1000,
+        *,
+        freeze_after: int | None = None,
+        label_delay: int = 0,
+    ) -> None:
+        if label_delay < 0:
+            raise ValueError(f"label_delay={label_delay}: give an integer >= 0")
         self.learner = learner
-        self.score = Prequential(window)
+        self.score, self.frozen = Prequential(window), Prequential(window)
+        self._freeze_after, self._delay = freeze_after, label_delay
+        self._frozen: Learner | None = None
+        self._n_learned = 0
         self.refused = self.unlabelled = 0
         self._dtype = np.dtype(learner.dtype)
         self._fitted = learner.is_fitted
@@ -160,6 +243,8 @@ class PredictThenLearn:
             trials = source.trials(self.predict)
         else:
             trials = self._trials(source)
+        if self._delay:
+            trials = _later(trials, self._delay)
         for trial in trials:
             if trial.label is None:
                 self.unlabelled += 1
@@ -193,17 +278,27 @@ class PredictThenLearn:
         SampleRefused
             The label is new and the learner has no room for another class.
         """
+        x = x.astype(self._dtype, copy=False)
         try:
-            self.learner.learn_one(x.astype(self._dtype, copy=False), label, weight)
+            self.learner.learn_one(x, label, weight)
         except SampleRefused as refused:
             if refused.status == Status.UNKNOWN_LABEL:
                 raise
             self.refused += 1
             return False
+        self._score_frozen(x, label)
         self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
         return True
+
+    def _score_frozen(self, x: np.ndarray, label: Any) -> None:
+        """Score the copy that learns no more, or make it."""
+        self._n_learned += 1
+        if self._frozen is not None:
+            self.frozen.add(label, self._frozen.predict_one(x))
+        elif self._n_learned == self._freeze_after and self.learner.is_fitted:
+            self._frozen = copy.deepcopy(self.learner)
 
     def _trials(self, source: RowSource) -> Iterator[Trial]:
         n = 0
@@ -218,3 +313,13 @@ class PredictThenLearn:
                     continue
                 yield Trial(x, label, weight, predicted, i)
             n += len(X)
+
+
+def _later(trials: Iterator[Trial], delay: int) -> Iterator[Trial]:
+    """The trials, each given on only when `delay` more were predicted, or at the end."""
+    waiting: deque[Trial] = deque()
+    for trial in trials:
+        waiting.append(trial._replace(x=trial.x.copy()))
+        if len(waiting) > delay:
+            yield waiting.popleft()
+    yield from waiting

@@ -583,10 +583,25 @@ class Learner:
             " first"
         )
 
-    def decision_one(self, x: ArrayLike) -> Any:
-        """Decision value of one sample, a float: positive for ``classes_[1]``. Raises the errors of
-        ``learn_one``."""
-        return self._fitted.decision_one(x)
+    def decision_one(self, x: ArrayLike, out: np.ndarray | None = None) -> Any:
+        """Decision values of one sample, like a row of ``decision_function``.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+        out : ndarray of shape (n_labels,), float64, optional
+            With more than two labels, where to put the values, so that no memory is allocated.
+
+        Returns
+        -------
+        float, positive for ``classes_[1]``, or with more than two labels ndarray of shape
+        (n_labels,), float64
+
+        Raises
+        ------
+        As `learn_one`.
+        """
+        return self._fitted.decision_one(x, out)
 
     def predict_one(self, x: ArrayLike) -> Any:
         """Predict the label of one sample. If only one class has been seen, it is that class."""

@@ -214,7 +214,7 @@ def test_the_stream_learner_averages_if_told_to(table, capsys):
 
 def test_eval_speaks_to_people_too(table, capsys):
     text = said(capsys, "eval", table, "--drop-column", "date", "--label-column", "state")
-    assert "299 rows predicted" in text and "majority class" in text
+    assert "299 rows predicted" in text and "larger class" in text
 
 
 def test_eval_ends_after_so_many(table, capsys):

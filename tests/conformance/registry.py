@@ -19,6 +19,7 @@ from edgesvm import (
     BatchSVM,
     CoreVectorMachine,
     Forgetron,
+    FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelPerceptron,
@@ -191,6 +192,12 @@ ENCLOSING: dict[str, Any] = {
 }
 
 SOLVED_TO_EPSILON = ENCLOSING | {"twin_rtol": {"float32": 5e-3, "float64": 2e-3}}
+
+# Cosines are right to 1e-7.
+WAVES: dict[str, Any] = {
+    "tuned": "learning_rate",
+    "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
+}
 
 REGISTERED = [
     Registered("StreamSVM", StreamSVM),
@@ -476,6 +483,15 @@ REGISTERED = [
         {"max_twins": 8, "gamma": 0.1},
         wrapper=RobustStandardized,
         unread=("degree",),
+    Registered("FourierSVM", FourierSVM, {"n_directions": 70}, **WAVES),
+        "FourierSVM-logistic", FourierSVM, {"n_directions": 9, "loss": "logistic"}, 3, **WAVES
+        "FourierSVM-classes",
+        FourierSVM,
+        {"n_directions": 12, "n_classes": 4, "gamma": 0.2},
+        n_classes=4,
+        unread=("n_classes",),
+        **WAVES,
+        "Standardized-FourierSVM", FourierSVM, {"n_directions": 20}, wrapper=Standardized, **WAVES
     ),
     Registered("OneVsOne", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 4]),
     Registered("OneVsOne-lookahead", StreamSVM, {"lookahead": 3}, **MANY[OneVsOne, 3]),
@@ -506,6 +522,7 @@ DOORS = (
     "RandSVM",  # fits in passes over its data
     "BallVectorMachine",
     "Standardized",
+    "FourierSVM-classes",
     "OneVsOne",
     "OneVsRest-BatchSVM",
     "Standardized-OneVsOne",
@@ -536,6 +553,7 @@ CHECKS = (
     "LASVM",
     "Standardized",
     "RobustStandardized",
+    "FourierSVM-classes",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",
 )

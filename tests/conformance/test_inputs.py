@@ -45,7 +45,7 @@ def test_outputs_are_the_callers(subject):
     decisions, labels = learner.decision_function(X), learner.predict(X)
     expected = decisions.copy(), labels.copy()
     learner.classes_[:] = 9
-    learner.get_params()["C"] = -1.0
+    learner.get_params()[subject.entry.tuned] = -1.0
     again = learner.decision_function(X)
     assert not np.shares_memory(decisions, again)
     assert not np.shares_memory(decisions, learner.arena.memory)

@@ -14,6 +14,7 @@ from edgesvm import (
     BatchSVM,
     CoreVectorMachine,
     Forgetron,
+    FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelPerceptron,
@@ -41,6 +42,7 @@ TYPES = {
     "f64": "<f8",
     "f32": "<f4",
     "i32": "<i4",
+    "i16": "<i2",
     "i8": "i1",
     "u8": "u1",
 }
@@ -68,6 +70,8 @@ SETTINGS = [
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
+    (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
+    (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
     (Perceptron(), {"W": D + 1}),
     (PassiveAggressive(fit_intercept=False, dtype="float64"), {"W": D}),
     (Pegasos(batch_size=20), {"W": D + 1}),
@@ -112,6 +116,8 @@ def blocks_of(learner, sizes):
         sequence.append("average")
     if "if H > 1" in after and sizes["H"] > 1:
         sequence.append("balls")
+    if "if K > 2" in after and sizes["K"] > 2:
+        sequence.append("scores")
     if "for vectors" in after and learner.when_full == "newton":
         sequence[-1] = "newton vectors"
     if name in WRAPPED:

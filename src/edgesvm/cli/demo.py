@@ -6,9 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from edgesvm import load
 from edgesvm.budget import format_bytes
-from edgesvm.cli import learner_options, plan, simulate
+from edgesvm.cli import learner_options, plan, score_words, simulate
 from edgesvm.cli.status import StatusLine, percent
+from edgesvm.evaluation import Prequential
 from firmware_sim.harness import Memory, Report
 from firmware_sim.harness import simulate as run_simulation
 from firmware_sim.limits.allocations import learner_calls
@@ -23,6 +25,7 @@ samples over a pseudo-terminal at the speed of a 115200 baud serial line. At the
 status line, a report and, if matplotlib is installed, a picture.
 """
 COUNTED = 20_000  # calls of learn_one during which allocator calls are counted
+UNLABELLED = 2_000  # samples that the saved model predicts once labels have stopped
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -72,7 +75,7 @@ def act(options: argparse.Namespace) -> int:
     if failed:
         return failed
     watch.status.say(f"counting the allocator calls of {COUNTED:,} samples ...")
-    print(_report(report, options, machine.n_features))
+    print(_report(report, options, machine))
     print(_picture(watch, options, out))
     return 0
 
@@ -120,19 +123,34 @@ class _Watch:
         )
 
 
-def _report(report: Report, options: argparse.Namespace, n_features: int) -> str:
+def _without_labels(options: argparse.Namespace, machine: RotatingMachine) -> dict[str, Any]:
+    """Score of the saved model on the machine's next samples, none of which it learns."""
+    model, score = load(options.save), Prequential()
+    X, y = machine.read(UNLABELLED)
+    for x, label in zip(X, y.tolist(), strict=True):
+        score.add(label, model.predict_one(x))
+    return score.summary(labels_stop=True)
+
+
+def _report(report: Report, options: argparse.Namespace, machine: RotatingMachine) -> str:
     edge: dict[str, Any] = report.edge
     c = edge["counters"]
+    n_features = machine.n_features
     calls, control = learner_calls(learner_options.build(options, n_features), n_features, COUNTED)
+    frozen = _without_labels(options, machine)
     lines = [
         "3. Report",
         "",
         f"learner     {edge['learner']}",
-        f"baseline    always predicting the majority class: {percent(edge['majority'])}",
+        f"baselines   always the larger class {percent(edge['majority'])}, "
+        f"always the label before {percent(edge['label_before'])}",
         f"accuracy    first {edge['window']:,} samples {percent(edge['first_accuracy'])}, "
         f"last {edge['window']:,} {percent(edge['rolling_accuracy'])}, "
         f"balanced {percent(edge['balanced_accuracy'])}; "
         "each sample predicted before its label was used",
+        f"no labels   the saved model on the next {UNLABELLED:,} samples, none of them learned: "
+        f"{score_words.accuracy(frozen)}",
+        *(f"            {line}" for line in score_words.remarks(frozen)),
         f"bytes       planned {edge['bytes_planned']:,} = allocated {edge['bytes_allocated']:,} of "
         f"{options.memory}; link {format_bytes(edge['link_bytes'])}",
         f"allocator   {(calls - control) / COUNTED:.6f} calls per sample over {COUNTED:,} samples "

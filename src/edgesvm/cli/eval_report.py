@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from edgesvm.budget import format_bytes
+from edgesvm.cli import score_words
 from edgesvm.cli.status import lost_lines, percent
 from edgesvm.evaluation import PredictThenLearn
 from edgesvm.learner import Learner
@@ -35,6 +36,7 @@ def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
         "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
         **_dropped(learner),
         **loop.score.summary(),
+        "frozen": loop.frozen.summary(labels_stop=True) if loop.frozen.n else None,
     }
 
 
@@ -47,15 +49,21 @@ def _dropped(learner: Learner) -> dict[str, int]:
 def words(s: dict[str, Any]) -> str:
     """`summary` as text."""
     n = min(s["window"], s["predicted"])
-    words = (
-        f"{s['learner']}, {format_bytes(s['bytes'])}\n"
-        f"{s['predicted']:,} rows predicted before they were learned: accuracy "
-        f"{percent(s['accuracy'])} (majority class: {percent(s['majority'])}), "
-        f"balanced {percent(s['balanced_accuracy'])}; "
-        f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} "
-        f"{percent(s['rolling_accuracy'])}\n{s['n_updates']:,} changed the model; "
-        f"{s['us_per_sample']:.1f} us per row"
-    )
+    lines = [
+        f"{s['learner']}, {format_bytes(s['bytes'])}",
+        f"{s['predicted']:,} rows predicted before they were learned: {score_words.accuracy(s)}; "
+        f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} {percent(s['rolling_accuracy'])}",
+        score_words.recalls(s),
+        *score_words.remarks(s),
+    ]
+    if frozen := s["frozen"]:
+        lines += [
+            f"a copy that learned no more, on the last {frozen['predicted']:,} rows: "
+            f"{score_words.accuracy(frozen)}",
+            *score_words.remarks(frozen),
+        ]
+    lines.append(f"{s['n_updates']:,} changed the model; {s['us_per_sample']:.1f} us per row")
+    words = "\n".join(line for line in lines if line)
     if given_up := s.get("n_given_up"):
         words += f"\n{given_up:,} support vectors dropped for want of room"
     if s["refused"]:

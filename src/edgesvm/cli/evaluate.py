@@ -21,7 +21,8 @@ from edgesvm.learner import Learner
 
 HELP = """\
 Read a CSV, npz or recorded file once and predict each row before learning it. The accuracy of these
-predictions is reported (prequential evaluation, test-then-train).
+predictions is reported (prequential evaluation, test-then-train), and beside it that of a copy that
+learns no more before the last 30 % of the rows: what to expect once labels stop.
 
   edgesvm eval room.csv --label-column Occupancy --drop-column date
   edgesvm eval digits.npz --positive 8 --learner kernel-stream --memory 64KiB --plot accuracy.png
@@ -82,6 +83,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--samples", type=arguments.count, metavar="N", help="stop after N samples"
     )
     command.add_argument(
+        "--holdout",
+        type=_share,
+        default=0.3,
+        metavar="SHARE",
+        help="share of the rows, the last ones, that a copy predicts without learning them; "
+        "default 0.3",
+    )
+    command.add_argument(
+        "--label-delay",
+        type=arguments.seed,
+        default=0,
+        metavar="N",
+        help="learn each row only N rows later, as where labels come late; default 0",
+    )
+    command.add_argument(
         "--window",
         type=arguments.count,
         default=1000,
@@ -99,6 +115,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     learner_options.add_to(command)
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 <= share < 1:
+        raise ValueError(text)
+    return share
 
 
 def act(options: argparse.Namespace) -> int:
@@ -126,7 +149,12 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     if not rows.labelled:
         raise ValueError(f"{options.file} has no labels: there is nothing to learn")
     learner = _learner(options, rows)
-    loop = PredictThenLearn(learner, options.window)
+    loop = PredictThenLearn(
+        learner,
+        options.window,
+        freeze_after=_freeze_after(options, rows),
+        label_delay=options.label_delay,
+    )
     labels = _Labels(options, rows)
     status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
@@ -151,6 +179,17 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         figures.accuracy(curve, options.plot, title=f"{options.file}: {learner!r}")
     print(json.dumps(summary) if options.json else eval_report.words(summary))
     return 0
+
+
+def _freeze_after(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int | None:
+    """How many rows a copy learns; None for a pipe, whose length is not known, or if none are held
+    out."""
+    n = rows.n_rows if options.holdout else None
+    if n is None:
+        return None
+    if options.samples is not None:
+        n = min(n, options.samples)
+    return round(n * (1 - options.holdout))
 
 
 def _learner(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> Learner:

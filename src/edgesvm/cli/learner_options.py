@@ -13,6 +13,7 @@ from edgesvm.learners import (
     BatchSVM,
     CoreVectorMachine,
     Forgetron,
+    FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelPerceptron,
@@ -36,6 +37,7 @@ from edgesvm.preprocessing.standardized import Standardized
 
 KINDS: dict[str, type[Learner]] = {
     "stream": StreamSVM,
+    "fourier": FourierSVM,
     "kernel-stream": KernelStreamSVM,
     "batch": BatchSVM,
     "reservoir": ReservoirSVM,
@@ -76,15 +78,16 @@ def add_to(
     group.add_argument(
         "--learner",
         choices=KINDS,
-        help="stream (default): linear, one ball; kernel-stream: the same with a kernel; "
+        help="stream (default): linear, one ball; fourier: kernel machine on random features, no "
+        "sample stored; kernel-stream: the same with a kernel; "
         "batch: solves the last samples again; reservoir: solves a random sample of the stream; "
         "incremental: trains a batch at a time; windowed: the last batches only; "
         "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
         "twin: exact SVM on weighted twin vectors; twin-dictionary: twins that settle, then "
         "second-order steps; incremental-decremental: exact SVM of the "
         "last samples; lasvm: two steps of SMO per sample; to compare with: forgetron, "
-        "kernel-perceptron, and the linear perceptron, passive-aggressive, pegasos. All but stream "
-        "and the linear ones use an RBF kernel unless --kernel is given",
+        "kernel-perceptron, and the linear perceptron, passive-aggressive, pegasos. All but "
+        "stream, fourier and the linear ones use an RBF kernel unless --kernel is given",
     )
     group.add_argument(
         "--bound",
@@ -182,7 +185,20 @@ def add_to(
         choices=("rbf", "poly", "linear"),
         help="kernel (all learners with one but core-vector and ball-vector); default rbf",
     )
-    group.add_argument("--gamma", type=float, help="kernel width; default 1 / number of features")
+    group.add_argument(
+        "--gamma",
+        type=float,
+        help="kernel width; default 1 / number of features, and for fourier several widths",
+    )
+    group.add_argument(
+        "--n-directions",
+        type=arguments.count,
+        metavar="P",
+        help="random directions, two features each (fourier); default: as many as fit",
+    )
+    group.add_argument(
+        "--loss", choices=("hinge", "logistic"), help="loss of a margin (fourier); default hinge"
+    )
     group.add_argument(
         "--classes",
         type=arguments.count,
@@ -208,6 +224,7 @@ def add_to(
 # The options of each learner.
 OWN: dict[str, tuple[str, ...]] = {
     "stream": ("C", "bound", "lookahead", "n_balls", "average", "class_weight", "dtype"),
+    "fourier": ("gamma", "n_directions", "loss", "dtype"),
     "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "twin-dictionary": ("C", "max_twins", "kernel", "gamma", "dtype"),
@@ -227,7 +244,15 @@ OWN: dict[str, tuple[str, ...]] = {
 }
 ANY_OWN = {name for names in OWN.values() for name in names}
 RENAMED = {"batches": "window"}  # --window is taken: it is that of the rolling accuracy
-CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins")
+CAPACITIES = (
+    "lookahead",
+    "n_balls",
+    "max_vectors",
+    "max_samples",
+    "max_core",
+    "max_twins",
+    "n_directions",
+)
 # Where a command's default is not the class's: a stream has no end, so a store must not refuse; and
 # it comes in the order of time, in which an average lags behind.
 DEFAULTS: dict[str, dict[str, object]] = {
@@ -245,6 +270,8 @@ def of_kind(kind: str, given: dict) -> Learner:
 def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> Learner:
     """`inner` for the requested number of classes; `n_classes` is the source's, 0 if unknown."""
     asked = options.classes
+    if options.multiclass is None and isinstance(inner, FourierSVM):
+        return inner.set_params(n_classes=asked or max(n_classes, 2))
     if asked is None and options.multiclass is None:
         return inner
     if options.multiclass is None and asked <= 2:
@@ -324,7 +351,7 @@ def _many_values(learner: Learner) -> dict[str, object]:
     """The values that ``--multiclass`` and ``--classes`` would have."""
     many = learner._inner if isinstance(learner, Scaler) else learner
     if not isinstance(many, Multiclass):
-        return {"classes": 2}
+        return {"classes": many._n_classes}
     return {
         "multiclass": next(name for name, of in OF_MANY.items() if isinstance(many, of)),
         "classes": many.n_classes,

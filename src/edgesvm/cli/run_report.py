@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from edgesvm.cli import score_words
 from edgesvm.cli.status import lost_lines, percent
 from edgesvm.runner import Runner
 
@@ -13,7 +14,9 @@ def progress(runner: Runner, seconds: float) -> str:
     c = runner.link.counters
     return (
         f"{runner.taken:,} samples  {runner.taken / max(seconds, 1e-9):,.0f}/s  "
-        f"accuracy {percent(runner.score.rolling)}  {runner.learner.nbytes:,} B  "
+        f"accuracy {percent(runner.score.rolling)} (larger class "
+        f"{percent(runner.score.majority)}, label before {percent(runner.score.label_before)})  "
+        f"{runner.learner.nbytes:,} B  "
         f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  "
         f"disconnects {c['disconnects']:,}  silent {c['silent']:,}"
     )
@@ -40,10 +43,10 @@ def words(summary: dict[str, Any]) -> str:
     lines = [
         f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
         f"{c['unlabelled']:,} unlabelled, {c['refused_value'] + c['unknown_label']:,} refused",
-        f"accuracy {percent(summary['accuracy'])}, "
-        f"last {min(summary['window'], summary['predicted']):,} "
-        f"{percent(summary['rolling_accuracy'])} "
-        f"(majority class: {percent(summary['majority'])})",
+        f"{score_words.accuracy(summary)}; last {min(summary['window'], summary['predicted']):,} "
+        f"{percent(summary['rolling_accuracy'])}",
+        *filter(None, [score_words.recalls(summary)]),
+        *score_words.remarks(summary),
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from edgesvm.cli import arguments, checkpoint_options, learner_options
-from edgesvm.cli.status import percent
+from edgesvm.cli import arguments, checkpoint_options, learner_options, score_words
 from firmware_sim import options as sim_options
 from firmware_sim.harness import Report, simulate
 from firmware_sim.limits.profiles import profile
@@ -81,8 +80,8 @@ def _edge_words(edge: dict[str, Any]) -> str:
     c = edge["counters"]
     return (
         f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: "
-        f"accuracy {percent(edge['accuracy'])} "
-        f"(majority class: {percent(edge['majority'])})\n"
+        f"{score_words.accuracy(edge)}\n"
+        f"{''.join(f'          {line}' + chr(10) for line in score_words.remarks(edge))}"
         f"counted   {c['taken']:,} taken, {c['learned']:,} learned, {c['missing']:,} missing, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "
         f"{c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} bytes rejected, "
@@ -113,29 +112,8 @@ def edge_command(options: argparse.Namespace) -> list[str]:
     """The command ``edgesvm run`` with the learner options of `options`."""
     command = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--quiet"]
     names = (
-        "memory",
-        "learner",
-        "bound",
-        "C",
-        "lookahead",
-        "n_balls",
-        "max_vectors",
-        "max_samples",
-        "scheme",
-        "batch_size",
-        "batches",
-        "max_twins",
-        "classes",
-        "multiclass",
-        "kernel",
-        "gamma",
-        "dtype",
-        "scale",
-        "save",
-        "checkpoint",
-        "checkpoint_second",
-        "every",
-        "key",
+        *("memory", "learner", *sorted(learner_options.ANY_OWN), "classes", "multiclass"),
+        *("save", "checkpoint", "checkpoint_second", "every", "key"),
     )
     for name in names:
         value = getattr(options, name, None)

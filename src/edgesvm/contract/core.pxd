@@ -58,6 +58,9 @@ cdef class LearnerCore:
     cdef int n_answers(self) noexcept nogil
 
     @cython.final
+    cdef void put_last(self, double *score) noexcept nogil
+
+    @cython.final
     cdef int winner(self, const double *answers, double *score) noexcept nogil
 
     # -- samples and arrays of callers -------------------------------------------------------------

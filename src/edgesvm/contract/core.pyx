@@ -6,7 +6,7 @@ allocator call.
 """
 
 cimport numpy as cnp
-from libc.math cimport isfinite
+from libc.math cimport fabs, isfinite
 from libc.string cimport memset
 
 import numpy as np
@@ -137,6 +137,18 @@ cdef class LearnerCore:
             out[0] = self.scores[order[n - 1]] - self.scores[order[0]]
         memset(self.scores, 0, self.n_classes * sizeof(double))
         return status
+
+    cdef void put_last(self, double *score) noexcept nogil:
+        """Give classes without a sample a score below all others."""
+        cdef int slot
+        cdef bint any_yet = False
+        cdef double least = 0.0
+        for slot in range(self.n_classes):
+            if self.n_per_class[slot] and (not any_yet or score[slot] < least):
+                least, any_yet = score[slot], True
+        for slot in range(self.n_classes):
+            if not self.n_per_class[slot]:
+                score[slot] = least - max(1.0, fabs(least))
 
     cdef cnp.ndarray row_to_decide(self, x):
         """`as_row`, in a memory that nobody is at work in. No other code runs from here on until

@@ -94,6 +94,13 @@ class ReferenceCore:
         known = scores[list(self.labels.sorted_slots)]
         return known if len(known) > 2 else known[-1:] - known[:1]
 
+    def unseen_last(self, scores):
+        """`scores`, with those of classes without a sample below all others."""
+        seen = self.views["n_per_class"] > 0
+        least = scores[seen].min()
+        scores[~seen] = least - max(1.0, abs(least))
+        return scores
+
     def answer_row(self, x):
         self.check_fitted()
         values = self.answer(as_floats(x, self.dtype, 1, self.n_features, self.owner))

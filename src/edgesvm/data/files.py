@@ -137,6 +137,14 @@ class CsvRows(Stream):
         """Whether rows have labels."""
         return self._label_at is not None
 
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, counted in a pass of its own; None for a pipe."""
+        if not self._path.is_file():
+            return None
+        with self._path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+            return sum(1 for cells in csv.reader(file) if cells) - bool(self._header)
+
     def _find_label(self, column: str | int | None) -> int | None:
         if column == "none":
             return None
@@ -297,6 +305,11 @@ class NpzRows:
     def labelled(self) -> bool:
         """Whether rows have labels."""
         return self._y is not None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._X)
 
     def chunks(self, rows: int) -> Iterator[Rows]:
         """A pass from the first row on, at most `rows` per chunk; X is float32, y int32."""

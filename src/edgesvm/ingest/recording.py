@@ -274,6 +274,11 @@ class Recording:
         self._checked = 0  # records before this one have been counted
 
     @property
+    def n_rows(self) -> int:
+        """Number of records, late labels among them."""
+        return self.n_records
+
+    @property
     def n_features(self) -> int:
         return self.schema.n_features
 

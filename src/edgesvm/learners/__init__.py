@@ -5,6 +5,7 @@ from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
 from edgesvm.learners.enclosing.ball_vector_machine import BallVectorMachine
 from edgesvm.learners.enclosing.core_vector_machine import CoreVectorMachine
+from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.kernel_learner import KernelLearner, KernelMethod
@@ -29,6 +30,7 @@ __all__ = [
     "BatchSVM",
     "CoreVectorMachine",
     "Forgetron",
+    "FourierSVM",
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelLearner",

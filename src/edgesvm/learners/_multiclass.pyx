@@ -191,18 +191,6 @@ cdef class MulticlassCore(LearnerCore):
         return (<LearnerCore> self.part(p)).n_per_class[0] and (
             <LearnerCore> self.part(p)).n_per_class[1]
 
-    cdef void put_last(self, double *score) noexcept nogil:
-        """Give classes without a sample a score below all others."""
-        cdef int slot
-        cdef bint any_yet = False
-        cdef double least = 0.0
-        for slot in range(self.n_classes):
-            if self.n_per_class[slot] and (not any_yet or score[slot] < least):
-                least, any_yet = score[slot], True
-        for slot in range(self.n_classes):
-            if not self.n_per_class[slot]:
-                score[slot] = least - max(1.0, fabs(least))
-
     def check(self):
         super().check()
         if self.n_left_out[0] < 0 or self.views["sums"].any():

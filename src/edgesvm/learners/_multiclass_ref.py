@@ -50,9 +50,7 @@ class MulticlassCoreRef(ReferenceCore):
                 low, high = competing
                 d = (score[high] - score[low]) / 2
                 score[low], score[high] = -d / 2, d / 2
-        least = score[competing].min()
-        score[per_class == 0] = least - max(1.0, abs(least))
-        return score
+        return self.unseen_last(score)
 
     def vote(self, x, competing):
         votes, sums = np.zeros((2, len(self.views["n_per_class"])))

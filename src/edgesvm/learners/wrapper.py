@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from edgesvm.learner import Learner
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.persist.format import Wrapped
@@ -137,18 +134,3 @@ class Wrapper(Learner):
         return own, nested
 
     # -- predicting --------------------------------------------------------------------------------
-
-    def decision_one(self, x: ArrayLike, out: np.ndarray | None = None) -> Any:
-        """Decision values of one sample, like a row of ``decision_function``.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,)
-        out : ndarray of shape (n_labels,), float64, optional
-            With more than two labels, where to put the values, so that no memory is allocated.
-
-        Returns
-        -------
-        float, or with more than two labels ndarray of shape (n_labels,), float64
-        """
-        return self._fitted.decision_one(x, out)

@@ -7,6 +7,14 @@ AREA = Area(
     ("tests/learners/test_multiclass.py", "tests/conformance/test_twin.py"),
     (
         *mutants_of(
+            "edgesvm/contract/core.pyx",
+            (
+                "score[slot] = least - max(1.0, fabs(least))",
+                "score[slot] = least",
+                "a class without a sample may win",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/learners/_multiclass.pyx",
             (
                 "return slot > other if self.pairs else slot == other",
@@ -38,11 +46,6 @@ AREA = Area(
                 "        if self.is_full(slot):\n            return FULL\n",
                 "",
                 "a full part is found after others learned",
-            ),
-            (
-                "score[slot] = least - max(1.0, fabs(least))",
-                "score[slot] = least",
-                "a class without a sample may win",
             ),
             (
                 "score[last[1]] = (score[last[1]] - score[last[0]]) / 4.0",

@@ -1,0 +1,95 @@
+/* Included by waves.h once a type: T, BITS, UBITS, LANES, NAME, MAGIC. */
+
+#define VEC NAME(vec)
+#define MASK NAME(mask)
+#define LOW32 ((UBITS)0xFFFFFFFFu)
+
+typedef UBITS NAME(hash) __attribute__((vector_size(64)));
+typedef int16_t NAME(angle) __attribute__((vector_size(2 * LANES)));
+
+/* Each step of the hash (lowbias32, Wellons 2018) keeps 32 bits, so both types draw the same. */
+#define MIX(h)                                                                      \
+    do {                                                                            \
+        h = (h ^ (h >> 16)) * (UBITS)0x7FEB352Du & LOW32;                           \
+        h = (h ^ (h >> 15)) * (UBITS)0x846CA68Bu & LOW32;                           \
+        h ^= h >> 16;                                                               \
+    } while (0)
+
+/* angle[p] of directions first .. first + n, in 1/65536 turn: that of scale[p % 4] * (x . direction),
+ * given in turns */
+EDGESVM_CLONES
+static void NAME(waves_angles)(const T *x, int64_t width, uint32_t key, const double *scale,
+                               int64_t first, int64_t n, int16_t *angle)
+{
+    VEC turns;
+    NAME(hash) lane;
+    EDGESVM_CHECK(width > 0 && first % 4 == 0 && n >= 0);
+    for (int j = 0; j < LANES; j++) {
+        lane[j] = (UBITS)j;
+        turns[j] = (T)scale[j % 4];
+    }
+    for (int64_t p = 0; p < n; p += LANES) {
+        NAME(hash) row = (lane + (UBITS)(first + p)) * (UBITS)0x9E3779B1u + key;
+        VEC sum = {0}, rest;
+        NAME(angle) out;
+        for (int64_t d = 0; d < width; d++) {
+            NAME(hash) h = (row + (UBITS)(uint32_t)d * 0x85EBCA6Bu) & LOW32;
+            MIX(h);
+            h = (h & 0x00FF00FFu) + (h >> 8 & 0x00FF00FFu);
+            h = (h & 0xFFFFu) + (h >> 16);
+            sum += __builtin_convertvector((MASK)h - 510, VEC) * x[d];
+        }
+        sum *= turns;
+        rest = sum - ((sum + MAGIC) - MAGIC);
+        rest = rest * (T)65536 + MAGIC;
+        out = __builtin_convertvector((MASK)rest, NAME(angle));     /* its low 16 bits */
+        memcpy(angle + p, &out, (size_t)(n - p < LANES ? n - p : LANES) * sizeof *angle);
+    }
+}
+
+/* wave[p] = cos(angle[p]), wave[n + p] = sin(angle[p]), to 1e-7: from the half angle, by Taylor */
+EDGESVM_CLONES
+static void NAME(waves_of)(const int16_t *angle, int64_t n, T *wave)
+{
+    EDGESVM_CHECK(n >= 0);
+    for (int64_t p = 0; p < n; p += LANES) {
+        const size_t size = (size_t)(n - p < LANES ? n - p : LANES);
+        NAME(angle) in = {0};
+        VEC r, z, s, c;
+        memcpy(&in, angle + p, size * sizeof *angle);
+        r = __builtin_convertvector(in, VEC) * (T)(1.0 / 65536);
+        z = r * r;
+        s = z * (T)-7.3704309457143504e-03 + (T)8.2145886611128230e-02;
+        s = s * z + (T)-5.9926452932079211e-01; s = s * z + (T)2.5501640398773455e+00;
+        s = s * z + (T)-5.1677127800499703e+00; s = (s * z + (T)3.1415926535897931e+00) * r;
+        c = z * (T)1.9295743094039231e-03 + (T)-2.5806891390014061e-02;
+        c = c * z + (T)2.3533063035889320e-01; c = c * z + (T)-1.3352627688545895e+00;
+        c = c * z + (T)4.0587121264167685e+00; c = c * z + (T)-4.9348022005446790e+00;
+        c = c * z + (T)1;
+        c *= s + s;
+        s = (T)1 - (s + s) * s;
+        memcpy(wave + p, &s, size * sizeof(T));
+        memcpy(wave + n + p, &c, size * sizeof(T));
+    }
+}
+
+/* w += step * f,  mean += share * (w - mean) */
+EDGESVM_CLONES
+static void NAME(waves_learn)(T *restrict w, T *restrict mean, const T *restrict f, T step, T share, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        w[i] += step * f[i];
+        mean[i] += share * (w[i] - mean[i]);
+    }
+}
+
+#undef VEC
+#undef MASK
+#undef LOW32
+#undef MIX
+#undef T
+#undef BITS
+#undef UBITS
+#undef LANES
+#undef NAME
+#undef MAGIC
