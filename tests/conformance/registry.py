@@ -483,14 +483,20 @@ REGISTERED = [
         {"max_twins": 8, "gamma": 0.1},
         wrapper=RobustStandardized,
         unread=("degree",),
+    ),
     Registered("FourierSVM", FourierSVM, {"n_directions": 70}, **WAVES),
+    Registered(
         "FourierSVM-logistic", FourierSVM, {"n_directions": 9, "loss": "logistic"}, 3, **WAVES
+    ),
+    Registered(
         "FourierSVM-classes",
         FourierSVM,
         {"n_directions": 12, "n_classes": 4, "gamma": 0.2},
         n_classes=4,
         unread=("n_classes",),
         **WAVES,
+    ),
+    Registered(
         "Standardized-FourierSVM", FourierSVM, {"n_directions": 20}, wrapper=Standardized, **WAVES
     ),
     Registered("OneVsOne", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 4]),

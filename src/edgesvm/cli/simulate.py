@@ -112,12 +112,13 @@ def edge_command(options: argparse.Namespace) -> list[str]:
     """The command ``edgesvm run`` with the learner options of `options`."""
     command = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--quiet"]
     names = (
-        *("memory", "learner", *sorted(learner_options.ANY_OWN), "classes", "multiclass"),
+        *("memory", "learner", *sorted(learner_options.ANY_OWN), "classes", "multiclass", "scale"),
         *("save", "checkpoint", "checkpoint_second", "every", "key"),
     )
     for name in names:
         value = getattr(options, name, None)
         if value is not None:
-            command += [f"--{name.replace('_', '-')}", str(value)]
+            flag = f"--{name.replace('_', '-')}"
+            command += [flag] if value is True else [flag, str(value)]
     flags: Sequence[tuple[str, bool]] = (("--raw", options.raw), ("--text", options.text))
     return command + [flag for flag, given in flags if given]
