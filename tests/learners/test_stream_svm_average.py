@@ -34,7 +34,9 @@ def weights_after_each(model, X, y):
 
 
 def plane(model):
-    return np.append(model.coef_[0], model.intercept_)
+    """The mean, which decides or not; positive for the larger label."""
+    core = model._allocated
+    return core.labels.sign * core.mean_of_w()
 
 
 @engines
@@ -55,19 +57,44 @@ def test_sample_t_counts_t_times(dtype, bound, kept, engine):
     np.testing.assert_allclose(plane(model), t @ after / t.sum(), **close)
     z = np.hstack([X, np.ones((len(X), 1))])
     z /= np.linalg.norm(z, axis=1, keepdims=True)
-    np.testing.assert_allclose(model.decision_function(X), z @ plane(model), **close)
+    deciding = plane(model) if model.answers_ == "mean" else plane(last)
+    np.testing.assert_allclose(model.decision_function(X), z @ deciding, **close)
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_), deciding, **close)
 
 
 @engines
 def test_a_sample_inside_changes_counters_only(engine):
     X, y = stream()
     model = make(StreamSVM, engine, average=True).partial_fit(X.astype("f"), y)
+    assert model.n_seen_ % 4 == 0
+    model.learn_one(X[1].astype("f"), y[1])  # this one is asked about; the next is not
     before = {name: view.tobytes() for name, view in model._allocated.views.items()}
     plane_before = plane(model)
     assert not model.learn_one(X[0].astype("f"), y[0])
     changed = {n for n, view in model._allocated.views.items() if view.tobytes() != before[n]}
     assert changed == {"n_seen", "n_per_class"}
     assert (plane(model) != plane_before).any()  # w counts for one sample more
+
+
+@engines
+def test_whichever_was_wrong_less_often_decides(engine):
+    """The mean in a stream without order, the last weights in one that turns round."""
+    X, y = stream(2000)
+    turned = np.where(np.arange(2000) // 250 % 2, -y, y)
+    still = make(StreamSVM, engine, bound="lower", average=True, C=0.3).partial_fit(X, y)
+    turning = make(StreamSVM, engine, bound="lower", average=True, C=0.3).partial_fit(X, turned)
+    assert (still.answers_, turning.answers_) == ("mean", "last")
+    lapses = still._allocated.views["lapses"]
+    asked = make(StreamSVM, engine, bound="lower", average=True, C=0.3).allocate(4, [-1, 1])
+    wrong = []
+    for i, (x, label) in enumerate(zip(X[:400].astype("f"), y[:400], strict=True)):
+        if i % 4 == 0:
+            core, z = asked._allocated, np.append(x, 1.0)
+            planes = core.views["w"], core.mean_of_w()
+            wrong.append([label * (plane_ @ z) <= 0 for plane_ in planes])
+        asked.learn_one(x, label)
+    np.testing.assert_allclose(asked._allocated.views["lapses"], np.mean(wrong, axis=0))
+    assert (lapses < 0.5).all()
 
 
 @engines

@@ -116,10 +116,9 @@ def add_to(
     )
     group.add_argument(
         "--average",
-        action="store_true",
-        default=None,
-        help="decide by the average of the weights over the stream (stream): more accurate unless "
-        "the stream changes with time; twice the bytes",
+        action=argparse.BooleanOptionalAction,
+        help="decide by the average of the weights over the stream where it is right more often "
+        "than the last weights (stream; default), or by the last weights only, in half the bytes",
     )
     group.add_argument(
         "--class-weight",
@@ -253,10 +252,8 @@ CAPACITIES = (
     "max_twins",
     "n_directions",
 )
-# Where a command's default is not the class's: a stream has no end, so a store must not refuse; and
-# it comes in the order of time, in which an average lags behind.
+# Where a command's default is not the class's: a stream has no end, so a store must not refuse.
 DEFAULTS: dict[str, dict[str, object]] = {
-    "stream": {"average": False},
     "batch": {"when_full": "oldest"},
 }
 

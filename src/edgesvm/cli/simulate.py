@@ -119,6 +119,9 @@ def edge_command(options: argparse.Namespace) -> list[str]:
         value = getattr(options, name, None)
         if value is not None:
             flag = f"--{name.replace('_', '-')}"
-            command += [flag] if value is True else [flag, str(value)]
+            if isinstance(value, bool):
+                command.append(flag if value else flag.replace("--", "--no-", 1))
+            else:
+                command += [flag, str(value)]
     flags: Sequence[tuple[str, bool]] = (("--raw", options.raw), ("--text", options.text))
     return command + [flag for flag, given in flags if given]

@@ -28,9 +28,9 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/fourier/_fourier_svm.pyx",
             (
-                "self.lapses[MEAN] <= self.lapses[LAST]",
-                "self.lapses[MEAN] > self.lapses[LAST]",
-                "whichever errs more answers",
+                "self.mean if mean_decides(self.lapses) else self.w",
+                "self.w if mean_decides(self.lapses) else self.mean",
+                "whichever errs more decides",
             ),
             (
                 "cdef double share = 2.0 / (self.n_learned() + 2.0)",

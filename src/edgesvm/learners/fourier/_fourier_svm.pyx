@@ -22,6 +22,7 @@ from libc.string cimport memset
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport MAX_CLASSES
 from edgesvm.core.kernels cimport exp_
+from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
 from edgesvm.core.linalg cimport any_dot
 from edgesvm.core.rng cimport splitmix64
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
@@ -45,8 +46,6 @@ cdef extern from "waves.h" nogil:
 cdef enum:
     BLOCK = 64          # directions whose features lie on the stack
     RECENT = 1000       # samples that lapses are counted over
-    LAST = 0
-    MEAN = 1
 
 cdef double LEAST_WEIGHT = 1e-100       # its square, and that of its reciprocal, are numbers
 
@@ -143,8 +142,8 @@ cdef class FourierSVMCore(LearnerCore):
         memset(last, 0, self.n_vectors * sizeof(double))
         memset(mean, 0, self.n_vectors * sizeof(double))
         self.score_both(x, last, mean)
-        self.note_lapse(&self.lapses[LAST], last, y)
-        self.note_lapse(&self.lapses[MEAN], mean, y)
+        note_lapse(self.lapses, LAST, self.is_wrong(last, y), self.n_learned() + 1, RECENT)
+        note_lapse(self.lapses, MEAN, self.is_wrong(mean, y), self.n_learned() + 1, RECENT)
         for v in range(self.n_vectors):     # from here on, `last` holds each vector's step
             last[v] = self.take_step(v, last[v], self.side(v, y), weight, xx)
         self.learn_features(x, last)
@@ -169,18 +168,14 @@ cdef class FourierSVMCore(LearnerCore):
         self.add_linear(self.w, x, last)
         self.add_linear(self.mean, x, mean)
 
-    cdef void note_lapse(self, double *lapses, const double *score, double y) noexcept nogil:
+    cdef bint is_wrong(self, const double *score, double y) noexcept nogil:
         cdef int v, best = 0
-        cdef bint is_wrong
         if self.scores == NULL:
-            is_wrong = y * score[0] <= 0.0
-        else:
-            for v in range(self.n_vectors):
-                if self.n_per_class[v] and (
-                        score[v] > score[best] or not self.n_per_class[best]):
-                    best = v
-            is_wrong = best != y
-        lapses[0] += (is_wrong - lapses[0]) / min(self.n_learned() + 1, RECENT)
+            return y * score[0] <= 0.0
+        for v in range(self.n_vectors):
+            if self.n_per_class[v] and (score[v] > score[best] or not self.n_per_class[best]):
+                best = v
+        return best != y
 
     cdef double take_step(
         self, int v, double score, double side, double weight, double xx
@@ -238,8 +233,7 @@ cdef class FourierSVMCore(LearnerCore):
         cdef int16_t[BLOCK] angle
         cdef int64_t p = 0, n
         cdef int v
-        cdef const char *weights = (
-            self.mean if self.lapses[MEAN] <= self.lapses[LAST] else self.w)
+        cdef const char *weights = self.mean if mean_decides(self.lapses) else self.w
         for v in range(self.n_vectors):
             score[v] = 0.0
         while p < self.n_directions:

@@ -22,10 +22,12 @@ the mean u over the first s samples:
 
     v = (1 - b) u + b w,     b = (s+1 + .. + n) / (1 + .. + n) = (n - s) (n + s + 1) / (n (n + 1))
 
-and u = v, s = n just before w changes. A sample inside the ball costs nothing for it.
+and u = v, s = n just before w changes. Every `NOTED`-th sample is also asked of the last w and of
+the mean, before it is learned. Whichever was wrong less often lately (`lapses`) decides: the mean in
+a stream without order, the last w in one that drifts.
 
 With n_balls=K or lookahead=L a few balls are stored as well (_balls.pyx), and (w, R) is the ball
-around them. Bytes: 64 + D s, s the dtype's size; 8 + D s more for the mean; with M = K+1 or L+1
+around them. Bytes: 64 + D s, s the dtype's size; 24 + D s more for the mean; with M = K+1 or L+1
 slots, 8 + M D s + 8 M^2 + 32 M more. Time: O(D) for a sample inside, O(M D + M^2) and a few dozen
 steps of O(M) for one outside.
 """
@@ -36,6 +38,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
 from edgesvm.core.linalg cimport approach, axpby, dot, dot_square, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, dual_radius
@@ -46,6 +49,10 @@ from edgesvm.learners.stream._balls cimport join_pair, solve
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
+
+cdef enum:
+    NOTED = 4       # every so many samples are asked of the mean too
+    RECENT = 250    # of those, lapses are counted over so many
 
 
 @cython.final
@@ -60,6 +67,7 @@ cdef class StreamSVMCore(LearnerCore):
     cdef char *centres      # (capacity, width)
     cdef char *average      # (width,): mean of w over the first n_averaged samples; else NULL
     cdef int64_t *n_averaged
+    cdef double *lapses     # (2,), LAST and MEAN; else NULL
 
     def __init__(
         self, *common, C, slack, bound, normalize, fit_intercept, lookahead, join, average,
@@ -89,6 +97,7 @@ cdef class StreamSVMCore(LearnerCore):
         self.balanced = class_weight == "balanced"
         self.average = self.array("average") if average else NULL
         self.n_averaged = <int64_t *> self.array("n_averaged") if average else NULL
+        self.lapses = <double *> self.array("lapses") if average else NULL
 
     # -- one sample --------------------------------------------------------------------------------
 
@@ -110,6 +119,8 @@ cdef class StreamSVMCore(LearnerCore):
         status = self.measure(x, tested, y, weight, &z)
         if status > CHANGED:
             return status
+        if self.average != NULL and self.n_learned() % NOTED == 0:
+            self.note_lapses(x, w, &z)
         if self.balls.capacity == 0:
             return self.take(x, w, &z)
         if self.inside(x, <real *> self.centres, &z):
@@ -269,8 +280,11 @@ cdef class StreamSVMCore(LearnerCore):
     # -- the mean of w over the stream -------------------------------------------------------------
 
     cdef double pending(self) noexcept nogil:
-        """b, the weight of w in the mean: of the samples since it last changed"""
-        cdef double n = <double> self.n_learned(), s = <double> self.n_averaged[0]
+        """b, the weight of w in the mean: of the samples since it last changed; 1 without a mean"""
+        cdef double n, s
+        if self.average == NULL:
+            return 1.0
+        n, s = <double> self.n_learned(), <double> self.n_averaged[0]
         return (n - s) * (n + s + 1.0) / (n * (n + 1.0)) if n > s else 0.0
 
     cdef void take_mean(self, const real *w) noexcept nogil:
@@ -278,6 +292,21 @@ cdef class StreamSVMCore(LearnerCore):
         if self.average != NULL:
             approach(<real> self.pending(), w, <real *> self.average, self.width)
             self.n_averaged[0] = self.n_learned()
+
+    cdef void note_lapses(self, const real *x, const real *w, const Point *z) noexcept nogil:
+        """Ask z, whose sign is that of its label, of w and of the mean."""
+        cdef int64_t n = self.n_learned() / NOTED + 1
+        cdef double last = self.product(x, w, z)
+        cdef double mean = self.product(x, <const real *> self.average, z)
+        mean += self.pending() * (last - mean)
+        note_lapse(self.lapses, LAST, last <= 0.0, n, RECENT)
+        note_lapse(self.lapses, MEAN, mean <= 0.0, n, RECENT)
+
+    cdef double share_of_last(self) noexcept nogil:
+        """The share of w in the weights that decide; the rest is the mean's"""
+        if self.average != NULL and not mean_decides(self.lapses):
+            return 1.0
+        return self.pending()
 
     # -- another learner's ball --------------------------------------------------------------------
 
@@ -316,16 +345,25 @@ cdef class StreamSVMCore(LearnerCore):
     def absorb_mean(self, StreamSVMCore other, double sign):
         """The mean of both means, by the number of samples."""
         cdef int64_t n = self.n_learned() + other.n_learned()
-        mine = self.views["average"]
-        mine += (<double> other.n_learned() / n) * (sign * other.mean_of_w() - mine)
+        share = <double> other.n_learned() / n
+        for name, theirs in (
+            ("average", sign * other.mean_of_w()), ("lapses", other.views["lapses"])
+        ):
+            mine = self.views[name]
+            mine += share * (theirs - mine)
         self.n_averaged[0] = n
 
     def mean_of_w(self):
-        """(1 - b) u + b w, or w without averaging: what decisions use; ndarray of shape (width,)"""
+        """(1 - b) u + b w, ndarray of shape (width,)"""
+        return self.weights(self.pending())
+
+    def deciding(self):
+        """The weights that decide, ndarray of shape (width,)"""
+        return self.weights(self.share_of_last())
+
+    def weights(self, double share_of_last):
         w = self.views["w"].astype(np.float64)
-        if self.average == NULL:
-            return w
-        return w + (1.0 - self.pending()) * (self.views["average"] - w)
+        return w + (1.0 - share_of_last) * (self.views.get("average", w) - w)
 
     # -- decisions ---------------------------------------------------------------------------------
 
@@ -339,8 +377,9 @@ cdef class StreamSVMCore(LearnerCore):
         cdef Point z
         cdef Status status = self.measure(x, w, 1.0, 1.0, &z)
         value[0] = z.wz
-        if self.average != NULL and status <= CHANGED:
-            value[0] += (1.0 - self.pending()) * (
+        cdef double share = self.share_of_last()
+        if share < 1.0 and status <= CHANGED:
+            value[0] += (1.0 - share) * (
                 self.product(x, <const real *> self.average, &z) - z.wz)
         return status
 
@@ -355,6 +394,9 @@ cdef class StreamSVMCore(LearnerCore):
         if self.average != NULL and not 0 <= self.n_averaged[0] <= self.n_learned():
             raise CorruptModelError(
                 f"the average is of {self.n_averaged[0]} samples, {self.n_learned()} were learned")
+        if self.average != NULL and not 0.0 <= min(self.views["lapses"]) <= max(
+                self.views["lapses"]) <= 1.0:
+            raise CorruptModelError("a share of lapses is not between 0 and 1")
         if self.balls.capacity:
             self.check_balls(held)
         if self.any_out_of_range(held):

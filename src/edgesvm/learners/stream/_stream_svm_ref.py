@@ -12,6 +12,8 @@ from edgesvm.learners.stream.constants import (
     LOWER_STEPS,
     LOWER_TOLERANCE,
     MAX_SQUARE,
+    NOTED,
+    RECENT,
     UPPER_STEPS,
     UPPER_TOLERANCE,
 )
@@ -80,6 +82,7 @@ class StreamSVMCoreRef(ReferenceCore):
         status = check_point(point[2], z @ self.views["w"], xi2)
         if status > Status.CHANGED:
             return status
+        self.note_lapses(z)
         if not self.several:
             return self.take(*point)
         if self.views["n_held"] and self.inside(z, z @ z + 1 / self.C):
@@ -288,9 +291,24 @@ class StreamSVMCoreRef(ReferenceCore):
             v["n_averaged"][...] = v["n_per_class"].sum()
 
     def mean_of_w(self):
+        return self.weights(self.pending())
+
+    def weights(self, share_of_last):
         v = self.views
         w = v["w"].astype(np.float64)
-        return w + (1 - self.pending()) * (v["average"] - w) if self.averages else w
+        return w + (1 - share_of_last) * (v["average"] - w) if self.averages else w
+
+    def note_lapses(self, z):
+        n = int(self.views["n_per_class"].sum())
+        if not self.averages or n % NOTED:
+            return
+        lapses = self.views["lapses"]
+        answers = np.array([self.weights(1.0) @ z, self.mean_of_w() @ z])
+        lapses += ((answers <= 0) - lapses) / min(n // NOTED + 1, RECENT)
+
+    def deciding(self):
+        mean_decides = self.averages and self.views["lapses"][1] <= self.views["lapses"][0]
+        return self.weights(self.pending() if mean_decides else 1.0)
 
     # -- entry points ------------------------------------------------------------------------------
 
@@ -305,7 +323,9 @@ class StreamSVMCoreRef(ReferenceCore):
         if self.averages:
             n = int(v["n_per_class"].sum() + o["n_per_class"].sum())
             theirs = other.mean_of_w() * (-1.0 if flipped else 1.0)
-            v["average"] += (o["n_per_class"].sum() / n) * (theirs - v["average"])
+            share = o["n_per_class"].sum() / n
+            v["average"] += share * (theirs - v["average"])
+            v["lapses"] += share * (o["lapses"] - v["lapses"])
             v["n_averaged"][...] = n
         v["n_seen"] += o["n_seen"]
         v["n_updates"] += o["n_updates"]
@@ -315,4 +335,4 @@ class StreamSVMCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return np.nan
         z = self.features(x, 1.0)
-        return float(self.mean_of_w() @ z) if z @ z + 1 / self.C <= MAX_SQUARE else np.nan
+        return float(self.deciding() @ z) if z @ z + 1 / self.C <= MAX_SQUARE else np.nan

@@ -44,11 +44,11 @@ class StreamSVM(Learner):
         and never falls. It needs one more number and is far more accurate on small margins, but its
         ball does not enclose the samples seen.
     average : bool, default True
-        Decide by the mean of the weights after each sample, where sample t counts t times, instead
-        of by the last weights. It needs D + 1 more numbers, and time only when the weights change.
-        Set it to False for a stream that changes with time: the average lags, since half of it is
-        of the first 70 % of the samples (elec2 in the order of time: 75 %, by the last weights
-        92 %).
+        Decide by the mean of the weights after each sample, where sample t counts t times, or by
+        the last weights, whichever was wrong less often lately. The mean is better in a stream
+        without order; in one that changes with time it lags, since half of it is of the first 70 %
+        of the samples. Every fourth of about the last 1,000 samples counts, asked before it was
+        learned. It needs D + 3 more numbers. False: the last weights decide.
     n_balls : int, default 1
         Number of balls. A sample outside all of them becomes a new ball, and the cheapest pair is
         merged. Cannot be combined with `lookahead`.
@@ -79,8 +79,11 @@ class StreamSVM(Learner):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) intercept_ : ndarray of shape (1,) radius_ : float, of
-    the ball around all stored n_seen_, n_updates_, classes_, n_features_in_
+    coef_ : ndarray of shape (1, n_features)
+    intercept_ : ndarray of shape (1,)
+    radius_ : float, of the ball around all stored
+    answers_ : str, "mean" or "last": which weights decide
+    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -88,13 +91,13 @@ class StreamSVM(Learner):
     Data", 2008. (Matsushima, Vishwanathan & Smola's disk-cached StreamSVM of 2012 is another
     method.)
 
-    Bytes: see ``plan``; 72 + 2 (D + 1) s for one ball, s = 4 or 8; 64 + (D + 1) s without
+    Bytes: see ``plan``; 88 + 2 (D + 1) s for one ball, s = 4 or 8; 64 + (D + 1) s without
     ``average``. Time: O(D) per sample.
 
     The average is of what decisions would otherwise use: the centre of the ball around everything
     stored, with `n_balls` and `lookahead` too. ``coef_``, ``intercept_`` and decision values are
-    the average's; ``radius_`` is the last ball's. `merge` takes the mean of both averages, by the
-    number of samples learned.
+    those that decide; ``radius_`` is the last ball's. `merge` takes the mean of both averages, by
+    the number of samples learned.
 
     With ``bound="upper"`` one ball absorbs about log N samples, so on small margins in many
     dimensions it is a weak learner (MNIST 8 against 9: about 60 %); use ``bound="lower"`` there.
@@ -167,6 +170,7 @@ class StreamSVM(Learner):
         arrays.append(("w", self.dtype, (width,)))
         if self.average:
             arrays += [("n_averaged", "i8", ()), ("average", self.dtype, (width,))]
+            arrays.append(("lapses", "f8", (2,)))
         slots = 1 + int(self.lookahead or self.n_balls)
         if slots > 2 or self.lookahead:
             arrays += [
@@ -255,8 +259,16 @@ class StreamSVM(Learner):
     def _plane(self) -> np.ndarray:
         """What decisions use, the constant feature's weight last."""
         core = self._allocated
-        plane: np.ndarray = core.labels.sign * core.mean_of_w()
+        plane: np.ndarray = core.labels.sign * core.deciding()
         return plane.astype(self.dtype)
+
+    @property
+    def answers_(self) -> str:
+        """Which weights decide: "mean", or "last" if these were wrong less often lately."""
+        if not self.average:
+            return "last"
+        last, mean = self._fitted.views["lapses"]
+        return "mean" if mean <= last else "last"
 
     @property
     def radius_(self) -> float:
