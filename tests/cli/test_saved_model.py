@@ -232,11 +232,16 @@ def test_options_that_a_model_has(learner, words):
 
 @pytest.mark.parametrize("kind", learner_options.KINDS)
 def test_a_model_has_the_options_it_was_built_with(kind):
-    words = ["--learner", kind, "--C", "3"]
-    words += ["--epsilon", "0.01"] if "epsilon" in learner_options.OWN[kind] else []
+    values = [("C", "3", "4"), ("epsilon", "0.01", "4"), ("dtype", "float64", "float32")]
+    values = [value for value in values if value[0] in learner_options.OWN[kind]]
+    words = ["--learner", kind]
+    for name, has, _ in values:
+        words += [f"--{name}", has]
     model = learner_options.build(options(*words), 4).allocate(4)
     assert learner_options.contradicted(options(*words), model) == []
-    assert len(learner_options.contradicted(options(*words[:-1], "4"), model)) == 1
+    for name, _, other in values:  # of an option that is there twice, the last counts
+        changed = options(*words, f"--{name}", other)
+        assert len(learner_options.contradicted(changed, model)) == 1, name
 
 
 @needs_pty

@@ -82,7 +82,12 @@ def test_linear_kernel_with_room_for_all_is_stream_svm(bound, engine):
             X, y
         )
         linear = StreamSVM(
-            bound=bound, C=C, normalize=False, fit_intercept=False, dtype="float64"
+            bound=bound,
+            C=C,
+            average=False,
+            normalize=False,
+            fit_intercept=False,
+            dtype="float64",
         ).partial_fit(X, y)
         assert kernel.n_updates_ == linear.n_updates_
         np.testing.assert_allclose(kernel.radius_, linear.radius_, rtol=1e-9)

@@ -124,6 +124,11 @@ AREA = Area(
             ("    balls.share[i] = share\n", "", "a share is lost in joining"),
             ("    d2 += between(balls, i, j, t)\n", "", "a joint ball's reach is measured wrongly"),
             (
+                "    if d2 <= LEVEL * cc:\n        d2 = 0.0\n",
+                "    d2 = fmax(d2, 0.0)\n",
+                "rounding chooses between pairs of equal reach",
+            ),
+            (
                 "    balls.share[j] = balls.share[last]\n",
                 "",
                 "the last ball's share does not move with it",

@@ -17,10 +17,10 @@ from libc.math cimport INFINITY, fmax, sqrt
 
 from edgesvm.learners.stream._ball cimport clearly_less
 
-cdef double UPPER_TOLERANCE, LOWER_TOLERANCE, AT_POINT
+cdef double UPPER_TOLERANCE, LOWER_TOLERANCE, AT_POINT, LEVEL
 cdef int UPPER_STEPS, LOWER_STEPS
 from edgesvm.learners.stream.constants import (
-    AT_POINT, LOWER_STEPS, LOWER_TOLERANCE, UPPER_STEPS, UPPER_TOLERANCE)
+    AT_POINT, LEVEL, LOWER_STEPS, LOWER_TOLERANCE, UPPER_STEPS, UPPER_TOLERANCE)
 
 
 cdef double gram(const Balls *balls, int64_t i, int64_t j) noexcept nogil:
@@ -136,12 +136,15 @@ cdef double between(const Balls *balls, int64_t i, int64_t j, double t) noexcept
 
 
 cdef double joint_reach(const Balls *balls, int64_t i, int64_t j, double cc) noexcept nogil:
-    """|c - c_ij| + R_ij of the smallest ball (c_ij, R_ij) around two"""
+    """|c - c_ij| + R_ij of the smallest ball (c_ij, R_ij) around two. Where the two alone hold the
+    ball around all, c_ij is c: the root of a rounding error must not choose between equal pairs."""
     cdef double d = sqrt(distance_square(balls, i, j))
     cdef double t = way(d, balls.radius[i], balls.radius[j])
     cdef double d2 = cc - 2.0 * ((1.0 - t) * balls.pull[i] + t * balls.pull[j])
     d2 += between(balls, i, j, t)
-    return sqrt(fmax(d2, 0.0)) + joint_radius(d, balls.radius[i], balls.radius[j])
+    if d2 <= LEVEL * cc:
+        d2 = 0.0
+    return sqrt(d2) + joint_radius(d, balls.radius[i], balls.radius[j])
 
 
 cdef void cheapest_pair(

@@ -230,9 +230,11 @@ class StreamSVMCoreRef(ReferenceCore):
         t = np.where(apart, 0.5 * (1 - t), t)
         pull = G @ v["share"][:m]
         norm = np.diag(G)
-        d2 = v["share"][:m] @ pull - 2 * ((1 - t) * pull[:, None] + t * pull)
+        cc = v["share"][:m] @ pull
+        d2 = cc - 2 * ((1 - t) * pull[:, None] + t * pull)
         d2 += (1 - t) ** 2 * norm[:, None] + 2 * t * (1 - t) * G + t**2 * norm
-        return np.sqrt(np.maximum(d2, 0.0)) + np.where(apart, (d + inner + outer) / 2, outer)
+        d2[d2 <= LEVEL * cc] = 0.0
+        return np.sqrt(d2) + np.where(apart, (d + inner + outer) / 2, outer)
 
     def merge_cheapest(self):
         v = self.views
