@@ -186,12 +186,14 @@ def test_convergence_is_that_of_the_true_gap(dtype):
     assert true_gap(model, X, y) == pytest.approx(model.gap_, abs=1e-5)
 
 
-def test_a_solution_cut_short_tells_the_true_gap_too():
+@each("engine", ["compiled", "reference"])
+@each("n_iter", [100, 1000, 5000])
+def test_a_solution_cut_short_tells_the_true_gap_too(engine, n_iter):
     X, y = large_values(500)
-    for n_iter in (100, 1000, 5000):
-        model = svm(500, kernel=Polynomial(2), C=1.0, dtype="float32", max_iter=n_iter).fit(X, y)
-        gap = true_gap(model, X, y)
-        assert not model.converged_ and model.gap_ == pytest.approx(gap, rel=1e-6)
+    params = {"kernel": Polynomial(2), "C": 1.0, "dtype": "float32", "max_iter": n_iter}
+    model = svm(500, engine, **params).fit(X, y)
+    gap = true_gap(model, X, y)
+    assert not model.converged_ and model.gap_ == pytest.approx(gap, rel=1e-6)
 
 
 def test_decisions_of_large_values_are_those_of_float64():

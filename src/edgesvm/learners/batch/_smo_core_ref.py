@@ -16,6 +16,10 @@ class SmoCoreRef(KernelCoreRef):
         super().__init__(*common, kernel=kernel)
         self.C, self.tol = C, tol
 
+    def rounding(self, X):
+        """Error of a kernel value of these rows in the compiled core, see `kernel_noise`"""
+        return 2.0**-24 * np.sqrt(1.0 + 0.25 * X.shape[1] if X.dtype == np.float32 else 1.0)
+
     def refuses(self, x, weight):
         """UNCHANGED if the sample can be learned, otherwise the reason why not."""
         if not self.self_kernel(x) <= LARGEST_KERNEL:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.learners.batch.constants import LEAST_CURVATURE, ROUNDING, SHRINK_EVERY
+from edgesvm.learners.batch.constants import HIDEABLE, LEAST_CURVATURE, ROUNDING, SHRINK_EVERY
 
 
 class SMORef:
     """One problem; the whole kernel matrix is stored, rounded to float32.
 
-    With `refines` the gradient of a solution is computed again from the matrix before rounding. The
-    compiled core does so only where the difference matters.
+    Where `rounding` may hide a part of `tol`, the gradient of a solution is computed again from the
+    matrix before rounding.
 
     Parameters
     ----------
@@ -22,19 +22,18 @@ class SMORef:
     bound : ndarray of shape (n,), y C
     linear : ndarray of shape (n,), c; default the sign of `bound`
     beta : ndarray of shape (n,), where to start; default zero
+    rounding : float, error of a kernel value in the compiled core, relative to sqrt(K_ii K_tt)
     """
 
-    def __init__(
-        self, K, bound, linear=None, beta=None, *, tol=1e-3, shrinking=True, refines=False
-    ):
-        self.exact, self.refines, self.refined_gap = K, refines, np.inf
-        self.in_float64 = self.refined = refines and beta is not None
+    def __init__(self, K, bound, linear=None, beta=None, *, tol=1e-3, shrinking=True, rounding=0.0):
+        self.exact, self.rounding, self.refined_gap = K, rounding, np.inf
         self.K = K.astype(np.float32).astype(np.float64)
         self.bound, self.tol, self.shrinking = bound, tol, shrinking
         self.linear = np.sign(bound) if linear is None else linear
         n = len(bound)
         self.low, self.high = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
         self.beta = np.zeros(n) if beta is None else beta.astype(np.float64)
+        self.in_float64 = self.refined = beta is not None and self.needs_float64()
         self.g = self.linear - (K if self.in_float64 else self.K) @ self.beta
         self.order = np.arange(n)  # the first n_active of these are active
         self.n_active, self.n_iter, self.unshrunk = n, 0, False
@@ -104,14 +103,34 @@ class SMORef:
         self.n_active = len(self.order)
         self.find_first()
 
-    def is_hidden(self):
-        """Whether the matrix before rounding shows a gap, a quarter less than the last such gap."""
-        if not self.refines:
-            return False
-        if not self.refined:
+    def complete(self):
+        """Make all samples active; after too few iterations they are not, and what rounding hides
+        was not looked at."""
+        self.activate_all()
+        self.refine()
+
+    def needs_float64(self):
+        """Whether rounding may hide a part of `tol`."""
+        diagonal = self.K.diagonal()
+        noise = self.rounding * np.sqrt(self.beta**2 @ diagonal * diagonal.max())
+        return bool(noise > HIDEABLE * self.tol)
+
+    def refine(self):
+        """Recompute the gradient from the matrix before rounding where that is needed; return
+        whether it is that now."""
+        if self.refined:
+            return True
+        self.in_float64 = self.in_float64 or self.needs_float64()
+        if self.in_float64:
             self.g = self.linear - self.exact @ self.beta
             self.find_first()
-        self.in_float64 = self.refined = True
+            self.refined = True
+        return self.refined
+
+    def is_hidden(self):
+        """Whether the matrix before rounding shows a gap, a quarter less than the last such gap."""
+        if not self.refine():
+            return False
         last, self.refined_gap = self.refined_gap, self.gap
         return self.tol <= self.gap < 0.75 * last
 

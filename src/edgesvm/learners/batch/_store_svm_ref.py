@@ -98,7 +98,7 @@ class StoreSVMCoreRef(SmoCoreRef):
             beta=beta,
             tol=self.tol,
             shrinking=self.shrinking,
-            refines=True,
+            rounding=self.rounding(X),
         )
 
     def advance(self, n_iter):
@@ -112,7 +112,7 @@ class StoreSVMCoreRef(SmoCoreRef):
 
     def finish(self):
         smo, v = self.smo, self.views
-        smo.activate_all()
+        smo.complete()
         n = len(smo.beta)
         for name in ("intercept", "objective", "gap", "n_iter"):
             v[name][...] = getattr(smo, name)

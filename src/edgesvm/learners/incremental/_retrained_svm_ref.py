@@ -27,9 +27,9 @@ class RetrainedSVMCoreRef(SmoCoreRef):
 
     def solve(self, X, bound, beta):
         """The finished solver, started from the coefficients `beta`."""
-        smo = SMORef(self.k(X, X), bound, beta=beta, tol=self.tol, refines=True)
+        smo = SMORef(self.k(X, X), bound, beta=beta, tol=self.tol, rounding=self.rounding(X))
         converged = smo.run(self.max_iter)
-        smo.activate_all()
+        smo.complete()
         self.views["converged"][...] = bool(converged)
         self.views["n_iter"][...] += smo.n_iter
         return smo
