@@ -4,6 +4,7 @@ A check that takes `subject` runs on the compiled core and, in the long run, on 
 that takes `compiled` on the compiled core alone. `make test` takes every entry in float32, and in
 float64 the first of a kind. `pytest.mark.entries(*names)` narrows that to the entries named, the
 first of them in both dtypes; `dtype="float64"` exchanges the two. The long run takes the rest.
+Under `each_of`, what `make test` takes of one kind of learner is one item; the rest is not joined.
 """
 
 import sys
@@ -65,11 +66,26 @@ def pytest_generate_tests(metafunc):
         )
 
     for fixture, engines in (("subject", ("compiled", "reference")), ("compiled", ("compiled",))):
+        subjects = [Subject(*each) for each in product(REGISTERED, DTYPES, engines)]
+        usual = [subject for subject in subjects if not is_long(subject)]
+        others = [subject for subject in subjects if is_long(subject)]
         if fixture in metafunc.fixturenames:
-            subjects = [Subject(*each) for each in product(REGISTERED, DTYPES, engines)]
-            marks = [pytest.mark.long if is_long(subject) else () for subject in subjects]
-            metafunc.parametrize(fixture, list(map(as_parameter, subjects, marks)))
+            items = [pytest.param(subject, id=str(subject)) for subject in usual]
+            items += [as_long(subject, subject) for subject in others]
+            metafunc.parametrize(fixture, items)
+        if f"every_{fixture}" in metafunc.fixturenames:
+            items = [pytest.param(same, id=str(same[0])) for same in families(usual)]
+            items += [as_long([subject], subject) for subject in others]
+            metafunc.parametrize(f"every_{fixture}", items)
 
 
-def as_parameter(subject: Subject, marks: Any) -> Any:
-    return pytest.param(subject, marks=marks, id=str(subject))
+def as_long(value: Any, subject: Subject) -> Any:
+    return pytest.param(value, marks=pytest.mark.long, id=str(subject))
+
+
+def families(subjects: list[Subject]) -> list[list[Subject]]:
+    """The same subjects, those of one family together."""
+    found: dict[Any, list[Subject]] = {}
+    for subject in subjects:
+        found.setdefault(subject.entry.family, []).append(subject)
+    return list(found.values())

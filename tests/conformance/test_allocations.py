@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 from registry import CHECKS, DOORS, REGISTERED
 
 from firmware_sim.limits import _alloc_hooks
@@ -100,7 +101,7 @@ def test_no_python_allocator_call_in_a_million_samples(name):
 
 
 @pytest.mark.entries(*DOORS)
-@pytest.mark.parametrize("weighted", [False, True])
+@each("weighted", [False, True])
 def test_partial_fit_makes_a_constant_few_calls(compiled, weighted):
     X, y = compiled.stream(5000)
     weights = np.ones(5000) if weighted else None

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from each import each
+from each import each, each_of
 from registry import DOORS
 from test_stream import settle
 
@@ -21,6 +21,7 @@ def aligned(n_bytes):
     return np.zeros(n_bytes // 8 + 1, np.int64).view(np.uint8)[:n_bytes]
 
 
+@each_of("subject")
 def test_plan_is_a_layout(subject):
     plan = subject.make().plan(subject.n_features)
     end = 0
@@ -71,6 +72,7 @@ def test_own_block_is_exactly_the_plan(compiled):
     assert sum(trace.size for trace in taken) == total
 
 
+@each_of("subject")
 def test_constructs_in_exactly_its_bytes_and_not_in_one_less(subject):
     learner = subject.make()
     total = learner.plan(subject.n_features).total
@@ -96,6 +98,7 @@ def test_a_refused_buffer_leaves_what_was_learned(subject):
         assert bytes(learner.arena) == before
 
 
+@each_of("subject")
 @each("kind", [bytearray, lambda n: memoryview(bytearray(n)), aligned])
 def test_only_the_callers_buffer_is_written(subject, kind):
     X, y = subject.stream(200)
@@ -136,6 +139,7 @@ def test_misaligned_buffer_is_refused(compiled):
         compiled.make().allocate(compiled.n_features, buffer=aligned(total + 8)[1 : total + 1])
 
 
+@each_of("compiled")
 def test_within_its_own_total_and_not_in_one_byte_less(compiled):
     entry = compiled.entry
     total = compiled.make().plan(compiled.n_features).total
@@ -149,6 +153,7 @@ def test_within_its_own_total_and_not_in_one_byte_less(compiled):
     assert f"{total:,}" in str(caught.value)
 
 
+@each_of("compiled")
 @each("budget", [3000, "4KiB", "64KiB", "1MiB"])
 def test_within_is_maximal(compiled, budget):
     entry = compiled.entry
@@ -165,6 +170,7 @@ def test_within_is_maximal(compiled, budget):
     assert compiled.make(**{entry.capacity: larger}).plan(compiled.n_features).total > n_bytes
 
 
+@each_of("compiled")
 def test_the_error_names_a_budget_that_does(compiled):
     entry = compiled.entry
     with pytest.raises(MemoryBudgetError) as caught:
@@ -184,6 +190,7 @@ def test_a_budget_that_is_no_size_is_refused(compiled, budget):
         compiled.entry.within(budget, compiled.dtype)
 
 
+@each_of("subject")
 def test_learning_keeps_the_block(subject):
     learner = subject.make().allocate(subject.n_features)
     X, y = subject.stream(300)

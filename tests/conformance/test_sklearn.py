@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from each import each_of
 from registry import DOORS, settings
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
@@ -38,6 +39,7 @@ FOUR_CLASSES = dict.fromkeys(
 
 
 # A check asks for what it asks once a learner, in one item: there are some fifty.
+@each_of("compiled")
 def test_its_own_checks(compiled):
     failures = EXPECTED_FAILURES | (FOUR_CLASSES if compiled.entry.n_classes == 3 else {})
     with warnings.catch_warnings():

@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from each import each
+from each import each, each_of
 from test_stream import state
 
 from edgesvm import BallVectorMachine, BatchSVM, KernelStreamSVM, RandSVM, StreamSVM
@@ -49,6 +49,7 @@ def reversed_rows(matrix):
     return matrix
 
 
+@each_of("subject")
 def test_sparse_rows_give_the_bits_of_dense_ones(subject):
     X, y = stream(subject)
     weights = np.tile([1.0, 0.5, 0.0, 2.0], N)[:N]

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from each import each
+from each import each, each_of
 from registry import DOORS, settings
 
 import edgesvm
@@ -48,6 +48,7 @@ def random_cuts(rng, n):
     return sorted(rng.choice(np.arange(1, n), rng.integers(1, 12), replace=False).tolist())
 
 
+@each_of("subject")
 def test_one_at_a_time_equals_batch(subject):
     X, y = subject.stream(N)
     whole = subject.make().partial_fit(X, y)
@@ -56,6 +57,7 @@ def test_one_at_a_time_equals_batch(subject):
     assert 0 < whole.n_updates_ <= N
 
 
+@each_of("subject")
 @each("weighted", [False, True])
 @each("seed", range(5))
 def test_any_cutting_equals_batch(subject, seed, weighted):
@@ -67,6 +69,7 @@ def test_any_cutting_equals_batch(subject, seed, weighted):
     assert state(cut) == state(whole)
 
 
+@each_of("subject")
 def test_weights_one_at_a_time_equal_a_batch(subject):
     X, y = subject.stream(N)
     weights = np.random.default_rng(5).choice([0.0, 0.25, 1.0, 3.0], N)
@@ -76,6 +79,7 @@ def test_weights_one_at_a_time_equal_a_batch(subject):
     assert state(single) == state(subject.make().partial_fit(X, y, sample_weight=weights))
 
 
+@each_of("subject")
 def test_label_and_score_come_from_one_decision(subject, monkeypatch):
     learner = subject.learned()
     settle(learner)
@@ -91,6 +95,7 @@ def test_label_and_score_come_from_one_decision(subject, monkeypatch):
     assert len(decided) == (20 if subject.engine == "reference" else 0)
 
 
+@each_of("subject")
 def test_batch_with_single_samples_between(subject):
     X, y = subject.stream(N)
     mixed = subject.make().partial_fit(X[:100], y[:100])
@@ -117,6 +122,7 @@ def test_learn_one_tells_whether_the_model_moved(subject):
     assert sum(moved) == learner.n_updates_
 
 
+@each_of("subject")
 def test_predictions_one_at_a_time_equal_batch(subject):
     X, _ = subject.stream(80, seed=9)
     learner = subject.learned()
@@ -135,6 +141,7 @@ def test_predictions_one_at_a_time_equal_batch(subject):
     assert state(learner) == before
 
 
+@each_of("subject")
 def test_it_learns(subject):
     """Loose on purpose: of two classes a learner that learns nothing is at one half."""
     X, y = subject.stream(600, seed=3)
@@ -145,6 +152,7 @@ def test_it_learns(subject):
     assert learner.score(X[400:], y[400:], sample_weight=hits) == 1.0
 
 
+@each_of("subject")
 def test_fit_is_reset_and_one_pass(subject):
     X, y = subject.stream(N)
     fitted = subject.make().fit(X, y)
@@ -154,6 +162,7 @@ def test_fit_is_reset_and_one_pass(subject):
     assert state(other) == state(fitted)
 
 
+@each_of("subject")
 def test_reset_is_as_new(subject):
     X, y = subject.stream(N)
     learner = subject.learned(190).reset()
@@ -163,6 +172,7 @@ def test_reset_is_as_new(subject):
     assert state(learner.partial_fit(X, y)) == state(new.partial_fit(X, y))
 
 
+@each_of("subject")
 def test_weight_one_is_no_weight_and_weight_zero_is_not_there(subject):
     X, y = subject.stream(N)
     plain = subject.make().partial_fit(X, y)
@@ -186,6 +196,7 @@ def test_set_params_forgets_and_is_as_constructed(subject):
     assert state(learner.partial_fit(X, y)) == state(subject.make(**changed).partial_fit(X, y))
 
 
+@each_of("compiled")
 @each("k", [0, 1, 2, 77, N])
 def test_saved_and_continued_equals_never_stopped(compiled, k, tmp_path):
     X, y = compiled.stream(N)
@@ -205,6 +216,7 @@ def test_saved_and_continued_equals_never_stopped(compiled, k, tmp_path):
     assert loaded.decision_function(X).tolist() == whole.decision_function(X).tolist()
 
 
+@each_of("compiled")
 @each("copier", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 @each("k", [None, 0, 1, 120])
 def test_pickled_and_continued_equals_never_stopped(compiled, k, copier):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from each import each
+from each import each, each_of
 from registry import every_array
 
 pytestmark = pytest.mark.entries(dtype="float64")  # where the twin is held to most digits
@@ -44,12 +44,14 @@ def test_twin_agrees(compiled, seed, weighted):
                 assert learner.kt_residual() <= 1e-9
 
 
+@each_of("compiled")
 def test_both_engines_plan_the_same_bytes(compiled):
     fast = compiled.make()
     plain = compiled.entry.make(compiled.dtype, "reference")
     assert fast.plan(9) == plain.plan(9)
 
 
+@each_of("compiled")
 def test_the_engines_are_two(compiled):
     """The control: the twin is not the compiled core under another name."""
     X, y = compiled.stream(5)

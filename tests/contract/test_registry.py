@@ -8,6 +8,7 @@ from edgesvm.contract.registry import LEARNERS, kind_of
 from edgesvm.errors import CorruptModelError
 
 K = "kernel gamma degree coef0"
+TWINS = f"max_twins {K} C m1 m2 eta merge merge_side rejection max_margin dtype control_C"
 ORDERS = {
     "StreamSVM": (
         "C bound n_balls join lookahead slack average class_weight normalize fit_intercept dtype"
@@ -25,8 +26,10 @@ ORDERS = {
         f"epsilon C {K} normalize max_core n_probes multi_scale shrink max_rounds"
         " cache max_iter seed dtype margin_tol"
     ),
-    "TwinVectorMachine": (f"max_twins {K} C m1 m2 eta merge merge_side rejection max_margin dtype"),
+    "TwinVectorMachine": TWINS,
+    "TwinDictionarySVM": f"{TWINS} settle_after r",
     "IncrementalDecrementalSVM": f"max_vectors {K} C when_full max_margin dtype",
+    "FourierSVM": "n_directions gamma loss learning_rate n_classes seed dtype",
     "Perceptron": "fit_intercept dtype",
     "PassiveAggressive": "variant C fit_intercept dtype",
     "Pegasos": "lambda_ batch_size project fit_intercept dtype",

@@ -18,6 +18,7 @@ from edgesvm import (
     BatchSVM,
     CoreVectorMachine,
     Forgetron,
+    FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelPerceptron,
@@ -116,7 +117,8 @@ GOLDEN: dict[str, Learner] = {
     "robust_stream_f64": RobustStandardized(
         learner=StreamSVM(C=10.0, bound="lower", dtype="float64"), clip=2.5
     ),
-    "twins_control_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "twins_rbf_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "twins_fixed_C_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25), C=2.0, control_C=False),
     "settled_twins_f64": TwinDictionarySVM(
         max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64"
     ),
@@ -133,6 +135,10 @@ GOLDEN: dict[str, Learner] = {
     ),
     "core_vectors_margin_f64": CoreVectorMachine(
         max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2, dtype="float64"
+    ),
+    "fourier_f32": FourierSVM(n_directions=10, gamma=0.25),
+    "fourier_classes_f64": FourierSVM(
+        n_directions=6, gamma=0.25, loss="logistic", n_classes=3, dtype="float64"
     ),
     "perceptron_f32": Perceptron(),
     "passive_aggressive_f64": PassiveAggressive(

@@ -21,28 +21,59 @@ def each(names, values, ids=None):
     of `tmp_path` each value has a folder of its own.
     """
     names = [name.strip() for name in names.split(",")]
-    values = list(values)
-    if not values:
-        raise ValueError(f"no values for {', '.join(names)}: the test would check nothing")
+    values = some(names, values)
     shown = list(map(ids or repr, values)) if ids is None or callable(ids) else list(ids)
 
     def decorate(test):
-        parameters = inspect.signature(test).parameters
-
-        @functools.wraps(test)
         def every(**fixtures):
-            for i, (value, name) in enumerate(zip(values, shown, strict=True)):
-                arguments = dict(zip(names, value if len(names) > 1 else [value], strict=True))
-                if "tmp_path" in fixtures:
-                    arguments["tmp_path"] = fixtures["tmp_path"] / str(i)
-                    arguments["tmp_path"].mkdir()
-                try:
-                    test(**(fixtures | arguments))
-                except Exception as error:
-                    raise AssertionError(f"with {', '.join(names)} = {name}") from error
+            rows = [value if len(names) > 1 else [value] for value in values]
+            try_all(test, names, rows, shown, fixtures)
 
-        left = [parameter for name, parameter in parameters.items() if name not in names]
-        every.__signature__ = inspect.Signature(left)
-        return every
+        return with_arguments(every, test, without=names)
 
     return decorate
+
+
+def each_of(name):
+    """`each`, with the values of the fixture `every_<name>`, which are known when the test runs."""
+    source = f"every_{name}"
+
+    def decorate(test):
+        def every(**fixtures):
+            values = some([name], fixtures.pop(source))
+            try_all(test, [name], [[value] for value in values], map(str, values), fixtures)
+
+        return with_arguments(every, test, without=[name], more=[source])
+
+    return decorate
+
+
+def some(names, values):
+    """The values as a list, of which there is at least one."""
+    values = list(values)
+    if not values:
+        raise ValueError(f"no values for {', '.join(names)}: the test would check nothing")
+    return values
+
+
+def try_all(test, names, rows, shown, fixtures):
+    """Call `test` with each row of values, all with the same fixtures."""
+    for i, (row, name) in enumerate(zip(rows, shown, strict=True)):
+        arguments = dict(zip(names, row, strict=True))
+        if "tmp_path" in fixtures:
+            arguments["tmp_path"] = fixtures["tmp_path"] / str(i)
+            arguments["tmp_path"].mkdir()
+        try:
+            test(**(fixtures | arguments))
+        except Exception as error:
+            raise AssertionError(f"with {', '.join(names)} = {name}") from error
+
+
+def with_arguments(every, test, without, more=()):
+    """`every` under the name of `test`, as a test whose fixtures are other ones."""
+    functools.update_wrapper(every, test)
+    parameters = inspect.signature(test).parameters
+    left = [parameter for name, parameter in parameters.items() if name not in without]
+    new = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in more]
+    every.__signature__ = inspect.Signature([*left, *new])
+    return every

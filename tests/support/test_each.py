@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from each import each
+from each import each, each_of
 
 
 def test_every_combination_is_tried():
@@ -38,6 +38,27 @@ def test_each_value_has_an_empty_folder(tmp_path):
         (tmp_path / "file").touch()
 
     check(tmp_path=tmp_path)
+
+
+def test_the_values_of_a_fixture_are_all_tried_and_the_one_that_fails_is_named(tmp_path):
+    seen = []
+
+    @each_of("n")
+    @each("name", "ab")
+    def check(n, name, tmp_path):
+        (tmp_path / "file").touch(exist_ok=False)
+        seen.append((n, name))
+        assert (n, name) != (3, "a")
+
+    assert list(inspect.signature(check).parameters) == ["tmp_path", "every_n"]
+    check(every_n=[1, 2], tmp_path=tmp_path)
+    assert seen == [(1, "a"), (1, "b"), (2, "a"), (2, "b")]
+    (tmp_path / "more").mkdir()
+    with pytest.raises(AssertionError, match="n = 3") as caught:
+        check(every_n=[1, 3], tmp_path=tmp_path / "more")
+    assert str(caught.value.__cause__) == "with name = 'a'"
+    with pytest.raises(ValueError, match="check nothing"):
+        check(every_n=[], tmp_path=tmp_path)
 
 
 def test_no_value_is_a_mistake():

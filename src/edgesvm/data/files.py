@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ class CsvRows(Stream):
         header: bool | None = None,
     ) -> None:
         self._path = Path(path)
-        self._file = self._path.open(newline="", encoding="utf-8-sig", errors="replace")
+        self._file = self._open()
         try:
             self._reader = csv.reader(self._file)
             lines = self._filled_lines()
@@ -142,8 +142,11 @@ class CsvRows(Stream):
         """Number of rows, counted in a pass of its own; None for a pipe."""
         if not self._path.is_file():
             return None
-        with self._path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+        with self._open() as file:
             return sum(1 for cells in csv.reader(file) if cells) - bool(self._header)
+
+    def _open(self) -> TextIO:
+        return self._path.open(newline="", encoding="utf-8-sig", errors="replace")
 
     def _find_label(self, column: str | int | None) -> int | None:
         if column == "none":
