@@ -283,6 +283,8 @@ class StreamSVMCoreRef(ReferenceCore):
     # -- the mean of w over the stream -------------------------------------------------------------
 
     def pending(self):
+        if not self.averages:
+            return 1.0
         n, s = int(self.views["n_per_class"].sum()), int(self.views["n_averaged"])
         return (n - s) * (n + s + 1) / (n * (n + 1)) if n > s else 0.0
 
@@ -298,7 +300,7 @@ class StreamSVMCoreRef(ReferenceCore):
     def weights(self, share_of_last):
         v = self.views
         w = v["w"].astype(np.float64)
-        return w + (1 - share_of_last) * (v["average"] - w) if self.averages else w
+        return w + (1 - share_of_last) * (v.get("average", w) - w)
 
     def note_lapses(self, z):
         n = int(self.views["n_per_class"].sum())
@@ -309,8 +311,8 @@ class StreamSVMCoreRef(ReferenceCore):
         lapses += ((answers <= 0) - lapses) / min(n // NOTED + 1, RECENT)
 
     def deciding(self):
-        mean_decides = self.averages and self.views["lapses"][1] <= self.views["lapses"][0]
-        return self.weights(self.pending() if mean_decides else 1.0)
+        last, mean = self.views["lapses"] if self.averages else (0, 0)
+        return self.weights(self.pending() if mean <= last else 1.0)
 
     # -- entry points ------------------------------------------------------------------------------
 
