@@ -1,5 +1,6 @@
 """Fixtures that every test folder may use, and the folder of plain helper modules on the path."""
 
+import gc
 import signal
 import sys
 from pathlib import Path
@@ -44,6 +45,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.long)
         if item.path.relative_to(HERE).parts[0] not in APART:
             item.add_marker(pytest.mark.xdist_group("one at a time"))
+
+
+def pytest_collection_finish():
+    """The thousands of items live to the end. Tests that count have the collector run often; it
+    need not go through them each time.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
