@@ -38,7 +38,7 @@ help:  ## show this list
 
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q 'meson-python>=0.17' 'meson>=1.3' ninja 'Cython>=3.1' 'numpy>=2.0' pyserial
+	$(BIN)/pip install -q 'pip>=23.1' 'meson-python>=0.17' 'meson>=1.3' ninja 'Cython>=3.1' 'numpy>=2.0' pyserial
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.tools $(SOURCES)
