@@ -23,8 +23,8 @@ the mean u over the first s samples:
     v = (1 - b) u + b w,     b = (s+1 + .. + n) / (1 + .. + n) = (n - s) (n + s + 1) / (n (n + 1))
 
 and u = v, s = n just before w changes. Every `NOTED`-th sample is also asked of the last w and of
-the mean, before it is learned. Whichever was wrong less often lately (`lapses`) decides: the mean in
-a stream without order, the last w in one that drifts.
+the mean, before it is learned. Whichever was wrong less often lately (`lapses`) decides: the mean
+in a stream without order, the last w in one that drifts.
 
 With n_balls=K or lookahead=L a few balls are stored as well (_balls.pyx), and (w, R) is the ball
 around them. Bytes: 64 + D s, s the dtype's size; 24 + D s more for the mean; with M = K+1 or L+1
