@@ -183,7 +183,7 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--window", 50]
     told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
     X, y = next(open_rows(table, drop_columns=("date",)).chunks(1000))
-    plain = StreamSVM(average=False, dtype="float64").fitted_into("2KiB", 3)
+    plain = StreamSVM(dtype="float64").fitted_into("2KiB", 3)
     hits = []
     for x, label in zip(X.astype(float), y.tolist(), strict=True):
         if plain.is_fitted:
@@ -199,14 +199,15 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     assert bytes(load(save).arena) == bytes(plain.arena)
 
 
-def test_the_stream_learner_averages_if_told_to(table, capsys):
+def test_the_stream_learner_averages_unless_told_not_to(table, capsys):
     argv = ["eval", table, "--drop-column", "date", "--raw", "--n-balls", 2]
     for options, learner in (
-        ([], "StreamSVM(n_balls=2, average=False)"),
+        ([], "StreamSVM(n_balls=2)"),
         (["--average"], "StreamSVM(n_balls=2)"),
+        (["--no-average"], "StreamSVM(n_balls=2, average=False)"),
         (
             ["--class-weight", "balanced"],
-            "StreamSVM(n_balls=2, average=False, class_weight='balanced')",
+            "StreamSVM(n_balls=2, class_weight='balanced')",
         ),
     ):
         assert said_json(capsys, *argv, *options)["learner"] == learner

@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from edgesvm.data import RowsError
 from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
@@ -82,9 +83,17 @@ def _run(argv: Sequence[str]) -> int:
         return _fail("interrupted", 130)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Exit with 2, even if nothing can be printed: before Python 3.11.5 that raised OSError."""
+        with contextlib.suppress(OSError):
+            super().error(message)
+        sys.exit(2)
+
+
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     """Import only the requested command: on a small board each import costs time and memory."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="edgesvm",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
