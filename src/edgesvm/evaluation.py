@@ -84,10 +84,8 @@ class Prequential:
     @property
     def balanced(self) -> float | None:
         """Mean of the accuracies within each class; None before the first prediction."""
-        if not self._by_class:
-            return None
-        shares = [hits / samples for samples, hits in self._by_class.values()]
-        return sum(shares) / len(shares)
+        recalls = self.recalls.values()
+        return sum(recalls) / len(recalls) if recalls else None
 
     @property
     def majority(self) -> float | None:
@@ -115,7 +113,7 @@ class Prequential:
         said = []
         if len(self._by_class) > 1 and self.accuracy < self.majority:
             said.append(
-                f"worse than always answering the larger class ({_of(self.majority)}):"
+                f"worse than always answering the larger class ({percent(self.majority)}):"
                 " this model has learned nothing of use yet"
             )
         if not labels_stop:
@@ -127,12 +125,12 @@ class Prequential:
     def _remarks_on_runs(self, accuracy: float, label_before: float) -> list[str]:
         if label_before > accuracy:
             return [
-                f"worse than repeating the label before ({_of(label_before)}): labels come in runs,"
-                " so this accuracy says little about samples without labels"
+                f"worse than repeating the label before ({percent(label_before)}): labels come in"
+                " runs, so this accuracy says little about samples without labels"
             ]
         if label_before > RUNS:
             return [
-                f"labels come in runs (the label before is right for {_of(label_before)}):"
+                f"labels come in runs (the label before is right for {percent(label_before)}):"
                 " accuracy without labels may be far lower"
             ]
         return []
@@ -153,7 +151,8 @@ class Prequential:
         }
 
 
-def _of(share: float | None) -> str:
+def percent(share: float | None) -> str:
+    """A share in percent; "-" for None."""
     return "-" if share is None else f"{100 * share:.1f} %"
 
 

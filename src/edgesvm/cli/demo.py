@@ -9,8 +9,8 @@ from typing import Any
 from edgesvm import load
 from edgesvm.budget import format_bytes
 from edgesvm.cli import learner_options, plan, score_words, simulate
-from edgesvm.cli.status import StatusLine, percent
-from edgesvm.evaluation import Prequential
+from edgesvm.cli.status import StatusLine
+from edgesvm.evaluation import Prequential, percent
 from firmware_sim.harness import Memory, Report
 from firmware_sim.harness import simulate as run_simulation
 from firmware_sim.limits.allocations import learner_calls

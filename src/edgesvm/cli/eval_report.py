@@ -6,8 +6,8 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import score_words
-from edgesvm.cli.status import lost_lines, percent
-from edgesvm.evaluation import PredictThenLearn
+from edgesvm.cli.status import lost_lines
+from edgesvm.evaluation import PredictThenLearn, percent
 from edgesvm.learner import Learner
 from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
 from edgesvm.preprocessing.scaler import Scaler

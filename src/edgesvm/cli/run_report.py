@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from edgesvm.cli import score_words
-from edgesvm.cli.status import lost_lines, percent
+from edgesvm.cli.status import lost_lines
+from edgesvm.evaluation import percent
 from edgesvm.runner import Runner
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from edgesvm.cli.status import percent
+from edgesvm.evaluation import percent
 
 MOST_CLASSES = 12  # whose recalls fit a line
 

@@ -78,16 +78,16 @@ def act(options: argparse.Namespace) -> int:
 def _edge_words(edge: dict[str, Any]) -> str:
     """The report of `edgesvm run` as text."""
     c = edge["counters"]
-    return (
-        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: "
-        f"{score_words.accuracy(edge)}\n"
-        f"{''.join(f'          {line}' + chr(10) for line in score_words.remarks(edge))}"
+    lines = [
+        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: {score_words.accuracy(edge)}",
+        *(f"          {remark}" for remark in score_words.remarks(edge)),
         f"counted   {c['taken']:,} taken, {c['learned']:,} learned, {c['missing']:,} missing, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "
         f"{c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} bytes rejected, "
         f"{c['disconnects']:,} disconnects; "
-        f"{_saves(c)}counts add up: {'no' if edge['broken_identities'] else 'yes'}"
-    )
+        f"{_saves(c)}counts add up: {'no' if edge['broken_identities'] else 'yes'}",
+    ]
+    return "\n".join(lines)
 
 
 def _saves(c: dict[str, int]) -> str:

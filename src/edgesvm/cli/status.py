@@ -63,8 +63,3 @@ def _columns() -> int:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except OSError:
         return 80
-
-
-def percent(share: float | None) -> str:
-    """A share in percent; "-" for None."""
-    return "-" if share is None else f"{100 * share:.1f} %"

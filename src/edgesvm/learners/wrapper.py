@@ -132,5 +132,3 @@ class Wrapper(Learner):
         own = {name: v for name, v in params.items() if not name.startswith(prefix)}
         nested = {name.removeprefix(prefix): v for name, v in params.items() if name not in own}
         return own, nested
-
-    # -- predicting --------------------------------------------------------------------------------

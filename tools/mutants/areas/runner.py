@@ -50,8 +50,8 @@ AREA = Area(
                 "the first window is longer",
             ),
             (
-                "return sum(shares) / len(shares)",
-                "return self._total / self.n",
+                "return sum(recalls) / len(recalls) if recalls else None",
+                "return self.accuracy",
                 "balanced accuracy is the plain one",
             ),
             (
