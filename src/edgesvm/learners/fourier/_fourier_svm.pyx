@@ -28,6 +28,7 @@ from edgesvm.core.rng cimport splitmix64
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
+from edgesvm.learners.lapses import check_lapses
 
 cdef extern from "waves.h" nogil:
     void waves_angles_f32(
@@ -43,11 +44,12 @@ cdef extern from "waves.h" nogil:
     void waves_learn_f64(
         double *w, double *mean, const double *f, double step, double share, int64_t n) noexcept
 
-cdef enum:
+cpdef enum:
     BLOCK = 64          # directions whose features lie on the stack
-    RECENT = 1000       # samples that lapses are counted over
 
-cdef double LEAST_WEIGHT = 1e-100       # its square, and that of its reciprocal, are numbers
+cdef int64_t RECENT
+cdef double LEAST_WEIGHT
+from edgesvm.learners.fourier.constants import LEAST_WEIGHT, RECENT
 
 
 @cython.final
@@ -256,8 +258,7 @@ cdef class FourierSVMCore(LearnerCore):
         super().check()
         if (self.views["G"] < 0).any() or self.views["angle"].any():
             raise CorruptModelError("a sum of squares is negative, or the scratch is not zero")
-        if not ((self.views["lapses"] >= 0) & (self.views["lapses"] <= 1)).all():
-            raise CorruptModelError("a share of lapses is not between 0 and 1")
+        check_lapses(self.views["lapses"])
 
 
 def key_of(seed):

@@ -6,7 +6,9 @@ import numpy as np
 
 from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
-from edgesvm.learners.fourier.constants import BLOCK, LEAST_WEIGHT, RECENT
+from edgesvm.learners.fourier._fourier_svm import BLOCK
+from edgesvm.learners.fourier.constants import LEAST_WEIGHT, RECENT
+from edgesvm.learners.lapses import mean_decides, note_lapses
 
 LOW = np.uint64(0xFFFFFFFF)
 
@@ -49,8 +51,8 @@ class FourierSVMCoreRef(ReferenceCore):
         f = self.features(x)
         t = int(v["n_per_class"].sum()) + 1
         last = v["w"] @ f
-        for place, scores in enumerate((last, v["w_mean"] @ f)):
-            v["lapses"][place] += (self.is_wrong(scores, y) - v["lapses"][place]) / min(t, RECENT)
+        wrong = [self.is_wrong(scores, y) for scores in (last, v["w_mean"] @ f)]
+        note_lapses(v["lapses"], wrong, t, RECENT)
         side = np.where(np.arange(len(last)) == y, 1.0, -1.0) if self.is_multiclass else y
         g = weight * self.slope(side * last)
         v["G"] += g**2 * ((len(f) - len(x) - 1) // 2 + xx + 1) / len(f)
@@ -76,7 +78,7 @@ class FourierSVMCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return np.nan
         v = self.views
-        weights = v["w_mean"] if v["lapses"][1] <= v["lapses"][0] else v["w"]
+        weights = v["w_mean"] if mean_decides(v["lapses"]) else v["w"]
         scores = (weights @ self.features(x)).astype(float)
         return self.unseen_last(scores) if self.is_multiclass else scores[0]
 

@@ -12,6 +12,7 @@ from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.fourier._fourier_svm import FourierSVMCore, key_of
 from edgesvm.learners.fourier.constants import ENTRY_DEVIATION
+from edgesvm.learners.lapses import mean_decides
 
 __all__ = ["FourierSVM"]
 
@@ -137,5 +138,4 @@ class FourierSVM(Learner):
     @property
     def answers_(self) -> str:
         """Which weights answer: "mean", or "last" where these were wrong less often lately."""
-        last, mean = self._fitted.views["lapses"]
-        return "mean" if mean <= last else "last"
+        return "mean" if mean_decides(self._fitted.views["lapses"]) else "last"

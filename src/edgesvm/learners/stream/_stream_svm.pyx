@@ -49,8 +49,9 @@ from edgesvm.learners.stream._balls cimport join_pair, solve
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
+from edgesvm.learners.lapses import check_lapses
 
-cdef enum:
+cpdef enum:
     NOTED = 4       # every so many samples are asked of the mean too
     RECENT = 250    # of those, lapses are counted over so many
 
@@ -394,9 +395,8 @@ cdef class StreamSVMCore(LearnerCore):
         if self.average != NULL and not 0 <= self.n_averaged[0] <= self.n_learned():
             raise CorruptModelError(
                 f"the average is of {self.n_averaged[0]} samples, {self.n_learned()} were learned")
-        if self.average != NULL and not 0.0 <= min(self.views["lapses"]) <= max(
-                self.views["lapses"]) <= 1.0:
-            raise CorruptModelError("a share of lapses is not between 0 and 1")
+        if self.average != NULL:
+            check_lapses(self.views["lapses"])
         if self.balls.capacity:
             self.check_balls(held)
         if self.any_out_of_range(held):

@@ -6,14 +6,14 @@ import numpy as np
 
 from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
+from edgesvm.learners.lapses import mean_decides, note_lapses
+from edgesvm.learners.stream._stream_svm import NOTED, RECENT
 from edgesvm.learners.stream.constants import (
     AT_POINT,
     LEVEL,
     LOWER_STEPS,
     LOWER_TOLERANCE,
     MAX_SQUARE,
-    NOTED,
-    RECENT,
     UPPER_STEPS,
     UPPER_TOLERANCE,
 )
@@ -306,13 +306,12 @@ class StreamSVMCoreRef(ReferenceCore):
         n = int(self.views["n_per_class"].sum())
         if not self.averages or n % NOTED:
             return
-        lapses = self.views["lapses"]
-        answers = np.array([self.weights(1.0) @ z, self.mean_of_w() @ z])
-        lapses += ((answers <= 0) - lapses) / min(n // NOTED + 1, RECENT)
+        wrong = [self.weights(1.0) @ z <= 0, self.mean_of_w() @ z <= 0]
+        note_lapses(self.views["lapses"], wrong, n // NOTED + 1, RECENT)
 
     def deciding(self):
-        last, mean = self.views["lapses"] if self.averages else (0, 0)
-        return self.weights(self.pending() if mean <= last else 1.0)
+        by_mean = not self.averages or mean_decides(self.views["lapses"])
+        return self.weights(self.pending() if by_mean else 1.0)
 
     # -- entry points ------------------------------------------------------------------------------
 

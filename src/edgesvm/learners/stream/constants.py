@@ -6,8 +6,6 @@ SHARES_WITHIN = 1e-3  # of one, after any number of steps
 LEVEL = 1e-9  # values whose relative difference is smaller count as equal
 AT_POINT = 1e-12  # share of the farthest reach: closer than this, the centre is at a ball's centre
 
-NOTED, RECENT = 4, 250  # every so many samples lapses are noted; over so many of those
-
 # Steps to the smallest ball around a few. On the paper's data sets finer tolerances do not change
 # the accuracy; the cap bounds the work of one sample.
 UPPER_TOLERANCE = 1e-4  # of the radius

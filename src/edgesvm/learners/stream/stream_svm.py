@@ -10,6 +10,7 @@ import numpy as np
 from edgesvm.contract.params import flag, one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
+from edgesvm.learners.lapses import mean_decides
 from edgesvm.learners.stream._stream_svm import StreamSVMCore
 
 __all__ = ["StreamSVM"]
@@ -265,10 +266,8 @@ class StreamSVM(Learner):
     @property
     def answers_(self) -> str:
         """Which weights decide: "mean", or "last" if these were wrong less often lately."""
-        if not self.average:
-            return "last"
-        last, mean = self._fitted.views["lapses"]
-        return "mean" if mean <= last else "last"
+        mean = self.average and mean_decides(self._fitted.views["lapses"])
+        return "mean" if mean else "last"
 
     @property
     def radius_(self) -> float:
