@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.clock import since
 from benchmarks.common.data import QUICK, left_out, missing, read, standardised
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
@@ -123,7 +124,7 @@ def seconds(make: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, Any]:
     """Of the processor, memory included: a new solver each time."""
     begin = process_time()
     model = make().fit(X, y)
-    return process_time() - begin, model
+    return since(begin), model
 
 
 def objective(p: Problem, model: Any) -> float:

@@ -10,6 +10,7 @@ import sys
 import time
 from typing import Any
 
+from benchmarks.common.clock import since
 from benchmarks.common.progress import say
 from benchmarks.common.report import ROOT
 
@@ -37,6 +38,6 @@ def limited(seconds: int) -> float:
 
 def unlimited(begin: float) -> float:
     """Lift the limit; seconds of the processor since `begin`."""
-    seconds = time.process_time() - begin
+    seconds = since(begin)
     resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     return seconds

@@ -18,6 +18,7 @@ from sklearn.svm import SVC
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
+from benchmarks.common.clock import since
 from benchmarks.common.data import QUICK, Split, left_out, missing, read, standardised
 from benchmarks.common.progress import say
 from benchmarks.common.report import Report, Table, publish
@@ -75,7 +76,7 @@ def measure_svc(split: Split, C: float) -> dict[str, Any]:
     begin = process_time()
     model.fit(X, y)
     return {
-        "seconds": process_time() - begin,
+        "seconds": since(begin),
         "accuracy": 100 * float(model.score(X_test, y_test)),
         "larger class": 100 * float(max(y_test.mean(), 1 - y_test.mean())),
         "core": int(model.n_support_.sum()),
@@ -92,7 +93,7 @@ def measure(split: Split, C: float, how: str, tolerance: str, way: str) -> dict[
     begin = process_time()
     model.partial_fit(X, y) if way.startswith("stream") else model.fit(X, y)
     return {
-        "seconds": process_time() - begin,
+        "seconds": since(begin),
         "accuracy": 100 * float(model.score(X_test, y_test)),
         "core": model.n_core_,
         "margin": model.margin_,

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.clock import since
 from benchmarks.common.data import BANANA, Split, missing
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
@@ -47,10 +48,10 @@ def compare(
     learner = IncrementalDecrementalSVM(max_vectors=n, kernel=RBF(gamma), C=C, dtype=dtype)
     begin = process_time()
     learner.partial_fit(X, y, classes=[False, True])
-    learned_s = process_time() - begin
+    learned_s = since(begin)
     begin = process_time()
     batch = libsvm(X.astype(float), y, C, gamma)
-    libsvm_s = process_time() - begin
+    libsvm_s = since(begin)
     learned = apart(learner.decision_function(Z), batch.decision_function(Z.astype(float)))
     residual = float(learner.kt_residual())
 
@@ -58,7 +59,7 @@ def compare(
     begin = process_time()
     for index in sorted(gone.tolist(), reverse=True):  # later ones move down
         learner.unlearn(index)
-    unlearned_s = process_time() - begin
+    unlearned_s = since(begin)
     kept = np.setdiff1d(np.arange(n), gone)
     fewer = libsvm(X[kept].astype(float), y[kept], C, gamma)
     left = learner.decision_function(Z)

@@ -21,6 +21,7 @@ import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
+from benchmarks.common.clock import since
 from benchmarks.common.data import Split, left_out, missing, published, read, standardised
 from benchmarks.common.progress import say
 from benchmarks.common.report import Report, Table, publish
@@ -121,7 +122,7 @@ def measure(split: Split, name: str, n_batch: int, room: int, params: Any) -> An
         )
         learner.partial_fit(X, y).update()
         cycles, given_up = learner.n_cycles_, learner.n_given_up_
-    seconds = process_time() - begin
+    seconds = since(begin)
     return {
         "error": 100 * (1 - learner.score(X_test, y_test)),
         "support": len(learner.support_vectors_),

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.clock import since
 from benchmarks.common.data import QUICK, Task
 from benchmarks.common.every import CHOSEN_ON, EVERY, absent
 from benchmarks.common.progress import progress, say
@@ -64,7 +65,7 @@ def outcomes(task: Task, orders: int) -> dict[str, dict[str, Any]]:
             model.partial_fit(X, y, classes=[False, True])
             if name == "LASVM finished":
                 model.finish()
-            of_system["seconds"].append(process_time() - begin)
+            of_system["seconds"].append(since(begin))
             predicted = model.predict(X_test)
             of_system["accuracy"].append(100 * float((predicted == y_test).mean()))
             of_system["balanced"].append(100 * balanced(predicted, y_test))

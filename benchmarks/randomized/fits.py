@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.clock import since
 from benchmarks.common.process import in_a_process, limited, unlimited
 from benchmarks.common.progress import progress, say
 from benchmarks.randomized.rows import QUICK, n_rows, rows_of
@@ -74,9 +75,9 @@ def run_rand(folder: Path, name: str) -> dict[str, Any]:
 
     def note(n_passes: int, n_support: int, n_violators: int) -> None:
         nonlocal looking
-        seconds = time.process_time() - begin - looking
+        seconds = since(begin) - looking
         accuracy = 100 * model.score(X_test, y_test)
-        looking += time.process_time() - begin - looking - seconds
+        looking += since(begin) - looking - seconds
         rounds.append(
             {"support": n_support, "violators": n_violators, "s": seconds, "accuracy": accuracy}
         )
@@ -85,7 +86,7 @@ def run_rand(folder: Path, name: str) -> dict[str, Any]:
     before = peak_mib()
     begin = time.process_time()
     model.fit(source, progress=note)
-    seconds = time.process_time() - begin - looking
+    seconds = since(begin) - looking
     return {
         **chosen,
         "accuracy": 100 * model.score(X_test, y_test),

@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.clock import since
 from benchmarks.common.data import left_out, missing, published, read
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
@@ -85,7 +86,7 @@ def run_rand(split: Split, size: int, C: float, returns: str) -> Outcome:
         model,
         X_test,
         y_test,
-        process_time() - begin,
+        since(begin),
         support=model.dual_coef_.shape[1],
         passes=model.n_passes_,
         violators=model.n_violators_,
@@ -103,7 +104,7 @@ def run_rival(split: Split, model: Any) -> Outcome:
     rows, test = csr_matrix(X).astype(np.float64), csr_matrix(X_test).astype(np.float64)
     begin = process_time()
     model.fit(rows, y)
-    seconds = process_time() - begin
+    seconds = since(begin)
     support = int(model.n_support_.sum()) if isinstance(model, SVC) else None
     return scored(model, test, y_test, seconds, support=support)
 

@@ -22,6 +22,7 @@ from sklearn.svm import SVC
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
+from benchmarks.common.clock import since
 from benchmarks.common.data import Split, Task, generated, missing, published
 from benchmarks.common.every import CHOSEN_ON, FILES, SHOWN_ON, absent
 from benchmarks.common.progress import progress
@@ -73,7 +74,7 @@ def measure(learner: Any, split: Split) -> dict[str, Any]:
     X, y, X_test, y_test = split
     begin = process_time()  # the machine has other work to do
     learner.partial_fit(X, y, classes=[False, True])
-    seconds = process_time() - begin
+    seconds = since(begin)
     hits = learner.predict(X_test) == y_test
     return {
         "accuracy": 100 * float(hits.mean()),

@@ -8,6 +8,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from benchmarks.common.cells import Cells
+from benchmarks.common.clock import since
 from benchmarks.common.data import Split, missing
 from benchmarks.common.progress import say
 from benchmarks.twin.data import ADULT_OTHERWISE, TWIN_TASKS, TwinTask
@@ -59,7 +60,7 @@ def measure(setting: Setting, split: Split) -> dict[str, Any]:
     learner = setting.learner()
     begin = process_time()  # the machine has other work to do
     learner.partial_fit(X, y, classes=[False, True])
-    seconds = process_time() - begin
+    seconds = since(begin)
     hits = learner.predict(X_test) == y_test
     residual = float(learner.kt_residual())
     return {

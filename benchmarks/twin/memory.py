@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
-from benchmarks.common.clock import timed
+from benchmarks.common.clock import since, timed
 from benchmarks.common.data import Split, generated
 from benchmarks.common.progress import progress, say
 from benchmarks.common.report import Report, Table, publish
@@ -72,7 +72,7 @@ def outcome(
     X, _, X_test, y_test = data
     begin = process_time()
     hits = learner.predict(X_test) == y_test
-    predict_s = process_time() - begin
+    predict_s = since(begin)
     one = getattr(learner, "predict_one", None)
     predict_one = (lambda k: one(X_test[k])) if one else lambda k: learner.predict(X_test[k, None])
     return {
@@ -90,7 +90,7 @@ def twins(budget: int, kernel: RBF, params: dict[str, Any], data: Split) -> dict
     learner = TwinVectorMachine.within(budget, X.shape[1], kernel=kernel, **params)
     begin = process_time()
     learner.partial_fit(X, y, classes=[False, True])
-    seconds = process_time() - begin
+    seconds = since(begin)
     again = TwinVectorMachine.within(budget, X.shape[1], kernel=kernel, **params)
     again.partial_fit(X[:-300], y[:-300], classes=[False, True])
     labels = y.tolist()
@@ -112,7 +112,7 @@ def nystroem(budget: int, kernel: RBF, dtype: str, seed: int, data: Split) -> di
     classes = [False, True]
     begin = process_time()
     learner.partial_fit(X, y, classes)
-    seconds = process_time() - begin
+    seconds = since(begin)
     scored = outcome(
         learner, (X, y, X_test, y_test), seconds, None, bytes=learner.nbytes, size=size
     )
@@ -144,7 +144,7 @@ def svc(budget: int | None, kernel: RBF, C: float, data: Split) -> dict[str, Any
     n = most if budget is None else least
     begin = process_time()
     model = on_first(n)
-    seconds = process_time() - begin
+    seconds = since(begin)
     return outcome(
         model, (X[:n], y[:n], X_test, y_test), seconds, None, bytes=svc_bytes(model), size=n
     )

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from benchmarks.common.arguments import arguments, parsed
-from benchmarks.common.clock import race
+from benchmarks.common.clock import race, since
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.common.scores import yes
@@ -72,7 +72,7 @@ def over_budgets(sizes: tuple[int, ...], n_accepted: int) -> tuple[Table, list[d
         while accepted < n_accepted and at < len(X):
             before, begin = learner.n_accepted_, process_time()
             learner.partial_fit(X[at : at + 500], y[at : at + 500])
-            seconds += process_time() - begin
+            seconds += since(begin)
             accepted += learner.n_accepted_ - before
             at += 500
         found.append(
@@ -122,7 +122,7 @@ def over_rows(n: int) -> tuple[Table, list[dict[str, Any]]]:
         progress(f"cost of a row, to {end_row:,}")
         accepted, begin = learner.n_accepted_, process_time()
         learner.partial_fit(X[begin_row:end_row], y[begin_row:end_row])
-        seconds = process_time() - begin
+        seconds = since(begin)
         done = end_row - begin_row
         found.append(
             {

@@ -10,6 +10,7 @@ from time import process_time
 from typing import Any
 
 from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.clock import since
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.common.scores import yes
@@ -39,7 +40,7 @@ def follow(learner: TwinVectorMachine, n: int, seed: int, saved: Path) -> list[d
             X = scaled(raw)
             begin = process_time()
             learner.partial_fit(X, y)
-            seconds += process_time() - begin
+            seconds += since(begin)
             done += len(X)
             progress(f"{done:,} rows, {seconds:.1f} s")
         found.append(
