@@ -54,11 +54,20 @@ def two_classes(y: np.ndarray) -> np.ndarray:
 
 
 def load(name: str, rng: np.random.Generator) -> Split:
+    X, y, X_test, y_test = rows_of(name, rng)
+    X, X_test = standardised(X.astype(np.float64), X_test.astype(np.float64))
+    return X, y, X_test, y_test
+
+
+def rows_of(name: str, rng: np.random.Generator, *, in_time: bool = False) -> Split:
+    """Rows as the source has them, float32: at random, or `in_time` one after the other with the
+    last ones to test.
+    """
     file = read(name)
     if "X" in file:
-        order = rng.permutation(len(file["X"]))
+        order = np.arange(len(file["X"])) if in_time else rng.permutation(len(file["X"]))
         X, y = file["X"][order], two_classes(file["y"])[order]
-        n = int(SHARE_LEARNED * len(X))
+        n = min(int(SHARE_LEARNED * len(X)), MOST_ROWS) if in_time else int(SHARE_LEARNED * len(X))
         X, y, X_test, y_test = X[:n], y[:n], X[n:], y[n:]
     else:
         order = rng.permutation(len(file["X_train"]))
@@ -67,10 +76,9 @@ def load(name: str, rng: np.random.Generator) -> Split:
         aside = rng.permutation(len(X_test))
         X_test, y_test = X_test[aside], y_test[aside]
     X, X_test = (
-        part.reshape(len(part), -1).astype(np.float64)
+        part.reshape(len(part), -1).astype(np.float32)
         for part in (X[:MOST_ROWS], X_test[:MOST_TESTED])
     )
-    X, X_test = standardised(X, X_test)
     return X, y[:MOST_ROWS], X_test, y_test[:MOST_TESTED]
 
 

@@ -16,7 +16,17 @@ from benchmarks.run import STUDIES, index  # noqa: E402
 
 pytest.importorskip("sklearn")
 pytest.importorskip("cobs")
-HELPERS = {"board", "data", "fits", "node", "quartiles", "results", "rows"}  # what studies import
+HELPERS = {
+    "board",
+    "contestants",
+    "data",
+    "fits",
+    "node",
+    "quartiles",
+    "results",
+    "rows",
+    "streams",
+}  # what studies import
 
 
 def test_every_module_is_a_study_or_a_helper():

@@ -12,6 +12,11 @@ svm = pytest.importorskip("sklearn.svm")
 pytest.importorskip("liblinear")
 
 from benchmarks.common.rivals import Liblinear  # noqa: E402
+from benchmarks.rivals.contestants import larger_so_far, ours  # noqa: E402
+from benchmarks.rivals.streams import running  # noqa: E402
+from edgesvm import Standardized, StreamSVM  # noqa: E402
+from edgesvm.data import Source  # noqa: E402
+from edgesvm.evaluation import PredictThenLearn  # noqa: E402
 
 
 @pytest.mark.parametrize("first", [False, True])
@@ -27,3 +32,34 @@ def test_liblinear_is_the_svm_of_scikit_learn(first):
     theirs = svm.LinearSVC(C=0.5, tol=1e-6).fit(X, y)
     assert np.abs(ours.decision_function(X) - theirs.decision_function(X)).max() < 0.05
     assert (ours.predict(X) == theirs.predict(X)).mean() > 0.99
+
+
+def test_all_are_given_what_our_standardizer_gives():
+    rng = np.random.default_rng(1)
+    X = rng.normal(1e4, [1.0, 100.0, 1e-3], (300, 3))
+    X[:, 1] = 7.0  # says nothing
+    scaled, rest = running(X, X[-1:])
+    ours = Standardized(learner=StreamSVM(dtype="float64"))
+    for i in range(300):
+        ours.learn_one(X[i], i % 2)
+        expected = (X[i] - ours.center_) / np.where(ours.scale_ > 0, ours.scale_, 1.0)
+        assert scaled[i, [0, 2]] == pytest.approx(expected[[0, 2]], rel=1e-6, abs=1e-6)
+        assert scaled[i, 1] == 0.0
+    assert (rest[0] == scaled[-1]).all()
+
+
+def test_what_is_scored_is_what_the_loop_of_the_package_scores():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((200, 3)).astype(np.float32)
+    y = X[:, 0] > 0.2
+    found = ours(StreamSVM().allocate(3, classes=[False, True]), X, y, X, 60.0)
+    loop = PredictThenLearn(StreamSVM())
+    trials = list(loop.run(Source(X, y)))
+    assert found.before.tolist() == [t.predicted for t in trials[1:]]
+    assert found.after.tolist() == loop.learner.predict(X).tolist()
+    assert loop.score.accuracy == (found.before == y[1:]).mean()
+
+
+def test_the_larger_class_so_far():
+    y = np.array([True, False, False, True])
+    assert larger_so_far(y).tolist() == [True, False, False]

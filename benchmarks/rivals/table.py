@@ -1,0 +1,244 @@
+"""Every learner, and what a user would take instead, on every data set at 2, 16 and 64 KiB: right
+while labels come (predict, then learn), and once they stop (the model stands still).
+
+Every learner has its defaults, and is as large as fits. Raw rows are scaled by what was seen so
+far. `--learners` and `--sets` take a part of it; finished cells are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.cells import Cells, build_id
+from benchmarks.common.data import QUICK, Task
+from benchmarks.common.every import EVERY, absent
+from benchmarks.common.progress import progress
+from benchmarks.common.report import Report, Table, publish
+from benchmarks.rivals import contestants
+from benchmarks.rivals.contestants import Found, OutOfTime
+from benchmarks.rivals.streams import IN_TIME, stream
+from edgesvm.cli.learner_options import KINDS
+from edgesvm.errors import MemoryBudgetError
+
+BUDGETS = {"2 KiB": 2 << 10, "16 KiB": 16 << 10, "64 KiB": 64 << 10}
+NYSTROEM = "Nyström + SGD"
+UNBOUND = "no limit"  # of bytes
+LIMIT_S = 120.0
+Run = Callable[[Any, Any, Any, float], Found]
+
+
+class Both:
+    """Cells of our learners, which count for one build, and of the others, by the same keys."""
+
+    def __init__(self, ours: Cells, others: Cells) -> None:
+        self.ours, self.others = ours, others
+
+    def of(self, key: tuple) -> Cells:
+        return self.ours if key[-1] in KINDS else self.others
+
+    def __contains__(self, key: tuple) -> bool:
+        return key in self.of(key)
+
+    def __getitem__(self, key: tuple) -> dict[str, Any]:
+        return self.of(key)[key]
+
+    def __setitem__(self, key: tuple, result: dict[str, Any]) -> None:
+        self.of(key)[key] = result
+
+    def __iter__(self) -> Iterator[tuple]:
+        return chain(self.ours, self.others)
+
+
+def others() -> dict[str, Run]:
+    """Those that take no budget."""
+    runs: dict[str, Run] = {"SGD, averaged": contestants.sgd, "SVC, refitted": contestants.svc}
+    try:
+        made = contestants.of_river()
+    except ImportError:
+        return runs
+    return runs | {f"river {name}": partial(contestants.river, make) for name, make in made.items()}
+
+
+def outcome(run: Callable[[], Found], y: np.ndarray, y_test: np.ndarray) -> dict[str, Any]:
+    try:
+        found = run()
+    except (MemoryBudgetError, MemoryError):
+        return {"why": "does not fit"}
+    except OutOfTime:
+        return {"why": f"> {LIMIT_S:g} s"}
+    return {
+        "before": 100 * float((found.before == y[1:]).mean()),
+        "after": 100 * float((found.after == y_test).mean()),
+        "bytes": int(found.n_bytes),
+        "us": 1e6 * found.seconds / len(y),
+    }
+
+
+def baselines(y: np.ndarray, y_test: np.ndarray) -> dict[str, dict[str, Any]]:
+    larger = y.mean() > 0.5
+    return {
+        "larger class": {
+            "before": 100 * max(y.mean(), 1 - y.mean()),
+            "after": 100 * float((y_test == larger).mean()),
+        },
+        "label before": {
+            "before": 100 * float((y[1:] == y[:-1]).mean()),
+            "after": 100 * float((y_test == y[-1]).mean()),
+        },
+    }
+
+
+def measure(cells: Both, task: Task, order: int, rows: int, names: list[str]) -> None:
+    """Fill in what is missing of one order."""
+    wanted = [(b, n) for n in names for b in (BUDGETS if has_budget(n) else [UNBOUND])]
+    if all((task.name, order, rows, b, n) in cells for b, n in wanted):
+        return
+    X, y, X_test, y_test = stream(task, order, rows)
+    for name, found in baselines(y, y_test).items():
+        if (task.name, order, rows, UNBOUND, name) not in cells:
+            cells[task.name, order, rows, UNBOUND, name] = found
+    of_others = others()
+    same: dict[str, dict[str, Any]] = {}  # what another budget has no more room for
+    for budget, name in wanted:
+        key = (task.name, order, rows, budget, name)
+        if key in cells:
+            continue
+        progress(f"{task.name}, order {order}: {name}, {budget}")
+        if name in KINDS:
+            cells[key] = of_ours(name, BUDGETS[budget], (X, y, X_test, y_test), same)
+        elif name == NYSTROEM:
+            run = partial(contestants.nystroem, BUDGETS[budget], X, y, X_test, LIMIT_S)
+            cells[key] = outcome(run, y, y_test)
+        else:
+            run = partial(of_others[name], X, y, X_test, LIMIT_S)
+            cells[key] = outcome(run, y, y_test)
+
+
+def of_ours(name: str, budget: int, data: Any, same: dict[str, Any]) -> dict[str, Any]:
+    X, y, X_test, y_test = data
+    try:
+        learner = contestants.allocated(name, budget, X.shape[1])
+    except MemoryBudgetError:
+        return {"why": "does not fit"}
+    described = repr(learner)
+    if described not in same:
+        run = partial(contestants.ours, learner, X, y, X_test, LIMIT_S)
+        same[described] = outcome(run, y, y_test)
+    return same[described]
+
+
+def has_budget(name: str) -> bool:
+    return name in KINDS or name == NYSTROEM
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+class Figures:
+    """Means over the orders of what was measured."""
+
+    def __init__(self, cells: Both, tasks: list[Task], orders: int, rows: int) -> None:
+        self.cells, self.tasks, self.orders, self.rows = cells, tasks, orders, rows
+
+    def of(self, task: Task, budget: str, name: str, what: str) -> float:
+        """NaN where it does not fit, or was out of time."""
+        place = budget if has_budget(name) else UNBOUND
+        found = [
+            self.cells[task.name, order, self.rows, place, name].get(what, np.nan)
+            for order in range(self.orders)
+        ]
+        return float(np.mean(found))
+
+    def why(self, task: Task, budget: str, name: str) -> str:
+        place = budget if has_budget(name) else UNBOUND
+        return self.cells[task.name, 0, self.rows, place, name].get("why", "")
+
+    def cell(self, task: Task, budget: str, name: str) -> str:
+        before, after = (self.of(task, budget, name, what) for what in ("before", "after"))
+        return self.why(task, budget, name) or f"{before:.1f} / {after:.1f}"
+
+    def all(self, budget: str, names: list[str], what: str) -> np.ndarray:
+        """(tasks, names)"""
+        return np.array([[self.of(t, budget, n, what) for n in names] for t in self.tasks])
+
+    def each_set(self, budget: str, names: list[str]) -> Table:
+        rows = [[t.name, *(self.cell(t, budget, n) for n in names)] for t in self.tasks]
+        title = f"{budget}: % right while labels come / once they stop"
+        return Table(title, ["data", *names], rows)
+
+    def summary(self, budget: str, names: list[str]) -> Table:
+        """Medians, means, ranks, and how far behind the best of them at worst."""
+        columns = ["learner", "median", "mean", "rank", "behind the best, most"]
+        columns = [columns[0], *(f"{c}, {w}" for w in ("before", "after") for c in columns[1:])]
+        columns += ["bytes, median", "µs a sample, median"]
+        rows: list[list[str]] = [[name] for name in names]
+        for what in ("before", "after"):
+            scores = self.all(budget, names, what)
+            filled = np.where(np.isnan(scores), -1.0, scores)  # one that fails is last
+            ranks = (filled[:, :, None] < filled[:, None, :]).sum(axis=2).mean(axis=0) + 1
+            behind = np.nanmax(scores, axis=1, keepdims=True) - scores
+            for k in range(len(names)):
+                rows[k] += [shown(np.nanmedian, scores[:, k]), shown(np.nanmean, scores[:, k])]
+                rows[k] += [f"{ranks[k]:.1f}", shown(np.nanmax, behind[:, k])]
+        for k, name in enumerate(names):
+            rows[k] += [
+                shown(np.nanmedian, self.all(budget, [name], "bytes"), ",.0f"),
+                shown(np.nanmedian, self.all(budget, [name], "us")),
+            ]
+        n_missing = np.isnan(self.all(budget, names, "after")).sum(axis=0)
+        missing = "; ".join(f"{n} {k}" for n, k in zip(names, n_missing, strict=True) if k)
+        note = f"Sets without a figure: {missing or 'none'}. Medians and means are of the others."
+        return Table(f"{budget}: all {len(self.tasks)} sets", columns, rows, note)
+
+
+def shown(f: Callable[[np.ndarray], float], values: np.ndarray, form: str = ".1f") -> str:
+    """What `f` makes of the values there are."""
+    return "-" if np.isnan(values).all() else format(f(values), form)
+
+
+def main() -> None:
+    parser = arguments(__doc__, orders=1)
+    parser.add_argument("--rows", type=int, default=5000, help="most rows to learn (default 5000)")
+    parser.add_argument("--learners", nargs="+", help="only these")
+    parser.add_argument("--sets", nargs="+", help="only these")
+    args = parsed(parser)
+    tasks = [task for task in EVERY if all(not why.startswith(task.name + ".") for why in absent())]
+    names = [*KINDS, NYSTROEM, *others()]
+    if args.quick:
+        tasks, args.rows = [QUICK], 200
+    tasks = [task for task in tasks if not args.sets or task.name in args.sets]
+    names = [name for name in names if not args.learners or name in args.learners]
+    kept = [args.cells / f"rivals_table.{whose}.jsonl" for whose in ("ours", "others")]
+    if args.quick:
+        for path in kept:
+            path.unlink(missing_ok=True)
+    build = build_id("learners", "preprocessing")
+    cells = Both(Cells(kept[0], build), Cells(kept[1], build=""))
+    for order in range(args.orders):
+        for task in tasks:
+            measure(cells, task, order, args.rows, names)
+    figures = Figures(cells, tasks, args.orders, args.rows)
+    listed = ["larger class", "label before", *names]
+    tables = [figures.summary(budget, listed) for budget in BUDGETS]
+    tables += [figures.each_set(budget, listed) for budget in BUDGETS]
+    about = [
+        f"At most {args.rows:,} rows to learn, and as many to test; mean of {args.orders} orders."
+        f" In the order of time: {', '.join(IN_TIME)}; the others at random. Two classes each"
+        " (`benchmarks/common/every.py`).",
+        "Seconds are of the processor, predicting and learning a row at a time; a cell that takes"
+        f" more than {LIMIT_S:g} s is left out. Bytes of river are those of its objects, of SVC"
+        " those of the rows it keeps, of SGD and Nyström those of their arrays.",
+    ]
+    raw = [[*key, cells[key]] for key in cells]
+    title = "Every learner at 2, 16 and 64 KiB, and what a user would take instead"
+    publish(Report("rivals/table", title, tables, about, raw, absent()), args.out)
+
+
+if __name__ == "__main__":
+    main()
