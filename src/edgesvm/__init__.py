@@ -16,6 +16,7 @@ from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner, load
 from edgesvm.learners import (
     LASVM,
+    AdaGradSVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
@@ -37,6 +38,7 @@ from edgesvm.learners import (
     TwinVectorMachine,
     WindowedSVM,
 )
+from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
 
@@ -45,12 +47,14 @@ __version__ = "0.1.0"
 __all__ = [
     "LASVM",
     "RBF",
+    "AdaGradSVM",
     "BallVectorMachine",
     "BatchSVM",
     "CoreVectorMachine",
     "CorruptModelError",
     "Forgetron",
     "FormatVersionError",
+    "FourierFeatures",
     "FourierSVM",
     "IncrementalDecrementalSVM",
     "IncrementalSVM",

@@ -15,10 +15,12 @@ import numpy as np
 from edgesvm import (
     LASVM,
     RBF,
+    AdaGradSVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
     Forgetron,
+    FourierFeatures,
     FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
@@ -198,6 +200,16 @@ WAVES: dict[str, Any] = {
     "tuned": "learning_rate",
     "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
 }
+
+
+def features(n_directions: int, **around: Any) -> dict[str, Any]:
+    """Random features in front of a learner."""
+    return {
+        "wrapper": FourierFeatures,
+        "around": {"n_directions": n_directions, **around},
+        "twin_rtol": WAVES["twin_rtol"],
+    }
+
 
 REGISTERED = [
     Registered("StreamSVM", StreamSVM),
@@ -500,6 +512,37 @@ REGISTERED = [
     Registered(
         "Standardized-FourierSVM", FourierSVM, {"n_directions": 20}, wrapper=Standardized, **WAVES
     ),
+    Registered("AdaGradSVM", AdaGradSVM, tuned="learning_rate"),
+    Registered(
+        "AdaGradSVM-classes",
+        AdaGradSVM,
+        {"n_classes": 4, "loss": "logistic"},
+        n_classes=4,
+        tuned="learning_rate",
+        unread=("n_classes",),
+    ),
+    Registered("FourierFeatures", StreamSVM, {"bound": "lower"}, **features(70)),
+    Registered(
+        "FourierFeatures-AdaGradSVM",
+        AdaGradSVM,
+        {"n_classes": 3},
+        n_classes=3,
+        unread=("n_classes",),
+        **features(9, gamma=0.2),
+        tuned="learning_rate",
+    ),
+    Registered("FourierFeatures-Perceptron", Perceptron, **features(5), tuned=""),
+    Registered(
+        "FourierFeatures-PassiveAggressive", PassiveAggressive, {"C": 0.3}, 3, **features(65)
+    ),
+    Registered(
+        "Standardized-FourierFeatures",
+        Pegasos,
+        {"lambda_": 0.05},
+        **features(7),
+        outer=Standardized,
+        tuned="lambda_",
+    ),
     Registered("OneVsOne", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 4]),
     Registered("OneVsOne-lookahead", StreamSVM, {"lookahead": 3}, **MANY[OneVsOne, 3]),
     Registered("OneVsOne-two", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 2]),
@@ -530,6 +573,7 @@ DOORS = (
     "BallVectorMachine",
     "Standardized",
     "FourierSVM-classes",
+    "FourierFeatures",
     "OneVsOne",
     "OneVsRest-BatchSVM",
     "Standardized-OneVsOne",
@@ -561,6 +605,8 @@ CHECKS = (
     "Standardized",
     "RobustStandardized",
     "FourierSVM-classes",
+    "AdaGradSVM",
+    "FourierFeatures",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",
 )

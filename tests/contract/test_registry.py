@@ -30,6 +30,7 @@ ORDERS = {
     "TwinDictionarySVM": f"{TWINS} settle_after r",
     "IncrementalDecrementalSVM": f"max_vectors {K} C when_full max_margin dtype",
     "FourierSVM": "n_directions gamma loss learning_rate n_classes seed dtype",
+    "AdaGradSVM": "loss learning_rate n_classes dtype",
     "Perceptron": "fit_intercept dtype",
     "PassiveAggressive": "variant C fit_intercept dtype",
     "Pegasos": "lambda_ batch_size project fit_intercept dtype",
@@ -38,6 +39,7 @@ ORDERS = {
     "LASVM": f"max_vectors {K} C tau dtype",
     "Standardized": "learner",
     "RobustStandardized": "learner clip",
+    "FourierFeatures": "learner n_directions gamma seed",
     "OneVsOne": "learner n_classes",
     "OneVsRest": "learner n_classes",
 }

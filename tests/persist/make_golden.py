@@ -14,10 +14,12 @@ import numpy as np
 from edgesvm import (
     LASVM,
     RBF,
+    AdaGradSVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
     Forgetron,
+    FourierFeatures,
     FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
@@ -139,6 +141,11 @@ GOLDEN: dict[str, Learner] = {
     "fourier_f32": FourierSVM(n_directions=10, gamma=0.25),
     "fourier_classes_f64": FourierSVM(
         n_directions=6, gamma=0.25, loss="logistic", n_classes=3, dtype="float64"
+    ),
+    "adagrad_f32": AdaGradSVM(),
+    "adagrad_classes_f64": AdaGradSVM(loss="logistic", n_classes=3, dtype="float64"),
+    "fourier_features_f32": Standardized(
+        learner=FourierFeatures(learner=StreamSVM(), n_directions=10, gamma=0.25)
     ),
     "perceptron_f32": Perceptron(),
     "passive_aggressive_f64": PassiveAggressive(

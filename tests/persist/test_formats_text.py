@@ -10,10 +10,12 @@ from each import each
 from edgesvm import (
     LASVM,
     RBF,
+    AdaGradSVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
     Forgetron,
+    FourierFeatures,
     FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
@@ -72,6 +74,8 @@ SETTINGS = [
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
+    (AdaGradSVM(), {"K": 2, "V": 1, "W": D + 1}),
+    (AdaGradSVM(n_classes=4, dtype="float64"), {"K": 4, "V": 4, "W": D + 1}),
     (Perceptron(), {"W": D + 1}),
     (PassiveAggressive(fit_intercept=False, dtype="float64"), {"W": D}),
     (Pegasos(batch_size=20), {"W": D + 1}),
@@ -80,11 +84,17 @@ SETTINGS = [
     (LASVM(max_vectors=7), {"M": 8}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RobustStandardized(learner=KernelStreamSVM(max_vectors=7)), {"M": 7, "P": 28}),
+    (FourierFeatures(learner=StreamSVM(), n_directions=70), {"E": 140 + D, "W": 141 + D, "H": 1}),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
 ]
-WRAPPED = {"Standardized": "learner", "RobustStandardized": "learner", "RandSVM": "solver"}
+WRAPPED = {
+    "Standardized": "learner",
+    "RobustStandardized": "learner",
+    "FourierFeatures": "learner",
+    "RandSVM": "solver",
+}
 
 
 def rows_after(heading):

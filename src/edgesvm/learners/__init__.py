@@ -6,6 +6,7 @@ from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
 from edgesvm.learners.enclosing.ball_vector_machine import BallVectorMachine
 from edgesvm.learners.enclosing.core_vector_machine import CoreVectorMachine
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
+from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.kernel_learner import KernelLearner, KernelMethod
@@ -26,6 +27,7 @@ from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 __all__ = [
     "LASVM",
     "LEARNERS",
+    "AdaGradSVM",
     "BallVectorMachine",
     "BatchSVM",
     "CoreVectorMachine",

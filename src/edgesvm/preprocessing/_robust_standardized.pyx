@@ -29,7 +29,7 @@ from libc.math cimport copysign, fabs, fmax, fmin, sqrt
 from libc.stdint cimport int64_t
 
 from edgesvm.core.status cimport UNCHANGED, Status
-from edgesvm.preprocessing._scaler cimport ScalerCore, entry, put
+from edgesvm.preprocessing._stage cimport StageCore, entry, put
 
 from edgesvm.errors import CorruptModelError
 
@@ -61,14 +61,14 @@ cdef inline double robust(Statistics of, double x, double n, double clip) noexce
 
 
 @cython.final
-cdef class RobustStandardizedCore(ScalerCore):
+cdef class RobustStandardizedCore(StageCore):
     cdef double clip
     cdef double *center         # (n_features,)
     cdef double *distance       # (n_features,)
     cdef int64_t *n_apart       # (n_features,)
 
     def __init__(self, *common, inner, clip):
-        super().__init__(*common, inner=inner)
+        super().__init__(*common, inner=inner, scratch="scaled")
         self.clip = clip
         self.center = <double *> self.array("center")
         self.distance = <double *> self.array("distance")
@@ -77,12 +77,12 @@ cdef class RobustStandardizedCore(ScalerCore):
     cdef inline Statistics of(self, int64_t j) noexcept nogil:
         return Statistics(self.center[j], self.distance[j], self.n_apart[j])
 
-    cdef Status scale_next(self, const void *x, double n) noexcept nogil:
+    cdef Status map_next(self, const void *x, double n) noexcept nogil:
         cdef int64_t j
         cdef double xj
         for j in range(self.n_features):
             xj = entry(self.is_float32, x, j)
-            put(self.is_float32, self.scaled, j, robust(moved(self.of(j), xj, n), xj, n, self.clip))
+            put(self.is_float32, self.mapped, j, robust(moved(self.of(j), xj, n), xj, n, self.clip))
         return UNCHANGED
 
     cdef void keep(self, const void *x, double n) noexcept nogil:
@@ -93,10 +93,10 @@ cdef class RobustStandardizedCore(ScalerCore):
             self.center[j], self.distance[j], self.n_apart[j] = (
                 new.center, new.distance, new.n_apart)
 
-    cdef void scale(self, const void *x, double n) noexcept nogil:
+    cdef void map(self, const void *x, double n) noexcept nogil:
         cdef int64_t j
         for j in range(self.n_features):
-            put(self.is_float32, self.scaled, j,
+            put(self.is_float32, self.mapped, j,
                 robust(self.of(j), entry(self.is_float32, x, j), n, self.clip))
 
     def check(self):

@@ -15,7 +15,7 @@ from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
-from edgesvm.preprocessing._scaler cimport ScalerCore, entry, put
+from edgesvm.preprocessing._stage cimport StageCore, entry, put
 
 from edgesvm.errors import CorruptModelError
 
@@ -35,16 +35,16 @@ cdef inline double standard(double x, double mean, double variance) noexcept nog
 
 
 @cython.final
-cdef class StandardizedCore(ScalerCore):
+cdef class StandardizedCore(StageCore):
     cdef double *mean           # (n_features,)
     cdef double *spread         # (n_features,): sum of squared deviations
 
     def __init__(self, *common, inner):
-        super().__init__(*common, inner=inner)
+        super().__init__(*common, inner=inner, scratch="scaled")
         self.mean = <double *> self.array("mean")
         self.spread = <double *> self.array("spread")
 
-    cdef Status scale_next(self, const void *x, double n) noexcept nogil:
+    cdef Status map_next(self, const void *x, double n) noexcept nogil:
         cdef int64_t j
         cdef double xj, mean, spread, share = 1.0 / n
         for j in range(self.n_features):
@@ -52,7 +52,7 @@ cdef class StandardizedCore(ScalerCore):
             welford(xj, share, self.mean[j], self.spread[j], &mean, &spread)
             if not isfinite(spread):
                 return NOT_FINITE
-            put(self.is_float32, self.scaled, j, standard(xj, mean, spread * share))
+            put(self.is_float32, self.mapped, j, standard(xj, mean, spread * share))
         return UNCHANGED
 
     cdef void keep(self, const void *x, double n) noexcept nogil:
@@ -62,12 +62,12 @@ cdef class StandardizedCore(ScalerCore):
             xj = entry(self.is_float32, x, j)
             welford(xj, share, self.mean[j], self.spread[j], &self.mean[j], &self.spread[j])
 
-    cdef void scale(self, const void *x, double n) noexcept nogil:
+    cdef void map(self, const void *x, double n) noexcept nogil:
         cdef int64_t j
         cdef double xj, share = 1.0 / n
         for j in range(self.n_features):
             xj = entry(self.is_float32, x, j)
-            put(self.is_float32, self.scaled, j, standard(xj, self.mean[j], self.spread[j] * share))
+            put(self.is_float32, self.mapped, j, standard(xj, self.mean[j], self.spread[j] * share))
 
     def check(self):
         super().check()

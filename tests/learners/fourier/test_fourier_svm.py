@@ -4,8 +4,8 @@ import numpy as np
 from each import each
 
 from edgesvm import FourierSVM
-from edgesvm.learners.fourier._fourier_svm import key_of
-from edgesvm.learners.fourier._fourier_svm_ref import drawn
+from edgesvm.learners.fourier._directions import key_of
+from edgesvm.learners.fourier._directions_ref import drawn
 from edgesvm.learners.fourier.constants import ENTRY_DEVIATION
 
 

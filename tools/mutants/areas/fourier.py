@@ -1,4 +1,4 @@
-"""learners/fourier: random features, steps on them, the mean of the weights."""
+"""learners/fourier: random features, and the learner on them."""
 
 from mutant import Area, mutants_of
 
@@ -19,26 +19,15 @@ AREA = Area(
             ),
             ("c *= s + s;", "c *= s;", "sines are half as long"),
             ("turns[j] = (T)scale[j % 4]", "turns[j] = (T)scale[0]", "all directions are as wide"),
-            (
-                "mean[i] += share * (w[i] - mean[i]);\n    }",
-                "mean[i] = w[i];\n    }",
-                "the mean is the last weights",
-            ),
         ),
         *mutants_of(
             "edgesvm/learners/fourier/_fourier_svm.pyx",
+            ("self.square_ahead = n", "self.square_ahead = 2 * n", "cosine and sine are 1 each"),
             (
-                "self.mean if mean_decides(self.lapses) else self.w",
-                "self.w if mean_decides(self.lapses) else self.mean",
-                "whichever errs more decides",
+                "self.add_dots(self.mean, 2 * p, f, 2 * n, mean)",
+                "self.add_dots(self.w, 2 * p, f, 2 * n, mean)",
+                "the mean's lapses are the last weights'",
             ),
-            (
-                "cdef double share = 2.0 / (self.n_learned() + 2.0)",
-                "cdef double share = 1.0 / (self.n_learned() + 1.0)",
-                "the mean does not weigh later steps more",
-            ),
-            ("g * g * (self.n_directions", "g * (self.n_directions", "G is a sum of slopes"),
-            ("1.0 if y == v else -1.0", "1.0 if y >= v else -1.0", "classes are thresholds"),
         ),
     ),
 )

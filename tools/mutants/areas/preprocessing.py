@@ -1,4 +1,4 @@
-"""preprocessing: a learner behind running statistics of its features."""
+"""preprocessing: a learner behind running statistics, or random waves, of its features."""
 
 from mutant import Area, mutants_of
 
@@ -35,7 +35,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/preprocessing/_scaler.pyx",
+            "edgesvm/preprocessing/_stage.pyx",
             (
                 "        if status <= CHANGED:\n",
                 "        if True:\n",
@@ -47,9 +47,30 @@ AREA = Area(
                 "the sample is counted twice",
             ),
             (
-                'if self.views["scaled"].view("u1").any():',
+                'if self.views[self.scratch].view("u1").any():',
                 "if False:",
                 "a snapshot's scaled sample is left behind",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/preprocessing/_fourier_features.pyx",
+            (
+                "self.mapped + 2 * p * size)",
+                "self.mapped)",
+                "all blocks are written to the place of the first",
+            ),
+            (
+                "find_angles(&self.directions, x, p, many, angle)",
+                "find_angles(&self.directions, x, 0, many, angle)",
+                "all blocks have the first one's directions",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/preprocessing/fourier_features.py",
+            (
+                'return hasattr(type(alone), "coef_")',
+                "return True",
+                "a kernel learner is behind the features",
             ),
         ),
         *mutants_of(

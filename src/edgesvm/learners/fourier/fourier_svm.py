@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-from edgesvm.contract.labels import MOST_CLASSES
-from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.contract.registry import registered
-from edgesvm.learner import MAX_CAPACITY, Learner
-from edgesvm.learners.fourier._fourier_svm import FourierSVMCore, key_of
-from edgesvm.learners.fourier.constants import ENTRY_DEVIATION
-from edgesvm.learners.lapses import mean_decides
+from edgesvm.learner import MAX_CAPACITY
+from edgesvm.learners.fourier._fourier_svm import FourierSVMCore
+from edgesvm.learners.fourier.directions import check_directions, drawn_by
+from edgesvm.learners.gradient.gradient_learner import GradientLearner
 
 __all__ = ["FourierSVM"]
-
-WIDTHS = (0.3, 1.0, 3.0, 10.0)  # times 1 / n_features, direction by direction in turn
 
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class FourierSVM(Learner):
+class FourierSVM(GradientLearner):
     """Kernel SVM on random Fourier features, for any number of classes, in a few bytes a feature.
 
     The Gaussian kernel is the mean of cos(v.(x - z)) over random directions v. So a linear learner
@@ -83,59 +78,25 @@ class FourierSVM(Learner):
 
     _capacity = "n_directions"
     _compiled = FourierSVMCore
+    _param_order = ("n_directions", "gamma", "loss", "learning_rate", "n_classes", "seed", "dtype")
 
     n_directions: int = 128
     gamma: float | None = None
-    loss: str = "hinge"
-    learning_rate: float = 0.5
-    n_classes: int = 2
     seed: int = 0
-    dtype: str = "float32"
 
     def _capacity_range(self) -> tuple[int, int]:
         return 1, MAX_CAPACITY
 
     def _check_params(self) -> None:
-        whole("n_directions", self.n_directions, 1, MAX_CAPACITY)
-        if self.gamma is not None:
-            positive("gamma", self.gamma)
-        one_of("loss", self.loss, "hinge", "logistic")
-        positive("learning_rate", self.learning_rate)
-        whole("n_classes", self.n_classes, 2, MOST_CLASSES)
-        whole("seed", self.seed, 0, (1 << 32) - 1)
+        super()._check_params()
+        check_directions(self.n_directions, self.gamma, self.seed)
 
     @property
-    def _n_classes(self) -> int:
-        return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
+    def _n_ahead(self) -> int:
+        return 2 * int(self.n_directions)
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        n = self._n_classes
-        several = n > 2
-        n_vectors = n if several else 1
-        shape = (n_vectors, 2 * int(self.n_directions) + n_features + 1)
-        return [
-            ("G", "f8", (n_vectors,)),
-            ("lapses", "f8", (2,)),
-            ("w", self.dtype, shape),
-            ("w_mean", self.dtype, shape),
-            ("angle", "i2", (int(self.n_directions),)),
-            *([("scores", "f8", (n,))] if several else []),
-        ]
+    def _scratch(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        return [("angle", "i2", (int(self.n_directions),))]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        if self.gamma is None:
-            gammas = [width / n_features for width in WIDTHS]
-        else:
-            gammas = [float(self.gamma)] * len(WIDTHS)
-        in_turns = 2 * math.pi * ENTRY_DEVIATION
-        return {
-            "key": key_of(int(self.seed)),
-            "scales": [math.sqrt(2 * gamma) / in_turns for gamma in gammas],
-            "rate": float(self.learning_rate),
-            "is_hinge": self.loss == "hinge",
-        }
-
-    @property
-    def answers_(self) -> str:
-        """Which weights answer: "mean", or "last" where these were wrong less often lately."""
-        return "mean" if mean_decides(self._fitted.views["lapses"]) else "last"
+        return super()._core_params(n_features) | drawn_by(n_features, self.gamma, self.seed)

@@ -73,16 +73,6 @@ static void NAME(waves_of)(const int16_t *angle, int64_t n, T *wave)
     }
 }
 
-/* w += step * f,  mean += share * (w - mean) */
-EDGESVM_CLONES
-static void NAME(waves_learn)(T *restrict w, T *restrict mean, const T *restrict f, T step, T share, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        w[i] += step * f[i];
-        mean[i] += share * (w[i] - mean[i]);
-    }
-}
-
 #undef VEC
 #undef MASK
 #undef LOW32

@@ -1,9 +1,9 @@
-"""A scaler in front of a learner, compiled: one arena, one set of counters, one step.
+"""A stage in front of a learner, compiled: one arena, one set of counters, one step.
 
-The inner learner gets the sample scaled by the statistics with that sample. It may still refuse it
-(a polynomial of many features); the sample is taken into the statistics only if it did not.
+The inner learner gets the sample as the stage maps it. It may still refuse it (a polynomial of many
+features); the stage learns from the sample only if it did not.
 
-`scaled` is scratch, zero between samples: neither a prediction nor a refused sample leaves a trace.
+`mapped` is scratch, zero between samples: neither a prediction nor a refused sample leaves a trace.
 """
 
 from libc.math cimport isfinite
@@ -17,19 +17,22 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.errors import CorruptModelError
 
 
-cdef class ScalerCore(LearnerCore):
-    def __init__(self, *common, inner):
+cdef class StageCore(LearnerCore):
+    """The step. `scratch` is the plan's name of the array that the inner learner reads."""
+
+    def __init__(self, *common, inner, scratch):
         super().__init__(*common)
         self.inner = inner
-        self.scaled = self.array("scaled")
+        self.scratch = scratch
+        self.mapped = self.array(scratch)
 
-    cdef Status scale_next(self, const void *x, double n) noexcept nogil:
+    cdef Status map_next(self, const void *x, double n) noexcept nogil:
         return NOT_FINITE
 
     cdef void keep(self, const void *x, double n) noexcept nogil:
         pass
 
-    cdef void scale(self, const void *x, double n) noexcept nogil:
+    cdef void map(self, const void *x, double n) noexcept nogil:
         pass
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
@@ -37,9 +40,9 @@ cdef class ScalerCore(LearnerCore):
         cdef Status status
         if self.is_too_large(x):
             return NOT_FINITE
-        status = self.scale_next(x, n)
+        status = self.map_next(x, n)
         if status == UNCHANGED:
-            status = self.inner.step(self.scaled, y, weight)
+            status = self.inner.step(self.mapped, y, weight)
         if status <= CHANGED:
             self.keep(x, n)
         self.wipe()
@@ -52,8 +55,8 @@ cdef class ScalerCore(LearnerCore):
         cdef Status status
         if self.is_too_large(x):
             return NOT_FINITE
-        self.scale(x, self.n_learned())
-        status = self.inner.decide(self.scaled, value)
+        self.map(x, self.n_learned())
+        status = self.inner.decide(self.mapped, value)
         self.wipe()
         return status
 
@@ -62,8 +65,9 @@ cdef class ScalerCore(LearnerCore):
 
     cdef void wipe(self) noexcept nogil:
         cdef int64_t size = sizeof(float) if self.is_float32 else sizeof(double)
-        memset(self.scaled, 0, self.n_features * size)
+        memset(self.mapped, 0, self.inner.n_features * size)
 
     def check(self):
-        if self.views["scaled"].view("u1").any():
-            raise CorruptModelError("the snapshot's scaled sample is not zero between two samples")
+        if self.views[self.scratch].view("u1").any():
+            raise CorruptModelError(
+                f"the snapshot's {self.scratch} sample is not zero between two samples")

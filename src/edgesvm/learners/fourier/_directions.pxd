@@ -1,0 +1,23 @@
+# Random directions, drawn anew for each sample, and the cosines and sines along them; see
+# _directions.pyx.
+
+from libc.stdint cimport int16_t, int64_t, uint32_t
+
+cpdef enum:
+    BLOCK = 64          # directions whose cosines and sines lie together
+
+cdef struct Directions:
+    uint32_t key        # that they are drawn by
+    double[4] scales    # direction p is in turns once multiplied by number p % 4
+    int64_t n
+    int64_t n_features
+    bint is_float32
+
+cdef Directions directions_of(key, scales, n, n_features, is_float32) except *
+
+# The angles of x along n directions, `first` and the following; `first` is a multiple of 4.
+cdef void find_angles(
+    const Directions *of, const void *x, int64_t first, int64_t n, int16_t *angle) noexcept nogil
+# The cosines of n angles, then their sines: wave (2 n,), of the type of x.
+cdef void find_waves(
+    const Directions *of, const int16_t *angle, int64_t n, void *wave) noexcept nogil

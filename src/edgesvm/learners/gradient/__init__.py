@@ -1,0 +1,1 @@
+"""Learners by gradient steps that scale themselves."""

@@ -1,0 +1,200 @@
+"""AdaGradSVM, compiled: gradient steps on x and 1, and the average of the weights on the way.
+
+The features f are x and 1, W = n_features + 1 of them; a learner that builds on this one has more,
+ahead of x. A sample whose loss has the slope g at its margin moves the weights by
+
+    G += g^2 |f|^2 / W      w += rate g y f / sqrt(G)      mean += 2 / (t + 1) (w - mean)
+
+G is one number for all features, since these are of one size. The mean weights step t by t. Which
+of the two answers is decided by their lapses, the share of recent samples that each had wrong
+before it learned them.
+
+Bytes, V vectors of weights (one per class, one for two classes): 8 V + 16 + 2 V W s.
+"""
+
+from libc.math cimport fabs, isfinite, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.contract.labels cimport MAX_CLASSES
+from edgesvm.core.kernels cimport exp_
+from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
+from edgesvm.core.linalg cimport any_dot
+from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+
+from edgesvm.errors import CorruptModelError
+from edgesvm.learners.lapses import check_lapses
+
+cdef extern from "steps.h" nogil:
+    void step_both_f32(
+        float *w, float *mean, const float *f, float step, float share, int64_t n) noexcept
+    void step_both_f64(
+        double *w, double *mean, const double *f, double step, double share, int64_t n) noexcept
+
+cdef int64_t RECENT
+cdef double LEAST_WEIGHT
+from edgesvm.learners.gradient.constants import LEAST_WEIGHT, RECENT
+
+
+cdef class AdaGradSVMCore(LearnerCore):
+    """State and step. The public class has checked the parameters.
+
+    Parameters
+    ----------
+    rate : float
+    is_hinge : bool, else the logistic loss
+    """
+
+    def __init__(self, *common, rate, is_hinge):
+        super().__init__(*common)
+        self.rate, self.is_hinge = rate, is_hinge
+        self.n_vectors, self.width = self.views["w"].shape
+        self.n_ahead = self.width - self.n_features - 1
+        self.square_ahead = 0.0
+        self.G = <double *> self.array("G")
+        self.lapses = <double *> self.array("lapses")
+        self.w = self.array("w")
+        self.mean = self.array("w_mean")
+
+    # -- scores ------------------------------------------------------------------------------------
+
+    cdef void score_both(self, const void *x, double *last, double *mean) noexcept nogil:
+        AdaGradSVMCore.add_score(self, self.w, x, last)
+        AdaGradSVMCore.add_score(self, self.mean, x, mean)
+
+    cdef void add_score(self, const char *weights, const void *x, double *score) noexcept nogil:
+        cdef int64_t end = self.n_ahead + self.n_features
+        cdef int v
+        self.add_dots(weights, self.n_ahead, x, self.n_features, score)
+        for v in range(self.n_vectors):
+            score[v] += self.number(weights, v * self.width + end)
+
+    cdef void add_dots(
+        self, const char *weights, int64_t at, const void *f, int64_t n, double *score
+    ) noexcept nogil:
+        """score[v] += weights[v, at : at + n] . f"""
+        cdef int v
+        for v in range(self.n_vectors):
+            score[v] += any_dot(
+                self.is_float32, weights + self.bytes_of(v * self.width + at), f, n)
+
+    cdef int64_t bytes_of(self, int64_t n) noexcept nogil:
+        return n * (4 if self.is_float32 else 8)
+
+    cdef double number(self, const char *values, int64_t i) noexcept nogil:
+        return (<const float *> values)[i] if self.is_float32 else (<const double *> values)[i]
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef double[MAX_CLASSES] last
+        cdef double[MAX_CLASSES] mean
+        cdef double xx = any_dot(self.is_float32, x, x, self.n_features), square
+        cdef int v
+        if not isfinite(xx):
+            return NOT_FINITE
+        if not LEAST_WEIGHT <= weight <= 1.0 / LEAST_WEIGHT:
+            return BAD_WEIGHT
+        square = self.square_ahead + xx + 1.0
+        if self.overflows(weight * weight * square):
+            return NOT_FINITE if weight == 1.0 else BAD_WEIGHT
+        memset(last, 0, self.n_vectors * sizeof(double))
+        memset(mean, 0, self.n_vectors * sizeof(double))
+        self.score_both(x, last, mean)
+        note_lapse(self.lapses, LAST, self.is_wrong(last, y), self.n_learned() + 1, RECENT)
+        note_lapse(self.lapses, MEAN, self.is_wrong(mean, y), self.n_learned() + 1, RECENT)
+        for v in range(self.n_vectors):     # from here on, `last` holds each vector's step
+            last[v] = self.take_step(v, last[v], self.side(v, y), weight, square)
+        self.learn_features(x, last)
+        self.wipe()
+        return CHANGED
+
+    cdef bint overflows(self, double most) noexcept nogil:
+        """Whether a G could, with `most` more."""
+        cdef int v
+        for v in range(self.n_vectors):
+            if not isfinite(self.G[v] + most):
+                return True
+        return False
+
+    cdef double side(self, int v, double y) noexcept nogil:
+        """-1 or +1, what vector v is to say of a sample; y is the class if there are several."""
+        return y if self.scores == NULL else 1.0 if y == v else -1.0
+
+    cdef bint is_wrong(self, const double *score, double y) noexcept nogil:
+        cdef int v, best = 0
+        if self.scores == NULL:
+            return y * score[0] <= 0.0
+        for v in range(self.n_vectors):
+            if self.n_per_class[v] and (score[v] > score[best] or not self.n_per_class[best]):
+                best = v
+        return best != y
+
+    cdef double take_step(
+        self, int v, double score, double side, double weight, double square
+    ) noexcept nogil:
+        """How far the vector moves along the features, of which `square` is the sum of squares."""
+        cdef double g = weight * self.slope(side * score)
+        self.G[v] += g * g * square / self.width
+        return self.rate * g * side / sqrt(self.G[v]) if g > 0.0 else 0.0
+
+    cdef double slope(self, double margin) noexcept nogil:
+        """Of the loss, as a positive number."""
+        cdef double e
+        if self.is_hinge:
+            return 1.0 if margin < 1.0 else 0.0
+        e = exp_(-fabs(margin))
+        return e / (1.0 + e) if margin > 0.0 else 1.0 / (1.0 + e)
+
+    cdef void learn_features(self, const void *x, const double *step) noexcept nogil:
+        cdef double one = 1.0
+        cdef float one_f = 1.0
+        self.move(self.n_ahead, x, self.n_features, step)
+        self.move(
+            self.n_ahead + self.n_features,
+            <const void *> &one_f if self.is_float32 else &one, 1, step)
+
+    cdef void move(self, int64_t at, const void *f, int64_t n, const double *step) noexcept nogil:
+        """Move all vectors, and their means, along n features from `at` on."""
+        cdef double share = 2.0 / (self.n_learned() + 2.0)
+        cdef int64_t first
+        cdef int v
+        for v in range(self.n_vectors):
+            first = self.bytes_of(v * self.width + at)
+            if self.is_float32:
+                step_both_f32(
+                    <float *> (self.w + first), <float *> (self.mean + first), <const float *> f,
+                    <float> step[v], <float> share, n)
+            else:
+                step_both_f64(
+                    <double *> (self.w + first), <double *> (self.mean + first),
+                    <const double *> f, step[v], share, n)
+
+    cdef void wipe(self) noexcept nogil:
+        pass
+
+    # -- deciding ----------------------------------------------------------------------------------
+
+    cdef bint decides_alone(self) noexcept nogil:
+        return self.scores != NULL
+
+    cdef Status decide(self, const void *x, double *score) noexcept nogil:
+        cdef int v
+        for v in range(self.n_vectors):
+            score[v] = 0.0
+        self.add_score(self.mean if mean_decides(self.lapses) else self.w, x, score)
+        if self.scores != NULL:
+            self.put_last(score)
+        if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
+            return NOT_FINITE
+        for v in range(self.n_vectors):
+            if not isfinite(score[v]):
+                return NOT_FINITE
+        return UNCHANGED
+
+    def check(self):
+        super().check()
+        if (self.views["G"] < 0).any():
+            raise CorruptModelError("a sum of squares is negative")
+        check_lapses(self.views["lapses"])

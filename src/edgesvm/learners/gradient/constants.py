@@ -1,0 +1,4 @@
+"""Numbers that both cores of the learners by gradient steps share."""
+
+RECENT = 1000  # samples that lapses are counted over
+LEAST_WEIGHT = 1e-100  # of a sample; the largest is its reciprocal, and both squares are numbers

@@ -1,0 +1,69 @@
+"""Gradient steps that scale themselves: parameters and arrays of the learners that take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from edgesvm.contract.labels import MOST_CLASSES
+from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.learner import Learner
+from edgesvm.learners.lapses import mean_decides
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GradientLearner(Learner):
+    """Base of the learners by gradient steps.
+
+    Parameters
+    ----------
+    loss : {"hinge", "logistic"}, default "hinge"
+    learning_rate : float, default 0.5
+    n_classes : int, default 2
+    dtype : {"float32", "float64"}, default "float32"
+    """
+
+    loss: str = "hinge"
+    learning_rate: float = 0.5
+    n_classes: int = 2
+    dtype: str = "float32"
+
+    def _check_params(self) -> None:
+        one_of("loss", self.loss, "hinge", "logistic")
+        positive("learning_rate", self.learning_rate)
+        whole("n_classes", self.n_classes, 2, MOST_CLASSES)
+
+    @property
+    def _n_classes(self) -> int:
+        return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
+
+    @property
+    def _n_ahead(self) -> int:
+        """Number of features ahead of x."""
+        return 0
+
+    def _scratch(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        """Arrays of the learner that are zero between samples."""
+        return []
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        n = self._n_classes
+        several = n > 2
+        n_vectors = n if several else 1
+        shape = (n_vectors, self._n_ahead + n_features + 1)
+        return [
+            ("G", "f8", (n_vectors,)),
+            ("lapses", "f8", (2,)),
+            ("w", self.dtype, shape),
+            ("w_mean", self.dtype, shape),
+            *self._scratch(),
+            *([("scores", "f8", (n,))] if several else []),
+        ]
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {"rate": float(self.learning_rate), "is_hinge": self.loss == "hinge"}
+
+    @property
+    def answers_(self) -> str:
+        """Which weights answer: "mean", or "last" where these were wrong less often lately."""
+        return "mean" if mean_decides(self._fitted.views["lapses"]) else "last"

@@ -1,0 +1,31 @@
+"""Random Fourier features in front of a learner, in plain NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.core.status import Status
+from edgesvm.learners.fourier._directions_ref import Directions
+
+
+class FourierFeaturesCoreRef(ReferenceCore):
+    """The arena's array by name: features, which is not used."""
+
+    def __init__(self, *common, inner, key, scales):
+        super().__init__(*common)
+        self.inner = inner
+        n = (inner.n_features - self.n_features) // 2
+        self.directions = Directions(key, scales, n, self.n_features, self.dtype)
+
+    def features(self, x):
+        """Cosines and sines block by block, x."""
+        return np.concatenate([self.directions.waves(x), x])
+
+    def step(self, x, y, weight):
+        if not np.isfinite(x @ x):
+            return Status.NOT_FINITE
+        return self.inner.step(self.features(x), y, weight)
+
+    def decide(self, x):
+        return self.inner.decide(self.features(x)) if np.isfinite(x @ x) else np.nan

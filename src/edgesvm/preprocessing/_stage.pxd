@@ -1,0 +1,33 @@
+# A stage in front of a learner, base of the compiled cores in this folder; see _stage.pyx.
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.status cimport Status
+
+
+cdef class StageCore(LearnerCore):
+    cdef readonly LearnerCore inner     # on the same arena, with the same counters
+    cdef str scratch            # name of the array `mapped`
+    cdef char *mapped           # (inner.n_features,): TMP, what the inner learner gets of a sample
+
+    # A subclass overrides these three; `x` is finite, and `n` the number of samples that what the
+    # stage has learned is of.
+    # Write x into `mapped`, as it is to be learned; with what x adds to what the stage has learned.
+    cdef Status map_next(self, const void *x, double n) noexcept nogil
+    # Take x into what the stage has learned.
+    cdef void keep(self, const void *x, double n) noexcept nogil
+    # Write x into `mapped`, by what the stage has learned.
+    cdef void map(self, const void *x, double n) noexcept nogil
+
+    cdef void wipe(self) noexcept nogil
+    cdef bint is_too_large(self, const void *x) noexcept nogil
+
+
+cdef inline double entry(bint is_float32, const void *x, Py_ssize_t j) noexcept nogil:
+    return (<const float *> x)[j] if is_float32 else (<const double *> x)[j]
+
+
+cdef inline void put(bint is_float32, void *x, Py_ssize_t j, double value) noexcept nogil:
+    if is_float32:
+        (<float *> x)[j] = <float> value
+    else:
+        (<double *> x)[j] = value
