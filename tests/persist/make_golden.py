@@ -64,6 +64,7 @@ def stream(n: int, dtype: str, n_classes: int = 2) -> tuple[np.ndarray, list[str
 
 # The defaults of the first release.
 FIRST: dict[str, Any] = {"bound": "upper", "average": False}
+EVEN: dict[str, Any] = {"weigh_widths": False, "learning_rate": 0.5}
 GOLDEN: dict[str, Learner] = {
     "stream_upper_f32": StreamSVM(C=10.0, **FIRST),
     "stream_lower_f64": StreamSVM(
@@ -138,10 +139,11 @@ GOLDEN: dict[str, Learner] = {
     "core_vectors_margin_f64": CoreVectorMachine(
         max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2, dtype="float64"
     ),
-    "fourier_f32": FourierSVM(n_directions=10, gamma=0.25),
+    "fourier_f32": FourierSVM(n_directions=10, gamma=0.25, **EVEN),
     "fourier_classes_f64": FourierSVM(
-        n_directions=6, gamma=0.25, loss="logistic", n_classes=3, dtype="float64"
+        n_directions=6, gamma=0.25, loss="logistic", n_classes=3, dtype="float64", **EVEN
     ),
+    "fourier_weighed_f32": FourierSVM(n_directions=10),
     "adagrad_f32": AdaGradSVM(),
     "adagrad_classes_f64": AdaGradSVM(loss="logistic", n_classes=3, dtype="float64"),
     "fourier_features_f32": Standardized(

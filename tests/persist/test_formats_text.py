@@ -73,6 +73,7 @@ SETTINGS = [
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
+    (FourierSVM(n_directions=70, gamma=0.3), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
     (AdaGradSVM(), {"K": 2, "V": 1, "W": D + 1}),
     (AdaGradSVM(n_classes=4, dtype="float64"), {"K": 4, "V": 4, "W": D + 1}),
@@ -124,6 +125,8 @@ def blocks_of(learner, sizes):
     sequence = [block.strip() for block in own.split(",")]
     if "average, if" in after and learner.average:
         sequence.append("average")
+    if "if `weigh_widths`" in after and learner.weigh_widths and learner.gamma is None:
+        sequence.append("amplitudes")
     if "if H > 1" in after and sizes["H"] > 1:
         sequence.append("balls")
     if "if K > 2" in after and sizes["K"] > 2:

@@ -22,19 +22,28 @@ def directions(learner, n_features, gammas):
     return np.sqrt(2 * gamma)[:, None] * numbers / ENTRY_DEVIATION
 
 
-def written_out(X, y, v, *, rate, slope):
-    """Last weights and mean weights of cos(v x), sin(v x), x, 1; step by step."""
+def written_out(X, y, v, *, rate, slope, weighed):
+    """Last weights and mean weights of cos(v x), sin(v x), x, 1, and the amplitudes of these; step
+    by step."""
     P, D = v.shape
+    group = np.concatenate([np.arange(P) % 4, np.arange(P) % 4, np.full(D + 1, 4)])
     w = mean = np.zeros(2 * P + D + 1)
-    G = 0.0
+    G = H = 0.0
+    a = np.array([1, 1 / 2, 1 / 4, 1 / 8, 1]) if weighed else np.ones(5)
     for t, (x, side) in enumerate(zip(X, y, strict=True), 1):
-        f = np.concatenate([np.cos(v @ x), np.sin(v @ x), x, [1.0]])
+        a = a / np.sqrt((a**2).mean())
+        f = a[group] * np.concatenate([np.cos(v @ x), np.sin(v @ x), x, [1.0]])
         g = slope(side * (w @ f))
         G += g**2 * (f @ f) / len(f)
+        if weighed:
+            c = g * side * np.array([(w * f)[group == k].sum() for k in range(5)])
+            H += c @ c
+            a = a * np.exp(c / 2 / np.sqrt(1 + H))
+            a = np.maximum(a, a.max() / 100)
         if g > 0:
             w = w + rate * g * side * f / np.sqrt(G)
         mean = mean + 2 / (t + 1) * (w - mean)
-    return w, mean
+    return w, mean, (a / np.sqrt((a**2).mean()))[group]
 
 
 def test_numbers_of_directions_are_standard_normal_to_the_eye():
@@ -50,14 +59,17 @@ def test_numbers_of_directions_are_standard_normal_to_the_eye():
 @each("n_directions", [1, 15, 64, 65, 200])
 def test_steps_are_those_written_out(n_directions):
     X, y = disc(60)
-    hinge = {"loss": "hinge", "gamma": None}
-    logistic = {"loss": "logistic", "gamma": 0.7, "learning_rate": 0.2}
-    for params in (hinge, logistic):
+    forms = {
+        "weighed": {"learning_rate": 0.5},
+        "even": {"weigh_widths": False, "learning_rate": 0.5},
+        "one": {"loss": "logistic", "gamma": 0.7, "learning_rate": 0.2},
+    }
+    for widths, params in forms.items():
         learner = FourierSVM(n_directions=n_directions, seed=9, dtype="float64", **params)
         learner.partial_fit(X, y)
-        gammas = [0.15, 0.5, 1.5, 5.0] if learner.gamma is None else [0.7]
-        v = directions(learner, 2, gammas)
-        both = written_out(
+        gammas = {"weighed": [0.05, 0.25, 1.1, 5.0], "even": [0.15, 0.5, 1.5, 5.0], "one": [0.7]}
+        v = directions(learner, 2, gammas[widths])
+        *both, amplitudes = written_out(
             X,
             y,
             v,
@@ -65,11 +77,26 @@ def test_steps_are_those_written_out(n_directions):
             slope=(lambda m: 1 / (1 + np.exp(m)))
             if learner.loss == "logistic"
             else (lambda m: float(m < 1)),
+            weighed=widths == "weighed",
         )
         w = both[learner.answers_ == "mean"]
-        f = np.hstack([np.cos(X @ v.T), np.sin(X @ v.T), X, np.ones((60, 1))])
+        f = np.hstack([np.cos(X @ v.T), np.sin(X @ v.T), X, np.ones((60, 1))]) * amplitudes
         # angles are kept in 1/65536 of a turn
         np.testing.assert_allclose(learner.decision_function(X), f @ w, atol=2e-3)
+
+
+def test_widths_that_say_nothing_are_turned_down():
+    """A plane is in x; a disc is in waves of its own size, and neither in the narrowest."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((6000, 6))
+    plane = FourierSVM(n_directions=200).partial_fit(X, X @ np.arange(6) > 0)
+    ring = FourierSVM(n_directions=200).partial_fit(X, (X[:, :2] ** 2).sum(axis=1) < 1.4)
+    assert plane.amplitudes_.argmax() == 4 and plane.amplitudes_[3] < 0.5
+    assert ring.amplitudes_[4] < plane.amplitudes_[4]
+    for learner in (plane, ring):
+        assert abs((learner.amplitudes_**2).mean() - 1) < 1e-12
+    even = FourierSVM(weigh_widths=False).partial_fit(X, X[:, 0] > 0)
+    assert (even.amplitudes_ == 1).all()
 
 
 def test_features_are_those_of_the_gaussian_kernel():
@@ -114,10 +141,11 @@ def test_classes_have_weights_of_their_own_on_the_same_features():
     """Each is one against the rest: three classes cost three times two, less what is shared."""
     X, _ = disc(3000)
     y = np.digitize((X**2).sum(axis=1), [0.8, 2.0])
-    learner = FourierSVM(n_classes=3, n_directions=64).partial_fit(X[:2000], y[:2000])
+    even = {"n_directions": 64, "weigh_widths": False}  # all classes share the amplitudes
+    learner = FourierSVM(n_classes=3, **even).partial_fit(X[:2000], y[:2000])
     assert learner.score(X[2000:], y[2000:]) > 0.9
     for k in range(3):
-        alone = FourierSVM(n_directions=64).partial_fit(X[:2000], y[:2000] == k)
+        alone = FourierSVM(**even).partial_fit(X[:2000], y[:2000] == k)
         slot = list(learner._allocated.labels.in_slots).index(k)
         ours, theirs = learner._allocated.views["w"][slot], alone._allocated.views["w"][0]
         np.testing.assert_allclose(ours, theirs * alone._allocated.labels.sign, atol=1e-5)

@@ -22,7 +22,21 @@ AREA = Area(
         ),
         *mutants_of(
             "edgesvm/learners/fourier/_fourier_svm.pyx",
-            ("self.square_ahead = n", "self.square_ahead = 2 * n", "cosine and sine are 1 each"),
+            (
+                "square += a[k] * a[k] * ((",
+                "square += 2 * a[k] * a[k] * ((",
+                "cosine and sine are 1 each",
+            ),
+            (
+                "c[OF_X] = self.linear_part(x, pull)",
+                "c[OF_X] = 0.0",
+                "x keeps its amplitude",
+            ),
+            (
+                "fmax(self.tilt[k] - most, -FADED - self.first_tilt[k])",
+                "self.tilt[k] - most",
+                "an amplitude may fall without end",
+            ),
             (
                 "self.add_dots(self.mean, 2 * p, f, 2 * n, mean)",
                 "self.add_dots(self.w, 2 * p, f, 2 * n, mean)",

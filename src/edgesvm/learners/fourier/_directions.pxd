@@ -5,10 +5,11 @@ from libc.stdint cimport int16_t, int64_t, uint32_t
 
 cpdef enum:
     BLOCK = 64          # directions whose cosines and sines lie together
+    WIDTHS = 4          # direction p has the width of number p % WIDTHS
 
 cdef struct Directions:
     uint32_t key        # that they are drawn by
-    double[4] scales    # direction p is in turns once multiplied by number p % 4
+    double[WIDTHS] scales   # direction p is in turns once multiplied by that of its width
     int64_t n
     int64_t n_features
     bint is_float32
@@ -21,3 +22,10 @@ cdef void find_angles(
 # The cosines of n angles, then their sines: wave (2 n,), of the type of x.
 cdef void find_waves(
     const Directions *of, const int16_t *angle, int64_t n, void *wave) noexcept nogil
+# Multiply each by the amplitude of its width.
+cdef void weigh_waves(
+    const Directions *of, void *wave, int64_t n, const double *amplitude) noexcept nogil
+# dot[k] += scale * w . wave, over those of width k.
+cdef void add_dots_of_widths(
+    const Directions *of, const void *w, const void *wave, int64_t n, double scale, double *dot
+) noexcept nogil

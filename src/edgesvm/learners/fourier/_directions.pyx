@@ -16,6 +16,12 @@ cdef extern from "waves.h" nogil:
         int16_t *angle) noexcept
     void waves_of_f32(const int16_t *angle, int64_t n, float *wave) noexcept
     void waves_of_f64(const int16_t *angle, int64_t n, double *wave) noexcept
+    void waves_weigh_f32(float *wave, int64_t n, const double *amplitude) noexcept
+    void waves_weigh_f64(double *wave, int64_t n, const double *amplitude) noexcept
+    void waves_dots_f32(
+        const float *w, const float *wave, int64_t n, double scale, double *dot) noexcept
+    void waves_dots_f64(
+        const double *w, const double *wave, int64_t n, double scale, double *dot) noexcept
 
 
 def key_of(seed):
@@ -49,3 +55,25 @@ cdef void find_waves(
         waves_of_f32(angle, n, <float *> wave)
     else:
         waves_of_f64(angle, n, <double *> wave)
+
+
+cdef void weigh_waves(
+    const Directions *of, void *wave, int64_t n, const double *amplitude
+) noexcept nogil:
+    if of.is_float32:
+        waves_weigh_f32(<float *> wave, n, amplitude)
+        waves_weigh_f32(<float *> wave + n, n, amplitude)
+    else:
+        waves_weigh_f64(<double *> wave, n, amplitude)
+        waves_weigh_f64(<double *> wave + n, n, amplitude)
+
+
+cdef void add_dots_of_widths(
+    const Directions *of, const void *w, const void *wave, int64_t n, double scale, double *dot
+) noexcept nogil:
+    if of.is_float32:
+        waves_dots_f32(<const float *> w, <const float *> wave, n, scale, dot)
+        waves_dots_f32(<const float *> w + n, <const float *> wave + n, n, scale, dot)
+    else:
+        waves_dots_f64(<const double *> w, <const double *> wave, n, scale, dot)
+        waves_dots_f64(<const double *> w + n, <const double *> wave + n, n, scale, dot)

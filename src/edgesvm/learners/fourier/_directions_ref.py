@@ -14,7 +14,7 @@ class Directions:
     multiplied by number p % 4 of `scales`."""
 
     def __init__(self, key, scales, n, n_features, dtype):
-        self.dtype = np.dtype(dtype)
+        self.dtype, self.n = np.dtype(dtype), n
         self.numbers = drawn(key, n, n_features)
         self.in_turns = np.asarray(scales, self.dtype)[np.arange(n) % 4]
         self.order = np.concatenate(

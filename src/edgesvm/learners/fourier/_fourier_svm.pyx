@@ -4,23 +4,47 @@ The features of x are the cosines and sines of v_p.x for P directions v_p, then 
 W = 2 P + n_features + 1 of them, laid out block by block of `BLOCK` directions, the cosines of a
 block first. The sum of squares of a cosine and its sine is 1.
 
-Bytes, V vectors of weights (one per class, one for two classes): 8 V + 16 + 2 V W s + 2 P.
+With `weigh_widths` the features of width k have an amplitude a_k, and x and 1 have a_4. What the
+features of k had in the margin, c_k = y w_k.f_k, is the slope of the loss by log a_k, so a sample
+inside the margin also moves
+
+    H += |g c|^2      log a_k += TILT_RATE g c_k / sqrt(1 + H),      mean of a_k^2 = 1:
+
+a width that spoke against the labels of samples before it learned them grows faint.
+
+Bytes, V vectors of weights (one per class, one for two classes): 8 V + 16 + 2 V W s + 2 P, and 48
+for the amplitudes.
 """
 
 cimport cython
+from libc.math cimport fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int16_t, int64_t
 from libc.string cimport memset
 
+from edgesvm.contract.labels cimport MAX_CLASSES
+from edgesvm.core.kernels cimport exp_
 from edgesvm.learners.fourier._directions cimport (
     BLOCK,
+    WIDTHS,
     Directions,
+    add_dots_of_widths,
     directions_of,
     find_angles,
     find_waves,
+    weigh_waves,
 )
 from edgesvm.learners.gradient._adagrad_svm cimport AdaGradSVMCore
 
+import numpy as np
+
 from edgesvm.errors import CorruptModelError
+
+cdef enum:
+    OF_X = WIDTHS       # the amplitude of x and 1
+    GROUPS = WIDTHS + 1
+
+cdef double TILT_RATE, FADED, LARGEST_SQUARE
+from edgesvm.learners.fourier.constants import FADED, FIRST_TILT, LARGEST_SQUARE, TILT_RATE
 
 
 @cython.final
@@ -33,14 +57,82 @@ cdef class FourierSVMCore(AdaGradSVMCore):
     rate, is_hinge : as in `AdaGradSVMCore`
     """
     cdef Directions directions
+    cdef double[GROUPS] first_tilt      # log a_k before the first sample
+    cdef double[GROUPS] amplitude       # TMP of learning
     cdef int16_t *angle     # (P,): TMP, zero between samples
+    cdef double *H          # of the tilt; NULL if the widths are not weighed
+    cdef double *tilt       # (GROUPS,): log a_k, less the first
 
     def __init__(self, *common, key, scales, rate, is_hinge):
         super().__init__(*common, rate=rate, is_hinge=is_hinge)
         n = len(self.views["angle"])
         self.directions = directions_of(key, scales, n, self.n_features, self.is_float32)
-        self.square_ahead = n
         self.angle = <int16_t *> self.array("angle")
+        self.first_tilt = FIRST_TILT
+        self.H = self.tilt = NULL
+        if "tilt" in self.views:
+            self.H = <double *> self.array("tilt_squares")
+            self.tilt = <double *> self.array("tilt")
+
+    # -- amplitudes --------------------------------------------------------------------------------
+
+    cdef void find_amplitudes(self, double *amplitude) noexcept nogil:
+        cdef int k
+        cdef double square = 0.0
+        for k in range(GROUPS):
+            amplitude[k] = 1.0 if self.tilt == NULL else exp_(self.first_tilt[k] + self.tilt[k])
+            square += amplitude[k] * amplitude[k]
+        for k in range(GROUPS):
+            amplitude[k] *= sqrt(GROUPS / square)
+
+    cdef double sum_of_squares(self, double xx) noexcept nogil:
+        """Leaves the amplitudes."""
+        cdef double *a = self.amplitude
+        cdef double square
+        cdef int k
+        self.find_amplitudes(a)
+        square = a[OF_X] * a[OF_X] * (xx + 1.0)
+        for k in range(WIDTHS):
+            square += a[k] * a[k] * ((self.directions.n + WIDTHS - 1 - k) // WIDTHS)
+        return square
+
+    cdef void learn_amplitudes(self, const double *c) noexcept nogil:
+        cdef double most, square = 0.0
+        cdef int k
+        for k in range(GROUPS):
+            square += c[k] * c[k]
+        if not isfinite(square):
+            return
+        self.H[0] = fmin(self.H[0] + square, LARGEST_SQUARE)
+        most = -FADED
+        for k in range(GROUPS):
+            self.tilt[k] += TILT_RATE * c[k] / sqrt(1.0 + self.H[0])
+            most = fmax(most, self.first_tilt[k] + self.tilt[k])
+        for k in range(GROUPS):     # the largest is 1 here, and none is less than exp(-FADED)
+            self.tilt[k] = fmax(self.tilt[k] - most, -FADED - self.first_tilt[k])
+
+    # -- features ----------------------------------------------------------------------------------
+
+    cdef void find_features(
+        self, const int16_t *angle, int64_t n, const double *amplitude, void *f
+    ) noexcept nogil:
+        find_waves(&self.directions, angle, n, f)
+        if self.tilt != NULL:
+            weigh_waves(&self.directions, f, n, amplitude)
+
+    cdef void add_linear(
+        self, const char *weights, const void *x, double amplitude, double *score
+    ) noexcept nogil:
+        """Add what x and 1 have in the scores."""
+        cdef double[MAX_CLASSES] linear
+        cdef int v
+        if self.tilt == NULL:
+            AdaGradSVMCore.add_score(self, weights, x, score)
+            return
+        memset(linear, 0, self.n_vectors * sizeof(double))
+        AdaGradSVMCore.add_score(self, weights, x, linear)
+        for v in range(self.n_vectors):
+            score[v] += amplitude * linear[v]
 
     cdef void score_both(self, const void *x, double *last, double *mean) noexcept nogil:
         """Leaves the angles."""
@@ -49,38 +141,88 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         find_angles(&self.directions, x, 0, self.directions.n, self.angle)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
-            find_waves(&self.directions, self.angle + p, n, f)
+            self.find_features(self.angle + p, n, self.amplitude, f)
             self.add_dots(self.w, 2 * p, f, 2 * n, last)
             self.add_dots(self.mean, 2 * p, f, 2 * n, mean)
             p += n
-        AdaGradSVMCore.score_both(self, x, last, mean)
+        self.add_linear(self.w, x, self.amplitude[OF_X], last)
+        self.add_linear(self.mean, x, self.amplitude[OF_X], mean)
 
     cdef void add_score(self, const char *weights, const void *x, double *score) noexcept nogil:
         cdef double[2 * BLOCK] f
         cdef int16_t[BLOCK] angle
+        cdef double[GROUPS] amplitude
         cdef int64_t p = 0, n
+        self.find_amplitudes(amplitude)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
             find_angles(&self.directions, x, p, n, angle)
-            find_waves(&self.directions, angle, n, f)
+            self.find_features(angle, n, amplitude, f)
             self.add_dots(weights, 2 * p, f, 2 * n, score)
             p += n
-        AdaGradSVMCore.add_score(self, weights, x, score)
+        self.add_linear(weights, x, amplitude[OF_X], score)
 
     cdef void learn_features(self, const void *x, const double *step) noexcept nogil:
         cdef double[2 * BLOCK] f
+        cdef double[GROUPS] c
+        cdef double[MAX_CLASSES] pull   # the loss' slope times the side, and then the step of x
         cdef int64_t p = 0, n
+        cdef int v
+        memset(c, 0, sizeof(c))
+        for v in range(self.n_vectors):
+            pull[v] = step[v] * sqrt(self.G[v]) / self.rate
+        if self.tilt != NULL:
+            c[OF_X] = self.linear_part(x, pull)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
-            find_waves(&self.directions, self.angle + p, n, f)
+            self.find_features(self.angle + p, n, self.amplitude, f)
+            if self.tilt != NULL:
+                self.add_parts(2 * p, f, n, pull, c)
             self.move(2 * p, f, 2 * n, step)
             p += n
-        AdaGradSVMCore.learn_features(self, x, step)
+        for v in range(self.n_vectors):
+            pull[v] = step[v] * self.amplitude[OF_X]
+        AdaGradSVMCore.learn_features(self, x, pull)
+        if self.tilt != NULL:
+            self.learn_amplitudes(c)
+
+    cdef void add_parts(
+        self, int64_t at, const void *f, int64_t n, const double *pull, double *c
+    ) noexcept nogil:
+        """c[k] += sum_v pull_v w_v.f over the features of width k"""
+        cdef int v
+        for v in range(self.n_vectors):
+            if pull[v] != 0.0:
+                add_dots_of_widths(
+                    &self.directions, self.w + self.bytes_of(v * self.width + at), f, n, pull[v], c)
+
+    cdef double linear_part(self, const void *x, const double *pull) noexcept nogil:
+        """What x and 1 have in the margin, summed as in `add_parts`."""
+        cdef double[MAX_CLASSES] linear
+        cdef double total = 0.0
+        cdef int v
+        memset(linear, 0, self.n_vectors * sizeof(double))
+        self.add_linear(self.w, x, self.amplitude[OF_X], linear)
+        for v in range(self.n_vectors):
+            total += pull[v] * linear[v]
+        return total
 
     cdef void wipe(self) noexcept nogil:
         memset(self.angle, 0, self.directions.n * sizeof(int16_t))
+
+    @property
+    def amplitudes(self):
+        """a_k of the four widths and of x, ndarray of shape (5,)."""
+        cdef double[GROUPS] a
+        self.find_amplitudes(a)
+        return np.array(a)
 
     def check(self):
         super().check()
         if self.views["angle"].any():
             raise CorruptModelError("the snapshot's angles are not zero between two samples")
+        if self.tilt == NULL:
+            return
+        faded = -FADED - np.asarray(self.first_tilt)
+        if self.H[0] < 0 or (self.views["tilt"] < faded).any() or (self.views["tilt"] > FADED).any():
+            raise CorruptModelError("the snapshot's amplitudes are out of range")

@@ -4,18 +4,49 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgesvm.learners.fourier._directions import WIDTHS
 from edgesvm.learners.fourier._directions_ref import Directions
+from edgesvm.learners.fourier.constants import FADED, FIRST_TILT, LARGEST_SQUARE, TILT_RATE
 from edgesvm.learners.gradient._adagrad_svm_ref import AdaGradSVMCoreRef
 
 
 class FourierSVMCoreRef(AdaGradSVMCoreRef):
-    """The arena's arrays by name: those of AdaGradSVM; angle is not used."""
+    """The arena's arrays by name: those of AdaGradSVM; tilt, tilt_squares; angle is not used."""
 
     def __init__(self, *common, key, scales, rate, is_hinge):
         super().__init__(*common, rate=rate, is_hinge=is_hinge)
-        self.square_ahead = len(self.views["angle"])
-        self.directions = Directions(key, scales, self.square_ahead, self.n_features, self.dtype)
+        n = len(self.views["angle"])
+        self.directions = Directions(key, scales, n, self.n_features, self.dtype)
+        of_waves = np.tile(np.arange(n) % WIDTHS, 2)[self.directions.order]
+        self.group = np.append(of_waves, np.full(self.n_features + 1, WIDTHS))
+
+    @property
+    def is_weighed(self):
+        return "tilt" in self.views
+
+    @property
+    def amplitudes(self):
+        a = np.exp(FIRST_TILT + self.views["tilt"]) if self.is_weighed else np.ones(WIDTHS + 1)
+        return a / np.sqrt((a**2).mean())
 
     def features(self, x):
-        """Cosines and sines block by block, x, 1."""
-        return np.concatenate([self.directions.waves(x), super().features(x)])
+        """Cosines and sines block by block, x, 1, each times the amplitude of its group."""
+        f = np.concatenate([self.directions.waves(x), super().features(x)])
+        return self.amplitudes[self.group].astype(self.dtype) * f
+
+    def sum_of_squares(self, xx):
+        squares = self.amplitudes**2
+        of_waves = squares[self.group[: 2 * self.directions.n]].sum() / 2  # cos^2 + sin^2 = 1
+        return of_waves + squares[WIDTHS] * (xx + 1)
+
+    def learn_amplitudes(self, pull, f):
+        if not self.is_weighed:
+            return
+        v = self.views
+        c = np.bincount(self.group, pull @ v["w"].astype(float) * f, WIDTHS + 1)
+        if not np.isfinite(c @ c):
+            return
+        v["tilt_squares"][...] = min(v["tilt_squares"] + c @ c, LARGEST_SQUARE)
+        v["tilt"] += TILT_RATE * c / np.sqrt(1 + v["tilt_squares"])
+        v["tilt"] -= (FIRST_TILT + v["tilt"]).max()
+        np.maximum(v["tilt"], -FADED - np.array(FIRST_TILT), out=v["tilt"])

@@ -10,7 +10,8 @@ from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.fourier._directions import key_of
 from edgesvm.learners.fourier.constants import ENTRY_DEVIATION
 
-WIDTHS = (0.3, 1.0, 3.0, 10.0)  # times 1 / n_features, direction by direction in turn
+EVEN = (0.3, 1.0, 3.0, 10.0)  # widths times 1 / n_features, direction by direction in turn
+WEIGHED = (0.1, 0.5, 2.2, 10.0)  # the same where their amplitudes are learned
 
 
 def check_directions(
@@ -23,12 +24,14 @@ def check_directions(
     whole("seed", seed, 0, (1 << 32) - 1)
 
 
-def drawn_by(n_features: int, gamma: float | None, seed: int) -> dict[str, Any]:
+def drawn_by(
+    n_features: int, gamma: float | None, seed: int, widths: tuple[float, ...] = EVEN
+) -> dict[str, Any]:
     """What a core draws its directions by: the key, and the factors that make them turns."""
     if gamma is None:
-        gammas = [width / n_features for width in WIDTHS]
+        gammas = [width / n_features for width in widths]
     else:
-        gammas = [float(gamma)] * len(WIDTHS)
+        gammas = [float(gamma)] * len(widths)
     in_turns = 2 * math.pi * ENTRY_DEVIATION
     return {
         "key": key_of(int(seed)),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
+
+from edgesvm.contract.params import flag
 from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.fourier._fourier_svm import FourierSVMCore
-from edgesvm.learners.fourier.directions import check_directions, drawn_by
+from edgesvm.learners.fourier.directions import EVEN, WEIGHED, check_directions, drawn_by
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
 
 __all__ = ["FourierSVM"]
@@ -29,11 +33,14 @@ class FourierSVM(GradientLearner):
     n_directions : int, default 128
         Number of random directions. Each gives a cosine and a sine.
     gamma : float, optional
-        Width of the kernel exp(-gamma |x - z|^2); > 0. Default: a mixture of four widths, 0.3, 1, 3
-        and 10 times 1 / n_features, so that it need not be known.
+        Width of the kernel exp(-gamma |x - z|^2); > 0. Default: a mixture of four widths, 0.1, 0.5,
+        2.2 and 10 times 1 / n_features, so that it need not be known.
+    weigh_widths : bool, default True
+        Whether the mixture's widths, and x itself, have amplitudes that are learned with the
+        weights. If not, the widths are 0.3, 1, 3 and 10 times 1 / n_features, and count the same.
     loss : {"hinge", "logistic"}, default "hinge"
         Loss of a margin: the SVM's, or that of logistic regression.
-    learning_rate : float, default 0.5
+    learning_rate : float, default 0.1
         Factor of all steps; > 0. Of little influence, since steps are scaled by the gradients seen.
     n_classes : int, default 2
         Largest number of classes, 2 to 127. With more than two, each class has its own weights on
@@ -46,6 +53,7 @@ class FourierSVM(GradientLearner):
     Attributes
     ----------
     answers_ : str, "mean" or "last": which weights answer
+    amplitudes_ : ndarray of shape (5,), of the four widths and of x
     n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
@@ -58,9 +66,13 @@ class FourierSVM(GradientLearner):
     order, the last weights follow one that drifts. Whichever was wrong less often in about the last
     1,000 samples, each asked before it learned the sample, answers.
 
+    The amplitudes follow the slope of the loss by their logarithms (exponentiated gradient; Kivinen
+    & Warmuth 1997). A width that says nothing, or noise, is thus turned down, and the widest begin
+    louder: at the start each width has half the amplitude of the one before.
+
     Bytes: see ``plan``; with V = 1 for two classes and n_classes for more,
-    16 + 8 n_classes + 16 + 8 V + 2 V W s + 2 n_directions, W = 2 n_directions + n_features + 1,
-    s = 4 or 8, and padding. Time: n_directions n_features steps of a hash per sample, and 4 V W
+    16 + 8 n_classes + 16 + 8 V + 2 V W s + 2 n_directions + 48, W = 2 n_directions + n_features +
+    1, s = 4 or 8, and padding. Time: n_directions n_features steps of a hash per sample, and 4 V W
     multiplications.
 
     Weights must be between 1e-100 and 1e100.
@@ -79,9 +91,12 @@ class FourierSVM(GradientLearner):
     _capacity = "n_directions"
     _compiled = FourierSVMCore
     _param_order = ("n_directions", "gamma", "loss", "learning_rate", "n_classes", "seed", "dtype")
+    _absent: ClassVar[Mapping[str, Any]] = {"weigh_widths": False}
 
     n_directions: int = 128
     gamma: float | None = None
+    weigh_widths: bool = True
+    learning_rate: float = 0.1
     seed: int = 0
 
     def _capacity_range(self) -> tuple[int, int]:
@@ -90,13 +105,28 @@ class FourierSVM(GradientLearner):
     def _check_params(self) -> None:
         super()._check_params()
         check_directions(self.n_directions, self.gamma, self.seed)
+        flag("weigh_widths", self.weigh_widths)
+
+    @property
+    def _is_weighed(self) -> bool:
+        return self.weigh_widths and self.gamma is None
 
     @property
     def _n_ahead(self) -> int:
         return 2 * int(self.n_directions)
 
-    def _scratch(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        return [("angle", "i2", (int(self.n_directions),))]
+    def _beside(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        amplitudes = [("tilt", "f8", (5,)), ("tilt_squares", "f8", ())] if self._is_weighed else []
+        return [("angle", "i2", (int(self.n_directions),)), *amplitudes]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | drawn_by(n_features, self.gamma, self.seed)
+        widths = WEIGHED if self._is_weighed else EVEN
+        drawn = drawn_by(n_features, self.gamma, self.seed, widths)
+        return super()._core_params(n_features) | drawn
+
+    @property
+    def amplitudes_(self) -> np.ndarray:
+        """Amplitudes of the features of the four widths, widest first, and of x; the mean of their
+        squares is 1. ndarray of shape (5,), float64."""
+        amplitudes: np.ndarray = self._allocated.amplitudes
+        return amplitudes

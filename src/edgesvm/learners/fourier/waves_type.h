@@ -73,6 +73,40 @@ static void NAME(waves_of)(const int16_t *angle, int64_t n, T *wave)
     }
 }
 
+/* wave[p] *= amplitude[p % 4] */
+EDGESVM_CLONES
+static void NAME(waves_weigh)(T *wave, int64_t n, const double *amplitude)
+{
+    VEC factor;
+    EDGESVM_CHECK(n >= 0);
+    for (int j = 0; j < LANES; j++)
+        factor[j] = (T)amplitude[j % 4];
+    for (int64_t p = 0; p < n; p += LANES) {
+        const size_t size = (size_t)(n - p < LANES ? n - p : LANES) * sizeof(T);
+        VEC f = {0};
+        memcpy(&f, wave + p, size);
+        f *= factor;
+        memcpy(wave + p, &f, size);
+    }
+}
+
+/* dot[j] += scale * the sum of w[p] * wave[p] over p % 4 = j */
+EDGESVM_CLONES
+static void NAME(waves_dots)(const T *w, const T *wave, int64_t n, double scale, double *dot)
+{
+    VEC sum = {0};
+    EDGESVM_CHECK(n >= 0);
+    for (int64_t p = 0; p < n; p += LANES) {
+        const size_t size = (size_t)(n - p < LANES ? n - p : LANES) * sizeof(T);
+        VEC a = {0}, b = {0};
+        memcpy(&a, w + p, size);
+        memcpy(&b, wave + p, size);
+        sum += a * b;
+    }
+    for (int j = 0; j < LANES; j++)
+        dot[j % 4] += scale * (double)sum[j];
+}
+
 #undef VEC
 #undef MASK
 #undef LOW32

@@ -11,14 +11,15 @@ cdef class AdaGradSVMCore(LearnerCore):
     cdef bint is_hinge
     cdef int64_t width      # W
     cdef int64_t n_ahead    # features ahead of x: W - n_features - 1
-    cdef double square_ahead    # sum of their squares, the same for every sample
     cdef int n_vectors      # V
     cdef double *G          # (V,)
     cdef double *lapses     # (2,), LAST and MEAN
     cdef char *w            # (V, W)
     cdef char *mean         # (V, W)
 
-    # A learner with features ahead of x overrides these four; its own call these for x and 1.
+    # A learner with features ahead of x overrides these five; its own call these for x and 1.
+    # The sum of the squares of all features, x.x being that of x; before learning.
+    cdef double sum_of_squares(self, double xx) noexcept nogil
     # `score` (V,): add the scores of `x` by the last and by the mean weights, or by `weights`.
     cdef void score_both(self, const void *x, double *last, double *mean) noexcept nogil
     cdef void add_score(self, const char *weights, const void *x, double *score) noexcept nogil

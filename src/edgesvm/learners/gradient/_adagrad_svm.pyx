@@ -51,7 +51,6 @@ cdef class AdaGradSVMCore(LearnerCore):
         self.rate, self.is_hinge = rate, is_hinge
         self.n_vectors, self.width = self.views["w"].shape
         self.n_ahead = self.width - self.n_features - 1
-        self.square_ahead = 0.0
         self.G = <double *> self.array("G")
         self.lapses = <double *> self.array("lapses")
         self.w = self.array("w")
@@ -96,7 +95,7 @@ cdef class AdaGradSVMCore(LearnerCore):
             return NOT_FINITE
         if not LEAST_WEIGHT <= weight <= 1.0 / LEAST_WEIGHT:
             return BAD_WEIGHT
-        square = self.square_ahead + xx + 1.0
+        square = self.sum_of_squares(xx)
         if self.overflows(weight * weight * square):
             return NOT_FINITE if weight == 1.0 else BAD_WEIGHT
         memset(last, 0, self.n_vectors * sizeof(double))
@@ -109,6 +108,9 @@ cdef class AdaGradSVMCore(LearnerCore):
         self.learn_features(x, last)
         self.wipe()
         return CHANGED
+
+    cdef double sum_of_squares(self, double xx) noexcept nogil:
+        return xx + 1.0
 
     cdef bint overflows(self, double most) noexcept nogil:
         """Whether a G could, with `most` more."""

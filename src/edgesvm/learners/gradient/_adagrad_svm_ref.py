@@ -13,8 +13,6 @@ from edgesvm.learners.lapses import mean_decides, note_lapses
 class AdaGradSVMCoreRef(ReferenceCore):
     """The arena's arrays by name: G, lapses, w, w_mean."""
 
-    square_ahead = 0.0  # of the features ahead of x
-
     def __init__(self, *common, rate, is_hinge):
         super().__init__(*common)
         self.rate, self.is_hinge = rate, is_hinge
@@ -30,7 +28,7 @@ class AdaGradSVMCoreRef(ReferenceCore):
             return Status.NOT_FINITE
         if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
             return Status.BAD_WEIGHT
-        square = self.square_ahead + float(xx) + 1
+        square = self.sum_of_squares(float(xx))
         if not np.isfinite(v["G"] + weight * weight * square).all():
             return Status.NOT_FINITE if weight == 1 else Status.BAD_WEIGHT
         f = self.features(x)
@@ -41,11 +39,19 @@ class AdaGradSVMCoreRef(ReferenceCore):
         side = np.where(np.arange(len(last)) == y, 1.0, -1.0) if self.is_multiclass else y
         g = weight * self.slope(side * last)
         v["G"] += g**2 * square / len(f)
+        self.learn_amplitudes(g * side, f)
         step = np.zeros(len(g))
         np.divide(self.rate * g * side, np.sqrt(v["G"]), out=step, where=g > 0)
         v["w"] += (step[:, None] * f).astype(self.dtype)
         v["w_mean"] += self.dtype.type(2 / (t + 1)) * (v["w"] - v["w_mean"])
         return Status.CHANGED
+
+    def sum_of_squares(self, xx):
+        """Of all features, xx being that of x."""
+        return xx + 1
+
+    def learn_amplitudes(self, pull, f):
+        """Of features that have some; `pull` is the loss' slope towards each vector's side."""
 
     def is_wrong(self, scores, y):
         if not self.is_multiclass:

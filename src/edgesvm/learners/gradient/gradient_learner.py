@@ -42,8 +42,8 @@ class GradientLearner(Learner):
         """Number of features ahead of x."""
         return 0
 
-    def _scratch(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        """Arrays of the learner that are zero between samples."""
+    def _beside(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        """Arrays of the learner beside the weights."""
         return []
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
@@ -56,7 +56,7 @@ class GradientLearner(Learner):
             ("lapses", "f8", (2,)),
             ("w", self.dtype, shape),
             ("w_mean", self.dtype, shape),
-            *self._scratch(),
+            *self._beside(),
             *([("scores", "f8", (n,))] if several else []),
         ]
 
