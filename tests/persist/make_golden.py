@@ -147,6 +147,7 @@ GOLDEN: dict[str, Learner] = {
     "fourier_features_f32": Standardized(
         learner=FourierFeatures(learner=StreamSVM(), n_directions=10, gamma=0.25)
     ),
+    "fourier_orthogonal_f32": FourierSVM(n_directions=18, gamma=0.25, directions="orthogonal"),
     "perceptron_f32": Perceptron(),
     "passive_aggressive_f64": PassiveAggressive(
         variant="PA-II", C=0.1, fit_intercept=False, dtype="float64"

@@ -9,6 +9,7 @@ from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
     LASVM,
+    AdaGradSVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
@@ -29,6 +30,7 @@ from edgesvm.learners import (
     TwinVectorMachine,
     WindowedSVM,
 )
+from edgesvm.learners.gradient.gradient_learner import GradientLearner
 from edgesvm.learners.incremental.retrained_svm import SCHEMES
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
@@ -37,6 +39,7 @@ from edgesvm.preprocessing.standardized import Standardized
 
 KINDS: dict[str, type[Learner]] = {
     "stream": StreamSVM,
+    "adagrad": AdaGradSVM,
     "fourier": FourierSVM,
     "kernel-stream": KernelStreamSVM,
     "batch": BatchSVM,
@@ -78,8 +81,9 @@ def add_to(
     group.add_argument(
         "--learner",
         choices=KINDS,
-        help="stream (default): linear, one ball; fourier: kernel machine on random features, no "
-        "sample stored; kernel-stream: the same with a kernel; "
+        help="stream (default): linear, one ball; adagrad: linear, gradient steps that scale "
+        "themselves; fourier: the same on random features, a kernel machine, no sample stored; "
+        "kernel-stream: the ball with a kernel; "
         "batch: solves the last samples again; reservoir: solves a random sample of the stream; "
         "incremental: trains a batch at a time; windowed: the last batches only; "
         "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
@@ -196,7 +200,9 @@ def add_to(
         help="random directions, two features each (fourier); default: as many as fit",
     )
     group.add_argument(
-        "--loss", choices=("hinge", "logistic"), help="loss of a margin (fourier); default hinge"
+        "--loss",
+        choices=("hinge", "logistic"),
+        help="loss of a margin (adagrad, fourier); default hinge",
     )
     group.add_argument(
         "--classes",
@@ -223,6 +229,7 @@ def add_to(
 # The options of each learner.
 OWN: dict[str, tuple[str, ...]] = {
     "stream": ("C", "bound", "lookahead", "n_balls", "average", "class_weight", "dtype"),
+    "adagrad": ("loss", "dtype"),
     "fourier": ("gamma", "n_directions", "loss", "dtype"),
     "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
@@ -267,7 +274,7 @@ def of_kind(kind: str, given: dict) -> Learner:
 def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> Learner:
     """`inner` for the requested number of classes; `n_classes` is the source's, 0 if unknown."""
     asked = options.classes
-    if options.multiclass is None and isinstance(inner, FourierSVM):
+    if options.multiclass is None and isinstance(inner, GradientLearner):
         return inner.set_params(n_classes=asked or max(n_classes, 2))
     if asked is None and options.multiclass is None:
         return inner

@@ -9,12 +9,12 @@ from edgesvm.learners.gradient._adagrad_svm_ref import AdaGradSVMCoreRef
 
 
 class FourierSVMCoreRef(AdaGradSVMCoreRef):
-    """The arena's arrays by name: those of AdaGradSVM; angle is not used."""
+    """The arena's arrays by name: those of AdaGradSVM; angle and mixed are not used."""
 
     def __init__(self, *common, key, scales, rate, is_hinge):
         super().__init__(*common, rate=rate, is_hinge=is_hinge)
         self.square_ahead = len(self.views["angle"])
-        self.directions = Directions(key, scales, self.square_ahead, self.n_features, self.dtype)
+        self.directions = Directions(self, key, scales, self.square_ahead)
 
     def features(self, x):
         """Cosines and sines block by block, x, 1."""

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from edgesvm.contract.registry import registered
-from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.fourier._fourier_svm import FourierSVMCore
-from edgesvm.learners.fourier.directions import check_directions, drawn_by
+from edgesvm.learners.fourier.directed_learner import DirectedLearner
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
 
 __all__ = ["FourierSVM"]
@@ -16,7 +15,7 @@ __all__ = ["FourierSVM"]
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class FourierSVM(GradientLearner):
+class FourierSVM(DirectedLearner, GradientLearner):
     """Kernel SVM on random Fourier features, for any number of classes, in a few bytes a feature.
 
     The Gaussian kernel is the mean of cos(v.(x - z)) over random directions v. So a linear learner
@@ -40,6 +39,9 @@ class FourierSVM(GradientLearner):
         the same features.
     seed : int, default 0
         Seed of the directions, 0 to 2^32 - 1.
+    directions : {"independent", "orthogonal"}, default "independent"
+        "orthogonal": blocks of orthogonal directions, by Hadamard transforms; as accurate and many
+        times faster from about 16 features on.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights.
 
@@ -63,6 +65,10 @@ class FourierSVM(GradientLearner):
     s = 4 or 8, and padding. Time: n_directions n_features steps of a hash per sample, and 4 V W
     multiplications.
 
+    Orthogonal directions are the rows of (H D3 H D2 H D1) / d, H the Hadamard matrix of the power
+    of two d from n_features (at least 16) on, and each D of random signs (Yu et al. 2016). They
+    take d s bytes more, and 3 d log2(d) additions per sample for d of them.
+
     Weights must be between 1e-100 and 1e100.
 
     Examples
@@ -76,27 +82,22 @@ class FourierSVM(GradientLearner):
     True
     """
 
-    _capacity = "n_directions"
     _compiled = FourierSVMCore
-    _param_order = ("n_directions", "gamma", "loss", "learning_rate", "n_classes", "seed", "dtype")
-
-    n_directions: int = 128
-    gamma: float | None = None
-    seed: int = 0
-
-    def _capacity_range(self) -> tuple[int, int]:
-        return 1, MAX_CAPACITY
+    _param_order = (
+        *("n_directions", "gamma", "loss", "learning_rate", "n_classes", "seed", "dtype"),
+        "directions",
+    )
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_directions(self.n_directions, self.gamma, self.seed)
+        self._check_directions()
 
     @property
     def _n_ahead(self) -> int:
         return 2 * int(self.n_directions)
 
-    def _scratch(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        return [("angle", "i2", (int(self.n_directions),))]
+    def _scratch(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        return [*self._angles(), *self._mixed(n_features)]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | drawn_by(n_features, self.gamma, self.seed)
+        return super()._core_params(n_features) | self._drawn_by(n_features)
