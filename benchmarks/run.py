@@ -39,6 +39,7 @@ STUDIES = (
     "enclosing/table",
     "enclosing/figures",
     "online/table",
+    "fourier/features",
 )
 
 

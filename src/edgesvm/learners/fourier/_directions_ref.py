@@ -16,7 +16,8 @@ class Directions:
     def __init__(self, core, key, scales, n):
         self.dtype, self.key, self.n = core.dtype, key, n
         self.n_mixed = len(core.views["mixed"]) if "mixed" in core.views else 0
-        self.numbers = None if self.n_mixed else drawn(key, n, core.n_features)
+        if not self.n_mixed:
+            self.numbers = drawn(key, n, core.n_features)
         self.in_turns = np.asarray(scales, self.dtype)[np.arange(n) % 4]
         self.order = np.concatenate(
             [
