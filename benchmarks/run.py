@@ -40,6 +40,7 @@ STUDIES = (
     "enclosing/figures",
     "online/table",
     "rivals/table",
+    "fourier/features",
 )
 
 

@@ -8,7 +8,15 @@ import sys
 import numpy as np
 import pytest
 
-from edgesvm import KernelStreamSVM, RandSVM, RobustStandardized, Standardized, StreamSVM, load
+from edgesvm import (
+    FourierFeatures,
+    KernelStreamSVM,
+    RandSVM,
+    RobustStandardized,
+    Standardized,
+    StreamSVM,
+    load,
+)
 from edgesvm.cli import COMMANDS, _parse, learner_options, main
 from edgesvm.cli.simulate import edge_command
 from edgesvm.ingest import open_rows
@@ -126,7 +134,8 @@ def test_most_learners_fit_the_smallest_budget_of_that_table(capsys):
 
 
 def test_every_learner_has_a_row():
-    around = {RandSVM, RobustStandardized, Standardized, *learner_options.OF_MANY.values()}
+    stages = {FourierFeatures, RobustStandardized, Standardized}
+    around = {RandSVM, *stages, *learner_options.OF_MANY.values()}
     assert {*learner_options.KINDS.values()} | around == set(LEARNERS.values())
     assert learner_options.OWN.keys() == learner_options.KINDS.keys()
 
@@ -213,6 +222,22 @@ def test_the_stream_learner_averages_unless_told_not_to(table, capsys):
         assert said_json(capsys, *argv, *options)["learner"] == learner
 
 
+def test_random_features_before_a_linear_learner(table, tmp_path, capsys):
+    argv = ["eval", table, "--drop-column", "date", "--fourier", "--memory", "2KiB"]
+    save = tmp_path / "m.esvm"
+    told = said_json(capsys, *argv, "--gamma", 0.5, "--save", save)
+    stage = load(save).learner
+    assert (type(stage), type(stage.learner)) == (FourierFeatures, StreamSVM)
+    assert stage.gamma == 0.5 and stage.learner.lookahead == 0
+    assert 2048 - 24 < told["bytes"] <= 2048 and told["accuracy"] > 0.8
+    asked = ["--learner", "adagrad", "--n-directions", 20, "--directions", "orthogonal"]
+    told = said_json(capsys, *argv, *asked, "--raw", "--loss", "logistic")
+    assert told["learner"] == (
+        "FourierFeatures(learner=AdaGradSVM(loss='logistic'), n_directions=20, "
+        "directions='orthogonal')"
+    )
+
+
 def test_eval_speaks_to_people_too(table, capsys):
     text = said(capsys, "eval", table, "--drop-column", "date", "--label-column", "state")
     assert "299 rows predicted" in text and "larger class" in text
@@ -268,7 +293,8 @@ def test_all_labels_at_once(options, kind, digits, tmp_path, capsys):
 
 def test_simulate_hands_on_how_many_classes():
     options = ["--classes", "3", "--multiclass", "one-vs-rest"]
-    told = edge_command(_parse(["simulate", *options]))
+    told = edge_command(_parse(["simulate", *options, "--fourier"]))
+    assert "--fourier" in told
     assert [told[told.index(name) + 1] for name in options[::2]] == options[1::2]
     assert "--classes" not in edge_command(_parse(["simulate"]))
 

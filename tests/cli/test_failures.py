@@ -153,6 +153,8 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
         (["plan", "1KiB"], "--features"),
         (["plan", "1KiB", "--features", "0"], "--features"),
         (["plan", "1KiB", "--features", "3", "--lookahead", "4"], "--learner"),
+        (["plan", "1KiB", "--features", "3", "--learner", "twin", "--fourier"], "--fourier"),
+        (["plan", "1KiB", "--features", "3", "--learner", "stream", "--directions", "x"], "--dir"),
         (["plan", "1KiB", "--features", "3", "--learner", "stream", "--gamma", "1"], "--gamma"),
         (["plan", "1KiB", "--features", "3", "--C", "-1"], "C=-1"),
         (["plan", "1KiB", "--features", "3", "--dtype", "float16"], "float16"),

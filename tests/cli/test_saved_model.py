@@ -13,8 +13,10 @@ import pytest
 
 from edgesvm import (
     RBF,
+    FourierFeatures,
     KernelStreamSVM,
     OneVsOne,
+    OneVsRest,
     RandSVM,
     RobustStandardized,
     Standardized,
@@ -179,6 +181,9 @@ STREAM = Standardized(learner=StreamSVM(bound="lower", lookahead=3))
 KERNEL = KernelStreamSVM(max_vectors=5, kernel=RBF(0.25))
 ROBUST = RobustStandardized(learner=StreamSVM(bound="lower"))
 MANY = Standardized(learner=OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3))
+FEATURES = Standardized(
+    learner=FourierFeatures(learner=OneVsRest(learner=StreamSVM(), n_classes=3), n_directions=7)
+)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +208,15 @@ MANY = Standardized(learner=OneVsOne(learner=StreamSVM(bound="lower"), n_classes
         (KERNEL, ["--kernel", "poly"], [("--kernel rbf", "--kernel poly")]),
         (KERNEL, ["--gamma", "0.5"], [("--gamma 0.25", "--gamma 0.5")]),
         (MANY, ["--classes", "4"], [("--classes 3", "--classes 4")]),
+        (STREAM, ["--fourier"], [("no --fourier", "--fourier")]),
+        (
+            FEATURES,
+            ["--n-directions", "9", "--directions", "orthogonal"],
+            [
+                ("--directions auto", "--directions orthogonal"),
+                ("--n-directions 7", "--n-directions 9"),
+            ],
+        ),
         (RandSVM(), ["--learner", "batch"], [("--learner RandSVM", "--learner batch")]),
     ],
 )
@@ -223,6 +237,8 @@ def test_options_that_a_model_contradicts(learner, words, told):
         (KernelStreamSVM(max_vectors=5), ["--gamma", "0.25"]),  # the default, of 4 features
         (MANY, ["--classes", "3", "--multiclass", "one-vs-one"]),
         (TwinVectorMachine(max_twins=4), ["--learner", "twin"]),
+        (FEATURES, ["--fourier", "--learner", "stream", "--n-directions", "7", "--C", "1"]),
+        (FEATURES, ["--multiclass", "one-vs-rest", "--classes", "3"]),
     ],
 )
 def test_options_that_a_model_has(learner, words):

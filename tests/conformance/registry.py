@@ -512,6 +512,13 @@ REGISTERED = [
     Registered(
         "Standardized-FourierSVM", FourierSVM, {"n_directions": 20}, wrapper=Standardized, **WAVES
     ),
+    Registered(
+        "FourierSVM-orthogonal",
+        FourierSVM,
+        {"n_directions": 70, "directions": "orthogonal"},
+        37,
+        **WAVES,
+    ),
     Registered("AdaGradSVM", AdaGradSVM, tuned="learning_rate"),
     Registered(
         "AdaGradSVM-classes",
@@ -533,7 +540,11 @@ REGISTERED = [
     ),
     Registered("FourierFeatures-Perceptron", Perceptron, **features(5), tuned=""),
     Registered(
-        "FourierFeatures-PassiveAggressive", PassiveAggressive, {"C": 0.3}, 3, **features(65)
+        "FourierFeatures-orthogonal",
+        PassiveAggressive,
+        {"C": 0.3},
+        3,
+        **features(65, directions="orthogonal"),
     ),
     Registered(
         "Standardized-FourierFeatures",
@@ -606,7 +617,7 @@ CHECKS = (
     "RobustStandardized",
     "FourierSVM-classes",
     "AdaGradSVM",
-    "FourierFeatures",
+    "FourierFeatures-orthogonal",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",
 )

@@ -29,7 +29,8 @@ ORDERS = {
     "TwinVectorMachine": TWINS,
     "TwinDictionarySVM": f"{TWINS} settle_after r",
     "IncrementalDecrementalSVM": f"max_vectors {K} C when_full max_margin dtype",
-    "FourierSVM": "n_directions gamma loss learning_rate n_classes seed dtype weigh_widths",
+    "FourierSVM": "n_directions gamma loss learning_rate n_classes seed dtype directions"
+    " weigh_widths",
     "AdaGradSVM": "loss learning_rate n_classes dtype",
     "Perceptron": "fit_intercept dtype",
     "PassiveAggressive": "variant C fit_intercept dtype",
@@ -39,7 +40,7 @@ ORDERS = {
     "LASVM": f"max_vectors {K} C tau dtype",
     "Standardized": "learner",
     "RobustStandardized": "learner clip",
-    "FourierFeatures": "learner n_directions gamma seed",
+    "FourierFeatures": "learner n_directions gamma seed directions",
     "OneVsOne": "learner n_classes",
     "OneVsRest": "learner n_classes",
 }

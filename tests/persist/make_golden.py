@@ -64,7 +64,7 @@ def stream(n: int, dtype: str, n_classes: int = 2) -> tuple[np.ndarray, list[str
 
 # The defaults of the first release.
 FIRST: dict[str, Any] = {"bound": "upper", "average": False}
-EVEN: dict[str, Any] = {"weigh_widths": False, "learning_rate": 0.5}
+EVEN: dict[str, Any] = {"weigh_widths": False, "learning_rate": 0.5, "directions": "independent"}
 GOLDEN: dict[str, Learner] = {
     "stream_upper_f32": StreamSVM(C=10.0, **FIRST),
     "stream_lower_f64": StreamSVM(
@@ -147,7 +147,12 @@ GOLDEN: dict[str, Learner] = {
     "adagrad_f32": AdaGradSVM(),
     "adagrad_classes_f64": AdaGradSVM(loss="logistic", n_classes=3, dtype="float64"),
     "fourier_features_f32": Standardized(
-        learner=FourierFeatures(learner=StreamSVM(), n_directions=10, gamma=0.25)
+        learner=FourierFeatures(
+            learner=StreamSVM(), n_directions=10, gamma=0.25, directions="independent"
+        )
+    ),
+    "fourier_orthogonal_f32": FourierSVM(
+        n_directions=18, gamma=0.25, **EVEN | {"directions": "orthogonal"}
     ),
     "perceptron_f32": Perceptron(),
     "passive_aggressive_f64": PassiveAggressive(

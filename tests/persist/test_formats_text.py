@@ -74,6 +74,10 @@ SETTINGS = [
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (FourierSVM(n_directions=70, gamma=0.3), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
+    (
+        FourierSVM(directions="orthogonal", n_classes=4, n_directions=70),
+        {"K": 4, "V": 4, "P": 70, "W": 140 + D + 1, "O": 16},
+    ),
     (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
     (AdaGradSVM(), {"K": 2, "V": 1, "W": D + 1}),
     (AdaGradSVM(n_classes=4, dtype="float64"), {"K": 4, "V": 4, "W": D + 1}),
@@ -86,6 +90,10 @@ SETTINGS = [
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RobustStandardized(learner=KernelStreamSVM(max_vectors=7)), {"M": 7, "P": 28}),
     (FourierFeatures(learner=StreamSVM(), n_directions=70), {"E": 140 + D, "W": 141 + D, "H": 1}),
+    (
+        FourierFeatures(learner=Perceptron(dtype="float64"), directions="orthogonal"),
+        {"E": 256 + D, "W": 257 + D, "P": 128, "O": 16},
+    ),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
@@ -125,10 +133,12 @@ def blocks_of(learner, sizes):
     sequence = [block.strip() for block in own.split(",")]
     if "average, if" in after and learner.average:
         sequence.append("average")
-    if "if `weigh_widths`" in after and learner.weigh_widths and learner.gamma is None:
-        sequence.append("amplitudes")
     if "if H > 1" in after and sizes["H"] > 1:
         sequence.append("balls")
+    if "mixed, if" in after and learner.directions == "orthogonal":
+        sequence += [block for block in ("angles", "mixed") if block not in sequence]
+    if "if `weigh_widths`" in after and learner.weigh_widths and learner.gamma is None:
+        sequence.append("amplitudes")
     if "if K > 2" in after and sizes["K"] > 2:
         sequence.append("scores")
     if "for vectors" in after and learner.when_full == "newton":

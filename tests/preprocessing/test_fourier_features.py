@@ -1,5 +1,7 @@
 """FourierFeatures: the features of FourierSVM, and the learner behind it sees nothing else."""
 
+import math
+
 import numpy as np
 import pytest
 from each import each
@@ -18,6 +20,8 @@ from edgesvm import (
     Standardized,
     StreamSVM,
 )
+from edgesvm.learners.fourier._directions import key_of
+from edgesvm.learners.fourier._directions_ref import hashes
 
 INNER = [
     StreamSVM(),
@@ -61,6 +65,54 @@ def test_features_are_those_of_fourier_svm(dtype, n_directions):
         np.testing.assert_allclose(w[:-1] / w[-1], f, rtol=1e-6, atol=1e-15)
 
 
+def rows_of(n_directions, n_features, seed):
+    """Orthogonal directions as the rows of a matrix, by Hadamard matrices and signs written out."""
+    d = max(16, 2 ** math.ceil(math.log2(n_features)))
+    H = np.ones((1, 1))
+    while len(H) < d:
+        H = np.block([[H, H], [H, -H]])
+    rows = []
+    for block in range(-(-n_directions // d)):
+        V = np.eye(d)
+        for r in range(3):
+            word = [int(hashes(key_of(seed), 3 * block + r, i // 32)) for i in range(d)]
+            signs = [-1 if w >> i % 32 & 1 else 1 for i, w in enumerate(word)]
+            V = H @ np.diag(signs) @ V
+        rows.append(V / d)
+    return np.concatenate(rows)[:n_directions]
+
+
+@each("dtype", ["float32", "float64"])
+@each("n_features, n_directions", [(3, 5), (3, 40), (16, 16), (17, 70), (70, 300)])
+def test_orthogonal_directions_are_those_written_out(dtype, n_features, n_directions):
+    V = rows_of(n_directions, n_features, seed=7)
+    d = V.shape[1]
+    for first in range(0, n_directions, d):
+        block = V[first : first + d]
+        np.testing.assert_allclose(block @ block.T, d * np.eye(len(block)), atol=1e-9)
+    X = np.random.default_rng(1).standard_normal((4, n_features)).astype(dtype)
+    params = {"n_directions": n_directions, "gamma": 0.3, "seed": 7, "directions": "orthogonal"}
+    angles = np.sqrt(0.6) * X @ V[:, :n_features].T
+    expected = [
+        np.hstack([np.cos(block), np.sin(block)])
+        for block in np.split(angles, range(64, n_directions, 64), axis=1)
+    ]
+    found = features_of(X, **params)
+    np.testing.assert_allclose(found, np.hstack([*expected, X]), atol=1e-4)
+    for x, f in zip(X, found, strict=True):
+        w = FourierSVM(dtype=dtype, **params).allocate(n_features, [0, 1]).partial_fit([x], [1])
+        w = w._allocated.views["w"][0].astype(float)
+        np.testing.assert_allclose(w[:-1] / w[-1], f, rtol=1e-6, atol=1e-15)
+
+
+def test_orthogonal_directions_have_the_gaussian_kernel():
+    X = np.random.default_rng(3).standard_normal((12, 20))
+    params = {"n_directions": 4096, "gamma": 0.03, "directions": "orthogonal"}
+    waves = features_of(X, **params)[:, :-20]
+    kernel = np.exp(-0.03 * ((X[:, None] - X) ** 2).sum(axis=2))
+    assert abs(waves @ waves.T / 4096 - kernel).max() < 4 / np.sqrt(4096)
+
+
 @each("learner", INNER, ids=repr)
 def test_equals_the_learner_on_rows_mapped_by_hand(learner):
     """To the bit."""
@@ -80,7 +132,8 @@ def test_adagrad_behind_it_is_fourier_svm(loss, n_classes):
     X, _ = disc(400, dtype="float64")
     y = np.digitize((X**2).sum(axis=1), [1.5, 3.5][: n_classes - 1])
     settings = {"loss": loss, "n_classes": n_classes, "dtype": "float64"}
-    whole = FourierSVM(n_directions=100, seed=5, **settings).partial_fit(X, y)
+    even = {"weigh_widths": False, "learning_rate": AdaGradSVM().learning_rate}
+    whole = FourierSVM(n_directions=100, seed=5, **even, **settings).partial_fit(X, y)
     staged = FourierFeatures(learner=AdaGradSVM(**settings), n_directions=100, seed=5)
     staged.partial_fit(X, y)
     for name in ("w", "w_mean", "G", "lapses"):

@@ -9,6 +9,7 @@ from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
     LASVM,
+    AdaGradSVM,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
@@ -29,14 +30,18 @@ from edgesvm.learners import (
     TwinVectorMachine,
     WindowedSVM,
 )
+from edgesvm.learners.gradient.gradient_learner import GradientLearner
 from edgesvm.learners.incremental.retrained_svm import SCHEMES
 from edgesvm.learners.multiclass import Multiclass
+from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.scaler import Scaler
+from edgesvm.preprocessing.stage import Stage
 from edgesvm.preprocessing.standardized import Standardized
 
 KINDS: dict[str, type[Learner]] = {
     "stream": StreamSVM,
+    "adagrad": AdaGradSVM,
     "fourier": FourierSVM,
     "kernel-stream": KernelStreamSVM,
     "batch": BatchSVM,
@@ -59,6 +64,7 @@ OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": O
 DEFAULT_SCALE = "deviation"
 SCALERS: dict[str, type[Scaler]] = {"deviation": Standardized, "robust": RobustStandardized}
 DEFAULT_KIND = "stream"
+LINEAR = tuple(name for name, kind in KINDS.items() if hasattr(kind, "coef_"))
 DEFAULT_MEMORY = "16KiB"
 KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
 
@@ -78,8 +84,9 @@ def add_to(
     group.add_argument(
         "--learner",
         choices=KINDS,
-        help="stream (default): linear, one ball; fourier: kernel machine on random features, no "
-        "sample stored; kernel-stream: the same with a kernel; "
+        help="stream (default): linear, one ball; adagrad: linear, gradient steps that scale "
+        "themselves; fourier: the same on random features, a kernel machine, no sample stored; "
+        "kernel-stream: the ball with a kernel; "
         "batch: solves the last samples again; reservoir: solves a random sample of the stream; "
         "incremental: trains a batch at a time; windowed: the last batches only; "
         "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
@@ -187,16 +194,32 @@ def add_to(
     group.add_argument(
         "--gamma",
         type=float,
-        help="kernel width; default 1 / number of features, and for fourier several widths",
+        help="kernel width; default 1 / number of features, and for fourier and --fourier several "
+        "widths",
     )
     group.add_argument(
         "--n-directions",
         type=arguments.count,
         metavar="P",
-        help="random directions, two features each (fourier); default: as many as fit",
+        help="random directions, two features each (fourier, --fourier); default: as many as fit",
     )
     group.add_argument(
-        "--loss", choices=("hinge", "logistic"), help="loss of a margin (fourier); default hinge"
+        "--directions",
+        choices=("auto", "independent", "orthogonal"),
+        help="how they are drawn (fourier, --fourier); auto (default) takes orthogonal ones, which "
+        "are many times faster, from 16 features on",
+    )
+    group.add_argument(
+        "--fourier",
+        action="store_const",
+        const=True,
+        help=f"random Fourier features before a linear learner ({', '.join(LINEAR)}), which makes "
+        "it a kernel machine; --gamma, --n-directions and --directions are theirs",
+    )
+    group.add_argument(
+        "--loss",
+        choices=("hinge", "logistic"),
+        help="loss of a margin (adagrad, fourier); default hinge",
     )
     group.add_argument(
         "--classes",
@@ -223,7 +246,8 @@ def add_to(
 # The options of each learner.
 OWN: dict[str, tuple[str, ...]] = {
     "stream": ("C", "bound", "lookahead", "n_balls", "average", "class_weight", "dtype"),
-    "fourier": ("gamma", "n_directions", "loss", "dtype"),
+    "adagrad": ("loss", "dtype"),
+    "fourier": ("gamma", "n_directions", "directions", "loss", "dtype"),
     "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "twin-dictionary": ("C", "max_twins", "kernel", "gamma", "dtype"),
@@ -241,6 +265,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "incremental": ("C", "scheme", "batch_size", "max_vectors", "kernel", "gamma", "dtype"),
     "windowed": ("C", "scheme", "batch_size", "batches", "max_vectors", "kernel", "gamma", "dtype"),
 }
+OF_FEATURES = ("gamma", "n_directions", "directions")  # the options of --fourier
 ANY_OWN = {name for names in OWN.values() for name in names}
 RENAMED = {"batches": "window"}  # --window is taken: it is that of the rolling accuracy
 CAPACITIES = (
@@ -267,7 +292,7 @@ def of_kind(kind: str, given: dict) -> Learner:
 def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> Learner:
     """`inner` for the requested number of classes; `n_classes` is the source's, 0 if unknown."""
     asked = options.classes
-    if options.multiclass is None and isinstance(inner, FourierSVM):
+    if options.multiclass is None and isinstance(inner, GradientLearner):
         return inner.set_params(n_classes=asked or max(n_classes, 2))
     if asked is None and options.multiclass is None:
         return inner
@@ -284,8 +309,8 @@ def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> 
 
 
 def innermost(learner: Learner) -> Learner:
-    """The learner behind a standardizer, or of each part of a multiclass learner."""
-    while isinstance(learner, (Scaler, Multiclass)):
+    """The learner behind all stages, or of each part of a multiclass learner."""
+    while isinstance(learner, (Stage, Multiclass)):
         learner = learner._inner
     return learner
 
@@ -294,11 +319,19 @@ def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner,
     """The requested learner, and whether its capacity was given."""
     kind = options.learner or DEFAULT_KIND
     given = {name: value for name, value in vars(options).items() if value is not None}
-    for name in sorted(ANY_OWN - set(OWN[kind])):
+    of_features = OF_FEATURES if options.fourier else ()
+    unknown = ANY_OWN.difference(OWN[kind], of_features)
+    if kind not in LINEAR:
+        unknown.add("fourier")
+    for name in sorted(unknown):
         if name in given:
             raise ValueError(f"{_option(name)} does not apply to --learner {kind}")
     inner = of_many(options, of_kind(kind, given), n_classes)
-    fixed = any(name in given for name in CAPACITIES)
+    if options.fourier:
+        asked = {name: given[name] for name in OF_FEATURES if name in given}
+        inner = FourierFeatures(learner=inner, **asked)
+    capacities = ("n_directions",) if options.fourier else CAPACITIES
+    fixed = any(name in given for name in capacities)
     return scaled(options, inner), fixed
 
 
@@ -325,11 +358,12 @@ def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[st
     if options.raw and isinstance(learner, Scaler):
         found.append(("standardized features", "--raw"))
     has = _own_values(inner, learner.n_features_in_) | _many_values(learner) | _scale(learner)
-    for name in (*sorted(ANY_OWN), "multiclass", "classes", "scale"):
+    has |= _features(learner)
+    for name in (*sorted(ANY_OWN), "fourier", "multiclass", "classes", "scale"):
         value = getattr(options, name)
         if value is not None and has.get(name) != value:
             text = f"{_option(name)} {has[name]}" if name in has else f"no {_option(name)}"
-            found.append((text, f"{_option(name)} {value}"))
+            found.append((text, f"{_option(name)} {value}".removesuffix(" True")))
     return found
 
 
@@ -346,13 +380,24 @@ def _own_values(inner: Learner, n_features: int) -> dict[str, object]:
 
 def _many_values(learner: Learner) -> dict[str, object]:
     """The values that ``--multiclass`` and ``--classes`` would have."""
-    many = learner._inner if isinstance(learner, Scaler) else learner
+    many = learner
+    while isinstance(many, Stage):
+        many = many._inner
     if not isinstance(many, Multiclass):
         return {"classes": many._n_classes}
     return {
         "multiclass": next(name for name, of in OF_MANY.items() if isinstance(many, of)),
         "classes": many.n_classes,
     }
+
+
+def _features(learner: Learner) -> dict[str, object]:
+    """The values that ``--fourier`` and its options would have."""
+    stage = learner._inner if isinstance(learner, Scaler) else learner
+    if not isinstance(stage, FourierFeatures):
+        return {}
+    values = {name: getattr(stage, name) for name in OF_FEATURES}
+    return {"fourier": True, **{k: v for k, v in values.items() if v is not None}}
 
 
 def _scale(learner: Learner) -> dict[str, object]:

@@ -19,7 +19,7 @@ Nothing is allocated. With --learner, list that learner's arrays.
   edgesvm plan 64KiB --features 16 --classes 10 --learner stream
 """
 # Options that only some learners have.
-CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "kernel", "gamma")
+CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "kernel", "gamma", "fourier")
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:

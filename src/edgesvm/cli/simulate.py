@@ -112,7 +112,8 @@ def edge_command(options: argparse.Namespace) -> list[str]:
     """The command ``edgesvm run`` with the learner options of `options`."""
     command = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--quiet"]
     names = (
-        *("memory", "learner", *sorted(learner_options.ANY_OWN), "classes", "multiclass", "scale"),
+        *("memory", "learner", *sorted(learner_options.ANY_OWN), "fourier"),
+        *("classes", "multiclass", "scale"),
         *("save", "checkpoint", "checkpoint_second", "every", "key"),
     )
     for name in names:

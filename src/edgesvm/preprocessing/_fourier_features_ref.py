@@ -10,13 +10,12 @@ from edgesvm.learners.fourier._directions_ref import Directions
 
 
 class FourierFeaturesCoreRef(ReferenceCore):
-    """The arena's array by name: features, which is not used."""
+    """The arena's arrays by name: features, angle and mixed, which are not used."""
 
-    def __init__(self, *common, inner, key, scales):
+    def __init__(self, *common, inner, n_directions, key, scales):
         super().__init__(*common)
         self.inner = inner
-        n = (inner.n_features - self.n_features) // 2
-        self.directions = Directions(key, scales, n, self.n_features, self.dtype)
+        self.directions = Directions(self, key, scales, n_directions)
 
     def features(self, x):
         """Cosines and sines block by block, x."""

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_FEATURES, Learner
-from edgesvm.learners.fourier.directions import check_directions, drawn_by
+from edgesvm.learners.fourier.directed_learner import DirectedLearner
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.preprocessing._fourier_features import FourierFeaturesCore
 from edgesvm.preprocessing.stage import Arrays, Stage
 
 __all__ = ["FourierFeatures"]
 
-Self = TypeVar("Self", bound="FourierFeatures")
-MOST_DIRECTIONS = MAX_FEATURES // 4  # then the features are not too many for a learner either
-
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class FourierFeatures(Stage):
+class FourierFeatures(DirectedLearner, Stage):
     """Make any linear learner a kernel machine that stores no sample: it learns random cosines and
     sines of x, and x itself.
 
@@ -40,6 +37,8 @@ class FourierFeatures(Stage):
         and 10 times 1 / n_features, so that it need not be known.
     seed : int, default 0
         Seed of the directions, 0 to 2^32 - 1.
+    directions : {"auto", "independent", "orthogonal"}, default "auto"
+        As in `FourierSVM`: "orthogonal" is many times faster from about 16 features on.
 
     Attributes
     ----------
@@ -53,8 +52,9 @@ class FourierFeatures(Stage):
     Rahimi & Recht, "Random Features for Large-Scale Kernel Machines", 2007: the Gaussian kernel is
     the mean of cos(v.(x - z)) over random directions v, and so the product of such features.
     ``within`` finds the largest n_directions. ``fit`` is one pass. Bytes: (2 n_directions +
-    n_features) s, s = 4 or 8, and those of a learner of as many features. Time: n_directions
-    n_features steps of a hash per sample, and the learner's own.
+    n_features) s, s = 4 or 8, and those of a learner of as many features; orthogonal directions
+    take 2 n_directions + d s more, d the power of two from n_features (at least 16) on. Time:
+    n_directions n_features steps of a hash per sample, and the learner's own.
 
     Examples
     --------
@@ -68,33 +68,26 @@ class FourierFeatures(Stage):
     True
     """
 
-    _capacity = "n_directions"
     _compiled = FourierFeaturesCore
+    _most_directions = MAX_FEATURES // 4  # then their features are not too many for a learner
     _expected = "a linear learner, such as StreamSVM()"
-
-    n_directions: int = 128
-    gamma: float | None = None
-    seed: int = 0
 
     def _wraps(self, inner: Learner) -> bool:
         alone = inner._inner if isinstance(inner, Multiclass) else inner
         return hasattr(type(alone), "coef_")
 
-    def _of_capacity(self: Self, capacity: int) -> Self:
-        return type(self)(**self.get_params(deep=False) | {"n_directions": capacity})
-
-    def _capacity_range(self) -> tuple[int, int]:
-        return 1, MOST_DIRECTIONS
-
     def _check_params(self) -> None:
         super()._check_params()
-        check_directions(self.n_directions, self.gamma, self.seed, MOST_DIRECTIONS)
+        self._check_directions()
 
     def _width(self, n_features: int) -> int:
         return 2 * int(self.n_directions) + n_features
 
     def _own_arrays(self, n_features: int) -> Arrays:
-        return [("features", self.dtype, (self._width(n_features),))]
+        mixed = self._mixed(n_features)
+        features = ("features", self.dtype, (self._width(n_features),))
+        return [features, *(self._angles() if mixed else []), *mixed]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return drawn_by(n_features, self.gamma, self.seed)
+        n = int(self.n_directions)
+        return {"n_directions": n, **self._drawn_by(n_features)}

@@ -12,13 +12,21 @@ cdef struct Directions:
     double[WIDTHS] scales   # direction p is in turns once multiplied by that of its width
     int64_t n
     int64_t n_features
+    int64_t n_mixed     # of an orthogonal block; 0 if each direction is drawn by itself
+    int16_t *angle      # (n,): TMP, zero between samples; NULL if there is none
+    void *mixed         # (n_mixed,): TMP, of the type of x
     bint is_float32
 
-cdef Directions directions_of(key, scales, n, n_features, is_float32) except *
+cdef Directions directions_of(core, key, scales, n) except *
 
-# The angles of x along n directions, `first` and the following; `first` is a multiple of 4.
-cdef void find_angles(
-    const Directions *of, const void *x, int64_t first, int64_t n, int16_t *angle) noexcept nogil
+# The angles of x along all directions, into `angle`.
+cdef void find_angles(const Directions *of, const void *x) noexcept nogil
+# Those along directions p to p + n, written into `place`, or found there where orthogonal
+# directions have been found once for p = 0; p is a multiple of BLOCK, n at most BLOCK.
+cdef const int16_t *angles_from(
+    const Directions *of, const void *x, int64_t p, int64_t n, int16_t *place) noexcept nogil
+# Zero the scratch.
+cdef void forget_angles(const Directions *of) noexcept nogil
 # The cosines of n angles, then their sines: wave (2 n,), of the type of x.
 cdef void find_waves(
     const Directions *of, const int16_t *angle, int64_t n, void *wave) noexcept nogil

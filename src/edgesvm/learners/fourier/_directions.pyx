@@ -1,11 +1,17 @@
 """Random directions, compiled: waves.h for either type of samples.
 
-Features lie block by block of `BLOCK` directions, the cosines of a block first.
+Features lie block by block of `BLOCK` directions, the cosines of a block first. Independent
+directions are drawn one by one, wherever their angle is asked for. Orthogonal ones come `n_mixed`
+at a time, so all of their angles are found at once and kept until they are forgotten.
 """
 
+cimport numpy as cnp
 from libc.stdint cimport int16_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from edgesvm.core.rng cimport splitmix64
+
+from edgesvm.errors import CorruptModelError
 
 cdef extern from "waves.h" nogil:
     void waves_angles_f32(
@@ -14,6 +20,12 @@ cdef extern from "waves.h" nogil:
     void waves_angles_f64(
         const double *x, int64_t width, uint32_t key, const double *scale, int64_t first, int64_t n,
         int16_t *angle) noexcept
+    void waves_mixed_f32(
+        const float *x, int64_t width, uint32_t key, const double *scale, int64_t d, int64_t block,
+        int64_t n, float *v, int16_t *angle) noexcept
+    void waves_mixed_f64(
+        const double *x, int64_t width, uint32_t key, const double *scale, int64_t d, int64_t block,
+        int64_t n, double *v, int16_t *angle) noexcept
     void waves_of_f32(const int16_t *angle, int64_t n, float *wave) noexcept
     void waves_of_f64(const int16_t *angle, int64_t n, double *wave) noexcept
     void waves_weigh_f32(float *wave, int64_t n, const double *amplitude) noexcept
@@ -30,22 +42,67 @@ def key_of(seed):
     return <uint32_t> splitmix64(&state)
 
 
-cdef Directions directions_of(key, scales, n, n_features, is_float32) except *:
+cdef Directions directions_of(core, key, scales, n) except *:
+    """n directions for the samples of a core, with the scratch that is in its arena"""
     cdef Directions of
-    of.key, of.scales = key, scales
-    of.n, of.n_features, of.is_float32 = n, n_features, is_float32
+    of.key, of.scales, of.n = key, scales, n
+    of.n_features, of.is_float32 = core.n_features, core.dtype == "float32"
+    of.n_mixed, of.mixed, of.angle = 0, NULL, NULL
+    if "angle" in core.views:
+        of.angle = <int16_t *> cnp.PyArray_DATA(core.views["angle"])
+    if "mixed" in core.views:
+        of.n_mixed = len(core.views["mixed"])
+        of.mixed = cnp.PyArray_DATA(core.views["mixed"])
     return of
 
 
-cdef void find_angles(
+def check_directions(views):
+    """Raise CorruptModelError unless the scratch is zero."""
+    if any(views[name].view("u1").any() for name in ("angle", "mixed") if name in views):
+        raise CorruptModelError("the snapshot's angles are not zero between two samples")
+
+
+cdef void find_angles(const Directions *of, const void *x) noexcept nogil:
+    cdef int64_t p = 0, n
+    if of.n_mixed == 0:
+        draw(of, x, 0, of.n, of.angle)
+        return
+    while p < of.n:
+        n = min(of.n_mixed, of.n - p)
+        if of.is_float32:
+            waves_mixed_f32(
+                <const float *> x, of.n_features, of.key, of.scales, of.n_mixed, p // of.n_mixed, n,
+                <float *> of.mixed, of.angle + p)
+        else:
+            waves_mixed_f64(
+                <const double *> x, of.n_features, of.key, of.scales, of.n_mixed, p // of.n_mixed,
+                n, <double *> of.mixed, of.angle + p)
+        p += n
+
+
+cdef const int16_t *angles_from(
+    const Directions *of, const void *x, int64_t p, int64_t n, int16_t *place
+) noexcept nogil:
+    if of.n_mixed == 0:
+        draw(of, x, p, n, place)
+        return place
+    if p == 0:
+        find_angles(of, x)
+    return of.angle + p
+
+
+cdef void draw(
     const Directions *of, const void *x, int64_t first, int64_t n, int16_t *angle
 ) noexcept nogil:
     if of.is_float32:
-        waves_angles_f32(
-            <const float *> x, of.n_features, of.key, of.scales, first, n, angle)
+        waves_angles_f32(<const float *> x, of.n_features, of.key, of.scales, first, n, angle)
     else:
-        waves_angles_f64(
-            <const double *> x, of.n_features, of.key, of.scales, first, n, angle)
+        waves_angles_f64(<const double *> x, of.n_features, of.key, of.scales, first, n, angle)
+
+
+cdef void forget_angles(const Directions *of) noexcept nogil:
+    if of.angle != NULL:
+        memset(of.angle, 0, of.n * sizeof(int16_t))
 
 
 cdef void find_waves(

@@ -12,8 +12,8 @@ inside the margin also moves
 
 a width that spoke against the labels of samples before it learned them grows faint.
 
-Bytes, V vectors of weights (one per class, one for two classes): 8 V + 16 + 2 V W s + 2 P, and 48
-for the amplitudes.
+Bytes, V vectors of weights (one per class, one for two classes): 8 V + 16 + 2 V W s + 2 P, 48 for
+the amplitudes, and d s for orthogonal directions.
 """
 
 cimport cython
@@ -28,9 +28,11 @@ from edgesvm.learners.fourier._directions cimport (
     WIDTHS,
     Directions,
     add_dots_of_widths,
+    angles_from,
     directions_of,
     find_angles,
     find_waves,
+    forget_angles,
     weigh_waves,
 )
 from edgesvm.learners.gradient._adagrad_svm cimport AdaGradSVMCore
@@ -38,6 +40,7 @@ from edgesvm.learners.gradient._adagrad_svm cimport AdaGradSVMCore
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
+from edgesvm.learners.fourier._directions import check_directions
 
 cdef enum:
     OF_X = WIDTHS       # the amplitude of x and 1
@@ -59,15 +62,13 @@ cdef class FourierSVMCore(AdaGradSVMCore):
     cdef Directions directions
     cdef double[GROUPS] first_tilt      # log a_k before the first sample
     cdef double[GROUPS] amplitude       # TMP of learning
-    cdef int16_t *angle     # (P,): TMP, zero between samples
     cdef double *H          # of the tilt; NULL if the widths are not weighed
     cdef double *tilt       # (GROUPS,): log a_k, less the first
 
     def __init__(self, *common, key, scales, rate, is_hinge):
         super().__init__(*common, rate=rate, is_hinge=is_hinge)
         n = len(self.views["angle"])
-        self.directions = directions_of(key, scales, n, self.n_features, self.is_float32)
-        self.angle = <int16_t *> self.array("angle")
+        self.directions = directions_of(self, key, scales, n)
         self.first_tilt = FIRST_TILT
         self.H = self.tilt = NULL
         if "tilt" in self.views:
@@ -138,10 +139,10 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         """Leaves the angles."""
         cdef double[2 * BLOCK] f
         cdef int64_t p = 0, n
-        find_angles(&self.directions, x, 0, self.directions.n, self.angle)
+        find_angles(&self.directions, x)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
-            self.find_features(self.angle + p, n, self.amplitude, f)
+            self.find_features(self.directions.angle + p, n, self.amplitude, f)
             self.add_dots(self.w, 2 * p, f, 2 * n, last)
             self.add_dots(self.mean, 2 * p, f, 2 * n, mean)
             p += n
@@ -150,17 +151,23 @@ cdef class FourierSVMCore(AdaGradSVMCore):
 
     cdef void add_score(self, const char *weights, const void *x, double *score) noexcept nogil:
         cdef double[2 * BLOCK] f
-        cdef int16_t[BLOCK] angle
+        cdef int16_t[BLOCK] place
+        cdef const int16_t *angle
         cdef double[GROUPS] amplitude
         cdef int64_t p = 0, n
         self.find_amplitudes(amplitude)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
-            find_angles(&self.directions, x, p, n, angle)
+            angle = angles_from(&self.directions, x, p, n, place)
             self.find_features(angle, n, amplitude, f)
             self.add_dots(weights, 2 * p, f, 2 * n, score)
             p += n
+        if self.directions.n_mixed:
+            forget_angles(&self.directions)
         self.add_linear(weights, x, amplitude[OF_X], score)
+
+    cdef bint decides_alone(self) noexcept nogil:
+        return self.directions.n_mixed or AdaGradSVMCore.decides_alone(self)
 
     cdef void learn_features(self, const void *x, const double *step) noexcept nogil:
         cdef double[2 * BLOCK] f
@@ -175,7 +182,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
             c[OF_X] = self.linear_part(x, pull)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
-            self.find_features(self.angle + p, n, self.amplitude, f)
+            self.find_features(self.directions.angle + p, n, self.amplitude, f)
             if self.tilt != NULL:
                 self.add_parts(2 * p, f, n, pull, c)
             self.move(2 * p, f, 2 * n, step)
@@ -208,7 +215,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         return total
 
     cdef void wipe(self) noexcept nogil:
-        memset(self.angle, 0, self.directions.n * sizeof(int16_t))
+        forget_angles(&self.directions)
 
     @property
     def amplitudes(self):
@@ -219,8 +226,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
 
     def check(self):
         super().check()
-        if self.views["angle"].any():
-            raise CorruptModelError("the snapshot's angles are not zero between two samples")
+        check_directions(self.views)
         if self.tilt == NULL:
             return
         faded = -FADED - np.asarray(self.first_tilt)

@@ -11,12 +11,13 @@ from edgesvm.learners.gradient._adagrad_svm_ref import AdaGradSVMCoreRef
 
 
 class FourierSVMCoreRef(AdaGradSVMCoreRef):
-    """The arena's arrays by name: those of AdaGradSVM; tilt, tilt_squares; angle is not used."""
+    """The arena's arrays by name: those of AdaGradSVM; tilt, tilt_squares; angle and mixed are
+    not used."""
 
     def __init__(self, *common, key, scales, rate, is_hinge):
         super().__init__(*common, rate=rate, is_hinge=is_hinge)
         n = len(self.views["angle"])
-        self.directions = Directions(key, scales, n, self.n_features, self.dtype)
+        self.directions = Directions(self, key, scales, n)
         of_waves = np.tile(np.arange(n) % WIDTHS, 2)[self.directions.order]
         self.group = np.append(of_waves, np.full(self.n_features + 1, WIDTHS))
 

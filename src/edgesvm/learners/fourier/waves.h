@@ -3,11 +3,21 @@
  * Number d of direction p is the sum of the four bytes of a 32-bit hash of (key, p, d), less its
  * mean 510: nearly normal, an integer, and the same on every machine. The angle of a direction is
  * kept in 1/65536 of a turn, in 16 bits; cosine and sine are polynomials of it.
+ *
+ * Orthogonal directions come d at a time, d a power of two: the rows of (H D3 H D2 H D1) / d, where
+ * H is the Hadamard matrix and each D has random signs (Yu et al. 2016). No matrix is formed: the
+ * product with H is d log d additions.
  */
 #ifndef EDGESVM_WAVES_H
 #define EDGESVM_WAVES_H
 
 #include "lanes.h"
+
+#ifdef __clang__
+#define EDGESVM_LANES_OF(v, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
+#else
+#define EDGESVM_LANES_OF(v, ...) __builtin_shuffle(v, (MASK){__VA_ARGS__})
+#endif
 
 #define T float
 #define BITS int32_t
@@ -15,6 +25,11 @@
 #define LANES 16
 #define NAME(stem) stem##_f32
 #define MAGIC 12582912.0f               /* 1.5 * 2^23: a sum with it is rounded to a whole number */
+#define EVERY_LANE 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+#define LANES_1 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14
+#define LANES_2 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13
+#define LANES_4 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11
+#define LANES_8 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7
 #include "waves_type.h"
 
 #define T double
@@ -23,6 +38,10 @@
 #define LANES 8
 #define NAME(stem) stem##_f64
 #define MAGIC 6755399441055744.0        /* 1.5 * 2^52 */
+#define EVERY_LANE 0, 1, 2, 3, 4, 5, 6, 7
+#define LANES_1 1, 0, 3, 2, 5, 4, 7, 6
+#define LANES_2 2, 3, 0, 1, 6, 7, 4, 5
+#define LANES_4 4, 5, 6, 7, 0, 1, 2, 3
 #include "waves_type.h"
 
 #endif

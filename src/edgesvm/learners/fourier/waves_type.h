@@ -15,6 +15,14 @@ typedef int16_t NAME(angle) __attribute__((vector_size(2 * LANES)));
         h ^= h >> 16;                                                               \
     } while (0)
 
+/* out = turns in 1/65536, of which only the low 16 bits count */
+#define AS_ANGLE(turns, out)                                                        \
+    do {                                                                            \
+        VEC rest = turns - ((turns + MAGIC) - MAGIC);                               \
+        rest = rest * (T)65536 + MAGIC;                                             \
+        out = __builtin_convertvector((MASK)rest, NAME(angle));                     \
+    } while (0)
+
 /* angle[p] of directions first .. first + n, in 1/65536 turn: that of scale[p % 4] * (x . direction),
  * given in turns */
 EDGESVM_CLONES
@@ -30,7 +38,7 @@ static void NAME(waves_angles)(const T *x, int64_t width, uint32_t key, const do
     }
     for (int64_t p = 0; p < n; p += LANES) {
         NAME(hash) row = (lane + (UBITS)(first + p)) * (UBITS)0x9E3779B1u + key;
-        VEC sum = {0}, rest;
+        VEC sum = {0};
         NAME(angle) out;
         for (int64_t d = 0; d < width; d++) {
             NAME(hash) h = (row + (UBITS)(uint32_t)d * 0x85EBCA6Bu) & LOW32;
@@ -40,11 +48,66 @@ static void NAME(waves_angles)(const T *x, int64_t width, uint32_t key, const do
             sum += __builtin_convertvector((MASK)h - 510, VEC) * x[d];
         }
         sum *= turns;
-        rest = sum - ((sum + MAGIC) - MAGIC);
-        rest = rest * (T)65536 + MAGIC;
-        out = __builtin_convertvector((MASK)rest, NAME(angle));     /* its low 16 bits */
+        AS_ANGLE(sum, out);
         memcpy(angle + p, &out, (size_t)(n - p < LANES ? n - p : LANES) * sizeof *angle);
     }
+}
+
+/* v[j] + v[j + h] and v[j] - v[j + h], of the lanes j without the bit h */
+#define MIX_LANES(v, h, ...) \
+    v = EDGESVM_LANES_OF(v, __VA_ARGS__) + (VEC)((NAME(hash))v ^ ((lane & (UBITS)h) * (SIGN / (UBITS)h)))
+
+/* angle[p] of the first n directions of an orthogonal block, d of them in all: that of
+ * scale[p % 4] * (x . direction). v (d,): TMP */
+EDGESVM_CLONES
+static void NAME(waves_mixed)(const T *x, int64_t width, uint32_t key, const double *scale,
+                              int64_t d, int64_t block, int64_t n, T *v, int16_t *angle)
+{
+    const UBITS SIGN = (UBITS)1 << (8 * sizeof(T) - 1);
+    const NAME(hash) lane = {EVERY_LANE};
+    VEC turns;
+    EDGESVM_CHECK(0 < width && width <= d && d % 16 == 0 && (d & (d - 1)) == 0 && n <= d);
+    for (int j = 0; j < LANES; j++)
+        turns[j] = (T)scale[j % 4];
+    memcpy(v, x, (size_t)width * sizeof(T));
+    memset(v + width, 0, (size_t)(d - width) * sizeof(T));
+    for (int64_t round = 3 * block; round < 3 * block + 3; round++) {
+        for (int64_t i = 0; i < d; i += LANES) {
+            UBITS h = ((UBITS)(uint32_t)round * (UBITS)0x9E3779B1u + key
+                       + (UBITS)(uint32_t)(i / 32) * 0x85EBCA6Bu) & LOW32;
+            VEC a;
+            MIX(h);
+            memcpy(&a, v + i, sizeof a);
+            a = (VEC)((NAME(hash))a ^ ((((NAME(hash)){0} + (h >> i % 32)) >> lane & 1) * SIGN));
+            MIX_LANES(a, 1, LANES_1);
+            MIX_LANES(a, 2, LANES_2);
+            MIX_LANES(a, 4, LANES_4);
+#ifdef LANES_8
+            MIX_LANES(a, 8, LANES_8);
+#endif
+            memcpy(v + i, &a, sizeof a);
+        }
+        for (int64_t h = LANES; h < d; h *= 2)
+            for (int64_t i = 0; i < d; i += 2 * h)
+                for (int64_t j = i; j < i + h; j += LANES) {
+                    VEC a, b, sum, difference;
+                    memcpy(&a, v + j, sizeof a);
+                    memcpy(&b, v + j + h, sizeof b);
+                    sum = a + b;
+                    difference = a - b;
+                    memcpy(v + j, &sum, sizeof sum);
+                    memcpy(v + j + h, &difference, sizeof difference);
+                }
+    }
+    for (int64_t p = 0; p < n; p += LANES) {
+        VEC sum;
+        NAME(angle) out;
+        memcpy(&sum, v + p, sizeof sum);
+        sum *= turns;
+        AS_ANGLE(sum, out);
+        memcpy(angle + p, &out, (size_t)(n - p < LANES ? n - p : LANES) * sizeof *angle);
+    }
+    memset(v, 0, (size_t)d * sizeof(T));
 }
 
 /* wave[p] = cos(angle[p]), wave[n + p] = sin(angle[p]), to 1e-7: from the half angle, by Taylor */
@@ -111,6 +174,13 @@ static void NAME(waves_dots)(const T *w, const T *wave, int64_t n, double scale,
 #undef MASK
 #undef LOW32
 #undef MIX
+#undef AS_ANGLE
+#undef MIX_LANES
+#undef EVERY_LANE
+#undef LANES_1
+#undef LANES_2
+#undef LANES_4
+#undef LANES_8
 #undef T
 #undef BITS
 #undef UBITS

@@ -42,7 +42,7 @@ class GradientLearner(Learner):
         """Number of features ahead of x."""
         return 0
 
-    def _beside(self) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _beside(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         """Arrays of the learner beside the weights."""
         return []
 
@@ -56,7 +56,7 @@ class GradientLearner(Learner):
             ("lapses", "f8", (2,)),
             ("w", self.dtype, shape),
             ("w_mean", self.dtype, shape),
-            *self._beside(),
+            *self._beside(n_features),
             *([("scores", "f8", (n,))] if several else []),
         ]
 
