@@ -6,6 +6,7 @@ AREA = Area(
     "fourier",
     (
         "tests/learners/fourier/test_fourier_svm.py",
+        "tests/preprocessing/test_fourier_features.py",
         "tests/conformance/test_twin.py",
         "tests/conformance/test_stream.py",
     ),
@@ -18,7 +19,18 @@ AREA = Area(
                 "all blocks have the first one's directions",
             ),
             ("c *= s + s;", "c *= s;", "sines are half as long"),
-            ("turns[j] = (T)scale[j % 4]", "turns[j] = (T)scale[0]", "all directions are as wide"),
+            (
+                "        turns[j] = (T)scale[j % 4];\n    }\n",
+                "        turns[j] = (T)scale[0];\n    }\n",
+                "all directions are as wide",
+            ),
+            ("round < 3 * block + 3", "round < 3 * block + 2", "signs are flipped but twice"),
+            ("MIX_LANES(a, 4, LANES_4);", "", "a Hadamard transform leaves out lanes"),
+            (
+                "h < d; h *= 2",
+                "2 * h < d; h *= 2",
+                "a Hadamard transform leaves out the last pairs",
+            ),
         ),
         *mutants_of(
             "edgesvm/learners/fourier/_fourier_svm.pyx",
