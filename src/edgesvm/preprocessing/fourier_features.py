@@ -54,7 +54,8 @@ class FourierFeatures(DirectedLearner, Stage):
     ``within`` finds the largest n_directions. ``fit`` is one pass. Bytes: (2 n_directions +
     n_features) s, s = 4 or 8, and those of a learner of as many features; orthogonal directions
     take 2 n_directions + d s more, d the power of two from n_features (at least 16) on. Time:
-    n_directions n_features steps of a hash per sample, and the learner's own.
+    n_directions n_features steps of a hash per sample, and the learner's own. `OneVsOne` or
+    `OneVsRest` is faster inside than outside, where each part computes the features again.
 
     Examples
     --------

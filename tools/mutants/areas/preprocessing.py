@@ -60,8 +60,8 @@ AREA = Area(
                 "all blocks are written to the place of the first",
             ),
             (
-                "find_angles(&self.directions, x, p, many, angle)",
-                "find_angles(&self.directions, x, 0, many, angle)",
+                "angles_from(&self.directions, x, p, many, place)",
+                "angles_from(&self.directions, x, 0, many, place)",
                 "all blocks have the first one's directions",
             ),
         ),
