@@ -17,6 +17,7 @@ from edgesvm.learner import Learner, load
 from edgesvm.learners import (
     LASVM,
     AdaGradSVM,
+    Auto,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
@@ -48,6 +49,7 @@ __all__ = [
     "LASVM",
     "RBF",
     "AdaGradSVM",
+    "Auto",
     "BallVectorMachine",
     "BatchSVM",
     "CoreVectorMachine",

@@ -16,6 +16,7 @@ from edgesvm import (
     LASVM,
     RBF,
     AdaGradSVM,
+    Auto,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
@@ -194,6 +195,14 @@ ENCLOSING: dict[str, Any] = {
 }
 
 SOLVED_TO_EPSILON = ENCLOSING | {"twin_rtol": {"float32": 5e-3, "float64": 2e-3}}
+
+# The pool holds the candidates' numbers, floating-point ones among them; cosines are right to 1e-7.
+CANDIDATES: dict[str, Any] = {
+    "tuned": "",
+    "by_rounding": ("pool", "n_wrong"),
+    "by_rounding_in": ("float32", "float64"),
+    "twin_rtol": {"float32": 5e-3, "float64": 1e-5},
+}
 
 # Cosines are right to 1e-7.
 WAVES: dict[str, Any] = {
@@ -519,6 +528,8 @@ REGISTERED = [
         37,
         **WAVES,
     ),
+    Registered("Auto", Auto, {"budget": 3000}, **CANDIDATES),
+    Registered("Standardized-Auto", Auto, {"budget": 900}, wrapper=Standardized, **CANDIDATES),
     Registered("AdaGradSVM", AdaGradSVM, tuned="learning_rate"),
     Registered(
         "AdaGradSVM-classes",
@@ -617,6 +628,7 @@ CHECKS = (
     "RobustStandardized",
     "FourierSVM-classes",
     "AdaGradSVM",
+    "Auto",
     "FourierFeatures-orthogonal",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",

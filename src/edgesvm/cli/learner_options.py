@@ -10,6 +10,7 @@ from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
     LASVM,
     AdaGradSVM,
+    Auto,
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
@@ -42,6 +43,7 @@ from edgesvm.preprocessing.standardized import Standardized
 KINDS: dict[str, type[Learner]] = {
     "stream": StreamSVM,
     "adagrad": AdaGradSVM,
+    "auto": Auto,
     "fourier": FourierSVM,
     "kernel-stream": KernelStreamSVM,
     "batch": BatchSVM,
@@ -246,6 +248,7 @@ def add_to(
 # The options of each learner.
 OWN: dict[str, tuple[str, ...]] = {
     "stream": ("C", "bound", "lookahead", "n_balls", "average", "class_weight", "dtype"),
+    "auto": ("dtype",),
     "adagrad": ("loss", "dtype"),
     "fourier": ("gamma", "n_directions", "directions", "loss", "dtype"),
     "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),

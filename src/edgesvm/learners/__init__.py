@@ -1,6 +1,7 @@
 """The learners, and ``LEARNERS``, all that are registered, by name."""
 
 from edgesvm.contract.registry import LEARNERS
+from edgesvm.learners.auto.auto import Auto
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.batch.reservoir_svm import ReservoirSVM
 from edgesvm.learners.enclosing.ball_vector_machine import BallVectorMachine
@@ -28,6 +29,7 @@ __all__ = [
     "LASVM",
     "LEARNERS",
     "AdaGradSVM",
+    "Auto",
     "BallVectorMachine",
     "BatchSVM",
     "CoreVectorMachine",

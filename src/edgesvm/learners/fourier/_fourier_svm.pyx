@@ -19,7 +19,7 @@ the amplitudes, and d s for orthogonal directions.
 cimport cython
 from libc.math cimport fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int16_t, int64_t
-from libc.string cimport memset
+from libc.string cimport memmove, memset
 
 from edgesvm.contract.labels cimport MAX_CLASSES
 from edgesvm.core.kernels cimport exp_
@@ -42,10 +42,6 @@ import numpy as np
 from edgesvm.errors import CorruptModelError
 from edgesvm.learners.fourier._directions import check_directions
 
-cdef enum:
-    OF_X = WIDTHS       # the amplitude of x and 1
-    GROUPS = WIDTHS + 1
-
 cdef double TILT_RATE, FADED, LARGEST_SQUARE
 from edgesvm.learners.fourier.constants import FADED, FIRST_TILT, LARGEST_SQUARE, TILT_RATE
 
@@ -59,12 +55,6 @@ cdef class FourierSVMCore(AdaGradSVMCore):
     key, scales : as in `Directions`
     rate, is_hinge : as in `AdaGradSVMCore`
     """
-    cdef Directions directions
-    cdef double[GROUPS] first_tilt      # log a_k before the first sample
-    cdef double[GROUPS] amplitude       # TMP of learning
-    cdef double *H          # of the tilt; NULL if the widths are not weighed
-    cdef double *tilt       # (GROUPS,): log a_k, less the first
-
     def __init__(self, *common, key, scales, rate, is_hinge):
         super().__init__(*common, rate=rate, is_hinge=is_hinge)
         n = len(self.views["angle"])
@@ -216,6 +206,39 @@ cdef class FourierSVMCore(AdaGradSVMCore):
 
     cdef void wipe(self) noexcept nogil:
         forget_angles(&self.directions)
+
+    # -- growing -----------------------------------------------------------------------------------
+
+    cdef void take_over(self, FourierSVMCore smaller) noexcept nogil:
+        """Arrays move towards the front in their order, so none is overwritten before it moved."""
+        cdef int64_t row = self.bytes_of(self.width), old = self.bytes_of(smaller.width)
+        cdef char *front = <char *> self.common
+        cdef int v
+        memmove(front, smaller.common, self.w - front)
+        for v in range(self.n_vectors):
+            self.move_row(self.w + v * row, smaller.w + v * old, smaller.directions.n)
+        for v in range(self.n_vectors):
+            self.move_row(self.mean + v * row, smaller.mean + v * old, smaller.directions.n)
+        forget_angles(&self.directions)     # all that is behind them lies where it lay
+
+    cdef void move_row(self, char *row, const char *old, int64_t n_old) noexcept nogil:
+        """Cosines, sines, x and 1 of a vector's weights; zeros only once all have moved."""
+        cdef int64_t p = 0, n, n_before, at, done
+        while p < n_old:
+            n, n_before = min(BLOCK, self.directions.n - p), min(BLOCK, n_old - p)
+            at = self.bytes_of(2 * p)
+            memmove(row + at, old + at, self.bytes_of(n_before))
+            memmove(row + at + self.bytes_of(n), old + at + self.bytes_of(n_before),
+                    self.bytes_of(n_before))
+            p += BLOCK
+        memmove(row + self.bytes_of(2 * self.directions.n), old + self.bytes_of(2 * n_old),
+                self.bytes_of(self.n_features + 1))
+        p -= BLOCK      # the last block that there was, and its directions now and before
+        n, n_before = min(BLOCK, self.directions.n - p), n_old - p
+        done = 2 * p + n_before
+        memset(row + self.bytes_of(done), 0, self.bytes_of(n - n_before))
+        done = 2 * p + n + n_before
+        memset(row + self.bytes_of(done), 0, self.bytes_of(2 * self.directions.n - done))
 
     @property
     def amplitudes(self):

@@ -40,6 +40,24 @@ class FourierSVMCoreRef(AdaGradSVMCoreRef):
         of_waves = squares[self.group[: 2 * self.directions.n]].sum() / 2  # cos^2 + sin^2 = 1
         return of_waves + squares[WIDTHS] * (xx + 1)
 
+    def take_over(self, smaller):
+        """Go on as `smaller`; the weights of further directions are zero."""
+        own, old = self.views, {name: view.copy() for name, view in smaller.views.items()}
+        for name, view in own.items():
+            if name not in {"w", "w_mean", "angle"}:
+                view[...] = old[name]
+        own["angle"][:] = 0
+        wave, before = self.directions.order, smaller.directions.order
+        n, n_before = self.directions.n, smaller.directions.n
+        kept = np.r_[:n_before, n : n + n_before]  # cosines and sines of the first directions
+        for name in ("w", "w_mean"):
+            by_wave = np.zeros((len(own[name]), 2 * n), self.dtype)
+            unordered = np.empty((len(own[name]), 2 * n_before), self.dtype)
+            unordered[:, before] = old[name][:, : 2 * n_before]
+            by_wave[:, kept] = unordered
+            own[name][:, : 2 * n] = by_wave[:, wave]
+            own[name][:, 2 * n :] = old[name][:, 2 * n_before :]
+
     def learn_amplitudes(self, pull, f):
         if not self.is_weighed:
             return

@@ -1,0 +1,1 @@
+"""A learner that chooses among others."""

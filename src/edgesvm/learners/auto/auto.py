@@ -1,0 +1,208 @@
+"""Auto: the public class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from edgesvm.budget import MemoryPlan
+from edgesvm.contract.core import common_arrays
+from edgesvm.contract.engine import of_engine
+from edgesvm.contract.labels import Labels
+from edgesvm.contract.params import whole
+from edgesvm.contract.registry import registered
+from edgesvm.errors import MemoryBudgetError
+from edgesvm.learner import Learner, Place
+from edgesvm.learners.auto._auto import CANDIDATES, FOURIER, AutoCore
+from edgesvm.learners.fourier.fourier_svm import FourierSVM
+from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
+from edgesvm.learners.stream.stream_svm import StreamSVM
+
+__all__ = ["Auto"]
+
+FEWEST_VECTORS = 16  # a smaller store is not worth its bytes
+FEWEST_DIRECTIONS = 4
+MOST_BYTES = 1 << 40
+STAGES = range(4)  # bit c of a stage's number: candidate c, before FourierSVM, has ended
+
+
+class Spot(NamedTuple):
+    """A candidate and its place in the pool."""
+
+    learner: Learner
+    plan: MemoryPlan
+    offset: int
+
+
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class Auto(Learner):
+    """Chooses its learner itself, inside one budget: `StreamSVM`, `KernelStreamSVM` and `FourierSVM`.
+
+    They learn side by side, each judged on every sample before it learns it, and whichever was
+    wrong least often lately answers. One that is clearly behind ends, and its bytes go to
+    `FourierSVM`. Scale the features first (`Standardized`).
+
+    Parameters
+    ----------
+    budget : int, default 16384
+        Bytes that all of it may take; `within` sets it.
+    seed : int, default 0
+        Seed of FourierSVM's directions, 0 to 2^32 - 1.
+    dtype : {"float32", "float64"}, default "float32"
+        Type of samples and weights.
+
+    Attributes
+    ----------
+    answers_ : str, the class name of the candidate that answers
+    candidates_ : dict of the candidates at work, learner by class name
+    lapses_ : dict of the share of about the last 1,000 samples that each had wrong
+    n_left_out_ : int
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Successive halving (Jamieson & Talwalkar 2016) in one arena. Reviews come after 2,000, 4,000,
+    8,000, ... samples. A candidate ends if it had e samples wrong in the second half of these, the
+    best had b, and e - b > 2 sqrt(e + b): if they differ by more than two standard errors.
+    Candidates that are level stay.
+
+    At first a plane takes what it needs, and the other two share the rest; a `KernelStreamSVM`
+    that would have room for fewer than 16 vectors is left out. `FourierSVM` grows without losing
+    anything: further directions begin with weights of zero. A `KernelStreamSVM` keeps its size.
+
+    A sample is learned by all candidates or by none: if the first refuses it, none learns it. A
+    candidate that alone refuses it, because of an overflow, is counted in ``n_left_out_``.
+
+    Bytes: at most ``budget``; what the smallest takes if that is more. Time: that of all candidates
+    at work, and a decision of each.
+
+    Examples
+    --------
+    >>> from edgesvm import Auto, Standardized
+    >>> from edgesvm.data import Checkerboard
+    >>> model = Standardized.within("8KiB", n_features=2, learner=Auto())
+    >>> model.partial_fit(*Checkerboard(seed=1).read(8000)).learner_.answers_
+    'FourierSVM'
+    """
+
+    _capacity = "budget"
+    _compiled = AutoCore
+
+    budget: int = 16384
+    seed: int = 0
+    dtype: str = "float32"
+
+    def _capacity_range(self) -> tuple[int, int]:
+        return 1, MOST_BYTES
+
+    def _check_params(self) -> None:
+        whole("budget", self.budget, 1, MOST_BYTES)
+        whole("seed", self.seed, 0, (1 << 32) - 1)
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    def _own_arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        return [
+            ("ended", "i8", ()),
+            ("n_left_out", "i8", ()),
+            ("n_wrong", "i8", (CANDIDATES,)),
+            ("candidate_lapses", "f8", (CANDIDATES,)),
+        ]
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        last = self._spots(n_features)[0][FOURIER]
+        assert last is not None
+        return [*self._own_arrays(), ("pool", "u1", (last.offset + last.plan.total,))]
+
+    def _spots(self, n_features: int) -> list[tuple[Spot | None, ...]]:
+        """The candidates of each stage. The first two stand still; FourierSVM ends where the pool
+        ends, and begins where the last of those before it that are left ends."""
+        own = MemoryPlan.of([*common_arrays(), *self._own_arrays()]).total
+        plane = StreamSVM(lookahead=0, dtype=self.dtype)
+        plans = [plane.plan(n_features)]
+        room = (int(self.budget) - own) // 8 * 8 - plans[0].total
+        store = self._store(room // 2, n_features)
+        plans += [] if store is None else [store.plan(n_features)]
+        first = FourierSVM(n_directions=FEWEST_DIRECTIONS, seed=self.seed, dtype=self.dtype)
+        least = first.plan(n_features).total
+        end = max(own + sum(plan.total for plan in plans) + least, int(self.budget) // 8 * 8) - own
+        stages: list[tuple[Spot | None, ...]] = []
+        for stage in STAGES:
+            before = self._before(stage, plans)
+            grown = first.fitted_into(end - before, n_features)
+            plan = grown.plan(n_features)
+            stages.append(
+                (
+                    Spot(plane, plans[0], 0),
+                    None if store is None else Spot(store, plans[1], plans[0].total),
+                    Spot(grown, plan, end - plan.total),
+                )
+            )
+        return stages
+
+    def _before(self, stage: int, plans: list[MemoryPlan]) -> int:
+        """Bytes of the pool that FourierSVM must leave to the others."""
+        left = [c for c in range(len(plans)) if not stage >> c & 1]
+        return sum(plan.total for plan in plans[: left[-1] + 1]) if left else 0
+
+    def _store(self, room: int, n_features: int) -> KernelStreamSVM | None:
+        try:
+            store = KernelStreamSVM(dtype=self.dtype).fitted_into(max(room, 0), n_features)
+        except MemoryBudgetError:
+            return None
+        return store if store.max_vectors >= FEWEST_VECTORS else None
+
+    def _build(self, engine: str, place: Place) -> Any:
+        (pool,) = (array for array in place.plan.arrays if array.name == "pool")
+        part = place._replace(labels=Labels([0, 1]))
+
+        def core(spot: Spot | None) -> Any:
+            if spot is None:
+                return None
+            arena = place.arena.part(pool.offset + spot.offset, spot.plan.total)
+            return spot.learner._build(engine, part._replace(plan=spot.plan, arena=arena))
+
+        first, *later = self._spots(place.n_features)
+        cores = [tuple(core(spot) for spot in first)]
+        cores += [(*cores[0][:FOURIER], core(spots[FOURIER])) for spots in later]
+        return of_engine(self._compiled, engine)(*place, stages=cores)
+
+    # -- what it holds -----------------------------------------------------------------------------
+
+    @property
+    def _names(self) -> list[str]:
+        return ["StreamSVM", "KernelStreamSVM", "FourierSVM"]
+
+    @property
+    def answers_(self) -> str:
+        """The class name of the candidate that answers."""
+        return self._names[self._fitted.answering]
+
+    @property
+    def candidates_(self) -> dict[str, Any]:
+        """The candidates at work, by class name, as learners in this memory. For reading only."""
+        core = self._allocated
+        spots = self._like_built()._spots(core.n_features)[int(core.views["ended"]) & 3]
+        return {
+            name: spot.learner._at_work(part, self._engine)
+            for name, spot, part in zip(self._names, spots, core.parts, strict=True)
+            if spot is not None and part is not None
+        }
+
+    def _like_built(self) -> Auto:
+        """With the parameters that the memory was planned with."""
+        return type(self)(**self._held_state.params)
+
+    @property
+    def lapses_(self) -> dict[str, float]:
+        """Share of about the last 1,000 samples that each candidate at work had wrong."""
+        core = self._allocated
+        shares = core.views["candidate_lapses"].tolist()
+        named = zip(self._names, shares, core.parts, strict=True)
+        return {name: share for name, share, part in named if part is not None}
+
+    @property
+    def n_left_out_(self) -> int:
+        """Number of times a candidate refused a sample that another had learned."""
+        return int(self._allocated.views["n_left_out"])

@@ -1,0 +1,33 @@
+# FourierSVM's core, for a learner that makes it grow; see _fourier_svm.pyx.
+
+from libc.stdint cimport int16_t, int64_t
+
+from edgesvm.learners.fourier._directions cimport WIDTHS, Directions
+from edgesvm.learners.gradient._adagrad_svm cimport AdaGradSVMCore
+
+cdef enum:
+    OF_X = WIDTHS       # the amplitude of x and 1
+    GROUPS = WIDTHS + 1
+
+
+cdef class FourierSVMCore(AdaGradSVMCore):
+    cdef Directions directions
+    cdef double[GROUPS] first_tilt      # log a_k before the first sample
+    cdef double[GROUPS] amplitude       # TMP of learning
+    cdef double *H          # of the tilt; NULL if the widths are not weighed
+    cdef double *tilt       # (GROUPS,): log a_k, less the first
+
+    # Go on as `smaller`, which has fewer directions of the same seed. Its memory ends where this
+    # one's ends, and begins behind it; the weights of further directions are zero.
+    cdef void take_over(self, FourierSVMCore smaller) noexcept nogil
+    cdef void move_row(self, char *row, const char *old, int64_t n_old) noexcept nogil
+
+    cdef void find_amplitudes(self, double *amplitude) noexcept nogil
+    cdef void learn_amplitudes(self, const double *c) noexcept nogil
+    cdef void find_features(
+        self, const int16_t *angle, int64_t n, const double *amplitude, void *f) noexcept nogil
+    cdef void add_linear(
+        self, const char *weights, const void *x, double amplitude, double *score) noexcept nogil
+    cdef void add_parts(
+        self, int64_t at, const void *f, int64_t n, const double *pull, double *c) noexcept nogil
+    cdef double linear_part(self, const void *x, const double *pull) noexcept nogil
