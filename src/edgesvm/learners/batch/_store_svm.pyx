@@ -64,6 +64,7 @@ cdef class StoreSVMCore(SmoCore):
 
     def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
+        self.note_tiles(&self.smo.rows, "rows")
         self.max_samples = max_samples
         self.max_iter = most_iterations(max_iter, max_samples)
         self.when_full = WHEN_FULL[when_full]

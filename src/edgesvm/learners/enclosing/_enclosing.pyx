@@ -24,7 +24,7 @@ from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
 from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
@@ -71,6 +71,8 @@ cdef class EnclosingCore(KernelCore):
         self.point = self.array("point")
         self.map_cache(&self.cache)
         self.map_tiles(&block.rows, "block_rows")
+        self.note_tiles(&self.rows, "rows")
+        self.note_tiles(&block.rows, "block_rows")
         block.f = <double *> self.array("block_f")
         block.sign = <double *> self.array("block_sign")
         block.own = <double *> self.array("block_own")
@@ -362,12 +364,14 @@ cdef class EnclosingCore(KernelCore):
 
     def begin(self, uint64_t seed):
         """Ready for `offer`; `end` must follow."""
+        self.begin_rows(MANY_ROWS)
         self.budget, self.streaming, self.is_full = self.max_iter, False, False
         rng_seed(self.draws, seed)
 
     def end(self):
         """Zero what was scratch."""
         self.conclude()
+        self.end_rows()
 
     def watch(self):
         """Start recording the rows that are inside but nearest to the surface."""
