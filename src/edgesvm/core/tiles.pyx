@@ -13,6 +13,7 @@ cdef class TilesView:
     """Rows of X (n, width), float32 or float64, in tiles; rows after the n-th are zero."""
     cdef Tiles rows
     cdef object memory
+    cdef object present
     cdef int64_t n
     cdef object dtype
 
@@ -24,6 +25,15 @@ cdef class TilesView:
         self.rows.data = <char *> cnp.PyArray_DATA(self.memory)
         for t in range(self.n):
             self.put(t, X[t])
+
+    def note(self):
+        """Note from now on in which features the tiles are zero. Returns the notes, (tiles, words)
+        """
+        present = np.empty((len(self.memory), TILES_WORDS(self.rows.width)), np.uint64)
+        self.rows.present = <uint64_t *> cnp.PyArray_DATA(present)
+        tiles_note(self.rows.data, self.rows.width, len(present), self.rows.present)
+        self.present = present
+        return present
 
     def put(self, int64_t t, x):
         cdef cnp.ndarray row = self.row(x)
