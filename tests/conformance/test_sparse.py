@@ -14,6 +14,7 @@ from edgesvm import (
     BallVectorMachine,
     BatchSVM,
     CoreVectorMachine,
+    IncrementalSVM,
     KernelStreamSVM,
     OneVsRest,
     RandSVM,
@@ -227,6 +228,7 @@ RBF_LEARNERS = {
     "core": lambda **p: CoreVectorMachine(max_core=40, cache="64KiB", **p),
     "batch": lambda **p: BatchSVM(max_samples=N, cache="64KiB", **p),
     "reservoir": lambda **p: ReservoirSVM(max_samples=40, cache="64KiB", **p),
+    "incremental": lambda **p: IncrementalSVM(max_vectors=40, batch_size=20, **p),
     "three classes": lambda **p: OneVsRest(learner=BatchSVM(max_samples=N, **p), n_classes=3),
 }
 

@@ -166,6 +166,20 @@ def test_what_is_noted(lanes, dtype):
     assert present.tolist() == [[1 | 1 << 9 | 1 << 63, 0], [0, 1 | 1 << 5]]
     tiles.swap(1, lanes)
     assert present.tolist() == 2 * [[1 | 1 << 9 | 1 << 63, 1 | 1 << 5]]
+    tiles.clear(1)
+    assert present.tolist() == [[0, 0], [1 | 1 << 9 | 1 << 63, 1 | 1 << 5]]
+
+
+@each("n", [1, 16, 17, 40])
+def test_cleared_tiles_are_zero(n, dtype):
+    X = rows_of(40, 70, dtype)
+    plain, noted = TilesView(X), TilesView(X)
+    noted.note()
+    for tiles in (plain, noted):
+        tiles.clear(n)
+        rows = np.array([tiles.get(t).any() for t in range(40)])
+        lanes = 16 if dtype == "float32" else 8
+        assert rows.tolist() == [t >= -(-n // lanes) * lanes for t in range(40)]
 
 
 def test_rows_without_a_weight_do_not_count(dtype):

@@ -119,6 +119,20 @@ cdef inline void share_present(const Tiles *rows, uint64_t *p, uint64_t *q) noex
         q[k] = p[k]
 
 
+cdef inline void clear_rows(const Tiles *rows, int64_t n) noexcept nogil:
+    """rows[:n] = 0, and so are the rest of their tiles"""
+    cdef int64_t i, d, lanes = lanes_of(rows)
+    cdef uint64_t *present
+    for i in range((n + lanes - 1) // lanes):
+        present = present_in(rows, i * lanes)
+        d = tiles_next(present, rows.width, 0)
+        while d < rows.width:
+            memset(rows.data + 64 * (i * rows.width + d), 0, 64)
+            d = tiles_next(present, rows.width, d + 1)
+        if present != NULL:
+            memset(present, 0, TILES_WORDS(rows.width) * sizeof(uint64_t))
+
+
 cdef inline void kernel_row(
     const Tiles *rows, const Kernel *kernel, const void *x, int64_t first, int64_t last, float *out
 ) noexcept nogil:

@@ -47,6 +47,10 @@ cdef class TilesView:
     def swap(self, int64_t s, int64_t t):
         swap_rows(&self.rows, self.place(s), self.place(t))
 
+    def clear(self, int64_t n):
+        if n:
+            clear_rows(&self.rows, self.place(n - 1) + 1)
+
     def kernel_row(self, code, x, int64_t first, int64_t last):
         """k(x, row t), float32, for first <= t < last and all other rows of their tiles; else NaN
         """

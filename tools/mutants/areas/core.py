@@ -88,6 +88,11 @@ AREA = Area(
                 "cdef int64_t a = (s // lanes) * lanes * rows.width + t % lanes",
                 "a swap takes the wrong lane",
             ),
+            (
+                "for i in range((n + lanes - 1) // lanes):",
+                "for i in range(n // lanes):",
+                "clearing leaves out the last row",
+            ),
             ("        p[k] |= q[k]\n", "        p[k] = q[k]\n", "a swap forgets a tile's features"),
         ),
         *mutants_of(

@@ -29,7 +29,7 @@ from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport get_row, put_row, weighted_kernel
+from edgesvm.core.tiles cimport clear_rows, get_row, put_row, weighted_kernel
 
 import numpy as np
 
@@ -177,8 +177,8 @@ cdef class EnclosingCore(KernelCore):
     cdef void clear_block(self) noexcept nogil:
         cdef Block *block = &self.block
         memset(self.point, 0, self.row_bytes)
+        clear_rows(&block.rows, block.n)
         for i in range(block.n):
-            put_row(&block.rows, i, self.point)
             block.f[i] = block.sign[i] = block.own[i] = 0.0
             block.number[i] = 0
         memset(block.row, 0, padded(block.n) * sizeof(float))
