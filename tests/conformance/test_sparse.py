@@ -9,7 +9,18 @@ import pytest
 from each import each, each_of
 from test_stream import state
 
-from edgesvm import BallVectorMachine, BatchSVM, KernelStreamSVM, RandSVM, StreamSVM
+from edgesvm import (
+    RBF,
+    BallVectorMachine,
+    BatchSVM,
+    CoreVectorMachine,
+    IncrementalSVM,
+    KernelStreamSVM,
+    OneVsRest,
+    RandSVM,
+    ReservoirSVM,
+    StreamSVM,
+)
 from edgesvm.data import Rows, Source, SparseRows
 from edgesvm.evaluation import PredictThenLearn
 
@@ -210,6 +221,36 @@ def test_chunks_of_a_source_may_be_sparse(subject):
         learner.fit(Reader(Matrix))
         plain.fit(Reader(np.asarray))
     assert state(learner) == state(plain)
+
+
+RBF_LEARNERS = {
+    "ball": lambda **p: BallVectorMachine(max_core=40, cache="64KiB", **p),
+    "core": lambda **p: CoreVectorMachine(max_core=40, cache="64KiB", **p),
+    "batch": lambda **p: BatchSVM(max_samples=N, cache="64KiB", **p),
+    "reservoir": lambda **p: ReservoirSVM(max_samples=40, cache="64KiB", **p),
+    "incremental": lambda **p: IncrementalSVM(max_vectors=40, batch_size=20, **p),
+    "three classes": lambda **p: OneVsRest(learner=BatchSVM(max_samples=N, **p), n_classes=3),
+}
+
+
+@each("name", RBF_LEARNERS)
+@each("dtype", ["float32", "float64"])
+def test_many_rows_give_the_bits_of_one_at_a_time(name, dtype):
+    """Where many rows are worked on, it is noted in which features the stored ones are zero."""
+    rng = np.random.default_rng(3)
+    X = (rng.standard_normal((N, 150)) * (rng.random((N, 150)) < 0.03)).astype(dtype)
+    y = np.where(X[:, :75].sum(axis=1) > X[:, 75:].sum(axis=1), 1, -1)
+    if name == "three classes":
+        y[::3] = 0
+    single, many = (RBF_LEARNERS[name](kernel=RBF(0.2), dtype=dtype) for _ in range(2))
+    for x, label in zip(X, y.tolist(), strict=True):
+        single.learn_one(x, label)
+    many.partial_fit(X[:100], y[:100]).partial_fit(Matrix(X[100:]), y[100:])
+    assert state(many) == state(single)
+    values = np.array([single.decision_one(x) for x in X])
+    for rows in (X, Matrix(X)):
+        assert many.decision_function(rows).tolist() == values.tolist()
+    assert state(many) == state(single)
 
 
 class Nosy(int):

@@ -117,6 +117,71 @@ def test_zeros_are_passed_over_without_a_trace(n_zeros, kernel, n, dtype):
     assert row[:n].tobytes() == total.astype(np.float32).tobytes()
 
 
+def hollow_rows(n, width, dtype, seed=0, share=0.03):
+    """Rows that are mostly zero, with a negative zero."""
+    rng = np.random.default_rng([seed, n, width])
+    X = rng.standard_normal((n, width)) * (rng.random((n, width)) < share)
+    X[n // 2, width // 2] = -0.0
+    return X.astype(dtype)
+
+
+def bits(tiles, code, x, n):
+    weights = np.linspace(-1.0, 2.0, n)
+    row = tiles.kernel_row(code, x, 0, n).tobytes()
+    return (row, *(tiles.weighted_kernel(code, x, weights, wide) for wide in (False, True)))
+
+
+@each("width", [5, 64, 65, 200])
+@each("n", [1, 17, 80])
+def test_noted_tiles_give_the_same_bits(n, width, dtype):
+    """Samples with few features and with many, rows with few, and then one with many."""
+    X, Z = hollow_rows(n, width, dtype), hollow_rows(4, width, dtype, seed=1)
+    samples = [*Z, X[n // 2], np.ones(width), np.zeros(width), rows_of(1, width, dtype)[0]]
+    plain, noted = TilesView(X), TilesView(X)
+    noted.note()
+    rng = np.random.default_rng(7)
+    for row in (Z[0], Z[1] * -1, rows_of(1, width, dtype)[0], np.zeros(width, dtype)):
+        for kernel in KERNELS:
+            for x in samples:
+                assert bits(noted, kernel.code, x, n) == bits(plain, kernel.code, x, n)
+        for _ in range(10):
+            s, t = rng.integers(0, n, 2)
+            for tiles in (plain, noted):
+                tiles.swap(s, t)
+                tiles.put(t, row)
+        for t in range(n):
+            assert noted.get(t).tobytes() == plain.get(t).tobytes()
+
+
+@each("lanes, dtype", [(16, "float32"), (8, "float64")])
+def test_what_is_noted(lanes, dtype):
+    X = np.zeros((2 * lanes, 70), dtype)
+    X[3, [0, 63]], X[lanes, 64], X[lanes + 1, 69] = 1.0, -2.0, -0.0
+    tiles = TilesView(X)
+    present = tiles.note()
+    assert present.tolist() == [[1 | 1 << 63, 0], [0, 1 | 1 << 5]]
+    row = np.zeros(70, dtype)
+    row[9] = 3.0
+    tiles.put(1, row)
+    assert present.tolist() == [[1 | 1 << 9 | 1 << 63, 0], [0, 1 | 1 << 5]]
+    tiles.swap(1, lanes)
+    assert present.tolist() == 2 * [[1 | 1 << 9 | 1 << 63, 1 | 1 << 5]]
+    tiles.clear(1)
+    assert present.tolist() == [[0, 0], [1 | 1 << 9 | 1 << 63, 1 | 1 << 5]]
+
+
+@each("n", [1, 16, 17, 40])
+def test_cleared_tiles_are_zero(n, dtype):
+    X = rows_of(40, 70, dtype)
+    plain, noted = TilesView(X), TilesView(X)
+    noted.note()
+    for tiles in (plain, noted):
+        tiles.clear(n)
+        rows = np.array([tiles.get(t).any() for t in range(40)])
+        lanes = 16 if dtype == "float32" else 8
+        assert rows.tolist() == [t >= -(-n // lanes) * lanes for t in range(40)]
+
+
 def test_rows_without_a_weight_do_not_count(dtype):
     X = rows_of(90, 3, dtype)
     weights = np.ones(37)

@@ -38,6 +38,10 @@ cdef class LearnerCore:
     cdef Status decide(self, const void *x, double *value) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
+    # Before and after n rows are learned or decided, for what pays off for many. What is taken in
+    # between is beside the arena.
+    cdef int begin_rows(self, int64_t n) except -1
+    cdef void end_rows(self) noexcept
 
     @cython.final
     cdef char *array(self, str name) except NULL

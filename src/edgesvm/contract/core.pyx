@@ -78,6 +78,12 @@ cdef class LearnerCore:
     cdef bint decides_alone(self) noexcept nogil:
         return False
 
+    cdef int begin_rows(self, int64_t n) except -1:
+        return 0
+
+    cdef void end_rows(self) noexcept:
+        pass
+
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil:
         """Learn one sample, or refuse it without a trace. A sample of weight zero is counted as
         seen and otherwise ignored."""
@@ -286,7 +292,11 @@ cdef class LearnerCore:
             try:
                 for slot, _, label in newcomers:
                     self.labels.adopt(slot, label)
-                status = self.learn_rows(X, slots, weights, &i)
+                self.begin_rows(len(slots))
+                try:
+                    status = self.learn_rows(X, slots, weights, &i)
+                finally:
+                    self.end_rows()
             finally:
                 for _, row, _ in newcomers:
                     n_labels += row < i
@@ -347,7 +357,11 @@ cdef class LearnerCore:
                 out = np.empty(shape)
             elif not self.is_out(as_out(out, shape), len(shape), n * self.n_answers()):
                 raise changed(self.owner)
-            status = self.decide_rows(X, n, out, None, &i)
+            self.begin_rows(n)
+            try:
+                status = self.decide_rows(X, n, out, None, &i)
+            finally:
+                self.end_rows()
             return out, i, status
         finally:
             self.end_deciding(alone)
@@ -362,7 +376,11 @@ cdef class LearnerCore:
                 return self.successor.predict_many(X)
             self.check_fitted()
             slots = np.zeros(n, np.int8)
-            status = self.decide_rows(X, n, None, slots, &i)
+            self.begin_rows(n)
+            try:
+                status = self.decide_rows(X, n, None, slots, &i)
+            finally:
+                self.end_rows()
             return self.labels.of_slots(slots), i, status
         finally:
             self.end_deciding(alone)

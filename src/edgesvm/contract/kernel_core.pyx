@@ -1,12 +1,18 @@
 """Base class of the compiled cores with a kernel: kernel values of vectors in the learner's dtype,
 and the arena's tiles and cached kernel rows."""
 
+cimport numpy as cnp
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from edgesvm.core.kernels cimport any_kernel_value, kernel_of
 from edgesvm.core.linalg cimport any_dot
 from edgesvm.core.rows cimport any_kernel_values
+from edgesvm.core.tiles cimport TILES_WORDS, tiles_note
+
+import numpy as np
+
+cnp.import_array()
 
 CACHE = ("cache", "slot", "owner", "filled", "used")    # the arrays that `map_cache` maps
 
@@ -18,6 +24,7 @@ cdef class KernelCore(LearnerCore):
         super().__init__(*common)
         self.kernel = kernel_of(kernel.code)
         self.row_bytes = self.n_features * self.dtype.itemsize
+        self.noted_names, self.notes = [], {}
 
     cdef double square_norm(self, const void *x) noexcept nogil:
         """x.x"""
@@ -41,6 +48,38 @@ cdef class KernelCore(LearnerCore):
         tiles.data, tiles.width = self.array(name), self.n_features
         tiles.is_float32 = self.is_float32
         return 0
+
+    cdef int note_tiles(self, Tiles *tiles, str name) except -1:
+        """Have it noted, while many rows are worked on, in which features `tiles` are zero. They
+        are the plan's array `name`; others of the same array share the note. While there is one,
+        only core.tiles may write into them."""
+        self.noted[len(self.noted_names)] = tiles
+        self.noted_names.append(name)
+        return 0
+
+    cdef int begin_rows(self, int64_t n) except -1:
+        cdef Tiles *tiles
+        cdef cnp.ndarray present
+        cdef int i
+        # Not if others work already: they read the tiles without the interpreter lock.
+        if self.n_working == 0 and n >= MANY_ROWS:
+            words = TILES_WORDS(self.n_features)
+            self.notes = {name: np.empty((len(self.views[name]), words), np.uint64)
+                          for name in self.noted_names}
+            for i in range(len(self.noted_names)):
+                tiles, present = self.noted[i], self.notes[self.noted_names[i]]
+                tiles.present = <uint64_t *> cnp.PyArray_DATA(present)
+                tiles_note(tiles.data, tiles.width, len(present), tiles.present)
+        self.n_working += 1
+        return 0
+
+    cdef void end_rows(self) noexcept:
+        cdef int i
+        self.n_working -= 1
+        if self.n_working == 0:
+            for i in range(len(self.noted_names)):
+                self.noted[i].present = NULL
+            self.notes = {}
 
     cdef int map_cache(self, RowCache *cache) except -1:
         """Point `cache` to the plan's arrays named in `CACHE`"""

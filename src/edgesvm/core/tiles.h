@@ -4,11 +4,52 @@
  * number d * LANES + t % LANES of tile t / LANES. One vector is then one feature of LANES rows, so
  * that two features cost as little as they are: no sum across lanes, no tail, exp in vectors too.
  * Each row's sum runs over its features in order, the same bits on every target.
+ *
+ * `present` has 64 features a word, TILES_WORDS(width) words a tile: where its bit is not set, a
+ * feature is zero in all rows of the tile. It may be NULL, and a bit may be set without need.
  */
 #ifndef EDGESVM_TILES_H
 #define EDGESVM_TILES_H
 
 #include "lanes.h"
+
+#define TILES_WORDS(width) (((width) + 63) / 64)
+#define TILES_WIDEST 65536      /* features of a sample whose zeros are passed over in a distance */
+
+/* blank = whether the 64 bytes from p on are all zero */
+#define IS_BLANK(blank, p)                                                          \
+    do {                                                                            \
+        uint64_t w_[8];                                                             \
+        memcpy(w_, (p), 64);                                                        \
+        blank = !(((w_[0] | w_[1]) | (w_[2] | w_[3])) | ((w_[4] | w_[5]) | (w_[6] | w_[7]))); \
+    } while (0)
+
+/* Set the bits of the features that are not zero, in n_tiles tiles of either type. */
+EDGESVM_CLONES
+static void tiles_note(const char *tile, int64_t width, int64_t n_tiles, uint64_t *present)
+{
+    EDGESVM_CHECK(n_tiles >= 0 && width > 0);
+    for (int64_t i = 0; i < n_tiles; i++)
+        for (int64_t first = 0; first < width; first += 64) {
+            uint64_t word = 0;
+            int64_t n = width - first < 64 ? width - first : 64;
+            for (int64_t d = 0; d < n; d++, tile += 64) {
+                int blank; IS_BLANK(blank, tile); word |= (uint64_t)!blank << d;
+            }
+            *present++ = word;
+        }
+}
+
+/* The first feature from d on that is present in a tile, or at least `width`; d if that is not known */
+static inline int64_t tiles_next(const uint64_t *present, int64_t width, int64_t d)
+{
+    if (!present || d >= width) return d;
+    uint64_t word = present[d / 64] >> d % 64;
+    if (word) return d + __builtin_ctzll(word);
+    for (d = (d / 64 + 1) * 64; d < width; d += 64)
+        if (present[d / 64]) return d + __builtin_ctzll(present[d / 64]);
+    return width;
+}
 
 enum { TILES_LINEAR = 0, TILES_RBF = 1, TILES_POLYNOMIAL = 2 };  /* KernelKind of kernels.pxd */
 
@@ -65,4 +106,5 @@ typedef float tiles_f8 __attribute__((vector_size(32)));
     do { vec_f64 w_; memcpy(&w_, (w), 64); f += w_ * (v); } while (0)
 #include "tiles_type.h"
 
+#undef IS_BLANK
 #endif

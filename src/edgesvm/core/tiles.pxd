@@ -2,30 +2,41 @@
 # the rows' dtype or in float64.
 
 from libc.math cimport sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memset
 
 from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, any_kernel_value, power
 
 cdef extern from "tiles.h" nogil:
     void tiles_kernel_f32(
         int kind, double gamma, double coef0, int degree, const float *x,
-        const float *tile, int64_t width, int64_t n_tiles, float *out) noexcept
+        const float *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
+        float *out) noexcept
     void tiles_kernel_f64(
         int kind, double gamma, double coef0, int degree, const double *x,
-        const double *tile, int64_t width, int64_t n_tiles, float *out) noexcept
+        const double *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
+        float *out) noexcept
     double tiles_weighted_f32(
         int kind, double gamma, double coef0, int degree, const float *x,
-        const float *tile, int64_t width, int64_t n_tiles, const double *weight) noexcept
+        const float *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
+        const double *weight) noexcept
     double tiles_weighted_f64(
         int kind, double gamma, double coef0, int degree, const double *x,
-        const double *tile, int64_t width, int64_t n_tiles, const double *weight) noexcept
+        const double *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
+        const double *weight) noexcept
     void tiles_sums_f32(
-        bint squares, const float *x, const float *tile, int64_t width, int64_t n_tiles,
-        double *out) noexcept
+        bint squares, const float *x, const float *tile, const uint64_t *present,
+        int64_t width, int64_t n_tiles, double *out) noexcept
     void tiles_sums_f64(
-        bint squares, const double *x, const double *tile, int64_t width, int64_t n_tiles,
-        double *out) noexcept
+        bint squares, const double *x, const double *tile, const uint64_t *present,
+        int64_t width, int64_t n_tiles, double *out) noexcept
     void tiles_exp_f64(double scale, double *v, int64_t n) noexcept
+    void tiles_note(
+        const char *tile, int64_t width, int64_t n_tiles, uint64_t *present) noexcept
+    void tiles_note_row_f32(const float *x, int64_t width, uint64_t *present) noexcept
+    void tiles_note_row_f64(const double *x, int64_t width, uint64_t *present) noexcept
+    int64_t tiles_next(const uint64_t *present, int64_t width, int64_t d) noexcept
+    int64_t TILES_WORDS(int64_t width) noexcept
 
 cdef enum:
     BLOCK_ROWS = 64             # rows whose kernel values in float64 are computed at a time
@@ -34,30 +45,51 @@ cdef struct Tiles:              # rows of `width` features, float32 or float64
     char *data                  # (tiles, width, lanes), lanes = 16 of float32, 8 of float64
     int64_t width
     bint is_float32
+    uint64_t *present           # (tiles, words): see tiles.h; kept up to date by what is below
 
 
 cdef inline int64_t lanes_of(const Tiles *rows) noexcept nogil:
     return 16 if rows.is_float32 else 8
 
 
+cdef inline uint64_t *present_in(const Tiles *rows, int64_t t) noexcept nogil:
+    """The bits of row t's tile; NULL if they are not known"""
+    if rows.present == NULL:
+        return NULL
+    return rows.present + t // lanes_of(rows) * TILES_WORDS(rows.width)
+
+
 cdef inline void put_row(const Tiles *rows, int64_t t, const void *x) noexcept nogil:
     """rows[t] = x"""
     cdef int64_t d, lanes = lanes_of(rows), at = (t // lanes) * lanes * rows.width + t % lanes
-    for d in range(rows.width):
+    cdef uint64_t *present = present_in(rows, t)
+    if present != NULL:
+        if rows.is_float32:
+            tiles_note_row_f32(<const float *> x, rows.width, present)
+        else:
+            tiles_note_row_f64(<const double *> x, rows.width, present)
+    d = tiles_next(present, rows.width, 0)
+    while d < rows.width:
         if rows.is_float32:
             (<float *> rows.data)[at + d * lanes] = (<const float *> x)[d]
         else:
             (<double *> rows.data)[at + d * lanes] = (<const double *> x)[d]
+        d = tiles_next(present, rows.width, d + 1)
 
 
 cdef inline void get_row(const Tiles *rows, int64_t t, void *x) noexcept nogil:
     """x = rows[t]"""
     cdef int64_t d, lanes = lanes_of(rows), at = (t // lanes) * lanes * rows.width + t % lanes
-    for d in range(rows.width):
+    cdef const uint64_t *present = present_in(rows, t)
+    if present != NULL:
+        memset(x, 0, rows.width * (sizeof(float) if rows.is_float32 else sizeof(double)))
+    d = tiles_next(present, rows.width, 0)
+    while d < rows.width:
         if rows.is_float32:
             (<float *> x)[d] = (<float *> rows.data)[at + d * lanes]
         else:
             (<double *> x)[d] = (<double *> rows.data)[at + d * lanes]
+        d = tiles_next(present, rows.width, d + 1)
 
 
 cdef inline void swap_rows(const Tiles *rows, int64_t s, int64_t t) noexcept nogil:
@@ -67,11 +99,38 @@ cdef inline void swap_rows(const Tiles *rows, int64_t s, int64_t t) noexcept nog
     cdef int64_t b = (t // lanes) * lanes * rows.width + t % lanes
     cdef float *f = <float *> rows.data
     cdef double *g = <double *> rows.data
-    for d in range(rows.width):
+    cdef uint64_t *present = present_in(rows, s)
+    if present != NULL:
+        share_present(rows, present, present_in(rows, t))
+    d = tiles_next(present, rows.width, 0)
+    while d < rows.width:
         if rows.is_float32:
             f[a + d * lanes], f[b + d * lanes] = f[b + d * lanes], f[a + d * lanes]
         else:
             g[a + d * lanes], g[b + d * lanes] = g[b + d * lanes], g[a + d * lanes]
+        d = tiles_next(present, rows.width, d + 1)
+
+
+cdef inline void share_present(const Tiles *rows, uint64_t *p, uint64_t *q) noexcept nogil:
+    """p = q = p | q, of two tiles"""
+    cdef int64_t k
+    for k in range(TILES_WORDS(rows.width)):
+        p[k] |= q[k]
+        q[k] = p[k]
+
+
+cdef inline void clear_rows(const Tiles *rows, int64_t n) noexcept nogil:
+    """rows[:n] = 0, and so are the rest of their tiles"""
+    cdef int64_t i, d, lanes = lanes_of(rows)
+    cdef uint64_t *present
+    for i in range((n + lanes - 1) // lanes):
+        present = present_in(rows, i * lanes)
+        d = tiles_next(present, rows.width, 0)
+        while d < rows.width:
+            memset(rows.data + 64 * (i * rows.width + d), 0, 64)
+            d = tiles_next(present, rows.width, d + 1)
+        if present != NULL:
+            memset(present, 0, TILES_WORDS(rows.width) * sizeof(uint64_t))
 
 
 cdef inline void kernel_row(
@@ -85,11 +144,13 @@ cdef inline void kernel_row(
     if rows.is_float32:
         tiles_kernel_f32(
             kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const float *> x,
-            <const float *> rows.data + at, rows.width, n_tiles, out + tile * lanes)
+            <const float *> rows.data + at, present_in(rows, first), rows.width, n_tiles,
+            out + tile * lanes)
     else:
         tiles_kernel_f64(
             kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> x,
-            <const double *> rows.data + at, rows.width, n_tiles, out + tile * lanes)
+            <const double *> rows.data + at, present_in(rows, first), rows.width, n_tiles,
+            out + tile * lanes)
 
 
 cdef inline double weighted_kernel(
@@ -101,10 +162,10 @@ cdef inline double weighted_kernel(
     if rows.is_float32:
         return tiles_weighted_f32(
             kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const float *> x,
-            <const float *> rows.data, rows.width, (n + lanes - 1) // lanes, weight)
+            <const float *> rows.data, rows.present, rows.width, (n + lanes - 1) // lanes, weight)
     return tiles_weighted_f64(
         kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> x,
-        <const double *> rows.data, rows.width, (n + lanes - 1) // lanes, weight)
+        <const double *> rows.data, rows.present, rows.width, (n + lanes - 1) // lanes, weight)
 
 
 cdef inline void kernel_of_sums(const Kernel *kernel, double *v, int64_t n) noexcept nogil:
@@ -127,10 +188,12 @@ cdef inline int64_t kernel_block(
     cdef bint squares = kernel.kind == RBF
     if rows.is_float32:
         tiles_sums_f32(
-            squares, <const float *> x, <const float *> rows.data + at, rows.width, n_tiles, out)
+            squares, <const float *> x, <const float *> rows.data + at, present_in(rows, first),
+            rows.width, n_tiles, out)
     else:
         tiles_sums_f64(
-            squares, <const double *> x, <const double *> rows.data + at, rows.width, n_tiles, out)
+            squares, <const double *> x, <const double *> rows.data + at, present_in(rows, first),
+            rows.width, n_tiles, out)
     kernel_of_sums(kernel, out, n)
     return n
 

@@ -13,6 +13,7 @@ cdef class TilesView:
     """Rows of X (n, width), float32 or float64, in tiles; rows after the n-th are zero."""
     cdef Tiles rows
     cdef object memory
+    cdef object present
     cdef int64_t n
     cdef object dtype
 
@@ -25,6 +26,15 @@ cdef class TilesView:
         for t in range(self.n):
             self.put(t, X[t])
 
+    def note(self):
+        """Note from now on in which features the tiles are zero. Returns the notes, (tiles, words)
+        """
+        present = np.empty((len(self.memory), TILES_WORDS(self.rows.width)), np.uint64)
+        self.rows.present = <uint64_t *> cnp.PyArray_DATA(present)
+        tiles_note(self.rows.data, self.rows.width, len(present), self.rows.present)
+        self.present = present
+        return present
+
     def put(self, int64_t t, x):
         cdef cnp.ndarray row = self.row(x)
         put_row(&self.rows, self.place(t), cnp.PyArray_DATA(row))
@@ -36,6 +46,10 @@ cdef class TilesView:
 
     def swap(self, int64_t s, int64_t t):
         swap_rows(&self.rows, self.place(s), self.place(t))
+
+    def clear(self, int64_t n):
+        if n:
+            clear_rows(&self.rows, self.place(n - 1) + 1)
 
     def kernel_row(self, code, x, int64_t first, int64_t last):
         """k(x, row t), float32, for first <= t < last and all other rows of their tiles; else NaN

@@ -25,14 +25,6 @@ typedef T EIGHT __attribute__((vector_size(8 * sizeof(T))));
         for (int e_ = (degree); e_; e_ >>= 1) { if (e_ & 1) (v) *= b_; b_ *= b_; }  \
     } while (0)
 
-/* blank = whether x[0..LANES) are all +0 */
-#define IS_BLANK(blank, x)                                                          \
-    do {                                                                            \
-        uint64_t w_[8];                                                             \
-        memcpy(w_, (x), 64);                                                        \
-        blank = !(((w_[0] | w_[1]) | (w_[2] | w_[3])) | ((w_[4] | w_[5]) | (w_[6] | w_[7]))); \
-    } while (0)
-
 /* hollow = whether most of x is zero */
 #define IS_HOLLOW(hollow)                                                           \
     do {                                                                            \
@@ -69,17 +61,50 @@ typedef T EIGHT __attribute__((vector_size(8 * sizeof(T))));
         }                                                                           \
     } while (0)
 
+/* a[0..m) = squared distances of x and the rows of m tiles */
+#define DISTANCES(a, m)                                                             \
+    do {                                                                            \
+        const T *p_ = tile;                                                         \
+        for (int64_t d_ = 0; d_ < width; d_++, p_ += LANES)                         \
+            for (int c_ = 0; c_ < (m); c_++) {                                      \
+                VEC u_; LOAD(u_, p_ + c_ * stride_); u_ -= x[d_]; a[c_] += u_ * u_; \
+            }                                                                       \
+    } while (0)
+
+/* crowded = whether most features are present in x or in one of m tiles */
+#define IS_CROWDED(crowded, m)                                                      \
+    do {                                                                            \
+        int64_t n_ = 0;                                                             \
+        for (int c_ = 0; c_ < (m); c_++)                                            \
+            for (int64_t k_ = 0; k_ < words; k_++)                                  \
+                n_ += __builtin_popcountll(present[c_ * words + k_] | in_x[k_]);    \
+        crowded = 2 * n_ > (m) * width;                                             \
+    } while (0)
+
+/* a[0..m) = the same. What is zero in x and in all rows of a tile adds +0, which changes no bit. */
+#define HOLLOW_DISTANCES(a, m)                                                      \
+    do {                                                                            \
+        for (int c_ = 0; c_ < (m); c_++) {                                          \
+            const T *p_ = tile + c_ * stride_;                                      \
+            VEC s_ = {0}, u_;                                                       \
+            for (int64_t k_ = 0; k_ < words; k_++)                                  \
+                for (uint64_t w_ = present[c_ * words + k_] | in_x[k_]; w_; w_ &= w_ - 1) { \
+                    int64_t d_ = 64 * k_ + __builtin_ctzll(w_);                     \
+                    LOAD(u_, p_ + d_ * LANES); u_ -= x[d_]; s_ += u_ * u_;          \
+                }                                                                   \
+            a[c_] = s_;                                                             \
+        }                                                                           \
+    } while (0)
+
 /* a[0..m) = kernel values of x and the rows of m tiles from `tile` on */
 #define KERNEL_VALUES(a, m)                                                         \
     do {                                                                            \
         const int64_t stride_ = width * LANES;                                      \
+        int crowded_ = 1;                                                           \
         for (int c_ = 0; c_ < (m); c_++) a[c_] = (VEC){0};                          \
         if (kind == TILES_RBF) {                                                    \
-            const T *p_ = tile;                                                     \
-            for (int64_t d_ = 0; d_ < width; d_++, p_ += LANES)                     \
-                for (int c_ = 0; c_ < (m); c_++) {                                  \
-                    VEC u_; LOAD(u_, p_ + c_ * stride_); u_ -= x[d_]; a[c_] += u_ * u_; \
-                }                                                                   \
+            if (hollow) IS_CROWDED(crowded_, m);                                    \
+            if (crowded_) DISTANCES(a, m); else HOLLOW_DISTANCES(a, m);             \
             for (int c_ = 0; c_ < (m); c_++) { a[c_] *= -(T)gamma; EXP(a[c_]); }    \
         } else {                                                                    \
             PRODUCTS(a, m);                                                         \
@@ -88,19 +113,49 @@ typedef T EIGHT __attribute__((vector_size(8 * sizeof(T))));
                     a[c_] = a[c_] * (T)gamma + (T)coef0; POWER(a[c_], degree);      \
                 }                                                                   \
         }                                                                           \
+        if (hollow && kind == TILES_RBF) present += (m) * words;                    \
         tile += (m) * stride_;                                                      \
     } while (0)
+
+/* hollow = whether zeros of x may be passed over; in_x = the features of x, for a distance */
+#define LOOK_AT_X(hollow, distance)                                                 \
+    do {                                                                            \
+        if (width > LANES && (!(distance) || (present && width <= TILES_WIDEST)))   \
+            IS_HOLLOW(hollow);                                                      \
+        if (hollow && (distance)) {                                                 \
+            memset(in_x, 0, (size_t)words * sizeof(uint64_t));                      \
+            NAME(tiles_note_row)(x, width, in_x);                                   \
+        }                                                                           \
+    } while (0)
+
+/* Set the bits of the features of x that are not +0. */
+static void NAME(tiles_note_row)(const T *x, int64_t width, uint64_t *present)
+{
+    for (int64_t d = 0, end; d < width; d = end) {
+        int blank = 0;
+        end = width - d < LANES ? width : d + LANES;
+        if (end - d == LANES) IS_BLANK(blank, x + d);
+        if (blank) continue;
+        for (int64_t e = d; e < end; e++) {
+            BITS bits; LOAD(bits, x + e);
+            present[e / 64] |= (uint64_t)(bits != 0) << e % 64;
+        }
+    }
+}
 
 /* out[t] = (float) k(x, row t), for all rows of n_tiles tiles */
 EDGESVM_CLONES
 static void NAME(tiles_kernel)(int kind, double gamma, double coef0, int degree, const T *x,
-                               const T *tile, int64_t width, int64_t n_tiles, float *out)
+                               const T *tile, const uint64_t *present, int64_t width,
+                               int64_t n_tiles, float *out)
 {
     VEC a[4];
+    uint64_t in_x[TILES_WORDS(TILES_WIDEST)];
+    const int64_t words = TILES_WORDS(width);
     int64_t i = 0;
     int hollow = 0;
     EDGESVM_CHECK(n_tiles >= 0 && width > 0);
-    if (kind != TILES_RBF && width > LANES) IS_HOLLOW(hollow);
+    LOOK_AT_X(hollow, kind == TILES_RBF);
     for (; i + 4 <= n_tiles; i += 4) {
         KERNEL_VALUES(a, 4);
         for (int c = 0; c < 4; c++) { AS_FLOATS(out, a[c]); out += LANES; }
@@ -114,15 +169,18 @@ static void NAME(tiles_kernel)(int kind, double gamma, double coef0, int degree,
 /* sum_t weight[t] k(x, row t), over all rows of n_tiles tiles: eight float64 lanes, folded in halves */
 EDGESVM_CLONES
 static double NAME(tiles_weighted)(int kind, double gamma, double coef0, int degree, const T *x,
-                                   const T *tile, int64_t width, int64_t n_tiles, const double *weight)
+                                   const T *tile, const uint64_t *present, int64_t width,
+                                   int64_t n_tiles, const double *weight)
 {
     VEC a[4];
+    uint64_t in_x[TILES_WORDS(TILES_WIDEST)];
+    const int64_t words = TILES_WORDS(width);
     vec_f64 f = {0};
     double s[8];
     int64_t i = 0;
     int hollow = 0;
     EDGESVM_CHECK(n_tiles >= 0 && width > 0);
-    if (kind != TILES_RBF && width > LANES) IS_HOLLOW(hollow);
+    LOOK_AT_X(hollow, kind == TILES_RBF);
     for (; i + 4 <= n_tiles; i += 4) {
         KERNEL_VALUES(a, 4);
         for (int c = 0; c < 4; c++) { ADD_WEIGHTED(f, weight, a[c]); weight += LANES; }
@@ -135,20 +193,36 @@ static double NAME(tiles_weighted)(int kind, double gamma, double coef0, int deg
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+/* a += what feature d adds, in float64 */
+#define ADD_WIDE(a, d)                                                              \
+    do {                                                                            \
+        const int64_t d_ = (d);                                                     \
+        for (int c_ = 0; c_ < LANES / 8; c_++) {                                    \
+            EIGHT h_; LOAD(h_, tile + d_ * LANES + 8 * c_);                         \
+            vec_f64 u_ = __builtin_convertvector(h_, vec_f64);                      \
+            if (squares) { u_ -= (double)x[d_]; a[c_] += u_ * u_; }                 \
+            else a[c_] += u_ * (double)x[d_];                                       \
+        }                                                                           \
+    } while (0)
+
 /* out[t] = x . row t, or |x - row t|^2, for all rows of n_tiles tiles; summed in float64 */
 EDGESVM_CLONES
-static void NAME(tiles_sums)(int squares, const T *x, const T *tile, int64_t width, int64_t n_tiles,
-                             double *out)
+static void NAME(tiles_sums)(int squares, const T *x, const T *tile, const uint64_t *present,
+                             int64_t width, int64_t n_tiles, double *out)
 {
+    uint64_t in_x[TILES_WORDS(TILES_WIDEST)];
+    const int64_t words = TILES_WORDS(width);
+    int hollow = 0;
     EDGESVM_CHECK(n_tiles >= 0 && width > 0);
-    for (int64_t i = 0; i < n_tiles; i++) {
+    if (squares) LOOK_AT_X(hollow, 1);
+    for (int64_t i = 0; i < n_tiles; i++, tile += width * LANES) {
         vec_f64 a[LANES / 8] = {{0}};
-        for (int64_t d = 0; d < width; d++, tile += LANES)
-            for (int c = 0; c < LANES / 8; c++) {
-                EIGHT h; LOAD(h, tile + 8 * c);
-                vec_f64 u = __builtin_convertvector(h, vec_f64);
-                if (squares) { u -= (double)x[d]; a[c] += u * u; } else a[c] += u * (double)x[d];
-            }
+        if (hollow) {
+            for (int64_t k = 0; k < words; k++)
+                for (uint64_t w = *present++ | in_x[k]; w; w &= w - 1)
+                    ADD_WIDE(a, 64 * k + __builtin_ctzll(w));
+        } else
+            for (int64_t d = 0; d < width; d++) ADD_WIDE(a, d);
         memcpy(out, a, sizeof a); out += LANES;
     }
 }
@@ -176,11 +250,15 @@ static void NAME(tiles_exp)(T scale, T *v, int64_t n)
 #undef LOAD
 #undef EXP
 #undef POWER
-#undef IS_BLANK
 #undef IS_HOLLOW
 #undef ADD_FEATURE
 #undef PRODUCTS
+#undef DISTANCES
+#undef IS_CROWDED
+#undef HOLLOW_DISTANCES
 #undef KERNEL_VALUES
+#undef LOOK_AT_X
+#undef ADD_WIDE
 #undef T
 #undef BITS
 #undef LANES

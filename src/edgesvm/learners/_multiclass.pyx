@@ -108,6 +108,24 @@ cdef class MulticlassCore(LearnerCore):
                 return True
         return False
 
+    cdef int begin_rows(self, int64_t n) except -1:
+        cdef LearnerCore part
+        cdef int begun = 0
+        try:
+            for part in self.parts:
+                part.begin_rows(n)
+                begun += 1
+        except BaseException:
+            for part in self.parts[:begun]:
+                part.end_rows()
+            raise
+        return 0
+
+    cdef void end_rows(self) noexcept:
+        cdef LearnerCore part
+        for part in self.parts:
+            part.end_rows()
+
     # -- deciding ----------------------------------------------------------------------------------
 
     cdef bint decides_alone(self) noexcept nogil:

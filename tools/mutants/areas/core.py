@@ -51,6 +51,21 @@ AREA = Area(
                 "the first feature of a vector is left out",
             ),
             (
+                "for (uint64_t w_ = present[c_ * words + k_] | in_x[k_]; w_;",
+                "for (uint64_t w_ = present[c_ * words + k_]; w_;",
+                "a distance leaves out what only x has",
+            ),
+            (
+                "if (hollow && kind == TILES_RBF) present += (m) * words;",
+                "if (hollow && kind == TILES_RBF) present += words;",
+                "tiles are read by another tile's features",
+            ),
+            (
+                "BITS bits; LOAD(bits, x + e);",
+                "BITS bits = x[e] != 0;",
+                "a negative zero is not stored",
+            ),
+            (
                 "a[c_] = a[c_] * (T)gamma + (T)coef0; POWER",
                 "a[c_] = a[c_] * (T)gamma - (T)coef0; POWER",
                 "the sign of coef0 in tiles",
@@ -73,6 +88,12 @@ AREA = Area(
                 "cdef int64_t a = (s // lanes) * lanes * rows.width + t % lanes",
                 "a swap takes the wrong lane",
             ),
+            (
+                "for i in range((n + lanes - 1) // lanes):",
+                "for i in range(n // lanes):",
+                "clearing leaves out the last row",
+            ),
+            ("        p[k] |= q[k]\n", "        p[k] = q[k]\n", "a swap forgets a tile's features"),
         ),
         *mutants_of(
             "edgesvm/core/tiles.pxd",

@@ -475,7 +475,7 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
         np.zeros(X.shape[1], X.dtype), np.zeros(n_cached * wide, np.float32),
         *(np.zeros(n, np.int32) for _ in range(3)), np.zeros(n, np.int64)]
     s.rows.data, s.rows.width = <char *> cnp.PyArray_DATA(rows), X.shape[1]
-    s.rows.is_float32 = X.dtype == np.float32
+    s.rows.is_float32, s.rows.present = X.dtype == np.float32, NULL
     s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = code
     s.n, s.capacity, s.tol, s.shrinking = first, n, tol, shrinking
     s.refines, s.offset, s.ridge = refines, offset, <double *> cnp.PyArray_DATA(ridges)

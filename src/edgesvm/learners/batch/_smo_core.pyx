@@ -105,7 +105,7 @@ cdef class SmoCore(KernelCore):
         cdef int64_t t
         cdef bint fine = True
         tiles.data, tiles.width = <char *> cnp.PyArray_DATA(rows), self.n_features
-        tiles.is_float32 = self.is_float32
+        tiles.is_float32, tiles.present = self.is_float32, NULL
         for t in range(held):
             get_row(&tiles, t, self.smo.point)
             fine = fine and self.self_kernel(self.smo.point) <= LARGEST_KERNEL

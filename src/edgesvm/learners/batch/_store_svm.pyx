@@ -64,6 +64,7 @@ cdef class StoreSVMCore(SmoCore):
 
     def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
+        self.note_tiles(&self.smo.rows, "rows")
         self.max_samples = max_samples
         self.max_iter = most_iterations(max_iter, max_samples)
         self.when_full = WHEN_FULL[when_full]
@@ -131,6 +132,7 @@ cdef class StoreSVMCore(SmoCore):
         cdef const double *start = NULL
         if alpha is not None:
             start = <const double *> cnp.PyArray_DATA(alpha)
+        self.begin_rows(self.n_held[0])
         self.forget_solution()
         self.smo.n = self.n_held[0]
         with nogil:
@@ -179,9 +181,11 @@ cdef class StoreSVMCore(SmoCore):
     def finish(self):
         with nogil:
             self.conclude()
+        self.end_rows()
 
     def abandon(self):
         """As if `begin` had not been called."""
+        self.end_rows()
         smo_restore(&self.smo)
         smo_wipe(&self.smo)
         self.solved[0] = 1
@@ -214,20 +218,15 @@ cdef class StoreSVMCore(SmoCore):
             self.guard.end()
 
     cdef int solve_in_blocks(self) except -1:
-        cdef Outcome outcome = RUNNING
-        self.smo.n = self.n_held[0]
+        cdef bint unfinished = True
+        self.begin()
         try:
-            with nogil:
-                smo_begin(&self.smo, False)
-            while outcome == RUNNING and self.smo.n_iter < self.max_iter:
-                with nogil:
-                    outcome = self.run(BLOCK)
-                self.guard.look_at_signals()
+            while unfinished:
+                unfinished = self.advance(BLOCK)
         except BaseException:
             self.abandon()
             raise
-        with nogil:
-            self.conclude()
+        self.finish()
         return 0
 
     cdef void settle(self) noexcept nogil:

@@ -52,6 +52,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.alpha = <double *> self.array("alpha")
         self.begun, self.solved = False, True
         map_solver(self, s, "curvature")
+        self.note_tiles(&s.rows, "rows")
         s.beta, s.sign, s.ridge = self.alpha, self.sign, self.own
         s.linear, s.offset, s.shrinking, s.capacity = NULL, 1.0, False, self.max_core
 

@@ -24,12 +24,12 @@ from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
 from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport get_row, put_row, weighted_kernel
+from edgesvm.core.tiles cimport clear_rows, get_row, put_row, weighted_kernel
 
 import numpy as np
 
@@ -71,6 +71,8 @@ cdef class EnclosingCore(KernelCore):
         self.point = self.array("point")
         self.map_cache(&self.cache)
         self.map_tiles(&block.rows, "block_rows")
+        self.note_tiles(&self.rows, "rows")
+        self.note_tiles(&block.rows, "block_rows")
         block.f = <double *> self.array("block_f")
         block.sign = <double *> self.array("block_sign")
         block.own = <double *> self.array("block_own")
@@ -175,8 +177,8 @@ cdef class EnclosingCore(KernelCore):
     cdef void clear_block(self) noexcept nogil:
         cdef Block *block = &self.block
         memset(self.point, 0, self.row_bytes)
+        clear_rows(&block.rows, block.n)
         for i in range(block.n):
-            put_row(&block.rows, i, self.point)
             block.f[i] = block.sign[i] = block.own[i] = 0.0
             block.number[i] = 0
         memset(block.row, 0, padded(block.n) * sizeof(float))
@@ -362,12 +364,14 @@ cdef class EnclosingCore(KernelCore):
 
     def begin(self, uint64_t seed):
         """Ready for `offer`; `end` must follow."""
+        self.begin_rows(MANY_ROWS)
         self.budget, self.streaming, self.is_full = self.max_iter, False, False
         rng_seed(self.draws, seed)
 
     def end(self):
         """Zero what was scratch."""
         self.conclude()
+        self.end_rows()
 
     def watch(self):
         """Start recording the rows that are inside but nearest to the surface."""

@@ -35,6 +35,7 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
 
     def __init__(self, *common, **params):
         super().__init__(*common, **params)
+        self.note_tiles(&self.smo.rows, "rows")
         self.intercept = <double *> self.array("intercept")
         self.n_support = <int64_t *> self.array("n_support")
         self.n_held = <int64_t *> self.array("n_held")
