@@ -29,6 +29,7 @@ ORDERS = {
     "TwinVectorMachine": TWINS,
     "TwinDictionarySVM": f"{TWINS} settle_after r",
     "IncrementalDecrementalSVM": f"max_vectors {K} C when_full max_margin dtype",
+    "SimpleSVM": f"max_vectors {K} C when_full max_passes dtype",
     "FourierSVM": "n_directions gamma loss learning_rate n_classes seed dtype",
     "Perceptron": "fit_intercept dtype",
     "PassiveAggressive": "variant C fit_intercept dtype",

@@ -32,6 +32,7 @@ from edgesvm import (
     RandSVM,
     ReservoirSVM,
     RobustStandardized,
+    SimpleSVM,
     Standardized,
     StreamSVM,
     TwinDictionarySVM,
@@ -149,6 +150,7 @@ GOLDEN: dict[str, Learner] = {
         max_vectors=7, kernel=RBF(0.25), when_full="random", seed=3
     ),
     "forgetron_f64": Forgetron(max_vectors=7, kernel=RBF(0.25), dtype="float64"),
+    "simple_f64": SimpleSVM(max_vectors=90, kernel=RBF(0.25), dtype="float64"),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 

@@ -27,6 +27,7 @@ from edgesvm import (
     RandSVM,
     ReservoirSVM,
     RobustStandardized,
+    SimpleSVM,
     Standardized,
     StreamSVM,
     TwinDictionarySVM,
@@ -70,6 +71,7 @@ SETTINGS = [
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
+    (SimpleSVM(max_vectors=7), {"M": 7, "P": 28}),
     (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
     (Perceptron(), {"W": D + 1}),
@@ -206,6 +208,7 @@ SCORED = [
     (WindowedSVM(kernel=KERNEL, batch_size=30, max_vectors=60), windowed),
     (WindowedSVM(kernel=KERNEL, batch_size=70, max_vectors=90), windowed),
     (IncrementalDecrementalSVM(kernel=KERNEL, C=3.0), samples),
+    (SimpleSVM(kernel=KERNEL, C=3.0, max_vectors=40), samples),
     (TwinDictionarySVM(kernel=KERNEL, max_twins=9, settle_after=60), samples),
 ]
 
