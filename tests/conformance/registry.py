@@ -289,6 +289,18 @@ REGISTERED = [
         **RETRAINED,
     ),
     Registered(
+        "IncrementalSVM-active",
+        IncrementalSVM,
+        {
+            **{"scheme": "active", "errors_kept": 0.9, "correct_kept": 0.3, "seed": 3},
+            **{"max_vectors": 14, "batch_size": 6, "kernel": RBF(0.5), "tol": 1e-7, "cache": 256},
+        },
+        3,
+        unread=("degree",),
+        by_rounding=("n_iter",),
+        **RETRAINED,
+    ),
+    Registered(
         "WindowedSVM",
         WindowedSVM,
         {
@@ -565,6 +577,7 @@ CHECKS = (
     "BatchSVM",
     "ReservoirSVM",
     "IncrementalSVM",
+    "IncrementalSVM-active",
     "WindowedSVM",
     "TwinVectorMachine",
     "TwinDictionarySVM",

@@ -151,6 +151,9 @@ GOLDEN: dict[str, Learner] = {
     ),
     "forgetron_f64": Forgetron(max_vectors=7, kernel=RBF(0.25), dtype="float64"),
     "simple_f64": SimpleSVM(max_vectors=90, kernel=RBF(0.25), dtype="float64"),
+    "active_f32": IncrementalSVM(
+        scheme="active", correct_kept=0.5, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256
+    ),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 

@@ -61,6 +61,7 @@ SETTINGS = [
     (BatchSVM(max_samples=40, cache="1KiB"), SOLVER),
     (ReservoirSVM(max_samples=40, cache="1KiB", dtype="float64"), SOLVER),
     (IncrementalSVM(max_vectors=30, batch_size=10), SOLVER),
+    (IncrementalSVM(scheme="active", max_vectors=30, batch_size=10), SOLVER),
     (
         WindowedSVM(window=2, max_vectors=27, batch_size=13, dtype="float64"),
         {"w": 2, "b": 13, "B": 32, "N": 40},
@@ -116,6 +117,8 @@ def blocks_of(learner, sizes):
     sequence = [block.strip() for block in own.split(",")]
     if "average, if" in after and learner.average:
         sequence.append("average")
+    if "generator before" in after and learner.scheme == "active":
+        sequence.insert(-1, "generator")
     if "if H > 1" in after and sizes["H"] > 1:
         sequence.append("balls")
     if "if K > 2" in after and sizes["K"] > 2:

@@ -30,7 +30,6 @@ from edgesvm.learners import (
     TwinVectorMachine,
     WindowedSVM,
 )
-from edgesvm.learners.incremental.retrained_svm import SCHEMES
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.scaler import Scaler
@@ -143,8 +142,9 @@ def add_to(
     )
     group.add_argument(
         "--scheme",
-        choices=SCHEMES,
-        help="which samples join a batch (incremental, windowed); default fixed_partition: all",
+        choices=IncrementalSVM._schemes,
+        help="which samples join a batch (incremental, windowed; active: incremental only); "
+        "default fixed_partition: all",
     )
     group.add_argument(
         "--batch-size",

@@ -21,7 +21,7 @@ class RetrainedSVMCoreRef(SmoCoreRef):
     def __init__(self, *common, C, kernel, tol, scheme, batch_size, max_vectors, max_iter):
         super().__init__(*common, C=C, kernel=kernel, tol=tol)
         self.batch_size, self.max_vectors, self.max_iter = batch_size, max_vectors, max_iter
-        self.takes_all, self.wants = scheme == "fixed_partition", WANTS[scheme]
+        self.takes_all, self.wants = scheme == "fixed_partition", WANTS.get(scheme)
 
     # -- a cycle -----------------------------------------------------------------------------------
 

@@ -119,7 +119,7 @@ class SimpleSVM(SampleVectors):
 
     def _check_params(self) -> None:
         whole("max_vectors", self.max_vectors, 2, MAX_TWINS)
-        whole("max_passes", self.max_passes, 1, 1 << 62)
+        whole("max_passes", self.max_passes, 1, 1 << 30)
         penalty(self.C)
         one_of("when_full", self.when_full, "oldest", "ignore")
         self._kernel(1)
