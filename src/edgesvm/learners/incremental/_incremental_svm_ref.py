@@ -15,13 +15,12 @@ class IncrementalSVMCoreRef(RetrainedSVMCoreRef):
     def __init__(self, *common, errors_kept, correct_kept, seed, scheme, **params):
         super().__init__(*common, scheme=scheme, **params)
         self.errors_kept, self.correct_kept = errors_kept, correct_kept
-        if scheme == "active":
-            self.wants = self.draws
-            if not self.views["rng"].any():
-                self.views["rng"][:] = seed_view(seed)
+        if scheme == "active" and not self.views["rng"].any():
+            self.views["rng"][:] = seed_view(seed)
 
-    def draws(self, yf):
-        """The active scheme: a share of the misclassified samples, and one of the others."""
+    def wants(self, yf):
+        if self.scheme != "active":
+            return super().wants(yf)
         share = self.errors_kept if yf <= 0 else self.correct_kept
         return below_view(self.views["rng"], 1 << 53) < share * (1 << 53)
 
