@@ -16,7 +16,10 @@ ORDERS = {
     "KernelStreamSVM": f"max_vectors {K} C bound dtype when_full",
     "BatchSVM": f"C {K} tol max_samples when_full cache shrinking max_iter dtype",
     "ReservoirSVM": f"max_samples C {K} tol cache shrinking max_iter seed dtype",
-    "IncrementalSVM": f"scheme batch_size max_vectors C {K} tol cache max_iter dtype",
+    "IncrementalSVM": (
+        f"scheme batch_size max_vectors C {K} tol cache max_iter dtype"
+        " errors_kept correct_kept seed"
+    ),
     "WindowedSVM": f"window scheme batch_size max_vectors C {K} tol cache max_iter dtype",
     "RandSVM": "solver epsilon delta separable k c max_passes seed returns",
     "CoreVectorMachine": (
@@ -29,6 +32,7 @@ ORDERS = {
     "TwinVectorMachine": TWINS,
     "TwinDictionarySVM": f"{TWINS} settle_after r",
     "IncrementalDecrementalSVM": f"max_vectors {K} C when_full max_margin dtype",
+    "SimpleSVM": f"max_vectors {K} C when_full max_passes dtype",
     "FourierSVM": "n_directions gamma loss learning_rate n_classes seed dtype directions"
     " weigh_widths",
     "AdaGradSVM": "loss learning_rate n_classes dtype",

@@ -34,6 +34,7 @@ from edgesvm import (
     RandSVM,
     ReservoirSVM,
     RobustStandardized,
+    SimpleSVM,
     Standardized,
     StreamSVM,
     TwinDictionarySVM,
@@ -163,6 +164,10 @@ GOLDEN: dict[str, Learner] = {
         max_vectors=7, kernel=RBF(0.25), when_full="random", seed=3
     ),
     "forgetron_f64": Forgetron(max_vectors=7, kernel=RBF(0.25), dtype="float64"),
+    "simple_f64": SimpleSVM(max_vectors=90, kernel=RBF(0.25), dtype="float64"),
+    "active_f32": IncrementalSVM(
+        scheme="active", correct_kept=0.5, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256
+    ),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 

@@ -29,6 +29,7 @@ from edgesvm import (
     RandSVM,
     ReservoirSVM,
     RobustStandardized,
+    SimpleSVM,
     Standardized,
     StreamSVM,
     TwinDictionarySVM,
@@ -62,6 +63,7 @@ SETTINGS = [
     (BatchSVM(max_samples=40, cache="1KiB"), SOLVER),
     (ReservoirSVM(max_samples=40, cache="1KiB", dtype="float64"), SOLVER),
     (IncrementalSVM(max_vectors=30, batch_size=10), SOLVER),
+    (IncrementalSVM(scheme="active", max_vectors=30, batch_size=10), SOLVER),
     (
         WindowedSVM(window=2, max_vectors=27, batch_size=13, dtype="float64"),
         {"w": 2, "b": 13, "B": 32, "N": 40},
@@ -72,6 +74,7 @@ SETTINGS = [
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
+    (SimpleSVM(max_vectors=7), {"M": 7, "P": 28}),
     (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (FourierSVM(n_directions=70, gamma=0.3), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (
@@ -133,6 +136,8 @@ def blocks_of(learner, sizes):
     sequence = [block.strip() for block in own.split(",")]
     if "average, if" in after and learner.average:
         sequence.append("average")
+    if "generator before" in after and learner.scheme == "active":
+        sequence.insert(-1, "generator")
     if "if H > 1" in after and sizes["H"] > 1:
         sequence.append("balls")
     if "mixed, if" in after and learner.directions == "orthogonal":
@@ -229,6 +234,7 @@ SCORED = [
     (WindowedSVM(kernel=KERNEL, batch_size=30, max_vectors=60), windowed),
     (WindowedSVM(kernel=KERNEL, batch_size=70, max_vectors=90), windowed),
     (IncrementalDecrementalSVM(kernel=KERNEL, C=3.0), samples),
+    (SimpleSVM(kernel=KERNEL, C=3.0, max_vectors=40), samples),
     (TwinDictionarySVM(kernel=KERNEL, max_twins=9, settle_after=60), samples),
 ]
 

@@ -26,13 +26,13 @@ from edgesvm.learners import (
     Pegasos,
     Perceptron,
     ReservoirSVM,
+    SimpleSVM,
     StreamSVM,
     TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
 )
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
-from edgesvm.learners.incremental.retrained_svm import SCHEMES
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
@@ -55,6 +55,7 @@ KINDS: dict[str, type[Learner]] = {
     "twin": TwinVectorMachine,
     "twin-dictionary": TwinDictionarySVM,
     "incremental-decremental": IncrementalDecrementalSVM,
+    "simple": SimpleSVM,
     "lasvm": LASVM,
     "forgetron": Forgetron,
     "kernel-perceptron": KernelPerceptron,
@@ -94,7 +95,8 @@ def add_to(
         "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
         "twin: exact SVM on weighted twin vectors; twin-dictionary: twins that settle, then "
         "second-order steps; incremental-decremental: exact SVM of the "
-        "last samples; lasvm: two steps of SMO per sample; to compare with: forgetron, "
+        "last samples; simple: exact SVM of the samples that violated; lasvm: two steps of SMO per "
+        "sample; to compare with: forgetron, "
         "kernel-perceptron, and the linear perceptron, passive-aggressive, pegasos. All but "
         "stream, fourier and the linear ones use an RBF kernel unless --kernel is given",
     )
@@ -139,7 +141,7 @@ def add_to(
         type=arguments.count,
         metavar="M",
         help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental, "
-        "lasvm, forgetron, kernel-perceptron); default: as many as fit",
+        "simple, lasvm, forgetron, kernel-perceptron); default: as many as fit",
     )
     group.add_argument(
         "--when-full",
@@ -149,8 +151,9 @@ def add_to(
     )
     group.add_argument(
         "--scheme",
-        choices=SCHEMES,
-        help="which samples join a batch (incremental, windowed); default fixed_partition: all",
+        choices=IncrementalSVM._schemes,
+        help="which samples join a batch (incremental, windowed; active: incremental only); "
+        "default fixed_partition: all",
     )
     group.add_argument(
         "--batch-size",
@@ -255,6 +258,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "twin-dictionary": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "simple": ("C", "max_vectors", "kernel", "gamma", "dtype"),
     "lasvm": ("C", "max_vectors", "kernel", "gamma", "dtype"),
     "forgetron": ("max_vectors", "kernel", "gamma", "dtype"),
     "kernel-perceptron": ("max_vectors", "kernel", "gamma", "dtype"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ def survey(
     largest: float | None = None,
     kernel: Kernel | None = None,
     C: float = 1.0,
+    weights: tuple[float, float] = (0.0, math.inf),
 ) -> tuple[int, int, tuple[int, ...]]:
     """Check that a source can be learned, and count its rows.
 
@@ -45,6 +47,8 @@ def survey(
         If given, k(x, x) of each row must fit in a solver's kernel row.
     C : float
         C times a nonzero weight must be finite and positive.
+    weights : tuple of floats
+        The least and the largest nonzero weight.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def survey(
     for chunk in source.chunks(rows, np.dtype(dtype)):
         n_rows += len(chunk.X)
         finite = _is_finite(chunk.X, largest, kernel)
-        fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, C)
+        fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, C, *weights)
         slots, n_known, new_labels = labels.encode(chunk.y)
         row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
         for slot, at, label in new_labels:
@@ -90,11 +94,15 @@ def _is_finite(X: Any, largest: float | None, kernel: Kernel | None) -> np.ndarr
         return finite if kernel is None else finite & (kernel.of_square(square) <= LARGEST_KERNEL)
 
 
-def is_weight(weight: np.ndarray, C: float = 1.0) -> np.ndarray:
-    """Which weights are zero, or give a finite positive C * weight; ndarray of bool."""
+def is_weight(
+    weight: np.ndarray, C: float = 1.0, least: float = 0.0, largest: float = math.inf
+) -> np.ndarray:
+    """Which weights are zero, or in range and give a finite positive C * weight; ndarray of
+    bool."""
     with np.errstate(over="ignore", invalid="ignore"):
         bound = C * weight
-    return (weight == 0.0) | (np.isfinite(bound) & (bound > 0.0))
+    fine = np.isfinite(bound) & (bound > 0.0) & (weight >= least) & (weight <= largest)
+    return (weight == 0.0) | fine
 
 
 def unknown_label(owner: str, chunk: Rows, row: int, labels: Labels, dtype: str) -> ValueError:

@@ -22,6 +22,7 @@ from edgesvm.learners.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
+from edgesvm.learners.twin.simple_svm import SimpleSVM
 from edgesvm.learners.twin.twin_dictionary_svm import TwinDictionarySVM
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 
@@ -48,6 +49,7 @@ __all__ = [
     "Perceptron",
     "RandSVM",
     "ReservoirSVM",
+    "SimpleSVM",
     "StreamSVM",
     "TwinDictionarySVM",
     "TwinVectorMachine",

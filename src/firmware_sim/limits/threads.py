@@ -307,6 +307,7 @@ subjects = {
         "WindowedSVM": lambda: e.WindowedSVM(max_vectors=20, batch_size=15, window=3),
         "TwinVectorMachine": lambda: e.TwinVectorMachine(max_twins=12),
         "IncrementalDecrementalSVM": lambda: e.IncrementalDecrementalSVM(max_vectors=30),
+        "SimpleSVM": lambda: e.SimpleSVM(max_vectors=120),
         "CoreVectorMachine": lambda: e.CoreVectorMachine(max_core=20),
         "BallVectorMachine": lambda: e.BallVectorMachine(max_core=20),
         "RandSVM": lambda: e.RandSVM(solver=e.BatchSVM(**store)),

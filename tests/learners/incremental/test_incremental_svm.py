@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from each import each
-from streams_of_clouds import SCHEMES, board, clouds, incremental, model
+from streams_of_clouds import SCHEMES, board, clouds, incremental, model, windowed
 
 from edgesvm import (
     RBF,
@@ -37,6 +37,51 @@ def test_which_samples_join_the_batch(scheme, engine):
         assert kept == (first or KEEPS[scheme](margin)), (k, margin)
     assert learner.n_updates_ < 300 or scheme == "fixed_partition"
     assert learner.n_updates_ == 40 * learner.n_cycles_ + learner.n_waiting_
+
+
+def joined(engine, X, y, **params):
+    """Whether each sample joined a batch, and y f of the model of the moment; the first batch, of
+    50, is stored whole."""
+    learner = incremental(engine, batch_size=50, max_vectors=200, **params)
+    margins, kept = [], []
+    for x, label in zip(X, y.tolist(), strict=True):
+        margins.append(label * learner.decision_one(x) if learner.is_fitted else 0.0)
+        kept.append(learner.learn_one(x, label))
+    return np.array(kept[50:]), np.array(margins[50:])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_active_scheme_keeps_a_share_of_either_kind(engine):
+    X, y = clouds(1000, apart=0.5)
+    kept, margins = joined(engine, X, y, scheme="active", errors_kept=0.75, correct_kept=0.25)
+    for wrong, share in ((True, 0.75), (False, 0.25)):
+        of_kind = kept[(margins <= 0) == wrong]
+        deviation = np.sqrt(share * (1 - share) / len(of_kind))
+        assert len(of_kind) > 200 and abs(of_kind.mean() - share) < 4 * deviation
+
+
+@each("errors, correct, scheme", [(1, 0, "error_driven"), (1, 1, "fixed_partition")])
+def test_the_active_scheme_between_two_of_the_paper(errors, correct, scheme):
+    X, y = clouds(300, apart=0.5)
+    active = joined("compiled", X, y, scheme="active", errors_kept=errors, correct_kept=correct)
+    for found, expected in zip(active, joined("compiled", X, y, scheme=scheme), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_draws_of_the_active_scheme():
+    X, y = clouds(400, apart=0.5)
+    by_seed = [
+        joined("compiled", X, y, scheme="active", correct_kept=0.5, seed=s)[0].tolist()
+        for s in (0, 0, 1)
+    ]
+    assert by_seed[0] == by_seed[1] != by_seed[2]
+    for shares in ({"errors_kept": 1.5}, {"correct_kept": -0.1}, {"errors_kept": np.nan}):
+        with pytest.raises(ValueError, match=f"{next(iter(shares))}="):
+            incremental(scheme="active", **shares).plan(2)
+    with pytest.raises(ValueError, match="no sample would be learned"):
+        incremental(scheme="active", errors_kept=0, correct_kept=0).plan(2)
+    with pytest.raises(ValueError, match="scheme='active'"):
+        windowed(scheme="active").plan(2)
 
 
 def test_the_third_scheme_leaves_out_what_the_fourth_takes():

@@ -44,6 +44,11 @@ AREA = Area(
                 "the weight of a sample does not count",
             ),
             (
+                "self.errors_kept if yf <= 0.0 else self.correct_kept)",
+                "self.errors_kept if yf > 0.0 else self.correct_kept)",
+                "the active scheme's shares are exchanged",
+            ),
+            (
                 "if not self.wants(y * f):",
                 "if not self.wants(f):",
                 "the scheme does not see the label",

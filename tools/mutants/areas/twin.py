@@ -28,6 +28,40 @@ AREA = Area(
             ("v.n_exchanges += 1", "pass", "exchanges are not counted"),
         ),
         *mutants_of(
+            "edgesvm/learners/twin/_simple_svm.pyx",
+            (
+                "gap = -self.beyond(i) if self.is_spare(i) else self.beyond(i)",
+                "gap = -self.beyond(i)",
+                "coefficients at their upper bound are kept there",
+            ),
+            (
+                "first, length[0] = p, room / fabs(step)",
+                "first, length[0] = p, 1.0",
+                "a step goes past the first bound",
+            ),
+            (
+                "if self.violates(x, y) and not self.holds(first + i):",
+                "if self.violates(x, y):",
+                "a row that is stored is taken in again",
+            ),
+            ("                    self.remove_spare()\n", "", "a fit keeps what it does not need"),
+            (
+                "        self.counters.converged = 0\n",
+                "",
+                "a fit's claim outlives a sample of the stream",
+            ),
+            (
+                "self.beyond(i) > self.beyond(best) + TIE",
+                "self.beyond(i) < self.beyond(best) - TIE",
+                "the sample nearest to the margin makes room",
+            ),
+            (
+                "memmove(self.number + i, self.number + i + 1, (n - 1 - i) * sizeof(int64_t))",
+                "pass",
+                "numbers do not move with their samples",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/learners/twin/_path.pyx",
             (
                 "border[0] = -walk.total - walk.push_sum",

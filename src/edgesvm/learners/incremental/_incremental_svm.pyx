@@ -13,16 +13,18 @@ the row of scratch, D s, and the cache.
 
 cimport cython
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
+from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.incremental._retrained_svm cimport FIXED_PARTITION, RetrainedSVMCore
+from edgesvm.learners.incremental._retrained_svm cimport ACTIVE, FIXED_PARTITION, RetrainedSVMCore
 
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
 
 cdef int64_t FRESH_EVERY = 100      # cycles
+cdef int64_t DRAWN_FROM = 1 << 53   # a share of it is exact
 
 
 @cython.final
@@ -32,10 +34,18 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
     cdef int64_t *n_support     # rows at the front, left by the last cycle
     cdef int64_t *n_held        # those and the batch so far
     cdef double noise           # of the model, see `noise_of`
+    cdef double errors_kept     # shares that join a batch of the active scheme
+    cdef double correct_kept
+    cdef uint64_t *rng          # (4,), in that scheme
 
-    def __init__(self, *common, **params):
+    def __init__(self, *common, errors_kept, correct_kept, seed, **params):
         super().__init__(*common, **params)
         self.note_tiles(&self.smo.rows, "rows")
+        self.errors_kept, self.correct_kept = errors_kept, correct_kept
+        if self.scheme == ACTIVE:
+            self.rng = <uint64_t *> self.array("rng")
+            if not self.views["rng"].any():
+                rng_seed(self.rng, seed)
         self.intercept = <double *> self.array("intercept")
         self.n_support = <int64_t *> self.array("n_support")
         self.n_held = <int64_t *> self.array("n_held")
@@ -48,6 +58,12 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
     cdef int64_t n_trained(self) noexcept nogil:
         """Rows that may have a coefficient: those of the batch have one only in the first batch."""
         return self.n_support[0] if self.n_cycles[0] else self.n_held[0]
+
+    cdef bint wants(self, double yf) noexcept nogil:
+        if self.scheme == ACTIVE:
+            return rng_below(self.rng, DRAWN_FROM) < DRAWN_FROM * (
+                self.errors_kept if yf <= 0.0 else self.correct_kept)
+        return RetrainedSVMCore.wants(self, yf)
 
     cdef void note_noise(self) noexcept nogil:
         self.noise = self.noise_of(&self.smo.rows, self.n_trained(), self.smo.beta)
@@ -97,6 +113,8 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
 
     def check(self):
         super().check()
+        if self.scheme == ACTIVE and not self.views["rng"].any():
+            raise CorruptModelError("the generator's state is zero")
         held, support = self.n_held[0], self.n_support[0]
         if not (0 <= support <= self.max_vectors and 0 <= held - support < self.batch_size
                 and held <= self.n_learned()):

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.learners.incremental._retrained_svm_ref import RetrainedSVMCoreRef, filled
 
 
 class IncrementalSVMCoreRef(RetrainedSVMCoreRef):
     """Rows, bounds and coefficients: support vectors first, then the batch so far."""
+
+    def __init__(self, *common, errors_kept, correct_kept, seed, scheme, **params):
+        super().__init__(*common, scheme=scheme, **params)
+        self.errors_kept, self.correct_kept = errors_kept, correct_kept
+        if scheme == "active" and not self.views["rng"].any():
+            self.views["rng"][:] = seed_view(seed)
+
+    def wants(self, yf):
+        if self.scheme != "active":
+            return super().wants(yf)
+        share = self.errors_kept if yf <= 0 else self.correct_kept
+        return below_view(self.views["rng"], 1 << 53) < share * (1 << 53)
 
     @property
     def n_trained(self):

@@ -9,6 +9,7 @@ cdef enum Scheme:
     FIXED_PARTITION = 1
     EXCEEDING_MARGIN = 2
     EXCEEDING_MARGIN_ERRORS = 3
+    ACTIVE = 4
 
 cdef class RetrainedSVMCore(SmoCore):    # the workspace: max_vectors + batch_size rows
     cdef Scheme scheme

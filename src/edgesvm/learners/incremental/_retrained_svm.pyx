@@ -31,6 +31,7 @@ SCHEMES = {
     "fixed_partition": FIXED_PARTITION,
     "exceeding_margin": EXCEEDING_MARGIN,
     "exceeding_margin_errors": EXCEEDING_MARGIN_ERRORS,
+    "active": ACTIVE,
 }
 
 

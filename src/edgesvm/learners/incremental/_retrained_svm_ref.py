@@ -21,7 +21,11 @@ class RetrainedSVMCoreRef(SmoCoreRef):
     def __init__(self, *common, C, kernel, tol, scheme, batch_size, max_vectors, max_iter):
         super().__init__(*common, C=C, kernel=kernel, tol=tol)
         self.batch_size, self.max_vectors, self.max_iter = batch_size, max_vectors, max_iter
-        self.takes_all, self.wants = scheme == "fixed_partition", WANTS[scheme]
+        self.scheme, self.takes_all = scheme, scheme == "fixed_partition"
+
+    def wants(self, yf):
+        """Whether the scheme keeps a sample of margin y f(x)"""
+        return WANTS[self.scheme](yf)
 
     # -- a cycle -----------------------------------------------------------------------------------
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from edgesvm.contract.params import not_negative, whole
 from edgesvm.contract.registry import registered
 from edgesvm.learner import exclusive
 from edgesvm.learners.incremental._incremental_svm import IncrementalSVMCore
-from edgesvm.learners.incremental.retrained_svm import RETRAINED, Arrays, RetrainedSVM
+from edgesvm.learners.incremental.retrained_svm import RETRAINED, SCHEMES, Arrays, RetrainedSVM
 
 __all__ = ["IncrementalSVM"]
 
@@ -31,6 +32,8 @@ class IncrementalSVM(RetrainedSVM):
         - "fixed_partition": all
         - "exceeding_margin": those inside the band, |f| <= 1
         - "exceeding_margin_errors": those inside it or misclassified, y f <= 1
+        - "active": a share of those misclassified and a share of those correctly classified, drawn
+          at random
     batch_size : int, optional
         Samples stored, besides the support vectors, before the model is retrained; default
         ``max_vectors``.
@@ -50,6 +53,11 @@ class IncrementalSVM(RetrainedSVM):
     max_iter : int, optional
         Largest number of iterations of the solver; ``converged_`` says whether it was enough.
         Default: 1,000,000 or 100 (``max_vectors`` + ``batch_size``), whichever is larger.
+    errors_kept, correct_kept : float, default 1.0 and 0.1
+        The two shares of "active", 0 to 1, not both zero; other schemes do not read them. With 1
+        and 0 it is "error_driven", with 1 and 1 "fixed_partition".
+    seed : int, default 0
+        Seed of the draws of "active", 0 to 2**32 - 1; their state is in the arena.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and the sums inside a kernel value. Kernel rows are always float32,
         coefficients and gradient float64.
@@ -70,6 +78,15 @@ class IncrementalSVM(RetrainedSVM):
     Domeniconi & Gunopulos 2001, section 2. The paper gives the last two schemes the same formula, y
     f <= 1, which includes the misclassified samples; its Table 1 shows that they differ. Hence |f|
     <= 1 for the third, which agrees with its small models there.
+
+    "active" is the scheme of Mitra, Murthy & Pal 2000 ("Data condensation in large databases by
+    incremental learning with support vector machines", ICPR) as Domeniconi & Gunopulos state it:
+    both a percentage of the misclassified and of the correctly classified data is retained, with
+    the support vectors; their own "error_driven" keeps the misclassified only. They give neither
+    percentage nor how the samples are chosen. Here the percentages are parameters, with defaults of
+    ours, and each sample is drawn by itself; classified means by the model of the moment. The
+    factor by which the same authors adapt such shares, from the support vectors' neighbours, is of
+    a later paper (2004) and not here.
 
     The first batch is stored whole. While it fills, it is solved at each doubling, so that there is
     a model from the second sample on. A cycle starts from the coefficients of the previous one.
@@ -92,10 +109,34 @@ class IncrementalSVM(RetrainedSVM):
     """
 
     _compiled = IncrementalSVMCore
-    _param_order = RETRAINED
+    _param_order = (*RETRAINED, "errors_kept", "correct_kept", "seed")
+    _absent: ClassVar[dict[str, Any]] = {"errors_kept": 1.0, "correct_kept": 0.1, "seed": 0}
+    _schemes = (*SCHEMES, "active")
+
+    errors_kept: float = 1.0
+    correct_kept: float = 0.1
+    seed: int = 0
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        whole("seed", self.seed, 0, (1 << 32) - 1)
+        shares = {"errors_kept": self.errors_kept, "correct_kept": self.correct_kept}
+        for name, share in shares.items():
+            if not_negative(name, share) > 1.0:
+                raise ValueError(f"{name}={share!r}: give a number from 0 to 1")
+        if not any(shares.values()):
+            raise ValueError("errors_kept and correct_kept are zero: no sample would be learned")
 
     def _own_arrays(self, n_features: int) -> Arrays:
-        return [("n_support", "i8", ()), ("n_held", "i8", ()), ("intercept", "f8", ())]
+        own: Arrays = [("n_support", "i8", ()), ("n_held", "i8", ()), ("intercept", "f8", ())]
+        return [*own, ("rng", "u8", (4,))] if self.scheme == "active" else own
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | {
+            "errors_kept": float(self.errors_kept),
+            "correct_kept": float(self.correct_kept),
+            "seed": int(self.seed),
+        }
 
     @exclusive
     def update(self: Self) -> Self:

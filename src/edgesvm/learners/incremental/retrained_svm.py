@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class RetrainedSVM(SmoLearner):
     n_iter_ = Counter("Iterations of the solver in the last training.")
 
     _capacity = "max_vectors"
+    _schemes: ClassVar[tuple[str, ...]] = SCHEMES
 
     scheme: str = "fixed_partition"
     batch_size: int | None = None
@@ -48,7 +49,7 @@ class RetrainedSVM(SmoLearner):
     def _check_params(self) -> None:
         super()._check_params()
         whole("max_vectors", self.max_vectors, 2, MAX_CAPACITY)
-        one_of("scheme", self.scheme, *SCHEMES)
+        one_of("scheme", self.scheme, *self._schemes)
         if self.batch_size is not None:
             whole("batch_size", self.batch_size, 1, MAX_CAPACITY)
         if self.cache is not None:

@@ -1,4 +1,4 @@
-"""Base of the two learners on the adiabatic solver: parameters, arrays, views."""
+"""Bases of the learners on the adiabatic solver and its margin set: parameters, arrays, views."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.params import whole
+from edgesvm.contract.params import positive, whole
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.learner import exclusive
 from edgesvm.learners.kernel_learner import KernelLearner
@@ -26,19 +26,16 @@ PER_SLOT = ("s_minus", "s_plus", "coef", "g", "off", "rate", "push", "row", "one
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdiabaticLearner(KernelLearner):
-    """Base of `TwinVectorMachine` and `IncrementalDecrementalSVM`."""
+class MarginSetLearner(KernelLearner):
+    """Base of the learners that keep a margin set with its factor."""
 
     n_path_events_ = Counter("Events: times a twin reached or left a step.")
     n_exchanges_ = Counter("Times two twins were exchanged along a null direction.")
-    n_overflowed_ = Counter("Paths undone because the margin set would have overflowed its room.")
     n_refactored_ = Counter("Times the factor of the margin set was recomputed.")
     n_refreshed_ = Counter("Times all decision values were recomputed.")
     n_from_scratch_ = Counter(
         "Times a path could not continue and everything was solved from scratch."
     )
-
-    max_margin: int | None = None
 
     @property
     def _slots(self) -> int:
@@ -47,11 +44,6 @@ class AdiabaticLearner(KernelLearner):
 
     def _capacity_range(self) -> tuple[int, int]:
         return 1, MAX_TWINS
-
-    def _check_shared(self) -> None:
-        if self.max_margin is not None:
-            whole("max_margin", self.max_margin, 1, MAX_TWINS)
-        self._kernel(1)
 
     def _solver_arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         slots = self._slots
@@ -68,11 +60,7 @@ class AdiabaticLearner(KernelLearner):
 
     def _pool_length(self) -> int:
         """Numbers in the block that the factor and the kernel rows of the margin set share."""
-        slots = self._slots
-        if self.max_margin is None:
-            return packed_length(slots)
-        most = min(int(self.max_margin), slots)
-        return most * slots + packed_length(most)
+        return packed_length(self._slots)
 
     # -- what was learned --------------------------------------------------------------------------
 
@@ -107,3 +95,51 @@ class AdiabaticLearner(KernelLearner):
         if larger, the sum of the coefficients as a share of all weights.
         """
         return float(self._fitted.kt_residual())
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdiabaticLearner(MarginSetLearner):
+    """Base of `TwinVectorMachine` and `IncrementalDecrementalSVM`."""
+
+    n_overflowed_ = Counter("Paths undone because the margin set would have overflowed its room.")
+
+    max_margin: int | None = None
+
+    def _check_shared(self) -> None:
+        if self.max_margin is not None:
+            whole("max_margin", self.max_margin, 1, MAX_TWINS)
+        self._kernel(1)
+
+    def _pool_length(self) -> int:
+        slots = self._slots
+        if self.max_margin is None:
+            return super()._pool_length()
+        most = min(int(self.max_margin), slots)
+        return most * slots + packed_length(most)
+
+
+class SampleVectors(MarginSetLearner):
+    """The vectors of a learner whose twins are samples, with weight on one side only."""
+
+    @property
+    def vectors_(self) -> np.ndarray:
+        """Stored samples, in the order learned, ndarray of shape (n, n_features), a copy."""
+        return self._held("vectors").copy()
+
+    @property
+    def labels_(self) -> np.ndarray:
+        """Their labels, ndarray of shape (n,)."""
+        return self._allocated.labels.of_slots((self._held("s_plus") > 0).astype(np.int8))
+
+    @property
+    def sample_weights_(self) -> np.ndarray:
+        """Their weights, ndarray of shape (n,), float64."""
+        return self._held("s_minus") + self._held("s_plus")
+
+
+def penalty(C: object) -> float:
+    """C as a float; ValueError unless 1 / C can be divided by."""
+    C = positive("C", C)
+    if not 1e-100 <= C <= 1e100:
+        raise ValueError(f"C={C!r}: give a number from 1e-100 to 1e100")
+    return C

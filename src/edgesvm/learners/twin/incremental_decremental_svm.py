@@ -9,12 +9,17 @@ import numpy as np
 
 from edgesvm.budget import MemoryBudgetError, format_bytes
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.contract.params import one_of, whole
 from edgesvm.contract.registry import registered
 from edgesvm.learner import exclusive
 from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.twin._incremental_decremental_svm import IncrementalDecrementalSVMCore
-from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner
+from edgesvm.learners.twin.adiabatic_learner import (
+    MAX_TWINS,
+    AdiabaticLearner,
+    SampleVectors,
+    penalty,
+)
 
 __all__ = ["IncrementalDecrementalSVM"]
 
@@ -23,7 +28,7 @@ Self = TypeVar("Self", bound="IncrementalDecrementalSVM")
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class IncrementalDecrementalSVM(AdiabaticLearner):
+class IncrementalDecrementalSVM(SampleVectors, AdiabaticLearner):
     """Kernel SVM that is exact after each sample learned or unlearned and each change of C.
 
     Parameters
@@ -182,26 +187,3 @@ class IncrementalDecrementalSVM(AdiabaticLearner):
         finally:
             memory[:] = before
         return decisions
-
-    @property
-    def vectors_(self) -> np.ndarray:
-        """Stored samples, in the order learned, ndarray of shape (n, n_features), a copy."""
-        return self._held("vectors").copy()
-
-    @property
-    def labels_(self) -> np.ndarray:
-        """Their labels, ndarray of shape (n,)."""
-        return self._allocated.labels.of_slots((self._held("s_plus") > 0).astype(np.int8))
-
-    @property
-    def sample_weights_(self) -> np.ndarray:
-        """Their weights, ndarray of shape (n,), float64."""
-        return self._held("s_minus") + self._held("s_plus")
-
-
-def penalty(C: object) -> float:
-    """C as a float; ValueError unless 1 / C can be divided by."""
-    C = positive("C", C)
-    if not 1e-100 <= C <= 1e100:
-        raise ValueError(f"C={C!r}: give a number from 1e-100 to 1e100")
-    return C
