@@ -77,13 +77,16 @@ class Registered:
         params = {"dtype": dtype, **self.params, **changes}
         return self._whole(params, engine)
 
-    def _whole(self, params: Mapping[str, Any], engine: str = "compiled") -> Any:
+    def _whole(self, params: dict[str, Any], engine: str = "compiled") -> Any:
         """The learner with all that is around it; the outermost decides the engine."""
         kinds = [kind for kind in (self.kind, self.wrapper, self.outer) if kind is not None]
         kinds[-1] = on(engine, kinds[-1])
+        around = dict(self.around)
+        if self.sized is not self.kind and self.capacity in params:
+            around[self.capacity] = params.pop(self.capacity)
         learner = kinds[0](**params)
-        for kind, around in zip(kinds[1:], (self.around, {}), strict=False):
-            learner = kind(**{kind._param_names()[0]: learner}, **around)
+        for kind, own in zip(kinds[1:], (around, {}), strict=False):
+            learner = kind(**{kind._param_names()[0]: learner}, **own)
         return learner
 
     def within(self, budget: Any, dtype: str, **changes: Any) -> Any:
@@ -113,12 +116,22 @@ class Registered:
         return learner.get_params()[self.argument] if self.argument else learner
 
     @property
+    def sized(self) -> type[Learner]:
+        """The class that has the capacity: the wrapper, if it has one of its own."""
+        return self.wrapper if self.wrapper is not None and self.wrapper._capacity else self.kind
+
+    @property
     def capacity(self) -> str:
         """The parameter that is made as large as fits; "" if there is none."""
-        return self.kind._capacity
+        return self.sized._capacity
 
     def capacity_of(self, learner: Any) -> int:
-        return getattr(self.inner(learner), self.capacity) if self.capacity else 0
+        if not self.capacity:
+            return 0
+        sized = self.inner(learner)
+        if self.sized is not self.kind:
+            sized = learner if self.outer is None else learner.get_params()["learner"]
+        return getattr(sized, self.capacity)
 
     def named(self, **params: Any) -> dict[str, Any]:
         """Parameters of `kind` by the names under which the whole learner has them."""

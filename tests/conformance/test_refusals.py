@@ -270,9 +270,10 @@ def test_refused_predictions_leave_rows_before_in_out(subject, learner):
 
 
 def counts(entry):
-    """Names of the parameters that are whole numbers."""
+    """Names of the parameters that are whole numbers, the capacity among them."""
     parameters = inspect.signature(entry.kind.__init__).parameters.items()
     whole = [name for name, parameter in parameters if type(parameter.default) is int]
+    whole += [entry.capacity] if entry.sized is not entry.kind else []
     return [name for name in whole if name not in entry.unread]
 
 

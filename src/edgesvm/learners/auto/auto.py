@@ -37,11 +37,11 @@ class Spot(NamedTuple):
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
 class Auto(Learner):
-    """Chooses its learner itself, inside one budget: `StreamSVM`, `KernelStreamSVM` and `FourierSVM`.
+    """Chooses its learner itself, inside one budget.
 
-    They learn side by side, each judged on every sample before it learns it, and whichever was
-    wrong least often lately answers. One that is clearly behind ends, and its bytes go to
-    `FourierSVM`. Scale the features first (`Standardized`).
+    `StreamSVM`, `KernelStreamSVM` and `FourierSVM` learn side by side, each judged on every sample
+    before it learns it, and whichever was wrong least often lately answers. One that is clearly
+    behind ends, and its bytes go to `FourierSVM`. Scale the features first (`Standardized`).
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ cdef extern from "steps.h" nogil:
 
 cdef int64_t RECENT
 cdef double LEAST_WEIGHT
-from edgesvm.learners.gradient.constants import LEAST_WEIGHT, RECENT
+from edgesvm.learners.gradient.constants import LEAST_WEIGHT, MOST_WEIGHT, RECENT
 
 
 cdef class AdaGradSVMCore(LearnerCore):
@@ -199,4 +199,6 @@ cdef class AdaGradSVMCore(LearnerCore):
         super().check()
         if (self.views["G"] < 0).any():
             raise CorruptModelError("a sum of squares is negative")
+        if any(abs(self.views[name]).max() > MOST_WEIGHT for name in ("w", "w_mean")):
+            raise CorruptModelError("the weights are too large")
         check_lapses(self.views["lapses"])

@@ -28,7 +28,8 @@ class AdaGradSVM(GradientLearner):
     loss : {"hinge", "logistic"}, default "hinge"
         Loss of a margin: the SVM's, or that of logistic regression.
     learning_rate : float, default 0.5
-        Factor of all steps; > 0. Of little influence, since steps are scaled by the gradients seen.
+        Factor of all steps; > 0, at most 1e6. Of little influence, since steps are scaled by the
+        gradients seen.
     n_classes : int, default 2
         Largest number of classes, 2 to 127. With more than two, each class has its own weights.
     dtype : {"float32", "float64"}, default "float32"

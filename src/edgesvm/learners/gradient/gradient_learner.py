@@ -8,6 +8,7 @@ from typing import Any
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import Learner
+from edgesvm.learners.gradient.constants import MOST_RATE
 from edgesvm.learners.lapses import mean_decides
 
 
@@ -30,7 +31,8 @@ class GradientLearner(Learner):
 
     def _check_params(self) -> None:
         one_of("loss", self.loss, "hinge", "logistic")
-        positive("learning_rate", self.learning_rate)
+        if positive("learning_rate", self.learning_rate) > MOST_RATE:
+            raise ValueError(f"learning_rate={self.learning_rate!r}: give at most 1e6")
         whole("n_classes", self.n_classes, 2, MOST_CLASSES)
 
     @property
