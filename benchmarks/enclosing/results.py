@@ -13,18 +13,24 @@ from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.progress import say
 from benchmarks.enclosing.data import SETS
 from benchmarks.enclosing.fits import Setting, apart
+from benchmarks.enclosing.systems import SYSTEMS
 
 
 class Results:
-    """Cells of both: those of SVC do not go by our build."""
+    """Cells of every system, which go by its own build."""
 
     def __init__(self, folder: Path, any_build: bool) -> None:
-        ours = build_id("learners/enclosing", "learners", "core")
-        self._ours = Cells(folder / "enclosing.jsonl", ours, any_build=any_build)
-        self._svc = Cells(folder / "enclosing_svc.jsonl", __version__)
+        self._cells = {
+            how: Cells(
+                folder / f"enclosing_{how.lower()}.jsonl",
+                build_id(system.folder, "learners", "core") if system.folder else __version__,
+                any_build=any_build,
+            )
+            for how, system in SYSTEMS.items()
+        }
 
     def _of(self, setting: Setting) -> Cells:
-        return self._svc if setting.how == "SVC" else self._ours
+        return self._cells[setting.how]
 
     def __contains__(self, setting: Setting) -> bool:
         return setting.key in self._of(setting)
@@ -45,12 +51,13 @@ class Results:
 
     @property
     def builds(self) -> int:
-        return len(self._ours.builds)
+        """The most of one system."""
+        return max(len(cells.builds) for cells in self._cells.values())
 
     def as_list(self) -> list[dict[str, Any]]:
         return [
             {"setting": key, "result": cells[key]}
-            for cells in (self._ours, self._svc)
+            for cells in self._cells.values()
             for key in cells
         ]
 

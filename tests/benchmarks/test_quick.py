@@ -16,7 +16,8 @@ from benchmarks.run import STUDIES, index  # noqa: E402
 
 pytest.importorskip("sklearn")
 pytest.importorskip("cobs")
-HELPERS = {"board", "data", "fits", "node", "quartiles", "results", "rows"}  # what studies import
+# What studies import.
+HELPERS = {"board", "data", "fits", "node", "quartiles", "results", "rows", "systems"}
 
 
 def test_every_module_is_a_study_or_a_helper():
