@@ -29,6 +29,7 @@ STUDIES = (
     "twin/stream",
     "twin/memory",
     "twin/table",
+    "twin/curves",
     "twin/dictionary",
     "incremental/exact",
     "incremental/window",
