@@ -30,6 +30,7 @@ STUDIES = (
     "twin/memory",
     "twin/table",
     "twin/curves",
+    "twin/rivals",
     "twin/dictionary",
     "incremental/exact",
     "incremental/window",

@@ -76,10 +76,10 @@ class Exact(Curve):
         return IncrementalDecrementalSVM(max_vectors=self.budget, kernel=kernel, C=self.C)
 
     def paper(self) -> float:
-        return float(PAPER["others"][IDSVM][SETS.index(self.task.name)])
+        return float(PAPER["others"]["rbf"][IDSVM][SETS.index(self.task.name)])
 
     def paper_rows(self) -> int | None:
-        return PAPER["others"]["IDSVM rows"][SETS.index(self.task.name)]
+        return PAPER["others"]["rbf"]["IDSVM rows"][SETS.index(self.task.name)]
 
 
 def curves_of(task: TwinTask, held: int) -> list[Curve]:

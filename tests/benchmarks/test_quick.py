@@ -17,7 +17,7 @@ from benchmarks.run import STUDIES, index  # noqa: E402
 pytest.importorskip("sklearn")
 pytest.importorskip("cobs")
 # What studies import.
-HELPERS = {"board", "data", "fits", "node", "quartiles", "results", "rows", "systems"}
+HELPERS = {"board", "data", "fits", "node", "quartiles", "results", "rival_fits", "rows", "systems"}
 
 
 def test_every_module_is_a_study_or_a_helper():
