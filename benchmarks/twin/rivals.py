@@ -35,7 +35,7 @@ TITLES = {
     "linear": "Table 4: linear kernel",
 }
 ABOUT = (
-    "Accuracy in per cent, mean and deviation over {orders} random orders (brackets: over so many); "
+    "Accuracy in per cent, mean and deviation over {orders} random orders (brackets: how many); "
     "seconds of the processor, to learn. B = {budget} for Forgetron, Random and TVM. > N s: out of "
     "time after N seconds of the processor. IDSVM was stopped at {held:,} rows, or after {limits} "
     "s; the rows that it had learned stand beside its figures, as in the paper. Does not show: "

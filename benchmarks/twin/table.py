@@ -91,7 +91,7 @@ class Column:
 
     def ours(self, name: str) -> str:
         if name not in self.results:
-            return "-"
+            return "not run"
         scores = [result["accuracy"] for result in self.results[name]]
         if len(scores) == 1:
             return f"{scores[0]:.2f} (1)"
