@@ -50,9 +50,13 @@ class Results:
         self._of(setting)[setting.key] = result
 
     @property
-    def builds(self) -> int:
-        """The most of one system."""
-        return max(len(cells.builds) for cells in self._cells.values())
+    def builds(self) -> str:
+        """Cells by the build that made them, of the systems with cells of another than this."""
+        return "; ".join(
+            f"{how} {', '.join(f'{n} of {build}' for build, n in cells.builds.items())}"
+            for how, cells in self._cells.items()
+            if set(cells.builds) - {cells.build}
+        )
 
     def as_list(self) -> list[dict[str, Any]]:
         return [

@@ -237,8 +237,8 @@ def report(names: list[str], widths: list[float], results: Results, skipped: lis
     tables[-1] = replace(tables[-1], note=faster(done, widths[0], results))
     tables.append(costs(done, widths[0], results))
     about = list(ABOUT)
-    if results.builds > 1:
-        about.append(f"Cells of {results.builds} builds of the learners.")
+    if results.builds:
+        about.append(f"Cells of other builds of the learners: {results.builds}.")
     title = "Tables 2 to 4: core and ball vector machines"
     return Report("enclosing/table", title, tables, about, results.as_list(), skipped)
 
