@@ -42,8 +42,9 @@ ABOUT = [
     "time after N seconds of the processor, or so with a larger epsilon. The tolerance is the "
     "paper's, epsilon alone (`margin_tol=None`). SVC's rows are sparse for w3a, reuters and web, "
     "ours dense.",
-    "The paper does not say how it ran LASVM. Ours: C and kernel as the others, one pass over a "
-    "random order, then `finish()`, tau = 1e-3, room for 16,384 rows. In the paper's columns, N/A: "
+    "The paper does not say how it ran LASVM. Ours has C and kernel of the others, and what its "
+    "authors' program has by default: one pass over a random order, then `finish()`, tau = 1e-3; "
+    "and room for 16,384 rows. In the paper's columns, N/A: "
     "its LASVM had two classes only, and it does not report the support vectors of SimpleSVM; -: "
     "not enough memory, or longer than 10,000 s.",
     "Does not show: other rounds of Algorithm 4 (one, as in the paper), what a larger cache would "
