@@ -66,9 +66,7 @@ class Results:
             return f"{np.mean(values):,.0f}{at}"
         if what == "seconds":
             return f"{np.median(values):.2f}{at}"
-        if len(values) > 1:
-            return mean_deviation(values, self.orders) + at
-        return f"{values[0]:.2f}" + (" (1)" if self.orders > 1 else "") + at
+        return mean_deviation(values, self.orders) + at
 
 
 def columns_of(kernel: str) -> list[str]:
