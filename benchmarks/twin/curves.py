@@ -213,6 +213,8 @@ def draw(found: Sets, path: Path) -> None:
     for axis in grid[:, 0]:
         axis.set_ylabel("accuracy, %", fontsize=9)
     handles, labels = grid[0][0].get_legend_handles_labels()
+    handles += plt.plot([], [], "x", color="#555555", markersize=6)
+    labels += ["the paper's end"]
     fig.legend(handles, labels, loc="upper center", ncols=len(labels), fontsize=8.5, frameon=False)
     fig.tight_layout(rect=(0, 0, 1, 1 - 0.3 / fig.get_figheight()))
     fig.savefig(path, dpi=150)
