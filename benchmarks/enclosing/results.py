@@ -50,6 +50,12 @@ class Results:
         self._of(setting)[setting.key] = result
 
     @property
+    def limits(self) -> list[int]:
+        """Of all fits that were out of time."""
+        cells = (result for of in self._cells.values() for result in map(of.__getitem__, of))
+        return sorted({int(result["limit"]) for result in cells if "limit" in result})
+
+    @property
     def builds(self) -> str:
         """Cells by the build that made them, of the systems with cells of another than this."""
         return "; ".join(

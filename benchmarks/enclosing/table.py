@@ -38,8 +38,8 @@ SHORTEST_FIRST += ["usps, 10 classes", "ijcnn1", "web", "intrusion", "usps"]
 ABOUT = [
     "Accuracies of ours are means and deviations over up to five seeds of the draws, where fits "
     "are short; times are medians, seconds of the processor, of a fit without reading. \\*: not "
-    "every row is known to be inside, or LASVM had no room for all that it stored. > N s: out of "
-    "time after N seconds of the processor, or so with a larger epsilon. The tolerance is the "
+    "every row is known to be inside, or LASVM was not finished after a million steps. > N s: out "
+    "of time after N seconds of the processor, or so with a larger epsilon. The tolerance is the "
     "paper's, epsilon alone (`margin_tol=None`). SVC's rows are sparse for w3a, reuters and web, "
     "ours dense.",
     "The paper does not say how it ran LASVM. Ours has C and kernel of the others, and what its "
@@ -238,6 +238,9 @@ def report(names: list[str], widths: list[float], results: Results, skipped: lis
     tables[-1] = replace(tables[-1], note=faster(done, widths[0], results))
     tables.append(costs(done, widths[0], results))
     about = list(ABOUT)
+    if results.limits:
+        limits = ", ".join(map(str, results.limits))
+        about.append(f"Limits of the fits that were out of time: {limits} s.")
     if results.builds:
         about.append(f"Cells of other builds of the learners: {results.builds}.")
     title = "Tables 2 to 4: core and ball vector machines"
