@@ -38,15 +38,15 @@ SHORTEST_FIRST += ["usps, 10 classes", "ijcnn1", "web", "intrusion", "usps"]
 ABOUT = [
     "Accuracies of ours are means and deviations over up to five seeds of the draws, where fits "
     "are short; times are medians, seconds of the processor, of a fit without reading. \\*: not "
-    "every row is known to be inside, or LASVM was not finished after a million steps. > N s: out "
-    "of time after N seconds of the processor, or so with a larger epsilon. The tolerance is the "
-    "paper's, epsilon alone (`margin_tol=None`). SVC's rows are sparse for w3a, reuters and web, "
-    "ours dense.",
+    "every row is known to be inside, or LASVM was not finished after a million steps, or had too "
+    "little room. > N s: out of time after N seconds of the processor, or so with a larger "
+    "epsilon. The tolerance is the paper's, epsilon alone (`margin_tol=None`). SVC's rows are "
+    "sparse for w3a, reuters and web, ours dense.",
     "The paper does not say how it ran LASVM. Ours has C and kernel of the others, and what its "
     "authors' program has by default: one pass over a random order, then `finish()`, tau = 1e-3; "
-    "and room for 16,384 rows. In the paper's columns, N/A: "
-    "its LASVM had two classes only, and it does not report the support vectors of SimpleSVM; -: "
-    "not enough memory, or longer than 10,000 s.",
+    "and room for 16,384 rows. In the paper's columns, N/A: its LASVM had two classes only, and it "
+    "does not report the support vectors of SimpleSVM; -: not enough memory, or longer than "
+    "10,000 s.",
     "Does not show: other rounds of Algorithm 4 (one, as in the paper), what a larger cache would "
     "do.",
 ]
