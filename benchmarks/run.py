@@ -29,6 +29,8 @@ STUDIES = (
     "twin/stream",
     "twin/memory",
     "twin/table",
+    "twin/curves",
+    "twin/rivals",
     "twin/dictionary",
     "incremental/exact",
     "incremental/window",

@@ -42,13 +42,13 @@ def arguments(
 def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """The arguments, in a process whose BLAS runs one thread.
 
-    `args.cells` is the folder where a long study keeps what it has finished: a quick run keeps
-    nothing beside its report.
+    `args.cells` is the folder where a long study keeps what it has finished; that of a quick run
+    is its own, or a full run would take its cells for its own.
     """
     args = parser.parse_args()
     use_one_thread()
     args.out = args.out or (OUT if args.quick else RESULTS)
-    args.cells = args.out if args.quick else OUT
+    args.cells = args.out / "quick" if args.quick else OUT
     args.cells.mkdir(parents=True, exist_ok=True)
     return args
 

@@ -38,7 +38,7 @@ class Cells:
     """
 
     def __init__(self, path: Path, build: str, *, any_build: bool = False) -> None:
-        self._path, self._build = path, build
+        self._path, self.build = path, build
         self._known: dict[tuple, dict[str, Any]] = {}
         self._builds: dict[tuple, str] = {}
         for line in path.read_text().splitlines() if path.exists() else []:
@@ -57,9 +57,9 @@ class Cells:
         return self._known[key]
 
     def __setitem__(self, key: tuple, result: dict[str, Any]) -> None:
-        self._known[key], self._builds[key] = result, self._build
+        self._known[key], self._builds[key] = result, self.build
         with self._path.open("a") as file:
-            file.write(json.dumps({"build": self._build, "key": key, "result": result}) + "\n")
+            file.write(json.dumps({"build": self.build, "key": key, "result": result}) + "\n")
 
     def __iter__(self) -> Iterator[tuple]:
         return iter(self._known)

@@ -8,10 +8,12 @@ import numpy as np
 
 
 def mean_deviation(values: Sequence[float], n_wanted: int | None = None) -> str:
-    """Mean and sample deviation; the number of values in brackets where it is not `n_wanted`."""
-    deviation = np.std(values, ddof=1) if len(values) > 1 else 0.0
+    """Mean and sample deviation, which one value has not; the number of values in brackets where it
+    is not `n_wanted`.
+    """
     counted = "" if n_wanted in (None, len(values)) else f" ({len(values)})"
-    return f"{np.mean(values):.2f} ± {deviation:.2f}{counted}"
+    deviation = f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.2f}{deviation}{counted}"
 
 
 def float_bytes(values: Iterable[object]) -> int:

@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from statistics import median
 from typing import Any
 
@@ -17,17 +15,19 @@ import numpy as np
 from benchmarks.common.data import Split
 from benchmarks.common.process import in_a_process, limited, unlimited
 from benchmarks.enclosing.data import SETS, mean_square_distance, nested
-from edgesvm import RBF, BallVectorMachine, CoreVectorMachine, OneVsOne
-from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
+from benchmarks.enclosing.systems import SYSTEMS
+from edgesvm import RBF, OneVsOne
 
 CACHE_MIB = 200
-MAX_CORE = 16_384
+MOST_HELD = 16_384  # rows
 SEEDS, ENOUGH_S = 5, 5.0  # fits of a cell, fewer once they have taken so long
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One fit. `epsilon` = 0 is SVC's, `width` is of the kernel, in beta, `rows` = 0 are all."""
+    """One fit. `epsilon` is 0 where a system has none, `width` is of the kernel, in beta, and
+    `rows` = 0 are all.
+    """
 
     set: str
     how: str
@@ -43,19 +43,6 @@ class Setting:
     def split(self) -> Split:
         split = SETS[self.set].load()
         return nested(split, self.rows) if self.rows else split
-
-
-def enclosing(kind: type[EnclosingMachine], setting: Setting, **params: Any) -> EnclosingMachine:
-    """With the paper's tolerance."""
-    return kind(epsilon=setting.epsilon, margin_tol=None, C=setting.C, **params)
-
-
-# Column: what makes its two-class learner of a setting and kernel, max_core, cache and seed.
-# Another system is one more entry.
-LEARNERS: dict[str, Callable[..., Any]] = {
-    "BVM": partial(enclosing, BallVectorMachine),
-    "CVM": partial(enclosing, CoreVectorMachine),
-}
 
 
 def measure(setting: Setting, limit: int) -> dict[str, Any]:
@@ -86,6 +73,9 @@ def measure_ours(setting: Setting, gamma: float, split: Split, limit: int) -> di
 
 def fitted(setting: Setting, gamma: float, split: Split, seed: int, limit: int) -> dict[str, Any]:
     X, y, X_test, y_test = split
+    if SYSTEMS[setting.how].shuffled:
+        order = np.random.default_rng(seed).permutation(len(X))
+        X, y = X[order], y[order]
     model = learner(setting, gamma, y, seed)
     n_classes = int(y.max()) + 1
     model.allocate(X.shape[1], classes=list(range(n_classes)))
@@ -95,18 +85,20 @@ def fitted(setting: Setting, gamma: float, split: Split, seed: int, limit: int) 
         nonlocal passes
         passes = n_passes
 
+    tells = SYSTEMS[setting.how].tells_passes and n_classes == 2
     begin = limited(limit)
-    model.fit(X, y, progress=note if n_classes == 2 else None)
-    seconds = unlimited(begin)
+    model.fit(X, y, **({"progress": note} if tells else {}))
     parts = [model] if n_classes == 2 else model.parts_
+    as_promised = [ended(part) for part in parts]
+    seconds = unlimited(begin)
     return {
         "accuracy": 100 * float((model.predict(X_test) == y_test).mean()),
         "seconds": seconds,
-        "support": len(model.support_) if n_classes == 2 else n_distinct(model, y),
-        "core": sum(part.n_core_ for part in parts),
-        "iterations": sum(part.n_iter_ for part in parts),
-        "converged": all(part.enclosed_ for part in parts),
-        "passes": passes,  # of two classes only
+        "support": n_support(model, y),
+        "core": sum(held(part) for part in parts),
+        "iterations": sum(steps(part) for part in parts),
+        "converged": all(as_promised),
+        "passes": passes,  # 0 where they are not told
         "bytes": model.nbytes,
     }
 
@@ -116,32 +108,58 @@ def learner(setting: Setting, gamma: float, y: np.ndarray, seed: int) -> Any:
     per_class = np.bincount(y)
     n_classes = len(per_class)
     n_pairs = n_classes * (n_classes - 1) // 2
-    max_core = min(MAX_CORE, int(np.sort(per_class)[-2:].sum()))
-    cache = max((CACHE_MIB << 20) // n_pairs, 128 * max_core)
-    params = {"kernel": RBF(gamma), "max_core": max_core, "cache": cache, "seed": seed}
-    part = LEARNERS[setting.how](setting, **params)
+    room = min(MOST_HELD, int(np.sort(per_class)[-2:].sum()))
+    part = SYSTEMS[setting.how].make(
+        epsilon=setting.epsilon,
+        C=setting.C,
+        kernel=RBF(gamma),
+        room=room,
+        cache=max((CACHE_MIB << 20) // n_pairs, 128 * room),
+        seed=seed,
+    )
     return part if n_classes == 2 else OneVsOne(learner=part, n_classes=n_classes)
 
 
-def n_distinct(model: OneVsOne, y: np.ndarray) -> int:
-    """Rows that are a support vector of any pair, as LIBSVM counts them."""
-    n_classes = model.n_classes
-    pairs = [(i, j) for j in range(n_classes) for i in range(j)]
+def ended(part: Any) -> bool:
+    """Take the steps that an online learner has left; whether the learner is what it promises to
+    be, and had room for all that it wanted to hold."""
+    whole = part.finish() if hasattr(part, "finish") else getattr(part, "enclosed_", True)
+    return whole and not getattr(part, "n_given_up_", 0)
+
+
+def held(part: Any) -> int:
+    return part.n_core_ if hasattr(part, "n_core_") else part.dual_coef_.size
+
+
+def steps(part: Any) -> int:
+    return part.n_iter_ if hasattr(part, "n_iter_") else part.n_updates_
+
+
+def n_support(model: Any, y: np.ndarray) -> int:
+    """Rows that are a support vector of any part, as LIBSVM counts them: by their numbers, or
+    where a learner does not keep those, by their values."""
+    is_pairs = isinstance(model, OneVsOne)
+    parts = model.parts_ if is_pairs else [model]
+    if not hasattr(parts[0], "support_"):
+        vectors = [part.support_vectors_[part.dual_coef_[0] != 0] for part in parts]
+        return len(np.unique(np.vstack(vectors), axis=0)) if is_pairs else len(vectors[0])
+    if not is_pairs:
+        return len(model.support_)
+    pairs = [(i, j) for j in range(model.n_classes) for i in range(j)]
     is_support = np.zeros(len(y), bool)
-    for (i, j), part in zip(pairs, model.parts_, strict=True):
+    for (i, j), part in zip(pairs, parts, strict=True):
         is_support[np.flatnonzero((y == i) | (y == j))[part.support_]] = True
     return int(is_support.sum())
 
 
 def measure_svc(setting: Setting, gamma: float, split: Split, limit: int) -> dict[str, Any]:
     from scipy.sparse import csr_matrix
-    from sklearn.svm import SVC
 
     X, y, X_test, y_test = split
     X, X_test = X.astype(np.float64), X_test.astype(np.float64)
     if SETS[setting.set].is_sparse:
         X, X_test = csr_matrix(X), csr_matrix(X_test)
-    model = SVC(C=setting.C, gamma=gamma, cache_size=CACHE_MIB)
+    model = SYSTEMS["SVC"].make(C=setting.C, kernel=RBF(gamma), cache=CACHE_MIB << 20)
     begin = limited(limit)
     model.fit(X, y)
     seconds = unlimited(begin)

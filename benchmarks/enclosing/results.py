@@ -13,18 +13,24 @@ from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.progress import say
 from benchmarks.enclosing.data import SETS
 from benchmarks.enclosing.fits import Setting, apart
+from benchmarks.enclosing.systems import SYSTEMS
 
 
 class Results:
-    """Cells of both: those of SVC do not go by our build."""
+    """Cells of every system, which go by its own build."""
 
     def __init__(self, folder: Path, any_build: bool) -> None:
-        ours = build_id("learners/enclosing", "learners", "core")
-        self._ours = Cells(folder / "enclosing.jsonl", ours, any_build=any_build)
-        self._svc = Cells(folder / "enclosing_svc.jsonl", __version__)
+        self._cells = {
+            how: Cells(
+                folder / f"enclosing_{how.lower()}.jsonl",
+                build_id(system.folder, "learners", "core") if system.folder else __version__,
+                any_build=any_build,
+            )
+            for how, system in SYSTEMS.items()
+        }
 
     def _of(self, setting: Setting) -> Cells:
-        return self._svc if setting.how == "SVC" else self._ours
+        return self._cells[setting.how]
 
     def __contains__(self, setting: Setting) -> bool:
         return setting.key in self._of(setting)
@@ -44,13 +50,24 @@ class Results:
         self._of(setting)[setting.key] = result
 
     @property
-    def builds(self) -> int:
-        return len(self._ours.builds)
+    def limits(self) -> list[int]:
+        """Of all fits that were out of time."""
+        cells = (result for of in self._cells.values() for result in map(of.__getitem__, of))
+        return sorted({int(result["limit"]) for result in cells if "limit" in result})
+
+    @property
+    def builds(self) -> str:
+        """Cells by the build that made them, of the systems with cells of another than this."""
+        return "; ".join(
+            f"{how} {', '.join(f'{n} of {build}' for build, n in cells.builds.items())}"
+            for how, cells in self._cells.items()
+            if set(cells.builds) - {cells.build}
+        )
 
     def as_list(self) -> list[dict[str, Any]]:
         return [
             {"setting": key, "result": cells[key]}
-            for cells in (self._ours, self._svc)
+            for cells in self._cells.values()
             for key in cells
         ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from time import perf_counter, process_time
 from typing import Any
@@ -55,6 +55,9 @@ class Setting:
         )
 
 
+Measure = Callable[[Any, Split], dict[str, Any]]  # of a setting; accuracy and seconds among them
+
+
 def measure(setting: Setting, split: Split) -> dict[str, Any]:
     X, y, X_test, y_test = split
     learner = setting.learner()
@@ -75,13 +78,21 @@ def measure(setting: Setting, split: Split) -> dict[str, Any]:
     }
 
 
-def run(settings: list[Setting], cells: Cells, orders: int, jobs: int) -> list[str]:
-    """Fill in what is missing, set by set and order by order; what was left out, and why."""
+def run(
+    settings: Sequence[Setting],
+    cells: Cells,
+    orders: int,
+    jobs: int,
+    measure: Measure = measure,
+) -> list[str]:
+    """Fill in what is missing, set by set and order by order; what was left out, and why. Another
+    `measure` needs `jobs` = 1.
+    """
     absent = without_data(settings)
     settings = [s for s in settings if s.task.name not in absent]
     n_left = sum(s.key(seed) not in cells for s in settings for seed in range(orders))
     begin = perf_counter()
-    for n_done, (key, result) in enumerate(measured(settings, cells, orders, jobs), start=1):
+    for n_done, (key, result) in enumerate(measured(settings, cells, orders, jobs, measure), 1):
         cells[key] = result
         minutes = (perf_counter() - begin) / 60
         say(
@@ -91,7 +102,7 @@ def run(settings: list[Setting], cells: Cells, orders: int, jobs: int) -> list[s
     return [f"{name}: {why}" for name, why in absent.items()]
 
 
-def without_data(settings: list[Setting]) -> dict[str, str]:
+def without_data(settings: Sequence[Setting]) -> dict[str, str]:
     """Why a set cannot be had, by its name."""
     absent = {}
     for task in {s.task.name: s.task for s in settings}.values():
@@ -102,7 +113,7 @@ def without_data(settings: list[Setting]) -> dict[str, str]:
 
 
 def measured(
-    settings: list[Setting], cells: Cells, orders: int, jobs: int
+    settings: list[Setting], cells: Cells, orders: int, jobs: int, measure: Measure
 ) -> Iterator[tuple[tuple, dict[str, Any]]]:
     batches = [
         ([s for s in settings if s.task is task and s.key(seed) not in cells], seed)
@@ -112,7 +123,7 @@ def measured(
     batches = [batch for batch in batches if batch[0]]
     if jobs == 1:
         for batch in batches:
-            yield from measure_batch(*batch)
+            yield from measure_batch(*batch, measure)
         return
     work = [([(*s.key(seed)[:4], s.factor) for s in group], seed) for group, seed in batches]
     with ProcessPoolExecutor(jobs) as pool:
@@ -120,7 +131,9 @@ def measured(
             yield from results
 
 
-def measure_batch(group: list[Setting], seed: int) -> Iterator[tuple[tuple, dict[str, Any]]]:
+def measure_batch(
+    group: list[Setting], seed: int, measure: Measure
+) -> Iterator[tuple[tuple, dict[str, Any]]]:
     """All that is wanted of one order of one set, which is loaded once."""
     split = group[0].task.split(seed)
     for setting in group:
@@ -128,4 +141,4 @@ def measure_batch(group: list[Setting], seed: int) -> Iterator[tuple[tuple, dict
 
 
 def in_a_worker(keys: list[tuple], seed: int) -> list[tuple[tuple, dict[str, Any]]]:
-    return list(measure_batch([Setting(TASKS[key[0]], *key[1:]) for key in keys], seed))
+    return list(measure_batch([Setting(TASKS[key[0]], *key[1:]) for key in keys], seed, measure))

@@ -91,10 +91,8 @@ class Column:
 
     def ours(self, name: str) -> str:
         if name not in self.results:
-            return "-"
+            return "not run"
         scores = [result["accuracy"] for result in self.results[name]]
-        if len(scores) == 1:
-            return f"{scores[0]:.2f} (1)"
         return mean_deviation(scores, self.n_orders)
 
     def averages(self) -> tuple[float, float]:

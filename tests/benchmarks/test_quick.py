@@ -24,8 +24,10 @@ HELPERS = {
     "node",
     "quartiles",
     "results",
+    "rival_fits",
     "rows",
     "streams",
+    "systems",
 }  # what studies import
 
 

@@ -83,8 +83,8 @@ class SimpleSVM(SampleVectors):
     of the rows the first. The initial pair of samples, one of each class, are the first.
 
     Weights must be between 1e-100 and 1e100. Bytes: see ``plan``; 168 + M (D s + 101) +
-    4 M (M + 1), M = max_vectors, s = 4 or 8. Time of a row: n kernel values; of a violator, n m in addition for
-    each sample that enters or leaves the working set.
+    4 M (M + 1), M = max_vectors, s = 4 or 8. Time of a row: n kernel values; of a violator, n m in
+    addition for each sample that enters or leaves the working set.
 
     Examples
     --------
