@@ -3,6 +3,7 @@ bytes."""
 
 import edgesvm_command  # noqa: F401  (first: it handles Ctrl-C during the imports of the command)
 from edgesvm.budget import MemoryPlan
+from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.errors import (
     CorruptModelError,
     FormatVersionError,
@@ -47,6 +48,7 @@ __all__ = [
     "RBF",
     "BallVectorMachine",
     "BatchSVM",
+    "Calibrated",
     "CoreVectorMachine",
     "CorruptModelError",
     "Forgetron",

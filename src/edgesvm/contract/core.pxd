@@ -36,6 +36,8 @@ cdef class LearnerCore:
     # the arena. `decide` writes one decision value, in a multiclass learner a score per class.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
+    # Shares of the labels, sorted, (labels.n,); only of a learner that has probabilities.
+    cdef Status probabilities(self, const void *x, double *out) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
 
@@ -103,7 +105,14 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status decide_rows(
-        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i) except *
+        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=*
+    ) except *
+
+    @cython.final
+    cdef int n_values(self, bint probable) noexcept nogil
+
+    @cython.final
+    cdef int refuse(self, Status status) except -1
 
     @cython.final
     cdef int check_fitted(self) except -1

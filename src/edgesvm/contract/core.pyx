@@ -75,6 +75,9 @@ cdef class LearnerCore:
         value[0] = 0.0
         return UNCHANGED
 
+    cdef Status probabilities(self, const void *x, double *out) noexcept nogil:
+        return UNCHANGED
+
     cdef bint decides_alone(self) noexcept nogil:
         return False
 
@@ -164,7 +167,11 @@ cdef class LearnerCore:
     cdef int answer_row(self, cnp.ndarray row, double *out) except -1:
         """`answer`; raises for a refused sample."""
         self.check_fitted()
-        cdef Status status = self.answer(cnp.PyArray_DATA(row), out)
+        self.refuse(self.answer(cnp.PyArray_DATA(row), out))
+        return 0
+
+    cdef int refuse(self, Status status) except -1:
+        """Raise if it is that of a refused sample."""
         if status > CHANGED:
             raise refusal(status, f"{self.owner}: the sample", self.dtype, self.labels.in_slots)
         return 0
@@ -263,6 +270,22 @@ cdef class LearnerCore:
         label = self.labels.values[self.winner(answers, &score)]
         return label, score
 
+    def probabilities_one(self, x, out=None):
+        """Probabilities of one sample's labels, ndarray of shape (n_labels,); `out` if given."""
+        cdef cnp.ndarray row = self.row_to_decide(x)
+        cdef Status status
+        if self.successor is not None:
+            return self.successor.probabilities_one(x, out)
+        self.check_fitted()
+        if out is None:
+            out = np.empty(self.labels.n)
+        elif not self.is_out(out, 1, self.labels.n):
+            as_out(out, (self.labels.n,))
+        status = self.probabilities(
+            cnp.PyArray_DATA(row), <double *> cnp.PyArray_DATA(<cnp.ndarray> out))
+        self.refuse(status)
+        return out
+
     def learn_many(
         self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None, newcomers=()
     ):
@@ -335,22 +358,34 @@ cdef class LearnerCore:
         row : int, the number of the refused row, or n
         status : Status of the refused row
         """
+        return self.values_many(X, out, False)
+
+    def probabilities_many(self, X not None, out=None):
+        """As `decide_many`, of the labels' probabilities; `out` has shape (n, n_labels)."""
+        return self.values_many(X, out, True)
+
+    def values_many(self, X, out, bint probable):
         cdef int64_t n = len(X), i = 0
         cdef Status status
         cdef bint alone = self.begin_deciding()
         try:
             if self.successor is not None:
-                return self.successor.decide_many(X, out)
+                return self.successor.values_many(X, out, probable)
             self.check_fitted()
-            shape = (n, self.n_answers())[:1 if self.n_answers() == 1 else 2]
+            shape = (n, self.n_values(probable))
+            if not probable and shape[1] == 1:
+                shape = (n,)
             if out is None:
                 out = np.empty(shape)
-            elif not self.is_out(as_out(out, shape), len(shape), n * self.n_answers()):
+            elif not self.is_out(as_out(out, shape), len(shape), n * self.n_values(probable)):
                 raise changed(self.owner)
-            status = self.decide_rows(X, n, out, None, &i)
+            status = self.decide_rows(X, n, out, None, &i, probable)
             return out, i, status
         finally:
             self.end_deciding(alone)
+
+    cdef int n_values(self, bint probable) noexcept nogil:
+        return self.labels.n if probable else self.n_answers()
 
     def predict_many(self, X not None):
         """Labels of rows of X, ndarray of shape (n,); and row and status as in `decide_many`."""
@@ -368,10 +403,10 @@ cdef class LearnerCore:
             self.end_deciding(alone)
 
     cdef Status decide_rows(
-        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i
+        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=False
     ) except *:
-        """Decision values into `out`, or what they predict into `slots`."""
-        cdef int64_t n_values = self.n_answers()
+        """Decision values or probabilities into `out`, or what is predicted into `slots`."""
+        cdef int64_t n_values = self.n_values(probable)
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
@@ -396,7 +431,7 @@ cdef class LearnerCore:
                 if x == NULL:
                     with gil:
                         raise changed(self.owner)
-                status = self.answer(x, answer)
+                status = self.probabilities(x, answer) if probable else self.answer(x, answer)
                 if status > CHANGED:
                     break
                 if slot != NULL:
