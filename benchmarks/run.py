@@ -20,6 +20,7 @@ STUDIES = (
     "link/decoder",
     "link/reading",
     "preprocessing/spikes",
+    "calibration/platt",
     "stream/speed",
     "stream/kernel",
     "stream/kernel_every",

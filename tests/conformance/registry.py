@@ -17,6 +17,7 @@ from edgesvm import (
     RBF,
     BallVectorMachine,
     BatchSVM,
+    Calibrated,
     CoreVectorMachine,
     Forgetron,
     FourierSVM,
@@ -500,6 +501,34 @@ REGISTERED = [
     Registered(
         "Standardized-FourierSVM", FourierSVM, {"n_directions": 20}, wrapper=Standardized, **WAVES
     ),
+    Registered("Calibrated", StreamSVM, {"C": 10.0}, wrapper=Calibrated),
+    Registered(
+        "Calibrated-cost",
+        PassiveAggressive,
+        {"C": 0.3, "class_weight": "balanced"},
+        wrapper=Calibrated,
+        around={"cost": {-1: 3.0}},
+    ),
+    Registered(
+        "Calibrated-recall",
+        KernelStreamSVM,
+        {"max_vectors": 12, "gamma": 0.5},
+        wrapper=Calibrated,
+        around={"min_recall": {1: 0.9}},
+        unread=("degree",),
+    ),
+    Registered(
+        "Calibrated-classes",
+        FourierSVM,
+        {"n_directions": 12, "n_classes": 3, "gamma": 0.2, "class_weight": "balanced"},
+        n_classes=3,
+        wrapper=Calibrated,
+        around={"min_recall": {4: 0.9}},
+        unread=("n_classes",),
+        **WAVES,
+    ),
+    Registered("Calibrated-Standardized", StreamSVM, wrapper=Standardized, outer=Calibrated),
+    Registered("Calibrated-OneVsOne", StreamSVM, **MANY[OneVsOne, 3], outer=Calibrated),
     Registered("OneVsOne", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 4]),
     Registered("OneVsOne-lookahead", StreamSVM, {"lookahead": 3}, **MANY[OneVsOne, 3]),
     Registered("OneVsOne-two", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 2]),
@@ -533,6 +562,7 @@ DOORS = (
     "OneVsOne",
     "OneVsRest-BatchSVM",
     "Standardized-OneVsOne",
+    "Calibrated-classes",
 )
 
 # For hostile snapshots: one entry for each implementation of `check`, and for each form of an arena
@@ -560,6 +590,7 @@ CHECKS = (
     "LASVM",
     "Standardized",
     "RobustStandardized",
+    "Calibrated-recall",
     "FourierSVM-classes",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",

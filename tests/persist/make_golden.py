@@ -16,6 +16,7 @@ from edgesvm import (
     RBF,
     BallVectorMachine,
     BatchSVM,
+    Calibrated,
     CoreVectorMachine,
     Forgetron,
     FourierSVM,
@@ -149,6 +150,13 @@ GOLDEN: dict[str, Learner] = {
         max_vectors=7, kernel=RBF(0.25), when_full="random", seed=3
     ),
     "forgetron_f64": Forgetron(max_vectors=7, kernel=RBF(0.25), dtype="float64"),
+    "calibrated_cost_f32": Calibrated(
+        learner=Standardized(learner=StreamSVM()), cost={"hot": 20.0, "cold": 1}
+    ),
+    "calibrated_recall_f64": Calibrated(
+        learner=FourierSVM(n_directions=6, n_classes=3, class_weight="balanced", dtype="float64"),
+        min_recall={"mild": 0.9},
+    ),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 

@@ -111,7 +111,7 @@ cdef class CalibratedCore(LearnerCore):
             status = self.inner.decide(x, score)
             if status > CHANGED:
                 return status
-        status = self.inner.step(x, y, weight)
+        status = self.inner.weighed_step(x, y, weight)
         if status > CHANGED:
             return status
         if self.named_at != self.labels.n_changes:

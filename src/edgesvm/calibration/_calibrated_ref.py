@@ -27,7 +27,7 @@ class CalibratedCoreRef(ReferenceCore):
         scores = np.atleast_1d(self.inner.decide(x)) if self.seen.any() else None
         if scores is not None and not np.isfinite(scores).all():
             return Status.NOT_FINITE
-        status = self.inner.step(x, y, weight)
+        status = self.inner.weighed_step(x, y, weight)
         if status > Status.CHANGED:
             return status
         if scores is not None:

@@ -24,6 +24,7 @@ cdef class LearnerCore:
     cdef readonly object dtype
     cdef readonly str owner         # the public class's name, for messages
     cdef readonly int64_t n_features
+    cdef public bint balanced       # whether a sample weighs more the rarer its class has been
     cdef int typenum
     cdef bint is_float32
     cdef Common *common
@@ -43,6 +44,12 @@ cdef class LearnerCore:
 
     @cython.final
     cdef char *array(self, str name) except NULL
+
+    @cython.final
+    cdef Status weighed_step(self, const void *x, double y, double weight) noexcept nogil
+
+    @cython.final
+    cdef double class_weight(self, double y) noexcept nogil
 
     @cython.final
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil

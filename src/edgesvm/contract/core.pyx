@@ -90,13 +90,26 @@ cdef class LearnerCore:
         if weight == 0.0:
             self.common.n_seen += 1
             return UNCHANGED
-        status = self.step(x, 2 * slot - 1 if self.scores == NULL else slot, weight)
+        status = self.weighed_step(x, 2 * slot - 1 if self.scores == NULL else slot, weight)
         if status > CHANGED:
             return status
         self.common.n_seen += 1
         self.common.n_updates += status == CHANGED
         self.n_per_class[slot] += 1
         return status
+
+    cdef Status weighed_step(self, const void *x, double y, double weight) noexcept nogil:
+        """`step`, by the weight of the sample's class."""
+        return self.step(x, y, weight * self.class_weight(y) if self.balanced else weight)
+
+    cdef double class_weight(self, double y) noexcept nogil:
+        """n / (K n_k): samples learned, classes, and samples of this one, the sample included"""
+        cdef int slot = y > 0.0 if self.scores == NULL else <int> y, other, n_classes = 2
+        if self.scores != NULL:
+            n_classes = 0
+            for other in range(self.n_classes):
+                n_classes += self.n_per_class[other] > 0 or other == slot
+        return (self.n_learned() + 1) / (<double> n_classes * (self.n_per_class[slot] + 1))
 
     cdef int64_t n_learned(self) noexcept nogil:
         cdef int64_t total = self.n_per_class[0] + self.n_per_class[1]

@@ -76,6 +76,11 @@ class Wrapper(Learner):
         dtype: str = self._inner.dtype
         return dtype
 
+    @property
+    def class_weight(self) -> str | None:  # type: ignore[override]
+        weight: str | None = self._inner.class_weight
+        return weight
+
     def _of_capacity(self: Self, capacity: int) -> Self:
         params = self.get_params(deep=False)
         return type(self)(**{**params, self._parameter: self._inner._of_capacity(capacity)})

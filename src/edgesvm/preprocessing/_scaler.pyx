@@ -39,7 +39,7 @@ cdef class ScalerCore(LearnerCore):
             return NOT_FINITE
         status = self.scale_next(x, n)
         if status == UNCHANGED:
-            status = self.inner.step(self.scaled, y, weight)
+            status = self.inner.weighed_step(self.scaled, y, weight)
         if status <= CHANGED:
             self.keep(x, n)
         self.wipe()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import one_of, positive, whole
@@ -45,6 +46,10 @@ class FourierSVM(Learner):
         the same features.
     seed : int, default 0
         Seed of the directions, 0 to 2^32 - 1.
+    class_weight : {None, "balanced"}, default None
+        "balanced" multiplies a sample's weight by n / (K n_k), where n samples and n_k of its class
+        have been learned so far, the sample included;
+        K is the number of classes so far.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights.
 
@@ -83,6 +88,7 @@ class FourierSVM(Learner):
 
     _capacity = "n_directions"
     _compiled = FourierSVMCore
+    _absent: ClassVar[Mapping[str, Any]] = {"class_weight": None}
 
     n_directions: int = 128
     gamma: float | None = None
@@ -90,6 +96,7 @@ class FourierSVM(Learner):
     learning_rate: float = 0.5
     n_classes: int = 2
     seed: int = 0
+    class_weight: str | None = None
     dtype: str = "float32"
 
     def _capacity_range(self) -> tuple[int, int]:
