@@ -153,9 +153,7 @@ def table_of_rare(cells: dict[str, dict[str, Any]]) -> Table:
             if of:
                 figures = [mean(c[what] for c in of) for what in of[0]]
                 recalls = [c["recall"] for c in of if np.isfinite(c["recall"])]
-                rows.append(
-                    [name, way, *(f"{100 * v:.1f}" for v in (*figures, min(recalls)))]
-                )
+                rows.append([name, way, *(f"{100 * v:.1f}" for v in (*figures, min(recalls)))])
     return Table(
         f"At 2 % faults, second half of the rows, mean of {len(cells)} data sets, in percent",
         ["learner", "way", "recall", "precision", "false alarms", "lowest recall of a set"],
@@ -217,8 +215,8 @@ def main() -> None:
     drawn(all_rows, folder / "calibration_reliability.png")
     at = os.path.relpath(folder / "calibration_reliability.png", args.out)
     about = [
-        f"The first {most:,} rows of each data set in one order, features scaled beforehand. For 2 %"
-        " faults the larger class is kept and the smaller thinned.",
+        f"The first {most:,} rows of each data set in one order, features scaled beforehand. For"
+        " 2 % faults the larger class is kept and the smaller thinned.",
         "Calibration error: mean difference, over ten bins, of the probability said and the share"
         " that came true.",
     ]

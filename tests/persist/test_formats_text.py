@@ -12,6 +12,7 @@ from edgesvm import (
     RBF,
     BallVectorMachine,
     BatchSVM,
+    Calibrated,
     CoreVectorMachine,
     Forgetron,
     FourierSVM,
@@ -80,11 +81,19 @@ SETTINGS = [
     (LASVM(max_vectors=7), {"M": 8}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RobustStandardized(learner=KernelStreamSVM(max_vectors=7)), {"M": 7, "P": 28}),
+    (Calibrated(learner=Perceptron()), {"V": 1, "W": D + 1}),
+    (
+        Calibrated(learner=FourierSVM(n_classes=3), min_recall={"a": 0.9}),
+        {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1},
+    ),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
 ]
-WRAPPED = {"Standardized": "learner", "RobustStandardized": "learner", "RandSVM": "solver"}
+WRAPPED = {
+    **dict.fromkeys(("Standardized", "RobustStandardized", "Calibrated"), "learner"),
+    "RandSVM": "solver",
+}
 
 
 def rows_after(heading):
@@ -118,6 +127,8 @@ def blocks_of(learner, sizes):
         sequence.append("balls")
     if "if K > 2" in after and sizes["K"] > 2:
         sequence.append("scores")
+    if "if min_recall" in after and learner.min_recall:
+        sequence.append("quantile")
     if "for vectors" in after and learner.when_full == "newton":
         sequence[-1] = "newton vectors"
     if name in WRAPPED:
@@ -221,6 +232,21 @@ def test_scoring(learner, formula):
     memory = learner._allocated.arena.memory
     v = {a.name: np.ndarray(a.shape, a.dtype, memory.tobytes(), a.offset) for a in arrays}
     assert np.abs(formula(v, X, KERNEL) - f).max() <= 1e-5 * np.abs(f).max()
+
+
+@each("moved", [{}, {"cost": {True: 20.0}}, {"min_recall": {False: 0.9}}])
+def test_scoring_by_a_sigmoid(moved):
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((150, 3)).astype(np.float32)
+    y = X[:, 0] + rng.standard_normal(150) > 0.5
+    y[:2] = False, True
+    learner = Calibrated(learner=Perceptron(), **moved).partial_fit(X, y, classes=[False, True])
+    v = learner._allocated.views
+    f = np.hstack([X, np.ones((150, 1))]) @ v["w"]
+    expected = v["slope"][0] * f / v["score_size"] + v["offset"][0]
+    expected += math.log(20) if "cost" in moved else 0.0
+    expected += v["quantile"][0] if "min_recall" in moved else 0.0
+    assert np.abs(learner.decision_function(X) - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
 @each("kind", [OneVsOne, OneVsRest])

@@ -36,8 +36,6 @@ from edgesvm.core.kernels cimport exp_
 from edgesvm.core.logistic cimport log_, log_sigmoid, sigmoid
 from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 
-import numpy as np
-
 from edgesvm.calibration import constants
 from edgesvm.errors import CorruptModelError
 
@@ -281,10 +279,10 @@ cdef class CalibratedCore(LearnerCore):
         if self.score_size[0] < 0.0 or (views["slope"] < 0.0).any():
             raise CorruptModelError("the snapshot has a mean size or a slope below zero")
         aa, ab, bb = views["information"].T
+        if not (abs(views["information"]) <= MOST_INFORMATION).all():
+            raise CorruptModelError("the snapshot's information is of more samples than it can be")
         if not ((aa >= 0.0) & (bb >= 0.0) & (ab * ab <= aa * bb * (1.0 + 1e-9) + 1e-290)).all():
             raise CorruptModelError("the snapshot's information is not positive")
-        if not (views["information"] <= MOST_INFORMATION).all():
-            raise CorruptModelError("the snapshot's information is of more samples than it can be")
         if self.quantile != NULL and (
                 not abs(self.quantile[0]) <= 2.0 * FARTHEST or self.quantile[1] < 0.0):
             raise CorruptModelError("the snapshot's threshold is out of range")

@@ -76,7 +76,7 @@ class CalibratedCoreRef(ReferenceCore):
     def margin(self, values, slot):
         if not self.is_multiclass:
             return values[0] if slot == 1 else -values[0]
-        others = self.seen.copy()
+        others: np.ndarray = self.seen.copy()
         others[slot] = False
         return values[slot] - max(values[others].max(), -c.FARTHEST)
 

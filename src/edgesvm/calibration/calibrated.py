@@ -15,8 +15,7 @@ from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import is_label
 from edgesvm.contract.params import positive
 from edgesvm.contract.registry import registered
-from edgesvm.errors import CorruptModelError
-from edgesvm.learner import Learner, Place
+from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import Shell
 
 __all__ = ["Calibrated"]
@@ -39,7 +38,8 @@ class Calibrated(Shell):
         Any learner, also `Standardized` or one of many classes. Only its parameters are used.
     cost : dict of label to float, optional
         What it costs to miss a sample of this class; > 0, and 1 for a label that is not named. The
-        class of the largest price times probability is predicted.
+        class of the largest price times probability is predicted. A label that never comes has no
+        effect; `unseen_labels_` has it.
     min_recall : dict of one label to float, optional
         Keeps a threshold at which this share, between 0 and 1, of the recent samples of this class
         is recognised, whatever that costs the others. Not with `cost`.
@@ -136,26 +136,12 @@ class Calibrated(Shell):
 
         return of
 
-    def _build(self, engine: str, place: Place) -> Any:
-        if place.labels.closed and (unseen := self._not_in(place.labels.in_slots)):
-            raise ValueError(f"{unseen[0]!r} has a cost or a min_recall, but is none of the classes"
-                             f" {list(place.labels.in_slots)}")
-        return super()._build(engine, place)
-
-    def _restore(self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: Any) -> None:
-        if closed and self._not_in(labels):
-            raise CorruptModelError("the snapshot has a price of a label that it refuses")
-        super()._restore(n_features, labels, closed, memory)
-
-    def _not_in(self, labels: tuple[Any, ...]) -> list[Any]:
-        given = [*(self.cost or ()), *(self.min_recall or ())]
-        plain = [label for label in labels if type(label) in PLAIN]
-        return [label for label in given if label not in plain]
-
     @property
     def unseen_labels_(self) -> list[Any]:
         """Labels with a cost or a min_recall that no label so far equals."""
-        return self._not_in(self._allocated.labels.in_slots)
+        plain = [label for label in self._allocated.labels.in_slots if type(label) in PLAIN]
+        given = [*(self.cost or ()), *(self.min_recall or ())]
+        return [label for label in given if label not in plain]
 
     def _like_new(self) -> Calibrated:
         new = super()._like_new()

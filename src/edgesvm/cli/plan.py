@@ -104,7 +104,9 @@ def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
     row: dict = {"learner": name}
     for how, learner in (("raw", base), ("standardized", learner_options.scaled(options, base))):
         try:
-            fitting = decision_options.around(options, learner).fitted_into(options.memory, options.features)
+            fitting = decision_options.around(options, learner).fitted_into(
+                options.memory, options.features
+            )
             inner = learner_options.innermost(fitting)
             row[how] = {
                 "capacity": {own: getattr(inner, own) for own in (kind._capacity,) if own},

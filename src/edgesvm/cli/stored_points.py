@@ -36,7 +36,7 @@ class StoredPoints:
 def stored_points(learner: Learner) -> StoredPoints | None:
     """The vectors that `learner` stores; None if it has only a weight vector."""
     if isinstance(learner, Calibrated):
-        return stored_points(learner.learner_)
+        learner = learner.learner_
     if isinstance(learner, Scaler):
         found = stored_points(learner.learner_)
         if found is None:
