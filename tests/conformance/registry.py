@@ -57,6 +57,7 @@ class Registered:
     wrapper: type[Learner] | None = None  # Standardized, RandSVM: the learner is its parameter
     around: Mapping[str, Any] = field(default_factory=dict)  # the wrapper's other parameters
     outer: type[Learner] | None = None  # one more around the wrapper, its parameter "learner"
+    by_label: bool = False  # a parameter names labels of the stream: others have other effects
     one_pass: bool = True  # `fit` is `reset` and `partial_fit`
     tuned: str = "C"  # a parameter that is a number > 0; "" if it has none
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
@@ -508,6 +509,7 @@ REGISTERED = [
         {"C": 0.3, "class_weight": "balanced"},
         wrapper=Calibrated,
         around={"cost": {-1: 3.0}},
+        by_label=True,
     ),
     Registered(
         "Calibrated-recall",
@@ -515,6 +517,7 @@ REGISTERED = [
         {"max_vectors": 12, "gamma": 0.5},
         wrapper=Calibrated,
         around={"min_recall": {1: 0.9}},
+        by_label=True,
         unread=("degree",),
     ),
     Registered(
@@ -524,6 +527,7 @@ REGISTERED = [
         n_classes=3,
         wrapper=Calibrated,
         around={"min_recall": {4: 0.9}},
+        by_label=True,
         unread=("n_classes",),
         **WAVES,
     ),
@@ -562,7 +566,7 @@ DOORS = (
     "OneVsOne",
     "OneVsRest-BatchSVM",
     "Standardized-OneVsOne",
-    "Calibrated-classes",
+    "Calibrated-OneVsOne",
 )
 
 # For hostile snapshots: one entry for each implementation of `check`, and for each form of an arena

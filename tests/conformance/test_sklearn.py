@@ -45,7 +45,7 @@ FOUR_CLASSES = dict.fromkeys(
 @each_of("compiled")
 def test_its_own_checks(compiled):
     failures = EXPECTED_FAILURES | (FOUR_CLASSES if compiled.entry.n_classes == 3 else {})
-    failures |= PRICED if {"cost", "min_recall"} & {*compiled.entry.around} else {}
+    failures |= PRICED if compiled.entry.by_label else {}
     with warnings.catch_warnings():
         # scikit-learn is no dependency, so no learner inherits from its base class.
         warnings.filterwarnings(

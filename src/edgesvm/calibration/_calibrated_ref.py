@@ -55,7 +55,7 @@ class CalibratedCoreRef(ReferenceCore):
             return
         first = np.log(n)
         if self.is_multiclass:
-            others = np.flatnonzero(self.seen) if self.seen.sum() == 1 else []
+            others = np.flatnonzero(self.seen & (self.seen.sum() == 1))
             offsets = {slot: -first, **dict.fromkeys(others, first)}
         else:
             offsets = {0: -first if slot == 1 else first}
@@ -76,7 +76,7 @@ class CalibratedCoreRef(ReferenceCore):
     def margin(self, values, slot):
         if not self.is_multiclass:
             return values[0] if slot == 1 else -values[0]
-        others: np.ndarray = self.seen.copy()
+        others = self.seen.copy()
         others[slot] = False
         return values[slot] - max(values[others].max(), -c.FARTHEST)
 
