@@ -21,6 +21,7 @@ STUDIES = (
     "link/reading",
     "preprocessing/spikes",
     "calibration/platt",
+    "calibration/steps",
     "stream/speed",
     "stream/kernel",
     "stream/kernel_every",
