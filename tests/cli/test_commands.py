@@ -412,6 +412,11 @@ def test_prices_that_cannot_be(words, problem, table, capsys):
     assert problem in told
 
 
+def test_eval_says_which_price_was_not_needed(digits, capsys):
+    argv = ["eval", digits, "--classes", 4, "--cost", "7=2,1=3"]
+    assert "--cost: no sample has the label 7" in said_json(capsys, *argv)["remarks"]
+
+
 @pytest.mark.parametrize("text", ["on", "on=", "=2", "on=x", "on=2,", "on=nan"])
 def test_prices_that_cannot_be_read(text, table, capsys):
     with pytest.raises(SystemExit) as done:

@@ -180,6 +180,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         status.end()
     labels.check()
     summary = eval_report.summary(loop, time.perf_counter() - started)
+    summary["remarks"] += decision_options.remarks(learner)
     summary["log_lost"] = status.lost
     if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
