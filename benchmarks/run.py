@@ -20,6 +20,8 @@ STUDIES = (
     "link/decoder",
     "link/reading",
     "preprocessing/spikes",
+    "calibration/platt",
+    "calibration/steps",
     "stream/speed",
     "stream/kernel",
     "stream/kernel_every",

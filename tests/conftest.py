@@ -13,6 +13,7 @@ SUPPORT = HERE / "support"
 # reopened /dev/pts/N may be another test's, or time processes: one worker has them all.
 APART = {
     "benchmarks",
+    "calibration",
     "conformance",
     "contract",
     "core",

@@ -3,6 +3,7 @@ bytes."""
 
 import edgesvm_command  # noqa: F401  (first: it handles Ctrl-C during the imports of the command)
 from edgesvm.budget import MemoryPlan
+from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.errors import (
     CorruptModelError,
     FormatVersionError,
@@ -53,6 +54,7 @@ __all__ = [
     "Auto",
     "BallVectorMachine",
     "BatchSVM",
+    "Calibrated",
     "CoreVectorMachine",
     "CorruptModelError",
     "Forgetron",

@@ -4,12 +4,14 @@ prediction, then learn the sample. And what such figures hide."""
 from __future__ import annotations
 
 import copy
-from collections import deque
+import math
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource, Trial, TrialSource
 from edgesvm.errors import SampleRefused
@@ -151,6 +153,110 @@ class Prequential:
         }
 
 
+class Forecasts:
+    """Log loss and reliability of probabilities, each asked before its sample was learned.
+
+    Attributes
+    ----------
+    n : int
+        Number of samples scored: those whose label had been seen before.
+    log_loss : float or None
+        Mean of -log p of the true label; None before the first.
+    bins : ndarray of shape (10, 3), float64
+        For probabilities from 0 to 0.1, and so on: how many, their sum, and how many labels came
+        true. Of two labels those of the second count, of more all.
+    """
+
+    LEAST = 1e-15  # the smallest probability charged
+    N_BINS = 10
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._loss = 0.0
+        self._counts: Counter[Any] = Counter()
+        self.bins = np.zeros((self.N_BINS, 3))
+
+    def add(self, truth: Any, labels: list[Any], p: np.ndarray) -> None:
+        """Score the probabilities `p` of `labels`."""
+        if truth not in labels:
+            return
+        self.n += 1
+        self._counts[truth] += 1
+        at = labels.index(truth)
+        self._loss -= math.log(max(float(p[at]), self.LEAST))
+        for k in range(1 if len(labels) == 2 else 0, len(labels)):
+            row = self.bins[min(int(p[k] * self.N_BINS), self.N_BINS - 1)]
+            row += 1.0, p[k], k == at
+
+    @property
+    def log_loss(self) -> float | None:
+        return self._loss / self.n if self.n else None
+
+    @property
+    def log_loss_of_shares(self) -> float | None:
+        """Log loss of always giving each class its share; None before the first sample."""
+        shares = [count / self.n for count in self._counts.values()]
+        return -sum(share * math.log(share) for share in shares) if self.n else None
+
+    @property
+    def calibration_error(self) -> float | None:
+        """Mean difference of the probabilities in a bin and the share that came true."""
+        n, total, true = self.bins.T
+        return float(np.abs(total - true).sum() / n.sum()) if self.n else None
+
+    def summary(self) -> dict[str, Any]:
+        """All results, for a JSON line."""
+        return {
+            "log_loss": self.log_loss,
+            "log_loss_of_shares": self.log_loss_of_shares,
+            "calibration_error": self.calibration_error,
+            "reliability": self.bins.tolist(),
+        }
+
+
+class BeforeAndAfter(Forecasts):
+    """The forecasts of a `Calibrated` learner, and beside them those of the scores as they are,
+    1 / (1 + exp(-f)).
+
+    Attributes
+    ----------
+    raw : Forecasts
+    """
+
+    def __init__(self, learner: Calibrated) -> None:
+        super().__init__()
+        self.raw = Forecasts()
+        self._learner = learner
+        self._asked: tuple[list[Any], np.ndarray, np.ndarray] | None = None
+
+    def ask(self, x: np.ndarray) -> None:
+        """Take the probabilities of a sample that is about to be learned."""
+        learner = self._learner
+        scores = learner.learner_.decision_one(x)
+        self._asked = learner.classes_.tolist(), learner.predict_proba_one(x), as_shares(scores)
+
+    def score(self, truth: Any) -> None:
+        """Score them, now that the sample was learned."""
+        if self._asked is not None:
+            labels, p, raw = self._asked
+            self.add(truth, labels, p)
+            self.raw.add(truth, labels, raw)
+            self._asked = None
+
+    def summary(self) -> dict[str, Any]:
+        raw = {"log_loss_raw": self.raw.log_loss, "reliability_raw": self.raw.bins.tolist()}
+        return super().summary() | raw
+
+
+def as_shares(scores: Any) -> np.ndarray:
+    """Decision values of one sample as probabilities, without a fit: 1 / (1 + exp(-f)) each,
+    divided by their sum; ndarray of shape (n_labels,)."""
+    signed = np.array([-scores, scores]) if np.ndim(scores) == 0 else np.asarray(scores)
+    p = np.exp(-np.logaddexp(0.0, -signed))
+    shares: np.ndarray = p / max(p.sum(), 1e-300)
+    return shares
+
+
 def percent(share: float | None) -> str:
     """A share in percent; "-" for None."""
     return "-" if share is None else f"{100 * share:.1f} %"
@@ -177,6 +283,8 @@ class PredictThenLearn:
         Score of the samples that were predicted and then learned.
     frozen : Prequential
         Score of the copy that learns no more; without predictions until there is one.
+    forecasts : BeforeAndAfter or None
+        Score of the probabilities of a `Calibrated` learner, asked just before a sample is learned.
     refused : int
         Samples that the learner refused for a value or a weight. They are skipped.
     unlabelled : int
@@ -206,6 +314,7 @@ class PredictThenLearn:
             raise ValueError(f"label_delay={label_delay}: give an integer >= 0")
         self.learner = learner
         self.score, self.frozen = Prequential(window), Prequential(window)
+        self.forecasts = BeforeAndAfter(learner) if isinstance(learner, Calibrated) else None
         self._freeze_after, self._delay = freeze_after, label_delay
         self._frozen: Learner | None = None
         self._n_learned = 0
@@ -279,12 +388,16 @@ class PredictThenLearn:
         """
         x = x.astype(self._dtype, copy=False)
         try:
+            if self.forecasts is not None and self._fitted:
+                self.forecasts.ask(x)
             self.learner.learn_one(x, label, weight)
         except SampleRefused as refused:
             if refused.status == Status.UNKNOWN_LABEL:
                 raise
             self.refused += 1
             return False
+        if self.forecasts is not None:
+            self.forecasts.score(label)
         self._score_frozen(x, label)
         self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:

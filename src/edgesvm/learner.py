@@ -98,6 +98,7 @@ class Learner:
     """
 
     dtype: str
+    class_weight: str | None = None  # a parameter of some
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
@@ -124,7 +125,9 @@ class Learner:
 
     def _build(self, engine: str, place: Place) -> Any:
         """Build the core for an engine. A wrapper builds the inner learner's core with it."""
-        return of_engine(self._compiled, engine)(*place, **self._core_params(place.n_features))
+        core = of_engine(self._compiled, engine)(*place, **self._core_params(place.n_features))
+        core.balanced = self.class_weight == "balanced"
+        return core
 
     @property
     def _n_classes(self) -> int:
@@ -207,6 +210,8 @@ class Learner:
             A parameter is out of range.
         """
         one_of("dtype", self.dtype, *DTYPES)
+        if self.class_weight is not None:
+            one_of("class_weight", self.class_weight, "balanced")
         n_features = whole("n_features", n_features, 1, MAX_FEATURES)
         self._check_params()
         arrays = [*common_arrays(self._n_classes), *self._arrays(n_features)]

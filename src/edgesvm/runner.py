@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.status import Status
 from edgesvm.errors import SampleRefused
-from edgesvm.evaluation import Prequential
+from edgesvm.evaluation import Forecasts, Prequential
 from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.learner import Learner
@@ -42,6 +43,8 @@ class Runner:
     ----------
     score : Prequential
         Score of the samples that were learned; each was predicted before.
+    forecasts : Forecasts
+        Score of their probabilities, if the learner is `Calibrated`, asked just before learning.
     taken, learned, unlabelled, refused_value, unknown_label, over_rate, expired, waiting : int
         Samples taken from the link, and what became of them. `refused_value`: the learner refused
         a value or the weight. With late labels: `waiting` for the label; `expired`, the label came
@@ -63,7 +66,7 @@ class Runner:
         self.link = link
         self.learner = learner
         self.answers = answers
-        self.score = Prequential(window)
+        self.score, self.forecasts = Prequential(window), Forecasts()
         self.taken = self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self._unlabelled = 0
         self._rate = max_labels_per_second
@@ -201,12 +204,26 @@ class Runner:
         if self._is_over_rate():
             self.over_rate += 1
             return False
+        forecast = self._forecast(x)
         self.learner.learn_one(x, label, weight)
         self.learned += 1
+        if forecast is not None:
+            self.forecasts.add(label, *forecast)
         self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
         return weight > 0  # weight zero is counted as seen, and teaches nothing
+
+    def _forecast(self, x: np.ndarray) -> tuple[list[Any], np.ndarray] | None:
+        """Labels and probabilities of a sample that is about to be learned, if there are any."""
+        if not self._fitted or not isinstance(self.learner, Calibrated):
+            return None
+        return self.learner.classes_.tolist(), self.learner.predict_proba_one(x)
+
+    def probability_summary(self) -> dict[str, Any]:
+        """The score of the probabilities, for a JSON line; empty if there are none."""
+        scored = isinstance(self.learner, Calibrated)
+        return {"probabilities": self.forecasts.summary()} if scored else {}
 
     def counters(self) -> dict[str, Any]:
         """The counters of the runner and of the link, in one dict."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from edgesvm import (
+    Calibrated,
     FourierFeatures,
     KernelStreamSVM,
     RandSVM,
@@ -135,7 +136,7 @@ def test_most_learners_fit_the_smallest_budget_of_that_table(capsys):
 
 def test_every_learner_has_a_row():
     stages = {FourierFeatures, RobustStandardized, Standardized}
-    around = {RandSVM, *stages, *learner_options.OF_MANY.values()}
+    around = {Calibrated, RandSVM, *stages, *learner_options.OF_MANY.values()}
     assert {*learner_options.KINDS.values()} | around == set(LEARNERS.values())
     assert learner_options.OWN.keys() == learner_options.KINDS.keys()
 
@@ -388,6 +389,64 @@ def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
     }
     text = said(capsys, "inspect", path)
     assert repr(learner) in text and "40 seen" in text and str(learner.plan(3)) in text
+
+
+# Probabilities, and the price of errors.
+
+
+def test_eval_reports_probabilities_beside_what_needs_none(table, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "reliability.png"
+    argv = ["eval", table, "--drop-column", "date", "--reliability", picture]
+    told = said_json(capsys, *argv)
+    p = told["probabilities"]
+    assert p["log_loss"] < p["log_loss_raw"] and p["log_loss"] < 0.6 * p["log_loss_of_shares"]
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    assert 290 < sum(n for n, _, _ in p["reliability"]) <= told["predicted"]
+    assert f"log loss {p['log_loss']:.4f}" in said(capsys, *argv[:-2], "--probabilities")
+
+
+def test_eval_moves_the_decision_of_words(table, capsys):
+    argv = ["eval", table, "--drop-column", "date"]
+    plain = said_json(capsys, *argv, "--probabilities")["recalls"]
+    for words in (["--cost", "on=1000,off=1"], ["--min-recall", "on=0.999"]):
+        told = said_json(capsys, *argv, *words)
+        assert told["recalls"]["on"] > max(plain.values()) and "'on'" in told["learner"]
+
+
+@pytest.mark.parametrize(
+    "words, problem",
+    [
+        (["--cost", "no=2"], "--cost: no sample has the label 'no'; the labels are ['off', 'on']"),
+        (["--cost", "on=0"], "cost of 'on'=0.0: give a finite number > 0"),
+        (["--min-recall", "on=1"], "min_recall of 'on'=1.0: give a share between 0 and 1"),
+        (["--min-recall", "on=0.9,off=0.9"], "give one label and its share"),
+        (["--cost", "on=2", "--min-recall", "on=0.9"], "give one of them"),
+    ],
+)
+def test_prices_that_cannot_be(words, problem, table, capsys):
+    assert main(["eval", str(table), "--drop-column", "date", *words]) != 0
+    told = capsys.readouterr().err.rstrip("\n").split("\n")[-1]
+    assert problem in told
+
+
+def test_eval_says_which_price_was_not_needed(digits, capsys):
+    argv = ["eval", digits, "--classes", 4, "--cost", "7=2,1=3"]
+    assert "--cost: no sample has the label 7" in said_json(capsys, *argv)["remarks"]
+
+
+@pytest.mark.parametrize("text", ["on", "on=", "=2", "on=x", "on=2,", "on=nan"])
+def test_prices_that_cannot_be_read(text, table, capsys):
+    with pytest.raises(SystemExit) as done:
+        main(["eval", str(table), "--cost", text])
+    assert done.value.code == 2 and "give LABEL=NUMBER" in capsys.readouterr().err
+
+
+def test_simulate_hands_on_the_price_of_errors():
+    told = edge_command(_parse(["simulate", "--cost", "1=20,0=0.5", "--probabilities"]))
+    assert told[told.index("--cost") + 1] == "1=20.0,0=0.5" and "--probabilities" in told
+    told = edge_command(_parse(["simulate", "--min-recall", "1=0.9"]))
+    assert told[told.index("--min-recall") + 1] == "1=0.9" and "--probabilities" not in told
 
 
 # simulate

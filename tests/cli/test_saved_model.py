@@ -13,6 +13,7 @@ import pytest
 
 from edgesvm import (
     RBF,
+    Calibrated,
     FourierFeatures,
     KernelStreamSVM,
     OneVsOne,
@@ -180,6 +181,7 @@ def options(*words):
 STREAM = Standardized(learner=StreamSVM(bound="lower", lookahead=3))
 KERNEL = KernelStreamSVM(max_vectors=5, kernel=RBF(0.25))
 ROBUST = RobustStandardized(learner=StreamSVM(bound="lower"))
+PRICED = Calibrated(learner=STREAM, cost={1: 2.0})
 MANY = Standardized(learner=OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3))
 FEATURES = Standardized(
     learner=FourierFeatures(learner=OneVsRest(learner=StreamSVM(), n_classes=3), n_directions=7)
@@ -217,6 +219,10 @@ FEATURES = Standardized(
                 ("--n-directions 7", "--n-directions 9"),
             ],
         ),
+        (STREAM, ["--cost", "1=2"], [("no --cost", "--cost 1=2.0")]),
+        (STREAM, ["--probabilities"], [("no --probabilities", "--probabilities")]),
+        (PRICED, ["--cost", "1=3,0=1"], [("--cost 1=2.0", "--cost 1=3.0,0=1.0")]),
+        (PRICED, ["--scale", "robust"], [("--scale deviation", "--scale robust")]),
         (RandSVM(), ["--learner", "batch"], [("--learner RandSVM", "--learner batch")]),
     ],
 )
@@ -235,6 +241,7 @@ def test_options_that_a_model_contradicts(learner, words, told):
         (STREAM, ["--classes", "2", "--dtype", "float32", "--memory", "1MiB"]),
         (KERNEL, ["--raw", "--kernel", "rbf", "--gamma", "0.25", "--max-vectors", "5"]),
         (KernelStreamSVM(max_vectors=5), ["--gamma", "0.25"]),  # the default, of 4 features
+        (PRICED, ["--cost", "1=2", "--C", "1", "--scale", "deviation", "--classes", "2"]),
         (MANY, ["--classes", "3", "--multiclass", "one-vs-one"]),
         (TwinVectorMachine(max_twins=4), ["--learner", "twin"]),
         (FEATURES, ["--fourier", "--learner", "stream", "--n-directions", "7", "--C", "1"]),

@@ -19,6 +19,7 @@ from edgesvm import (
     Auto,
     BallVectorMachine,
     BatchSVM,
+    Calibrated,
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
@@ -60,6 +61,7 @@ class Registered:
     wrapper: type[Learner] | None = None  # Standardized, RandSVM: the learner is its parameter
     around: Mapping[str, Any] = field(default_factory=dict)  # the wrapper's other parameters
     outer: type[Learner] | None = None  # one more around the wrapper, its parameter "learner"
+    by_label: bool = False  # a parameter names labels of the stream: others have other effects
     one_pass: bool = True  # `fit` is `reset` and `partial_fit`
     tuned: str = "C"  # a parameter that is a number > 0; "" if it has none
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
@@ -572,8 +574,8 @@ REGISTERED = [
         37,
         **WAVES,
     ),
-    Registered("Auto", Auto, {"budget": 3000}, **CANDIDATES),
-    Registered("Standardized-Auto", Auto, {"budget": 900}, wrapper=Standardized, **CANDIDATES),
+    Registered("Auto", Auto, {"max_bytes": 3000}, **CANDIDATES),
+    Registered("Standardized-Auto", Auto, {"max_bytes": 900}, wrapper=Standardized, **CANDIDATES),
     Registered("AdaGradSVM", AdaGradSVM, tuned="learning_rate"),
     Registered(
         "AdaGradSVM-classes",
@@ -609,6 +611,37 @@ REGISTERED = [
         outer=Standardized,
         tuned="lambda_",
     ),
+    Registered("Calibrated", StreamSVM, {"C": 10.0}, wrapper=Calibrated),
+    Registered(
+        "Calibrated-cost",
+        PassiveAggressive,
+        {"C": 0.3, "class_weight": "balanced"},
+        wrapper=Calibrated,
+        around={"cost": {-1: 3.0}},
+        by_label=True,
+    ),
+    Registered(
+        "Calibrated-recall",
+        KernelStreamSVM,
+        {"max_vectors": 12, "gamma": 0.5},
+        wrapper=Calibrated,
+        around={"min_recall": {1: 0.9}},
+        by_label=True,
+        unread=("degree",),
+    ),
+    Registered(
+        "Calibrated-classes",
+        FourierSVM,
+        {"n_directions": 12, "n_classes": 3, "gamma": 0.2, "class_weight": "balanced"},
+        n_classes=3,
+        wrapper=Calibrated,
+        around={"min_recall": {4: 0.9}},
+        by_label=True,
+        unread=("n_classes",),
+        **WAVES,
+    ),
+    Registered("Calibrated-Standardized", StreamSVM, wrapper=Standardized, outer=Calibrated),
+    Registered("Calibrated-OneVsOne", StreamSVM, **MANY[OneVsOne, 3], outer=Calibrated),
     Registered("OneVsOne", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 4]),
     Registered("OneVsOne-lookahead", StreamSVM, {"lookahead": 3}, **MANY[OneVsOne, 3]),
     Registered("OneVsOne-two", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 2]),
@@ -643,6 +676,7 @@ DOORS = (
     "OneVsOne",
     "OneVsRest-BatchSVM",
     "Standardized-OneVsOne",
+    "Calibrated-OneVsOne",
 )
 
 # For hostile snapshots: one entry for each implementation of `check`, and for each form of an arena
@@ -672,6 +706,7 @@ CHECKS = (
     "LASVM",
     "Standardized",
     "RobustStandardized",
+    "Calibrated-recall",
     "FourierSVM-classes",
     "AdaGradSVM",
     "Auto",

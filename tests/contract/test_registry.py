@@ -13,7 +13,7 @@ ORDERS = {
     "StreamSVM": (
         "C bound n_balls join lookahead slack average class_weight normalize fit_intercept dtype"
     ),
-    "KernelStreamSVM": f"max_vectors {K} C bound dtype when_full",
+    "KernelStreamSVM": f"max_vectors {K} C bound dtype when_full class_weight",
     "BatchSVM": f"C {K} tol max_samples when_full cache shrinking max_iter dtype",
     "ReservoirSVM": f"max_samples C {K} tol cache shrinking max_iter seed dtype",
     "IncrementalSVM": (
@@ -34,17 +34,19 @@ ORDERS = {
     "IncrementalDecrementalSVM": f"max_vectors {K} C when_full max_margin dtype",
     "SimpleSVM": f"max_vectors {K} C when_full max_passes dtype",
     "FourierSVM": "n_directions gamma loss learning_rate n_classes seed dtype directions"
-    " weigh_widths",
-    "AdaGradSVM": "loss learning_rate n_classes dtype",
-    "Perceptron": "fit_intercept dtype",
-    "PassiveAggressive": "variant C fit_intercept dtype",
-    "Pegasos": "lambda_ batch_size project fit_intercept dtype",
+    " weigh_widths class_weight",
+    "Auto": "max_bytes seed dtype",
+    "AdaGradSVM": "loss learning_rate n_classes dtype class_weight",
+    "Perceptron": "fit_intercept dtype class_weight",
+    "PassiveAggressive": "variant C fit_intercept dtype class_weight",
+    "Pegasos": "lambda_ batch_size project fit_intercept dtype class_weight",
     "KernelPerceptron": f"max_vectors {K} when_full seed dtype",
     "Forgetron": f"max_vectors {K} dtype",
-    "LASVM": f"max_vectors {K} C tau dtype",
+    "LASVM": f"max_vectors {K} C tau dtype class_weight",
     "Standardized": "learner",
     "RobustStandardized": "learner clip",
     "FourierFeatures": "learner n_directions gamma seed directions",
+    "Calibrated": "learner cost min_recall",
     "OneVsOne": "learner n_classes",
     "OneVsRest": "learner n_classes",
 }

@@ -15,8 +15,10 @@ from edgesvm import (
     LASVM,
     RBF,
     AdaGradSVM,
+    Auto,
     BallVectorMachine,
     BatchSVM,
+    Calibrated,
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
@@ -145,6 +147,8 @@ GOLDEN: dict[str, Learner] = {
         n_directions=6, gamma=0.25, loss="logistic", n_classes=3, dtype="float64", **EVEN
     ),
     "fourier_weighed_f32": FourierSVM(n_directions=10),
+    "auto_f32": Auto(max_bytes=1400),
+    "auto_f64": Auto(max_bytes=9000, seed=3, dtype="float64"),
     "adagrad_f32": AdaGradSVM(),
     "adagrad_classes_f64": AdaGradSVM(loss="logistic", n_classes=3, dtype="float64"),
     "fourier_features_f32": Standardized(
@@ -167,6 +171,13 @@ GOLDEN: dict[str, Learner] = {
     "simple_f64": SimpleSVM(max_vectors=90, kernel=RBF(0.25), dtype="float64"),
     "active_f32": IncrementalSVM(
         scheme="active", correct_kept=0.5, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256
+    ),
+    "calibrated_cost_f32": Calibrated(
+        learner=Standardized(learner=StreamSVM()), cost={"hot": 20.0, "cold": 1}
+    ),
+    "calibrated_recall_f64": Calibrated(
+        learner=FourierSVM(n_directions=6, n_classes=3, class_weight="balanced", dtype="float64"),
+        min_recall={"mild": 0.9},
     ),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }

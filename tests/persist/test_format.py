@@ -83,6 +83,44 @@ def test_every_byte_of_a_kernel(kernel, code):
     assert unpack(data).params == {"kernel": kernel}
 
 
+def test_every_byte_of_numbers_by_label():
+    numbers = {"hot": 20.0, -1: 1, True: 0.5}
+    section = (
+        b"\x04\x03\x00hot\x03" + struct.pack("<d", 20.0)
+        + b"\x02" + struct.pack("<q", -1) + b"\x02" + struct.pack("<q", 1)
+        + b"\x01\x01\x03" + struct.pack("<d", 0.5)
+    )  # fmt: skip
+    data = pack(Snapshot("K", {"cost": numbers}, 1, (), False, b""))
+    assert b"\x07" + struct.pack("<H", len(section)) + section in data
+    assert unpack(data).params == {"cost": numbers}
+
+
+HOT, ONE = b"\x04\x03\x00hot", b"\x02" + struct.pack("<q", 1)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        HOT,
+        HOT + HOT,
+        HOT + ONE + HOT + ONE,
+        b"\x00" + ONE,
+        HOT + b"\x00",
+        b"\x03" + struct.pack("<d", math.nan) + ONE,
+        b"\x07\x00\x00" + ONE,
+        HOT + b"\x07\x00\x00",
+    ],
+)
+def test_numbers_by_label_that_are_none(section):
+    params = b"\x04\x01\x00K\x04\x01\x00c\x07" + struct.pack("<H", len(section)) + section
+    head = bytearray(pack(Snapshot("K", {}, 1, (), False, b""))[:56])
+    struct.pack_into("<Q", head, 16, 56 + len(params) + 1 + 4)
+    struct.pack_into("<I", head, 32, len(params))
+    data = bytes(head) + params + b"\x00"
+    with pytest.raises(CorruptModelError, match="cannot be read"):
+        unpack(data + struct.pack("<I", zlib.crc32(data)))
+
+
 @pytest.mark.parametrize(
     "labels",
     [

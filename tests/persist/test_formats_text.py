@@ -11,8 +11,10 @@ from edgesvm import (
     LASVM,
     RBF,
     AdaGradSVM,
+    Auto,
     BallVectorMachine,
     BatchSVM,
+    Calibrated,
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
@@ -82,6 +84,7 @@ SETTINGS = [
         {"K": 4, "V": 4, "P": 70, "W": 140 + D + 1, "O": 16},
     ),
     (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
+    (Auto(max_bytes=3000), {}),
     (AdaGradSVM(), {"K": 2, "V": 1, "W": D + 1}),
     (AdaGradSVM(n_classes=4, dtype="float64"), {"K": 4, "V": 4, "W": D + 1}),
     (Perceptron(), {"W": D + 1}),
@@ -97,14 +100,19 @@ SETTINGS = [
         FourierFeatures(learner=Perceptron(dtype="float64"), directions="orthogonal"),
         {"E": 256 + D, "W": 257 + D, "P": 128, "O": 16},
     ),
+    (Calibrated(learner=Perceptron()), {"V": 1, "W": D + 1}),
+    (
+        Calibrated(learner=FourierSVM(n_classes=3), min_recall={"a": 0.9}),
+        {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1},
+    ),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
 ]
 WRAPPED = {
-    "Standardized": "learner",
-    "RobustStandardized": "learner",
-    "FourierFeatures": "learner",
+    **dict.fromkeys(
+        ("Standardized", "RobustStandardized", "FourierFeatures", "Calibrated"), "learner"
+    ),
     "RandSVM": "solver",
 }
 
@@ -146,6 +154,8 @@ def blocks_of(learner, sizes):
         sequence.append("amplitudes")
     if "if K > 2" in after and sizes["K"] > 2:
         sequence.append("scores")
+    if "if min_recall" in after and learner.min_recall:
+        sequence.append("quantile")
     if "for vectors" in after and learner.when_full == "newton":
         sequence[-1] = "newton vectors"
     if name in WRAPPED:
@@ -161,7 +171,12 @@ def dtype_of(learner):
 
 def evaluated(shape, sizes):
     """A shape of the table, as whole numbers; the lengths it leaves open are given in `sizes`."""
-    python = shape.replace("bytes of a part", "part").replace("8 p", "8 * p").replace("/", "//")
+    python = (
+        shape.replace("bytes of a part", "part")
+        .replace("rest bytes", "4 * rest")
+        .replace("8 p", "8 * p")
+        .replace("/", "//")
+    )
     up = {"up": lambda n: math.ceil(n / 16) * 16}
     return tuple(eval(python, up, sizes) for python in python.split(",") if python)
 
@@ -250,6 +265,21 @@ def test_scoring(learner, formula):
     memory = learner._allocated.arena.memory
     v = {a.name: np.ndarray(a.shape, a.dtype, memory.tobytes(), a.offset) for a in arrays}
     assert np.abs(formula(v, X, KERNEL) - f).max() <= 1e-5 * np.abs(f).max()
+
+
+@each("moved", [{}, {"cost": {True: 20.0}}, {"min_recall": {False: 0.9}}])
+def test_scoring_by_a_sigmoid(moved):
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((150, 3)).astype(np.float32)
+    y = X[:, 0] + rng.standard_normal(150) > 0.5
+    y[:2] = False, True
+    learner = Calibrated(learner=Perceptron(), **moved).partial_fit(X, y, classes=[False, True])
+    v = learner._allocated.views
+    f = np.hstack([X, np.ones((150, 1))]) @ v["w"]
+    expected = v["slope"][0] * f / v["score_size"] + v["offset"][0]
+    expected += math.log(20) if "cost" in moved else 0.0
+    expected += v["quantile"][0] if "min_recall" in moved else 0.0
+    assert np.abs(learner.decision_function(X) - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
 @each("kind", [OneVsOne, OneVsRest])

@@ -10,7 +10,7 @@ from edgesvm.cli.status import lost_lines
 from edgesvm.evaluation import PredictThenLearn, percent
 from edgesvm.learner import Learner
 from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
-from edgesvm.preprocessing.scaler import Scaler
+from edgesvm.learners.wrapper import Shell
 
 
 def progress(loop: PredictThenLearn, seconds: float) -> str:
@@ -36,13 +36,16 @@ def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
         "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
         **_dropped(learner),
         **loop.score.summary(),
+        **({} if loop.forecasts is None else {"probabilities": loop.forecasts.summary()}),
         "frozen": loop.frozen.summary(labels_stop=True) if loop.frozen.n else None,
     }
 
 
 def _dropped(learner: Learner) -> dict[str, int]:
     """The count of dropped support vectors, for the learners that have one."""
-    inner = learner.learner_ if isinstance(learner, Scaler) else learner
+    inner = learner
+    while isinstance(inner, Shell):
+        inner = inner.learner_
     return {"n_given_up": inner.n_given_up_} if isinstance(inner, RetrainedSVM) else {}
 
 
@@ -54,6 +57,7 @@ def words(s: dict[str, Any]) -> str:
         f"{s['predicted']:,} rows predicted before they were learned: {score_words.accuracy(s)}; "
         f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} {percent(s['rolling_accuracy'])}",
         score_words.recalls(s),
+        score_words.probabilities(s),
         *score_words.remarks(s),
     ]
     if frozen := s["frozen"]:

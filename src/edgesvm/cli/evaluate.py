@@ -10,7 +10,7 @@ from itertools import islice
 
 import numpy as np
 
-from edgesvm.cli import arguments, eval_report, learner_options, saved_model
+from edgesvm.cli import arguments, decision_options, eval_report, learner_options, saved_model
 from edgesvm.cli.status import StatusLine
 from edgesvm.contract.sparse import stacked
 from edgesvm.data import CsvRows, NpzRows, Source
@@ -113,6 +113,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="PNG",
         help="draw the rolling accuracy (needs matplotlib)",
     )
+    command.add_argument(
+        "--reliability",
+        type=arguments.new_file,
+        metavar="PNG",
+        help="draw probabilities against the shares that came true, before and after they were "
+        "fitted (needs matplotlib); implies --probabilities",
+    )
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     learner_options.add_to(command)
 
@@ -144,7 +151,8 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
 
 
 def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
-    if options.plot:
+    options.probabilities |= options.reliability is not None
+    if options.plot or options.reliability:
         from edgesvm.cli import figures  # reports a missing matplotlib right away
     if not rows.labelled:
         raise ValueError(f"{options.file} has no labels: there is nothing to learn")
@@ -158,11 +166,13 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     labels = _Labels(options, rows)
     status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
+    checked = False
     started = time.perf_counter()
     try:
         for _ in islice(loop.run(_in_order(options, rows), labels), options.samples):
             if options.plot and loop.score.n and loop.score.n % 50 == 0:
                 _extend(curve, loop.score.n, loop.score.rolling or 0.0)
+            checked = checked or decision_options.check_labels(learner)
             status.show(lambda: eval_report.progress(loop, time.perf_counter() - started))
     except SampleRefused as why:
         raise ValueError(labels.too_many(learner)) from why
@@ -170,6 +180,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         status.end()
     labels.check()
     summary = eval_report.summary(loop, time.perf_counter() - started)
+    summary["remarks"] += decision_options.remarks(learner)
     summary["log_lost"] = status.lost
     if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
@@ -177,6 +188,11 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         learner.save(options.save)
     if options.plot:
         figures.accuracy(curve, options.plot, title=f"{options.file}: {learner!r}")
+    if options.reliability and loop.forecasts is not None:
+        title = f"{options.file}: {learner!r}"
+        figures.reliability(
+            loop.forecasts.raw.bins, loop.forecasts.bins, options.reliability, title=title
+        )
     print(json.dumps(summary) if options.json else eval_report.words(summary))
     return 0
 
@@ -221,12 +237,13 @@ class _Labels:
         self._names = rows.class_names
         self._n = self._n_positive = 0
         self._last = 0
+        self._as_words = decision_options.name_labels(options)  # which then may be words
 
-    def __call__(self, label: int) -> int:
+    def __call__(self, label: int) -> int | str:
         self._n += 1
         self._last = label
         if self._positive is None:
-            return label
+            return self._names[label] if self._names and self._as_words else label
         is_positive = label == self._class_of_positive()
         self._n_positive += is_positive
         return int(is_positive)
@@ -245,7 +262,8 @@ class _Labels:
     def too_many(self, learner: Learner) -> str:
         """The message for a label beyond the learner's number of classes."""
         names = self._names
-        *known, new = (names[y] if names else y for y in (*learner.classes_.tolist(), self._last))
+        labels = *learner.classes_.tolist(), self._last
+        *known, new = (names[y] if names and isinstance(y, int) else y for y in labels)
         if len(known) > 2:
             return (
                 f"{self._file} has more than the {len(known)} labels of --classes: {new!r} after"

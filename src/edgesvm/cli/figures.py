@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 try:
     import matplotlib
@@ -14,7 +15,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.lines import Line2D
 
-__all__ = ["Line2D", "LinearSegmentedColormap", "accuracy", "plt"]
+__all__ = ["Line2D", "LinearSegmentedColormap", "accuracy", "plt", "reliability"]
 
 
 def accuracy(curve: Sequence[tuple[int, float]], path: str, *, title: str) -> None:
@@ -47,6 +48,30 @@ def accuracy_and_memory(
     below.set_ylim(0, 1.25 * max((mib for _, mib in memory), default=1.0))
     below.grid(alpha=0.3)
     below.set_xlabel("samples")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def reliability(before: Any, after: Any, path: str, *, title: str) -> None:
+    """Probabilities against the shares that came true; each is the `bins` of `Forecasts`."""
+    figure, (above, below) = plt.subplots(
+        2, 1, figsize=(5, 6.5), sharex=True, constrained_layout=True, height_ratios=(3, 1)
+    )
+    above.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
+    named = (("scores as they are", before, "tab:orange"), ("fitted", after, "tab:blue"))
+    for name, bins, color in named:
+        n, total, true = bins[bins[:, 0] > 0].T
+        above.plot(total / n, true / n, "o-", color=color, label=name, markersize=4, linewidth=1.5)
+        edges = [k / len(bins) for k in range(len(bins) + 1)]
+        below.stairs(bins[:, 0], edges, color=color, linewidth=1.5)
+    above.set_title(title, fontsize=9, wrap=True)
+    above.set_ylabel("share that came true")
+    above.legend(fontsize=9)
+    below.set_yscale("log")
+    below.set_ylabel("samples")
+    below.set_xlabel("probability")
+    for axes in (above, below):
+        axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

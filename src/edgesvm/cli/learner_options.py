@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from edgesvm.cli import arguments
+from edgesvm.cli import arguments, decision_options
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners import (
@@ -34,6 +34,7 @@ from edgesvm.learners import (
 )
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
 from edgesvm.learners.multiclass import Multiclass
+from edgesvm.learners.wrapper import Shell
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.scaler import Scaler
@@ -134,7 +135,8 @@ def add_to(
     group.add_argument(
         "--class-weight",
         choices=("balanced",),
-        help="balanced (stream): the rarer class counts more, by the numbers of samples so far",
+        help="balanced: the rarer class counts more, by the numbers of samples so far (stream, "
+        "fourier, kernel-stream, lasvm, and the linear ones)",
     )
     group.add_argument(
         "--max-vectors",
@@ -246,25 +248,28 @@ def add_to(
         "by median and median distance, clipped, for features with rare values far out of range",
     )
     group.add_argument("--raw", action="store_true", help="do not standardize the features")
+    decision_options.add_to(group)
 
 
 # The options of each learner.
 OWN: dict[str, tuple[str, ...]] = {
     "stream": ("C", "bound", "lookahead", "n_balls", "average", "class_weight", "dtype"),
     "auto": ("dtype",),
-    "adagrad": ("loss", "dtype"),
-    "fourier": ("gamma", "n_directions", "directions", "loss", "dtype"),
-    "kernel-stream": ("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "dtype"),
+    "adagrad": ("loss", "class_weight", "dtype"),
+    "fourier": ("gamma", "n_directions", "directions", "loss", "class_weight", "dtype"),
+    "kernel-stream": (
+        *("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "class_weight", "dtype"),
+    ),
     "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "twin-dictionary": ("C", "max_twins", "kernel", "gamma", "dtype"),
     "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
     "simple": ("C", "max_vectors", "kernel", "gamma", "dtype"),
-    "lasvm": ("C", "max_vectors", "kernel", "gamma", "dtype"),
+    "lasvm": ("C", "max_vectors", "kernel", "gamma", "class_weight", "dtype"),
     "forgetron": ("max_vectors", "kernel", "gamma", "dtype"),
     "kernel-perceptron": ("max_vectors", "kernel", "gamma", "dtype"),
-    "perceptron": ("dtype",),
-    "passive-aggressive": ("C", "dtype"),
-    "pegasos": ("dtype",),
+    "perceptron": ("class_weight", "dtype"),
+    "passive-aggressive": ("C", "class_weight", "dtype"),
+    "pegasos": ("class_weight", "dtype"),
     "core-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "ball-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
     "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
@@ -317,7 +322,7 @@ def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> 
 
 def innermost(learner: Learner) -> Learner:
     """The learner behind all stages, or of each part of a multiclass learner."""
-    while isinstance(learner, (Stage, Multiclass)):
+    while isinstance(learner, (Shell, Multiclass)):
         learner = learner._inner
     return learner
 
@@ -339,7 +344,7 @@ def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner,
         inner = FourierFeatures(learner=inner, **asked)
     capacities = ("n_directions",) if options.fourier else CAPACITIES
     fixed = any(name in given for name in capacities)
-    return scaled(options, inner), fixed
+    return decision_options.around(options, scaled(options, inner)), fixed
 
 
 def scaled(options: argparse.Namespace, inner: Learner) -> Learner:
@@ -361,11 +366,12 @@ def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[st
     kind = {KINDS[name]: name for name in KINDS}.get(type(inner), type(inner).__name__)
     if options.learner not in (None, kind):
         return [(f"--learner {kind}", f"--learner {options.learner}")]
-    found = []
-    if options.raw and isinstance(learner, Scaler):
+    found = decision_options.contradicted(options, learner)
+    scaled = decision_options.within(learner)
+    if options.raw and isinstance(scaled, Scaler):
         found.append(("standardized features", "--raw"))
-    has = _own_values(inner, learner.n_features_in_) | _many_values(learner) | _scale(learner)
-    has |= _features(learner)
+    has = _own_values(inner, learner.n_features_in_) | _many_values(scaled) | _scale(scaled)
+    has |= _features(scaled)
     for name in (*sorted(ANY_OWN), "fourier", "multiclass", "classes", "scale"):
         value = getattr(options, name)
         if value is not None and has.get(name) != value:

@@ -6,7 +6,7 @@ import argparse
 import json
 
 from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
-from edgesvm.cli import arguments, learner_options
+from edgesvm.cli import arguments, decision_options, learner_options
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners.multiclass import Multiclass
 
@@ -104,7 +104,9 @@ def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
     row: dict = {"learner": name}
     for how, learner in (("raw", base), ("standardized", learner_options.scaled(options, base))):
         try:
-            fitting = learner.fitted_into(options.memory, options.features)
+            fitting = decision_options.around(options, learner).fitted_into(
+                options.memory, options.features
+            )
             inner = learner_options.innermost(fitting)
             row[how] = {
                 "capacity": {own: getattr(inner, own) for own in (kind._capacity,) if own},

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.cli import arguments
+from edgesvm.calibration.calibrated import Calibrated
+from edgesvm.cli import arguments, learner_options
 from edgesvm.cli.snapshots import read_model
 from edgesvm.cli.stored_points import StoredPoints, stored_points
 from edgesvm.contract.sparse import SparseRows
@@ -176,6 +177,7 @@ def _points(
         return found.points
     if rows is not None and len(rows[0]):
         return rows[0].astype(np.float64)
+    learner = learner.learner_ if isinstance(learner, Calibrated) else learner
     if isinstance(learner, Scaler):
         reach = DEVIATIONS * np.where(learner.scale_ > 0, learner.scale_, 1.0)
         return np.stack([learner.center_ - reach, learner.center_ + reach])
@@ -220,7 +222,7 @@ def _box(known: NDArray[np.float64] | None, drawn: tuple[int, int]) -> Box:
 
 
 def _title(learner: Learner, found: StoredPoints | None) -> str:
-    inner = learner._inner if isinstance(learner, Scaler) else learner
+    inner = learner_options.innermost(learner)
     holds = "" if found is None else f"{len(found.points):,} {found.name}, "
     return f"{type(inner).__name__}: {holds}{learner.n_seen_:,} samples"
 

@@ -12,6 +12,7 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli import (
     arguments,
     checkpoint_options,
+    decision_options,
     headroom,
     learner_options,
     link_options,
@@ -235,10 +236,12 @@ def _serve(
     def progress() -> str:
         return run_report.progress(runner, time.monotonic() - started)
 
+    learner, checked = runner.learner, False
     node = _NodeMessages(runner.link, status, options.rate)
     while not signals.stopping and (options.samples is None or runner.taken < options.samples):
         try:
             runner.step(at_most=None if options.samples is None else options.samples - runner.taken)
+            checked = checked or (runner.learned > 0 and decision_options.check_labels(learner))
             if saver is not None:
                 saver.step()
         except LinkDown as down:

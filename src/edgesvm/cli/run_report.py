@@ -33,6 +33,7 @@ def summary(runner: Runner, seconds: float) -> dict[str, Any]:
         "seconds": round(seconds, 3),
         "n_updates": runner.learner.n_updates_,
         **runner.score.summary(),
+        **runner.probability_summary(),
         "counters": runner.counters(),
         "broken_identities": runner.check_identities(),
     }
@@ -46,7 +47,7 @@ def words(summary: dict[str, Any]) -> str:
         f"{c['unlabelled']:,} unlabelled, {c['refused_value'] + c['unknown_label']:,} refused",
         f"{score_words.accuracy(summary)}; last {min(summary['window'], summary['predicted']):,} "
         f"{percent(summary['rolling_accuracy'])}",
-        *filter(None, [score_words.recalls(summary)]),
+        *filter(None, [score_words.recalls(summary), score_words.probabilities(summary)]),
         *score_words.remarks(summary),
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "

@@ -8,7 +8,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from edgesvm.cli import arguments, checkpoint_options, learner_options, score_words
+from edgesvm.cli import (
+    arguments,
+    checkpoint_options,
+    decision_options,
+    learner_options,
+    score_words,
+)
 from firmware_sim import options as sim_options
 from firmware_sim.harness import Report, simulate
 from firmware_sim.limits.profiles import profile
@@ -80,6 +86,7 @@ def _edge_words(edge: dict[str, Any]) -> str:
     c = edge["counters"]
     lines = [
         f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: {score_words.accuracy(edge)}",
+        *(f"          {line}" for line in filter(None, [score_words.probabilities(edge)])),
         *(f"          {remark}" for remark in score_words.remarks(edge)),
         f"counted   {c['taken']:,} taken, {c['learned']:,} learned, {c['missing']:,} missing, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "
@@ -124,5 +131,12 @@ def edge_command(options: argparse.Namespace) -> list[str]:
                 command.append(flag if value else flag.replace("--", "--no-", 1))
             else:
                 command += [flag, str(value)]
-    flags: Sequence[tuple[str, bool]] = (("--raw", options.raw), ("--text", options.text))
+    for name in decision_options.NAMES:
+        if (numbers := getattr(options, name)) is not None:
+            command += [f"--{name.replace('_', '-')}", decision_options.as_text(numbers)]
+    flags: Sequence[tuple[str, bool]] = (
+        ("--raw", options.raw),
+        ("--text", options.text),
+        ("--probabilities", options.probabilities),
+    )
     return command + [flag for flag, given in flags if given]

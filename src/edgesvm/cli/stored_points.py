@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.scaler import Scaler
 
@@ -34,6 +35,8 @@ class StoredPoints:
 
 def stored_points(learner: Learner) -> StoredPoints | None:
     """The vectors that `learner` stores; None if it has only a weight vector."""
+    if isinstance(learner, Calibrated):
+        learner = learner.learner_
     if isinstance(learner, Scaler):
         found = stored_points(learner.learner_)
         if found is None:

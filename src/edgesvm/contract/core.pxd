@@ -24,6 +24,7 @@ cdef class LearnerCore:
     cdef readonly object dtype
     cdef readonly str owner         # the public class's name, for messages
     cdef readonly int64_t n_features
+    cdef public bint balanced       # whether a sample weighs more the rarer its class has been
     cdef int typenum
     cdef bint is_float32
     cdef Common *common
@@ -36,6 +37,8 @@ cdef class LearnerCore:
     # the arena. `decide` writes one decision value, in a multiclass learner a score per class.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
+    # Shares of the labels, sorted, (labels.n,); only of a learner that has probabilities.
+    cdef Status probabilities(self, const void *x, double *out) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
     # Before and after n rows are learned or decided, for what pays off for many. What is taken in
@@ -45,6 +48,12 @@ cdef class LearnerCore:
 
     @cython.final
     cdef char *array(self, str name) except NULL
+
+    @cython.final
+    cdef Status weighed_step(self, const void *x, double y, double weight) noexcept nogil
+
+    @cython.final
+    cdef double class_weight(self, double y) noexcept nogil
 
     @cython.final
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil
@@ -107,7 +116,14 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status decide_rows(
-        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i) except *
+        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=*
+    ) except *
+
+    @cython.final
+    cdef int n_values(self, bint probable) noexcept nogil
+
+    @cython.final
+    cdef int refuse(self, Status status) except -1
 
     @cython.final
     cdef int check_fitted(self) except -1

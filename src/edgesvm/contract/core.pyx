@@ -75,6 +75,9 @@ cdef class LearnerCore:
         value[0] = 0.0
         return UNCHANGED
 
+    cdef Status probabilities(self, const void *x, double *out) noexcept nogil:
+        return UNCHANGED
+
     cdef bint decides_alone(self) noexcept nogil:
         return False
 
@@ -93,13 +96,26 @@ cdef class LearnerCore:
         if weight == 0.0:
             self.common.n_seen += 1
             return UNCHANGED
-        status = self.step(x, 2 * slot - 1 if self.scores == NULL else slot, weight)
+        status = self.weighed_step(x, 2 * slot - 1 if self.scores == NULL else slot, weight)
         if status > CHANGED:
             return status
         self.common.n_seen += 1
         self.common.n_updates += status == CHANGED
         self.n_per_class[slot] += 1
         return status
+
+    cdef Status weighed_step(self, const void *x, double y, double weight) noexcept nogil:
+        """`step`, by the weight of the sample's class."""
+        return self.step(x, y, weight * self.class_weight(y) if self.balanced else weight)
+
+    cdef double class_weight(self, double y) noexcept nogil:
+        """n / (K n_k): samples learned, classes, and samples of this one, the sample included"""
+        cdef int slot = y > 0.0 if self.scores == NULL else <int> y, other, n_classes = 2
+        if self.scores != NULL:
+            n_classes = 0
+            for other in range(self.n_classes):
+                n_classes += self.n_per_class[other] > 0 or other == slot
+        return (self.n_learned() + 1) / (<double> n_classes * (self.n_per_class[slot] + 1))
 
     cdef int64_t n_learned(self) noexcept nogil:
         cdef int64_t total = self.n_per_class[0] + self.n_per_class[1]
@@ -170,7 +186,11 @@ cdef class LearnerCore:
     cdef int answer_row(self, cnp.ndarray row, double *out) except -1:
         """`answer`; raises for a refused sample."""
         self.check_fitted()
-        cdef Status status = self.answer(cnp.PyArray_DATA(row), out)
+        self.refuse(self.answer(cnp.PyArray_DATA(row), out))
+        return 0
+
+    cdef int refuse(self, Status status) except -1:
+        """Raise if it is that of a refused sample."""
         if status > CHANGED:
             raise refusal(status, f"{self.owner}: the sample", self.dtype, self.labels.in_slots)
         return 0
@@ -269,6 +289,22 @@ cdef class LearnerCore:
         label = self.labels.values[self.winner(answers, &score)]
         return label, score
 
+    def probabilities_one(self, x, out=None):
+        """Probabilities of one sample's labels, ndarray of shape (n_labels,); `out` if given."""
+        cdef cnp.ndarray row = self.row_to_decide(x)
+        cdef Status status
+        if self.successor is not None:
+            return self.successor.probabilities_one(x, out)
+        self.check_fitted()
+        if out is None:
+            out = np.empty(self.labels.n)
+        elif not self.is_out(out, 1, self.labels.n):
+            as_out(out, (self.labels.n,))
+        status = self.probabilities(
+            cnp.PyArray_DATA(row), <double *> cnp.PyArray_DATA(<cnp.ndarray> out))
+        self.refuse(status)
+        return out
+
     def learn_many(
         self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None, newcomers=()
     ):
@@ -345,26 +381,38 @@ cdef class LearnerCore:
         row : int, the number of the refused row, or n
         status : Status of the refused row
         """
+        return self.values_many(X, out, False)
+
+    def probabilities_many(self, X not None, out=None):
+        """As `decide_many`, of the labels' probabilities; `out` has shape (n, n_labels)."""
+        return self.values_many(X, out, True)
+
+    def values_many(self, X, out, bint probable):
         cdef int64_t n = len(X), i = 0
         cdef Status status
         cdef bint alone = self.begin_deciding()
         try:
             if self.successor is not None:
-                return self.successor.decide_many(X, out)
+                return self.successor.values_many(X, out, probable)
             self.check_fitted()
-            shape = (n, self.n_answers())[:1 if self.n_answers() == 1 else 2]
+            shape = (n, self.n_values(probable))
+            if not probable and shape[1] == 1:
+                shape = (n,)
             if out is None:
                 out = np.empty(shape)
-            elif not self.is_out(as_out(out, shape), len(shape), n * self.n_answers()):
+            elif not self.is_out(as_out(out, shape), len(shape), n * self.n_values(probable)):
                 raise changed(self.owner)
             self.begin_rows(n)
             try:
-                status = self.decide_rows(X, n, out, None, &i)
+                status = self.decide_rows(X, n, out, None, &i, probable)
             finally:
                 self.end_rows()
             return out, i, status
         finally:
             self.end_deciding(alone)
+
+    cdef int n_values(self, bint probable) noexcept nogil:
+        return self.labels.n if probable else self.n_answers()
 
     def predict_many(self, X not None):
         """Labels of rows of X, ndarray of shape (n,); and row and status as in `decide_many`."""
@@ -386,10 +434,10 @@ cdef class LearnerCore:
             self.end_deciding(alone)
 
     cdef Status decide_rows(
-        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i
+        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=False
     ) except *:
-        """Decision values into `out`, or what they predict into `slots`."""
-        cdef int64_t n_values = self.n_answers()
+        """Decision values or probabilities into `out`, or what is predicted into `slots`."""
+        cdef int64_t n_values = self.n_values(probable)
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
@@ -414,7 +462,7 @@ cdef class LearnerCore:
                 if x == NULL:
                     with gil:
                         raise changed(self.owner)
-                status = self.answer(x, answer)
+                status = self.probabilities(x, answer) if probable else self.answer(x, answer)
                 if status > CHANGED:
                     break
                 if slot != NULL:

@@ -22,6 +22,7 @@ class ReferenceCore:
         self.arena, self.labels, self.n_features = arena, labels, n_features
         self.dtype, self.owner = np.dtype(dtype), owner
         self.views = plan.cut(arena.memory)
+        self.balanced = False
 
     def step(self, x: np.ndarray, y: float, weight: float) -> Status:
         """Learn one sample; y is -1 or +1, in a multiclass learner the class index; weight > 0."""
@@ -42,13 +43,23 @@ class ReferenceCore:
         if weight > 0:
             with np.errstate(over="ignore", invalid="ignore"):
                 y = slot if self.is_multiclass else 1.0 if slot else -1.0
-                status = self.step(x, y, weight)
+                status = self.weighed_step(x, y, weight)
             if status > Status.CHANGED:
                 return status
             self.views["n_per_class"][slot] += 1
         self.views["n_seen"][...] += 1
         self.views["n_updates"][...] += status == Status.CHANGED
         return status
+
+    def weighed_step(self, x, y, weight):
+        """`step`, by the weight of the sample's class: n / (K n_k), the sample included."""
+        if self.balanced:
+            slot = y if self.is_multiclass else int(y > 0)
+            counts = self.views["n_per_class"].copy()
+            counts[slot] += 1
+            n_classes = (counts > 0).sum() if self.is_multiclass else 2
+            weight *= counts.sum() / (n_classes * counts[slot])
+        return self.step(x, y, weight)
 
     def learn_one(self, x, y, weight=1.0):
         row = as_floats(x, self.dtype, 1, self.n_features, self.owner)

@@ -1,5 +1,7 @@
 # The labels of a learner and their class indices; see labels.pyx.
 
+from libc.stdint cimport int64_t
+
 cdef enum:
     MAX_CLASSES = 127       # class indices are int8
 
@@ -10,6 +12,7 @@ cdef class Labels:
     cdef readonly bint closed   # fixed in advance: any other label is refused
     cdef readonly int sign      # -1 if there are two and the second sorts before the first, else 1
     cdef int n                  # labels so far
+    cdef int64_t n_changes      # how often labels were added or forgotten
     cdef signed char order[MAX_CLASSES]     # their class indices, as the labels sort
 
     cdef int find(self, y) except -2

@@ -110,6 +110,7 @@ cdef class Labels:
         slots = sort_slots(values)      # runs the labels' own code: nothing is changed before
         self.values = values
         self.n = len(values)
+        self.n_changes += 1
         for i in range(self.n):
             self.order[i] = slots[i]
         self.sign = -1 if self.n == 2 and self.order[0] == 1 else 1
@@ -125,6 +126,7 @@ cdef class Labels:
                 self.order[kept] = self.order[i]
                 kept += 1
         self.n = n
+        self.n_changes += 1
         self.sign = -1 if n == 2 and self.order[0] == 1 else 1
         self.values = self.values[:n]
         return 0

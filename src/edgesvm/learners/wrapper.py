@@ -1,11 +1,14 @@
-"""Base of learners that wrap another learner: its parameters as ``learner__C``, its capacity."""
+"""Bases of learners that wrap another learner: its parameters as ``learner__C``, its capacity."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from edgesvm.learner import Learner
+from edgesvm.budget import MemoryPlan
+from edgesvm.contract.engine import of_engine
+from edgesvm.learner import Learner, Place
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.persist.format import Wrapped
 
@@ -73,6 +76,11 @@ class Wrapper(Learner):
         dtype: str = self._inner.dtype
         return dtype
 
+    @property
+    def class_weight(self) -> str | None:  # type: ignore[override]
+        weight: str | None = self._inner.class_weight
+        return weight
+
     def _of_capacity(self: Self, capacity: int) -> Self:
         params = self.get_params(deep=False)
         return type(self)(**{**params, self._parameter: self._inner._of_capacity(capacity)})
@@ -132,3 +140,46 @@ class Wrapper(Learner):
         own = {name: v for name, v in params.items() if not name.startswith(prefix)}
         nested = {name.removeprefix(prefix): v for name, v in params.items() if name not in own}
         return own, nested
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Shell(Wrapper):
+    """Base of wrappers whose arrays lie in front of the wrapped learner's: one plan, one set of
+    counters, one core around the other."""
+
+    learner: Learner | None = None
+
+    def _width(self, n_features: int) -> int:
+        """Number of features that the inner learner gets."""
+        return n_features
+
+    @property
+    def _n_classes(self) -> int:
+        return self._inner._n_classes
+
+    def _part(self, n_features: int) -> MemoryPlan | None:
+        return self._inner._part(self._width(n_features))
+
+    def _check_params(self) -> None:
+        self._inner._check_params()
+
+    def _zero(self, core: Any) -> None:
+        self._inner._zero(core.inner)  # zeroes the same arena
+
+    def _check(self, core: Any) -> None:
+        super()._check(core)
+        self._inner._check(core.inner)
+
+    def _build(self, engine: str, place: Place) -> Any:
+        # on the same arena; its arrays have other names
+        behind = place._replace(n_features=self._width(place.n_features))
+        inner = self._inner._build(engine, behind)
+        params = self._core_params(place.n_features)
+        return of_engine(self._compiled, engine)(*place, inner=inner, **params)
+
+    @property
+    def learner_(self) -> Any:
+        """The inner learner, on the same memory: for its counters and extra methods, such as
+        ``learner_.n_given_up_`` or ``learner_.update()``. It sees samples as they are passed on to
+        it: scaled ones behind a scaler."""
+        return self._inner_at_work(self._allocated.inner)

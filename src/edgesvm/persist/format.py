@@ -30,7 +30,7 @@ MAX_SECTION = 1 << 16  # bytes of the parameters: a few names and numbers
 MAX_TEXT = 1024  # UTF-8 bytes of a string
 MAX_DEPTH = 4  # learners nested in one another
 
-NONE, BOOL, INT, FLOAT, STR, KERNEL, LEARNER = range(7)
+NONE, BOOL, INT, FLOAT, STR, KERNEL, LEARNER, BY_LABEL = range(8)
 
 
 @dataclass(frozen=True)
@@ -211,6 +211,9 @@ def _pack_value(value: Any, label: bool = False) -> bytes:  # noqa: PLR0911 (one
     if isinstance(value, Wrapped) and not label:
         section = _pack_params(value)
         return struct.pack("<BH", LEARNER, len(section)) + section
+    if isinstance(value, dict) and not label:
+        section = b"".join(_pack_value(y, True) + _pack_value(x) for y, x in value.items())
+        return struct.pack("<BH", BY_LABEL, len(section)) + section
     what = "label" if label else "parameter"
     raise TypeError(f"cannot save the {what} {value!r}: use bool, int, float or str")
 
@@ -246,11 +249,27 @@ def _unpack_value(  # noqa: PLR0911 (one per kind)
             if at + 3 + length <= len(section):
                 inner = _read_params(section[at + 3 : at + 3 + length], depth + 1)
                 return inner, at + 3 + length
+        if kind == BY_LABEL and depth <= MAX_DEPTH:
+            (length,) = struct.unpack_from("<H", section, at + 1)
+            if at + 3 + length <= len(section):
+                return _by_label(section[at + 3 : at + 3 + length]), at + 3 + length
         if kind == KERNEL:
             return _kernel(*struct.unpack_from("<BHdd", section, at + 1)), at + 20
     except (struct.error, LookupError, ValueError) as error:
         raise CorruptModelError("the snapshot has a value that cannot be read") from error
     raise CorruptModelError(f"the snapshot has a value of unknown kind {kind}")
+
+
+def _by_label(section: bytes) -> dict[Any, float]:
+    values = list(_values(section, MAX_DEPTH + 1))
+    labels, numbers = values[::2], values[1::2]
+    if not (
+        len(labels) == len(numbers) == len(set(labels))
+        and all(isinstance(y, (bool, int, float, str)) and is_label(y) for y in labels)
+        and all(isinstance(number, (int, float)) for number in numbers)
+    ):
+        raise ValueError("not a number for each of some labels")
+    return dict(zip(labels, numbers, strict=True))
 
 
 def _kernel(kind: int, degree: int, gamma: float, coef0: float) -> Kernel:

@@ -24,7 +24,7 @@ class FourierFeaturesCoreRef(ReferenceCore):
     def step(self, x, y, weight):
         if not np.isfinite(x @ x):
             return Status.NOT_FINITE
-        return self.inner.step(self.features(x), y, weight)
+        return self.inner.weighed_step(self.features(x), y, weight)
 
     def decide(self, x):
         return self.inner.decide(self.features(x)) if np.isfinite(x @ x) else np.nan

@@ -33,7 +33,7 @@ class ScalerCoreRef(ReferenceCore):
         new = self.with_sample(x.astype(np.float64), n)
         if not all(np.isfinite(values).all() for values in new):
             return Status.NOT_FINITE
-        status = self.inner.step(self.scale(x, new, n).astype(self.dtype), y, weight)
+        status = self.inner.weighed_step(self.scale(x, new, n).astype(self.dtype), y, weight)
         if status <= Status.CHANGED:
             for name, values in zip(self.statistics, new, strict=True):
                 self.views[name][:] = values

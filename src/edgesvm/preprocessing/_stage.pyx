@@ -42,7 +42,7 @@ cdef class StageCore(LearnerCore):
             return NOT_FINITE
         status = self.map_next(x, n)
         if status == UNCHANGED:
-            status = self.inner.step(self.mapped, y, weight)
+            status = self.inner.weighed_step(self.mapped, y, weight)
         if status <= CHANGED:
             self.keep(x, n)
         self.wipe()

@@ -6,6 +6,7 @@ from mutant import Area
 
 from areas import (
     batch,
+    calibration,
     cli,
     contract,
     core,
@@ -40,6 +41,7 @@ AREAS: list[Area] = [
     online.AREA,
     multiclass.AREA,
     preprocessing.AREA,
+    calibration.AREA,
     data.AREA,
     ingest.AREA,
     persist.AREA,

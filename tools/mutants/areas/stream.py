@@ -76,11 +76,6 @@ AREA = Area(
                 "        z.scale = sign\n",
                 "a merge forgets the samples since the last update",
             ),
-            (
-                "(self.n_per_class[y > 0.0] + 1)",
-                "(self.n_per_class[y < 0.0] + 1)",
-                "the commoner class counts more",
-            ),
             ("            norm_square += 1.0\n", "", "the constant feature is not in the norm"),
             (
                 "            if self.balls.share[i] > 0.0:\n",

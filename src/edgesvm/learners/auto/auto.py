@@ -45,7 +45,7 @@ class Auto(Learner):
 
     Parameters
     ----------
-    budget : int, default 16384
+    max_bytes : int, default 16384
         Bytes that all of it may take; `within` sets it.
     seed : int, default 0
         Seed of FourierSVM's directions, 0 to 2^32 - 1.
@@ -74,8 +74,8 @@ class Auto(Learner):
     A sample is learned by all candidates or by none: if the first refuses it, none learns it. A
     candidate that alone refuses it, because of an overflow, is counted in ``n_left_out_``.
 
-    Bytes: at most ``budget``; what the smallest takes if that is more. Time: that of all candidates
-    at work, and a decision of each.
+    Bytes: at most ``max_bytes``; what the smallest takes if that is more. Time: that of all
+    candidates at work, and a decision of each.
 
     Examples
     --------
@@ -86,10 +86,10 @@ class Auto(Learner):
     'FourierSVM'
     """
 
-    _capacity = "budget"
+    _capacity = "max_bytes"
     _compiled = AutoCore
 
-    budget: int = 16384
+    max_bytes: int = 16384
     seed: int = 0
     dtype: str = "float32"
 
@@ -97,7 +97,7 @@ class Auto(Learner):
         return 1, MOST_BYTES
 
     def _check_params(self) -> None:
-        whole("budget", self.budget, 1, MOST_BYTES)
+        whole("max_bytes", self.max_bytes, 1, MOST_BYTES)
         whole("seed", self.seed, 0, (1 << 32) - 1)
 
     # -- memory ------------------------------------------------------------------------------------
@@ -121,12 +121,12 @@ class Auto(Learner):
         own = MemoryPlan.of([*common_arrays(), *self._own_arrays()]).total
         plane = StreamSVM(lookahead=0, dtype=self.dtype)
         plans = [plane.plan(n_features)]
-        room = (int(self.budget) - own) // 8 * 8 - plans[0].total
+        room = (int(self.max_bytes) - own) // 8 * 8 - plans[0].total
         store = self._store(room // 2, n_features)
         plans += [] if store is None else [store.plan(n_features)]
         first = FourierSVM(n_directions=FEWEST_DIRECTIONS, seed=self.seed, dtype=self.dtype)
-        least = first.plan(n_features).total
-        end = max(own + sum(plan.total for plan in plans) + least, int(self.budget) // 8 * 8) - own
+        least = sum(plan.total for plan in plans) + first.plan(n_features).total
+        end = max(least, int(self.max_bytes) // 8 * 8 - own)
         stages: list[tuple[Spot | None, ...]] = []
         for stage in STAGES:
             before = self._before(stage, plans)

@@ -240,6 +240,10 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         done = 2 * p + n + n_before
         memset(row + self.bytes_of(done), 0, self.bytes_of(2 * self.directions.n - done))
 
+    def go_on_as(self, FourierSVMCore smaller not None):
+        """`take_over`, for tests."""
+        self.take_over(smaller)
+
     @property
     def amplitudes(self):
         """a_k of the four widths and of x, ndarray of shape (5,)."""

@@ -52,6 +52,9 @@ class FourierSVM(DirectedLearner, GradientLearner):
     directions : {"auto", "independent", "orthogonal"}, default "auto"
         "orthogonal": blocks of orthogonal directions, by Hadamard transforms; as accurate and many
         times faster from about 16 features on, where "auto" takes them.
+    class_weight : {None, "balanced"}, default None
+        "balanced" multiplies a sample's weight by n / (K n_k), where n samples and n_k of its class
+        have been learned so far, the sample included; K is the number of classes so far.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights.
 
@@ -100,9 +103,13 @@ class FourierSVM(DirectedLearner, GradientLearner):
     _compiled = FourierSVMCore
     _param_order = (
         *("n_directions", "gamma", "loss", "learning_rate", "n_classes", "seed", "dtype"),
-        *("directions", "weigh_widths"),
+        *("directions", "weigh_widths", "class_weight"),
     )
-    _absent: ClassVar[Mapping[str, Any]] = {**DirectedLearner._absent, "weigh_widths": False}
+    _absent: ClassVar[Mapping[str, Any]] = {
+        **GradientLearner._absent,
+        **DirectedLearner._absent,
+        "weigh_widths": False,
+    }
 
     weigh_widths: bool = True
     learning_rate: float = 0.1

@@ -32,6 +32,9 @@ class AdaGradSVM(GradientLearner):
         gradients seen.
     n_classes : int, default 2
         Largest number of classes, 2 to 127. With more than two, each class has its own weights.
+    class_weight : {None, "balanced"}, default None
+        "balanced" multiplies a sample's weight by n / (K n_k), where n samples and n_k of its class
+        have been learned so far, the sample included; K is the number of classes so far.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights.
 
@@ -68,6 +71,7 @@ class AdaGradSVM(GradientLearner):
     """
 
     _compiled = AdaGradSVMCore
+    _param_order = ("loss", "learning_rate", "n_classes", "dtype", "class_weight")
 
     def _capacity_range(self) -> tuple[int, int]:
         return 0, 0

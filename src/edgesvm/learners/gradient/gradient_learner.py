@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import one_of, positive, whole
@@ -21,12 +22,16 @@ class GradientLearner(Learner):
     loss : {"hinge", "logistic"}, default "hinge"
     learning_rate : float, default 0.5
     n_classes : int, default 2
+    class_weight : {None, "balanced"}, default None
     dtype : {"float32", "float64"}, default "float32"
     """
+
+    _absent: ClassVar[Mapping[str, Any]] = {"class_weight": None}
 
     loss: str = "hinge"
     learning_rate: float = 0.5
     n_classes: int = 2
+    class_weight: str | None = None
     dtype: str = "float32"
 
     def _check_params(self) -> None:

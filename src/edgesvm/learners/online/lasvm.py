@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +40,9 @@ class LASVM(ExpansionLearner):
         A pair whose gradients differ by less is not moved; at least 1e-8.
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples; all else is float64.
+    class_weight : {None, "balanced"}, default None
+        "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
+        have been learned so far, the sample included.
 
     Attributes
     ----------
@@ -83,8 +87,11 @@ class LASVM(ExpansionLearner):
     _compiled = LASVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "tau", "dtype")
 
+    _absent: ClassVar[Mapping[str, Any]] = {"class_weight": None}
+
     C: float = 1.0
     tau: float = 1e-3
+    class_weight: str | None = None
 
     n_given_up_ = Counter("Samples removed for want of room.")
 

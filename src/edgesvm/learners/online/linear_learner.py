@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,10 +24,16 @@ class LinearLearner(Learner):
         Add a constant feature 1.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights.
+    class_weight : {None, "balanced"}, default None
+        "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
+        have been learned so far, the sample included.
     """
+
+    _absent: ClassVar[Mapping[str, Any]] = {"class_weight": None}
 
     fit_intercept: bool = True
     dtype: str = "float32"
+    class_weight: str | None = None
 
     def _capacity_range(self) -> tuple[int, int]:
         return 0, 0

@@ -35,6 +35,9 @@ class Pegasos(LinearLearner):
         Add a constant feature 1, whose weight then counts in |w|^2.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights.
+    class_weight : {None, "balanced"}, default None
+        "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
+        have been learned so far, the sample included.
 
     Attributes
     ----------

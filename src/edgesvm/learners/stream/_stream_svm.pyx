@@ -60,7 +60,7 @@ cpdef enum:
 cdef class StreamSVMCore(LearnerCore):
     """State and step. The public class has checked the parameters."""
     cdef double C
-    cdef bint lower, paper_slack, normalize, intercept, flush, by_reach, balanced
+    cdef bint lower, paper_slack, normalize, intercept, flush, by_reach
     cdef int64_t width      # n_features and the constant feature
     cdef Ball *ball
     cdef char *w            # (width,)
@@ -71,8 +71,7 @@ cdef class StreamSVMCore(LearnerCore):
     cdef double *lapses     # (2,), LAST and MEAN; else NULL
 
     def __init__(
-        self, *common, C, slack, bound, normalize, fit_intercept, lookahead, join, average,
-        class_weight
+        self, *common, C, slack, bound, normalize, fit_intercept, lookahead, join, average
     ):
         super().__init__(*common)
         self.C = C
@@ -95,7 +94,6 @@ cdef class StreamSVMCore(LearnerCore):
             self.balls.share = <double *> self.array("share")
             self.balls.pull = <double *> self.array("pull")
             self.centres = self.array("centres")
-        self.balanced = class_weight == "balanced"
         self.average = self.array("average") if average else NULL
         self.n_averaged = <int64_t *> self.array("n_averaged") if average else NULL
         self.lapses = <double *> self.array("lapses") if average else NULL
@@ -115,8 +113,6 @@ cdef class StreamSVMCore(LearnerCore):
         # may decide whether a sample is inside.
         if self.balls.capacity and not self.lower:
             tested = <real *> self.centres
-        if self.balanced:
-            weight *= self.class_weight(y)
         status = self.measure(x, tested, y, weight, &z)
         if status > CHANGED:
             return status
@@ -129,10 +125,6 @@ cdef class StreamSVMCore(LearnerCore):
         self.hold(x, <real *> self.centres, &z)
         self.enclose(<real *> self.centres, w)
         return CHANGED
-
-    cdef double class_weight(self, double y) noexcept nogil:
-        """n / (2 n_k): samples learned, and those of the sample's class, this one included"""
-        return 0.5 * (self.n_learned() + 1) / (self.n_per_class[y > 0.0] + 1)
 
     cdef Status measure(
         self, const real *x, const real *w, double y, double weight, Point *z

@@ -55,14 +55,12 @@ class StreamSVMCoreRef(ReferenceCore):
         lookahead,
         join,
         average,
-        class_weight,
     ):
         super().__init__(*common)
         self.C, self.paper_slack, self.lower = C, slack == "paper", bound == "lower"
         self.normalize, self.intercept, self.flush = normalize, fit_intercept, lookahead > 0
         self.several, self.averages = "n_held" in self.views, average
         self.by_reach = join == "reach" and not self.lower
-        self.balanced = class_weight == "balanced"
 
     def features(self, x, y):
         """y times the sample with the constant appended, scaled to unit norm."""
@@ -74,9 +72,6 @@ class StreamSVMCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return Status.NOT_FINITE
         z = self.features(x, y)
-        if self.balanced:
-            n = self.views["n_per_class"]
-            weight *= 0.5 * (n.sum() + 1) / (n[int(y > 0)] + 1)
         xi2 = 1 / weight if self.paper_slack else 1 / (self.C * weight)
         point = z, z @ z + xi2, z @ z + 1 / self.C, xi2, 0.0
         status = check_point(point[2], z @ self.views["w"], xi2)

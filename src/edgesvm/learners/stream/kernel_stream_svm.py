@@ -39,6 +39,9 @@ class KernelStreamSVM(KernelLearner):
         and its share goes to the vector nearest to it.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and vectors, and with "share" of the sums inside a kernel value.
+    class_weight : {None, "balanced"}, default None
+        "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
+        have been learned so far, the sample included.
 
     Attributes
     ----------
@@ -81,12 +84,13 @@ class KernelStreamSVM(KernelLearner):
 
     _compiled = KernelStreamSVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype", "when_full")
-    _absent: ClassVar[Mapping[str, Any]] = {"when_full": "share"}
+    _absent: ClassVar[Mapping[str, Any]] = {"when_full": "share", "class_weight": None}
 
     C: float = 100.0
     max_vectors: int = 100
     bound: str = "lower"
     when_full: str = "newton"
+    class_weight: str | None = None
 
     def _check_params(self) -> None:
         whole("max_vectors", self.max_vectors, 1, MAX_CAPACITY)

@@ -154,8 +154,6 @@ class StreamSVM(Learner):
         whole("n_balls", self.n_balls, 1, MAX_BALLS)
         whole("lookahead", self.lookahead, 0, MAX_BALLS)
         flag("average", self.average)
-        if self.class_weight is not None:
-            one_of("class_weight", self.class_weight, "balanced")
         flag("normalize", self.normalize)
         flag("fit_intercept", self.fit_intercept)
         if self.n_balls > 1 and self.lookahead > 0:
@@ -192,7 +190,6 @@ class StreamSVM(Learner):
             "lookahead": int(self.lookahead),
             "join": self.join,
             "average": bool(self.average),
-            "class_weight": self.class_weight,
         }
 
     @classmethod

@@ -1,0 +1,1 @@
+"""Probabilities, and prices of errors, around any learner."""
