@@ -55,7 +55,7 @@ class Calibrated(Shell):
     -----
     Platt, "Probabilistic outputs for support vector machines", 1999, fitted online: one Newton step
     per sample on the log loss, with the information of about the last 500 samples. Scores are
-    divided by their mean size in the last 200. Of two classes, p = 1 / (1 + exp(-(a f + b))). Of
+    divided by their mean size in the last 50. Of two classes, p = 1 / (1 + exp(-(a f + b))). Of
     more, each has its sigmoid, and the values are divided by their sum. A class without a sample
     has probability 0; while there is one class only, n samples of it give n + 1 to 1.
 

@@ -3,7 +3,7 @@
 FIRST_SLOPE = 2.0  # of a sigmoid, in units of the mean score
 PRIOR = 1.0  # its weight, and that of the first offset, as information
 RECENT = 500.0  # samples that a sigmoid is fitted to
-SIZED_BY = 200.0  # samples that the mean score is of
+SIZED_BY = 50.0  # samples that the mean score is of
 MOST_RELATIVE = 3.0  # a score beyond so many times the mean teaches a sigmoid as one of so many
 MOST_WEIGHT = 10.0  # a sample of a larger weight teaches it as one of this
 QUANTILE_GAIN, QUANTILE_RECENT = 4.0, 20.0  # steps of a threshold, and the samples they settle at

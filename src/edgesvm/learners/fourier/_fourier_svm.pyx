@@ -26,7 +26,6 @@ from edgesvm.core.kernels cimport exp_
 from edgesvm.learners.fourier._directions cimport (
     BLOCK,
     WIDTHS,
-    Directions,
     add_dots_of_widths,
     angles_from,
     directions_of,
@@ -257,5 +256,6 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         if self.tilt == NULL:
             return
         faded = -FADED - np.asarray(self.first_tilt)
-        if self.H[0] < 0 or (self.views["tilt"] < faded).any() or (self.views["tilt"] > FADED).any():
+        tilt = self.views["tilt"]
+        if self.H[0] < 0 or (tilt < faded).any() or (tilt > FADED).any():
             raise CorruptModelError("the snapshot's amplitudes are out of range")
