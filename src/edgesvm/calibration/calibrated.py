@@ -34,7 +34,7 @@ class Calibrated(Shell):
 
     Parameters
     ----------
-    learner : Learner, default StreamSVM()
+    learner : Learner, default FourierSVM()
         Any learner, also `Standardized` or one of many classes. Only its parameters are used.
     cost : dict of label to float, optional
         What it costs to miss a sample of this class; > 0, and 1 for a label that is not named. The

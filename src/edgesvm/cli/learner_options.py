@@ -67,7 +67,7 @@ KINDS: dict[str, type[Learner]] = {
 OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
 DEFAULT_SCALE = "deviation"
 SCALERS: dict[str, type[Scaler]] = {"deviation": Standardized, "robust": RobustStandardized}
-DEFAULT_KIND = "stream"
+DEFAULT_KIND = "fourier"
 LINEAR = tuple(name for name, kind in KINDS.items() if hasattr(kind, "coef_"))
 DEFAULT_MEMORY = "16KiB"
 KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
@@ -88,8 +88,10 @@ def add_to(
     group.add_argument(
         "--learner",
         choices=KINDS,
-        help="stream (default): linear, one ball; adagrad: linear, gradient steps that scale "
-        "themselves; fourier: the same on random features, a kernel machine, no sample stored; "
+        help="fourier (default): a kernel machine on random features, no sample stored; auto: "
+        "candidates share the memory and the best one answers; stream: linear, one ball; "
+        "adagrad: linear, gradient steps that scale "
+        "themselves; "
         "kernel-stream: the ball with a kernel; "
         "batch: solves the last samples again; reservoir: solves a random sample of the stream; "
         "incremental: trains a batch at a time; windowed: the last batches only; "

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from edgesvm.budget import MemoryPlan
 from edgesvm.contract.engine import of_engine
 from edgesvm.learner import Learner, Place
+from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.persist.format import Wrapped
 
@@ -148,6 +149,10 @@ class Shell(Wrapper):
     counters, one core around the other."""
 
     learner: Learner | None = None
+
+    @staticmethod
+    def _default() -> Learner:
+        return FourierSVM()
 
     def _width(self, n_features: int) -> int:
         """Number of features that the inner learner gets."""

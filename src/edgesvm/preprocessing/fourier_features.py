@@ -9,6 +9,7 @@ from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_FEATURES, Learner
 from edgesvm.learners.fourier.directed_learner import DirectedLearner
 from edgesvm.learners.multiclass import Multiclass
+from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.preprocessing._fourier_features import FourierFeaturesCore
 from edgesvm.preprocessing.stage import Arrays, Stage
 
@@ -83,6 +84,10 @@ class FourierFeatures(DirectedLearner, Stage):
 
     def _width(self, n_features: int) -> int:
         return 2 * int(self.n_directions) + n_features
+
+    @staticmethod
+    def _default() -> Learner:
+        return StreamSVM()
 
     def _own_arrays(self, n_features: int) -> Arrays:
         mixed = self._mixed(n_features)

@@ -25,7 +25,7 @@ class Standardized(Scaler):
 
     Parameters
     ----------
-    learner : Learner, default StreamSVM()
+    learner : Learner, default FourierSVM()
         Only its parameters are used; it is not changed.
 
     Attributes
