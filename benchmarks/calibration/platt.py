@@ -212,7 +212,6 @@ def main() -> None:
                     learner = inner if params is None else Calibrated(learner=inner, **params)
                     rare[task.name][name][way] = found(learner, X, y)
     folder = FOLDER / "figures" if args.out == RESULTS else args.out
-    drawn(all_rows, folder / "calibration_reliability.png")
     at = os.path.relpath(folder / "calibration_reliability.png", args.out)
     about = [
         f"The first {most:,} rows of each data set in one order, features scaled beforehand. For"
@@ -233,6 +232,7 @@ def main() -> None:
         ),
         args.out,
     )
+    drawn(all_rows, folder / "calibration_reliability.png")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,9 @@ from benchmarks.common.every import EVERY, absent
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from edgesvm.calibration import constants
+from edgesvm.evaluation import Forecasts
 
+MOST_LOSS = -math.log(Forecasts.LEAST)
 OURS: dict[str, Any] = {
     "first": constants.FIRST_SLOPE,
     "prior": constants.PRIOR,
@@ -112,7 +114,7 @@ def log_loss(f: np.ndarray, y: np.ndarray, setting: dict[str, Any]) -> float:
     for i, (score, label) in enumerate(zip(f.tolist(), y.tolist(), strict=True)):
         if sigmoid is not None:
             z = sigmoid.a * (score / size if size else 0.0) + sigmoid.b
-            losses.append(float(np.logaddexp(0.0, -z if label else z)))
+            losses.append(min(float(np.logaddexp(0.0, -z if label else z)), MOST_LOSS))
         if i:
             size += (abs(score) - size) / min(i, setting["sized_by"])
         if sigmoid is not None:
