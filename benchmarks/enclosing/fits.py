@@ -123,7 +123,8 @@ def learner(setting: Setting, gamma: float, y: np.ndarray, seed: int) -> Any:
 def ended(part: Any) -> bool:
     """Take the steps that an online learner has left; whether the learner is what it promises to
     be, and had room for all that it wanted to hold."""
-    whole = part.finish() if hasattr(part, "finish") else getattr(part, "enclosed_", True)
+    told = getattr(part, "enclosed_", getattr(part, "converged_", True))
+    whole = part.finish() if hasattr(part, "finish") else told
     return whole and not getattr(part, "n_given_up_", 0)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from edgesvm import LASVM, BallVectorMachine, CoreVectorMachine
+from edgesvm import LASVM, BallVectorMachine, CoreVectorMachine, SimpleSVM
 from edgesvm.kernels import Kernel
 from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
 
@@ -45,6 +45,11 @@ def lasvm(*, C: float, kernel: Kernel, room: int, **_: Any) -> LASVM:
     return LASVM(C=C, kernel=kernel, max_vectors=room)
 
 
+def simple(*, C: float, kernel: Kernel, room: int, **_: Any) -> SimpleSVM:
+    """Its memory grows with the square of the room."""
+    return SimpleSVM(C=C, kernel=kernel, max_vectors=min(room, 8192))
+
+
 def svc(*, C: float, kernel: Any, cache: int, **_: Any) -> Any:
     from sklearn.svm import SVC
 
@@ -60,4 +65,5 @@ SYSTEMS = {
     "CVM": of_balls(CoreVectorMachine),
     "SVC": System(svc, title="LIBSVM"),
     "LASVM": System(lasvm, "learners/online", shuffled=True),
+    "SimpleSVM": System(simple, "learners/twin", shuffled=True),
 }

@@ -7,9 +7,11 @@ far. `--learners` and `--sets` take a part of it; finished cells are kept.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.data import QUICK, Task
 from benchmarks.common.every import EVERY, absent
 from benchmarks.common.progress import progress
-from benchmarks.common.report import Report, Table, publish
+from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
 from benchmarks.rivals import contestants
 from benchmarks.rivals.contestants import Found, OutOfTime
 from benchmarks.rivals.streams import IN_TIME, stream
@@ -30,6 +32,7 @@ BUDGETS = {"2 KiB": 2 << 10, "16 KiB": 16 << 10, "64 KiB": 64 << 10}
 NYSTROEM = "Nyström + SGD"
 UNBOUND = "no limit"  # of bytes
 LIMIT_S = 120.0
+MAIN = {"fourier": "#c1440e", "auto": "#1f5fa8"}  # colour in the picture
 Run = Callable[[Any, Any, Any, float], Found]
 
 
@@ -197,6 +200,46 @@ class Figures:
         return Table(f"{budget}: all {len(self.tasks)} sets", columns, rows, note)
 
 
+def picture(figures: Figures, names: list[str], path: Path) -> None:
+    """Accuracy once labels stop against bytes, medians over the sets on which FourierSVM and Auto
+    have a figure at every budget: a line for a learner of ours, a point for one without a budget.
+    """
+    from matplotlib import pyplot as plt
+
+    wanted = [[figures.all(b, [n], "after")[:, 0] for b in BUDGETS] for n in MAIN if n in names]
+    there = ~np.isnan(np.reshape(wanted, (-1, len(figures.tasks)))).any(axis=0)
+    figure, axes = plt.subplots(figsize=(10, 6), layout="constrained")
+    ends: dict[tuple[float, float], list[str]] = {}
+    for name in names:
+        points = []
+        for budget in BUDGETS if has_budget(name) else list(BUDGETS)[:1]:
+            right, n_bytes = (figures.all(budget, [name], w)[there, 0] for w in ("after", "bytes"))
+            if len(right) and not np.isnan(right).any():
+                points.append((float(np.median(n_bytes)), float(np.median(right))))
+        if not points:
+            continue
+        look = "#8aa6c1" if name in KINDS else "#777777"
+        axes.plot(
+            *zip(*points, strict=True),
+            marker="o" if name in KINDS else "s",
+            color=MAIN.get(name, look),
+            lw=2.2 if name in MAIN else 1.0,
+            ms=4,
+        )
+        near = [at for at in ends if abs(at[1] - points[-1][1]) < 0.6 and at[0] / 2 < points[-1][0]]
+        near = [at for at in near if points[-1][0] < 2 * at[0]]
+        ends.setdefault(near[0] if near else points[-1], []).append(name)
+    for at, ending in ends.items():
+        text = ", ".join(ending)
+        axes.annotate(text, at, textcoords="offset points", xytext=(6, -3), fontsize=7)
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("bytes")
+    axes.set_ylabel(f"% right once labels stop, median of {there.sum()} sets")
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
 def shown(f: Callable[[np.ndarray], float], values: np.ndarray, form: str = ".1f") -> str:
     """What `f` makes of the values there are."""
     return "-" if np.isnan(values).all() else format(f(values), form)
@@ -235,9 +278,12 @@ def main() -> None:
         f" more than {LIMIT_S:g} s is left out. Bytes of river are those of its objects, of SVC"
         " those of the rows it keeps, of SGD and Nyström those of their arrays.",
     ]
+    folder = FOLDER / "figures" if args.out == RESULTS else args.out
+    picture(figures, names, folder / "rivals_table.png")
+    pictures = [("accuracy against bytes", os.path.relpath(folder / "rivals_table.png", args.out))]
     raw = [[*key, cells[key]] for key in cells]
     title = "Every learner at 2, 16 and 64 KiB, and what a user would take instead"
-    publish(Report("rivals/table", title, tables, about, raw, absent()), args.out)
+    publish(Report("rivals/table", title, tables, about, raw, absent(), pictures), args.out)
 
 
 if __name__ == "__main__":
