@@ -186,6 +186,9 @@ cdef class StoreSVMCore(SmoCore):
     def abandon(self):
         """As if `begin` had not been called."""
         self.end_rows()
+        self.undo()
+
+    cdef void undo(self) noexcept nogil:
         smo_restore(&self.smo)
         smo_wipe(&self.smo)
         self.solved[0] = 1
@@ -218,15 +221,21 @@ cdef class StoreSVMCore(SmoCore):
             self.guard.end()
 
     cdef int solve_in_blocks(self) except -1:
-        cdef bint unfinished = True
-        self.begin()
+        """Without notes of the tiles, since a sample must not allocate."""
+        cdef Outcome outcome = RUNNING
+        self.smo.n = self.n_held[0]
         try:
-            while unfinished:
-                unfinished = self.advance(BLOCK)
+            with nogil:
+                smo_begin(&self.smo, False)
+            while outcome == RUNNING and self.smo.n_iter < self.max_iter:
+                with nogil:
+                    outcome = self.run(BLOCK)
+                self.guard.look_at_signals()
         except BaseException:
-            self.abandon()
+            self.undo()
             raise
-        self.finish()
+        with nogil:
+            self.conclude()
         return 0
 
     cdef void settle(self) noexcept nogil:
