@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgesvm import Standardized, StreamSVM, data, load
+from edgesvm import Standardized, data, load
 from firmware_sim.harness import EdgeProcess, Pump, simulate
 from firmware_sim.line import MIXES, FaultInjector, Line, PtyLink, TcpLink
 from firmware_sim.node import FrameNode, TextNode
@@ -65,7 +65,7 @@ def command(*options):
 
 def learned(X, y):
     """The learner that `edgesvm run` chooses by default, after one ``partial_fit``."""
-    learner = Standardized(learner=StreamSVM(bound="lower")).fitted_into(MEMORY, X.shape[1])
+    learner = Standardized().fitted_into(MEMORY, X.shape[1])
     return learner.partial_fit(X, y)
 
 

@@ -11,6 +11,7 @@ import pytest
 from edgesvm import (
     Calibrated,
     FourierFeatures,
+    FourierSVM,
     KernelStreamSVM,
     RandSVM,
     RobustStandardized,
@@ -193,7 +194,7 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--window", 50]
     told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
     X, y = next(open_rows(table, drop_columns=("date",)).chunks(1000))
-    plain = StreamSVM(dtype="float64").fitted_into("2KiB", 3)
+    plain = FourierSVM(dtype="float64").fitted_into("2KiB", 3)
     hits = []
     for x, label in zip(X.astype(float), y.tolist(), strict=True):
         if plain.is_fitted:
@@ -210,7 +211,8 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
 
 
 def test_the_stream_learner_averages_unless_told_not_to(table, capsys):
-    argv = ["eval", table, "--drop-column", "date", "--raw", "--n-balls", 2]
+    argv = ["eval", table, "--drop-column", "date", "--raw"]
+    argv += ["--learner", "stream", "--n-balls", 2]
     for options, learner in (
         ([], "StreamSVM(n_balls=2)"),
         (["--average"], "StreamSVM(n_balls=2)"),
@@ -276,7 +278,7 @@ def test_one_label_against_the_others(digits, capsys):
 @pytest.mark.parametrize(
     ("options", "kind"),
     [
-        (["--classes", 3], "OneVsOne"),
+        (["--classes", 3, "--learner", "stream"], "OneVsOne"),
         (["--multiclass", "one-vs-one"], "OneVsOne"),
         (["--multiclass", "one-vs-rest", "--learner", "kernel-stream"], "OneVsRest"),
         (["--classes", 5, "--multiclass", "one-vs-rest", "--raw"], "OneVsRest"),

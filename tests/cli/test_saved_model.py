@@ -274,9 +274,9 @@ def test_run_names_what_the_model_contradicts_and_fresh_starts_over(tmp_path, op
     assert run(option, path).exit_code == 0
     again = run(option, path, "--C", "5", "--learner", "kernel-stream")
     assert (again.ended, again.exit_code) == ("edge exited", 2)
-    assert "with --learner stream, not --learner kernel-stream" in again.edge_errors
+    assert "with --learner fourier, not --learner kernel-stream" in again.edge_errors
     again = run(option, path, "--C", "5", "--raw")
-    assert "with standardized features, --C 1.0, not --raw, --C 5.0" in again.edge_errors
+    assert "with standardized features, no --C, not --raw, --C 5.0" in again.edge_errors
     assert "--fresh" in again.edge_errors
     assert run(option, path, "--C", "5", "--fresh").exit_code == 0
     assert run(option, path, "--C", "5").exit_code == 0

@@ -306,13 +306,13 @@ def of_kind(kind: str, given: dict) -> Learner:
 def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> Learner:
     """`inner` for the requested number of classes; `n_classes` is the source's, 0 if unknown."""
     asked = options.classes
+    if asked is not None and asked < 2:
+        raise ValueError(f"--classes {asked}: give at least 2")
     if options.multiclass is None and isinstance(inner, GradientLearner):
         return inner.set_params(n_classes=asked or max(n_classes, 2))
     if asked is None and options.multiclass is None:
         return inner
-    if options.multiclass is None and asked <= 2:
-        if asked < 2:
-            raise ValueError("--classes 1: give at least 2")
+    if options.multiclass is None and asked == 2:
         return inner
     if asked is None and n_classes < 2:
         raise ValueError(
@@ -331,7 +331,7 @@ def innermost(learner: Learner) -> Learner:
 
 def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner, bool]:
     """The requested learner, and whether its capacity was given."""
-    kind = options.learner or DEFAULT_KIND
+    kind = options.learner or ("stream" if options.fourier else DEFAULT_KIND)
     given = {name: value for name, value in vars(options).items() if value is not None}
     of_features = OF_FEATURES if options.fourier else ()
     unknown = ANY_OWN.difference(OWN[kind], of_features)
