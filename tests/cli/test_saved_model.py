@@ -275,8 +275,8 @@ def test_run_names_what_the_model_contradicts_and_fresh_starts_over(tmp_path, op
     again = run(option, path, "--C", "5", "--learner", "kernel-stream")
     assert (again.ended, again.exit_code) == ("edge exited", 2)
     assert "with --learner fourier, not --learner kernel-stream" in again.edge_errors
-    again = run(option, path, "--C", "5", "--raw")
-    assert "with standardized features, no --C, not --raw, --C 5.0" in again.edge_errors
+    again = run(option, path, "--gamma", "5", "--raw")
+    assert "with standardized features, no --gamma, not --raw, --gamma 5.0" in again.edge_errors
     assert "--fresh" in again.edge_errors
-    assert run(option, path, "--C", "5", "--fresh").exit_code == 0
-    assert run(option, path, "--C", "5").exit_code == 0
+    assert run(option, path, "--gamma", "5", "--fresh").exit_code == 0
+    assert run(option, path, "--gamma", "5").exit_code == 0

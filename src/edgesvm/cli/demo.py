@@ -49,7 +49,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="folder for the picture and the snapshot; default demo-out",
     )
     learner_options.add_to(command)
-    command.set_defaults(act=act, learner="kernel-stream")
+    command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
