@@ -8,9 +8,6 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli import score_words
 from edgesvm.cli.status import lost_lines
 from edgesvm.evaluation import PredictThenLearn, percent
-from edgesvm.learner import Learner
-from edgesvm.learners.incremental.retrained_svm import RetrainedSVM
-from edgesvm.learners.wrapper import Shell
 
 
 def progress(loop: PredictThenLearn, seconds: float) -> str:
@@ -19,7 +16,8 @@ def progress(loop: PredictThenLearn, seconds: float) -> str:
     return (
         f"{score.n:,} rows  {score.n / max(seconds, 1e-9):,.0f}/s  "
         f"accuracy {percent(score.accuracy)}, "
-        f"last {min(score.n, score.window):,} {percent(score.rolling)}  "
+        f"last {min(score.n, score.window):,} {percent(score.rolling)} (larger class "
+        f"{percent(score.majority)}, label before {percent(score.label_before)})  "
         f"{learner.n_updates_:,} updates  {learner.nbytes:,} B"
     )
 
@@ -34,19 +32,11 @@ def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
         "n_updates": learner.n_updates_,
         "refused": loop.refused,
         "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
-        **_dropped(learner),
+        **score_words.given_up(learner),
         **loop.score.summary(),
         **({} if loop.forecasts is None else {"probabilities": loop.forecasts.summary()}),
         "frozen": loop.frozen.summary(labels_stop=True) if loop.frozen.n else None,
     }
-
-
-def _dropped(learner: Learner) -> dict[str, int]:
-    """The count of dropped support vectors, for the learners that have one."""
-    inner = learner
-    while isinstance(inner, Shell):
-        inner = inner.learner_
-    return {"n_given_up": inner.n_given_up_} if isinstance(inner, RetrainedSVM) else {}
 
 
 def words(s: dict[str, Any]) -> str:
@@ -59,6 +49,7 @@ def words(s: dict[str, Any]) -> str:
         score_words.recalls(s),
         score_words.probabilities(s),
         *score_words.remarks(s),
+        score_words.full(s),
     ]
     if frozen := s["frozen"]:
         lines += [
@@ -68,8 +59,6 @@ def words(s: dict[str, Any]) -> str:
         ]
     lines.append(f"{s['n_updates']:,} changed the model; {s['us_per_sample']:.1f} us per row")
     words = "\n".join(line for line in lines if line)
-    if given_up := s.get("n_given_up"):
-        words += f"\n{given_up:,} support vectors dropped for want of room"
     if s["refused"]:
         words += f"\n{s['refused']:,} rows refused: a value is not finite or too large"
     if s["log_lost"]:

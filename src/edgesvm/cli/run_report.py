@@ -32,6 +32,7 @@ def summary(runner: Runner, seconds: float) -> dict[str, Any]:
         "link_bytes": runner.link.nbytes,
         "seconds": round(seconds, 3),
         "n_updates": runner.learner.n_updates_,
+        **score_words.given_up(runner.learner),
         **runner.score.summary(),
         **runner.probability_summary(),
         "counters": runner.counters(),
@@ -49,6 +50,7 @@ def words(summary: dict[str, Any]) -> str:
         f"{percent(summary['rolling_accuracy'])}",
         *filter(None, [score_words.recalls(summary), score_words.probabilities(summary)]),
         *score_words.remarks(summary),
+        *filter(None, [score_words.full(summary)]),
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "

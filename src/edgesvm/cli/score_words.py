@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from edgesvm.evaluation import percent
+from edgesvm.learner import Learner
+from edgesvm.learners.wrapper import Shell
 
 MOST_CLASSES = 12  # whose recalls fit a line
 
@@ -39,3 +41,18 @@ def probabilities(s: dict[str, Any]) -> str:
         f"log loss {p['log_loss']:.4f} (shares of the classes {p['log_loss_of_shares']:.4f}{raw}), "
         f"calibration error {percent(p['calibration_error'])}"
     )
+
+
+def given_up(learner: Learner) -> dict[str, int]:
+    """How many samples or vectors a full learner gave up, for those that count them."""
+    inner: Any = learner
+    while isinstance(inner, Shell):
+        inner = inner.learner_
+    count = getattr(inner, "n_given_up_", None)
+    return {} if count is None else {"n_given_up": int(count)}
+
+
+def full(summary: dict[str, Any]) -> str:
+    """That the learner is full; empty if it is not."""
+    count = summary.get("n_given_up")
+    return f"note: no room for more: {count:,} support vectors were given up" if count else ""

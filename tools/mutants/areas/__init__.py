@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutant import Area
 
 from areas import (
+    auto,
     batch,
     calibration,
     cli,
@@ -37,6 +38,7 @@ AREAS: list[Area] = [
     randomized.AREA,
     enclosing.AREA,
     gradient.AREA,
+    auto.AREA,
     fourier.AREA,
     online.AREA,
     multiclass.AREA,
