@@ -44,6 +44,7 @@ from edgesvm.learners import (
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.preprocessing.window_features import WindowFeatures
 
 __version__ = "0.1.0"
 
@@ -87,6 +88,7 @@ __all__ = [
     "TwinDictionarySVM",
     "TwinVectorMachine",
     "VersionMismatch",
+    "WindowFeatures",
     "WindowedSVM",
     "load",
 ]
