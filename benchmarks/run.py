@@ -20,6 +20,7 @@ STUDIES = (
     "link/decoder",
     "link/reading",
     "preprocessing/spikes",
+    "preprocessing/leakage",
     "calibration/platt",
     "calibration/steps",
     "stream/speed",
