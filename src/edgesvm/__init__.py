@@ -41,6 +41,7 @@ from edgesvm.learners import (
     TwinVectorMachine,
     WindowedSVM,
 )
+from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
@@ -56,6 +57,7 @@ __all__ = [
     "BallVectorMachine",
     "BatchSVM",
     "Calibrated",
+    "Chain",
     "CoreVectorMachine",
     "CorruptModelError",
     "Forgetron",

@@ -112,6 +112,30 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/preprocessing/_chain.pyx",
+            (
+                "            self.labels.adopt(slot, y)\n            return",
+                "            return",
+                "a label is not known from its first sample on",
+            )
+            if False
+            else (
+                "            if votes[slot] > most:",
+                "            if votes[slot] >= most and votes[slot]:",
+                "of several labels with most votes the last one counts",
+            ),
+            (
+                "if at - k * self.windows.hop < self.windows.window:",
+                "if True:",
+                "a complete window is voted on",
+            ),
+            (
+                "winner = slot if self.last else self.winner(at)",
+                "winner = self.winner(at)",
+                "the last label does not decide alone",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/preprocessing/bands.py",
             (
                 "((-r + u, r - v), (-r - u, r + v))",
