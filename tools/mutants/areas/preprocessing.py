@@ -114,12 +114,6 @@ AREA = Area(
         *mutants_of(
             "edgesvm/preprocessing/_chain.pyx",
             (
-                "            self.labels.adopt(slot, y)\n            return",
-                "            return",
-                "a label is not known from its first sample on",
-            )
-            if False
-            else (
                 "            if votes[slot] > most:",
                 "            if votes[slot] >= most and votes[slot]:",
                 "of several labels with most votes the last one counts",
