@@ -21,6 +21,7 @@ STUDIES = (
     "link/reading",
     "preprocessing/spikes",
     "preprocessing/leakage",
+    "preprocessing/windows",
     "calibration/platt",
     "calibration/steps",
     "stream/speed",
