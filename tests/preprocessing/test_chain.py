@@ -184,3 +184,13 @@ def test_wrong_parameters_and_snapshots(tmp_path):
     WindowFeatures().allocate(2).save(path)
     with pytest.raises(CorruptModelError, match="not Chain"):
         Chain.load(path)
+
+
+def test_of_two_labels_with_as_many_samples_the_first_class_is_the_windows():
+    X, _ = tones(60)
+    for kind in (Chain, InPython):
+        for classes in ([0, 1], None):
+            chain = kind(windows=WINDOWS).allocate(2, classes)
+            for i, x in enumerate(X):
+                chain.push(x, int(i < 30))
+            assert chain.learner_.predict(np.zeros((1, 22))) == [0 if classes else 1]

@@ -38,9 +38,8 @@ cdef struct Moments:    # of the samples of one channel in one window
     double m2, m3, m4   # sums of (x - mean)^2, ^3 and ^4
     double trend        # sum of (i - mean of i) (x - mean)
     double low, high
-    double level        # what crossings are counted of
     double n_crossings
-    double is_above     # whether the last sample was above the level
+    double is_above     # whether the last sample was above the mean of those before it
 
 
 cdef struct Section:    # y[i] = b (x[i] - x[i-2]) - a1 y[i-1] - a2 y[i-2]
@@ -69,7 +68,6 @@ cdef class WindowFeaturesCore:
     cdef double *sample                 # (n_streams,): TMP
     cdef double *squares                # (n_streams, n_bands): TMP, of the filtered sample
     cdef double *delays                 # (n_streams, n_bands, 2, 2): of the filters
-    cdef double *levels                 # (n_streams,): means of the last complete window
     cdef Moments *moments               # (n_windows, n_streams)
     cdef double *power                  # (n_windows, n_streams, n_bands): sums of squares
     cdef double *products               # (n_windows, n_pairs): sums of products of deviations

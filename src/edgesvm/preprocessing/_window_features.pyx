@@ -67,7 +67,6 @@ cdef class WindowFeaturesCore:
         self.sample = <double *> self.array("sample")
         self.squares = <double *> self.array("squares")
         self.delays = <double *> self.array("delays")
-        self.levels = <double *> self.array("levels")
         self.moments = <Moments *> self.array("moments")
         self.power = <double *> self.array("power")
         self.products = <double *> self.array("products")
@@ -154,9 +153,6 @@ cdef class WindowFeaturesCore:
         memset(self.products + slot * self.n_pairs, 0, self.n_pairs * sizeof(double))
         for s in range(self.n_streams):
             of[s].low = of[s].high = self.sample[s]
-            # of the first windows no mean is known yet
-            of[s].level = self.levels[s] if self.counts.n_run >= self.window else self.sample[s]
-            of[s].is_above = self.sample[s] > of[s].level
 
     cdef void add(self, int64_t slot, double n) noexcept nogil:
         """Add the n-th sample of a window to it."""
@@ -179,8 +175,7 @@ cdef class WindowFeaturesCore:
     # -- a complete window -------------------------------------------------------------------------
 
     cdef void write(self, int64_t slot) noexcept nogil:
-        """Write the features of a window into `row`, and keep its means as the level of later
-        ones."""
+        """Write the features of a window into `row`."""
         cdef int64_t c, d, s, j = 0, pair = slot * self.n_pairs
         cdef int i, b
         cdef const Moments *of = self.moments + slot * self.n_streams
@@ -196,7 +191,6 @@ cdef class WindowFeaturesCore:
                     put(self.is_float32, self.out, j, self.feature(self.codes[i], &of[s], power))
                     j += 1
             power += self.n_bands
-            self.levels[s] = of[s].mean
         if self.n_pairs:
             for c in range(self.n_channels):
                 for d in range(c + 1, self.n_channels):
@@ -298,7 +292,7 @@ cdef class WindowFeaturesCore:
         if not all(np.isfinite(array).all() for array in floats):
             raise CorruptModelError("the snapshot has a number that is not finite")
         if min(self.views[name].min(initial=0.0) for name in ("power", "squares")) < 0.0 or (
-            self.views["moments"][..., [1, 8]] < 0.0
+            self.views["moments"][..., [1, 7]] < 0.0
         ).any():
             raise CorruptModelError("the snapshot has a negative sum of squares")
 
@@ -316,7 +310,7 @@ cdef inline void add_to(Moments *of, double x, double n, double share) noexcept 
     cdef double delta = x - of.mean
     cdef double step = delta * share
     cdef double term = delta * step * (n - 1.0)
-    cdef bint is_above = x > of.level
+    cdef bint is_above = delta > 0.0
     of.mean += step
     of.m4 += (term * step * step * (n * n - 3.0 * n + 3.0)
               + 6.0 * step * step * of.m2 - 4.0 * step * of.m3)
@@ -325,7 +319,7 @@ cdef inline void add_to(Moments *of, double x, double n, double share) noexcept 
     of.trend += 0.5 * n * (x - of.mean)  # (n - 2) / 2 is the mean of the times before
     of.low = fmin(of.low, x)
     of.high = fmax(of.high, x)
-    of.n_crossings += is_above != (of.is_above > 0.0)
+    of.n_crossings += n > 2.0 and is_above != (of.is_above > 0.0)
     of.is_above = is_above
 
 

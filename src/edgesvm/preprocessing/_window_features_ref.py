@@ -9,7 +9,7 @@ from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 from edgesvm.preprocessing._window_features import LARGEST, Feature
 
-MEAN, M2, M3, M4, TREND, LOW, HIGH, LEVEL, N_CROSSINGS, IS_ABOVE = range(10)
+MEAN, M2, M3, M4, TREND, LOW, HIGH, N_CROSSINGS, IS_ABOVE = range(9)
 
 
 class WindowFeaturesCoreRef:
@@ -53,7 +53,7 @@ class WindowFeaturesCoreRef:
             views["delays"][:, :, 1] = 0.0
         views["squares"][:] = self.filter(x) ** 2
         if n_run % self.hop == 0:
-            self.open(n_run // self.hop % self.n_windows, x, n_run >= self.window)
+            self.open(n_run // self.hop % self.n_windows, x)
         is_complete = False
         for slot, age in self.open_windows(n_run):
             self.add(slot, x, age + 1)
@@ -83,13 +83,11 @@ class WindowFeaturesCoreRef:
             delay[..., 1] = -b * before - a2 * y
         return y
 
-    def open(self, slot, x, has_level):
+    def open(self, slot, x):
         for name in ("moments", "power", "products"):
             self.views[name][slot] = 0.0
         of = self.views["moments"][slot].T
         of[LOW] = of[HIGH] = x
-        of[LEVEL] = self.views["levels"] if has_level else x
-        of[IS_ABOVE] = x > of[LEVEL]
 
     def add(self, slot, x, n):
         views = self.views
@@ -111,8 +109,8 @@ class WindowFeaturesCoreRef:
         of[TREND] += 0.5 * n * (x - of[MEAN])
         of[LOW] = np.minimum(of[LOW], x)
         of[HIGH] = np.maximum(of[HIGH], x)
-        is_above = x > of[LEVEL]
-        of[N_CROSSINGS] += is_above != (of[IS_ABOVE] > 0)
+        is_above = delta > 0
+        of[N_CROSSINGS] += (n > 2) & (is_above != (of[IS_ABOVE] > 0))
         of[IS_ABOVE] = is_above
         views["power"][slot] += views["squares"]
 
@@ -146,7 +144,6 @@ class WindowFeaturesCoreRef:
             both = np.sqrt(of[M2][self.first]) * np.sqrt(of[M2][self.second])
             pairs = ratio(views["products"][slot], both)
         views["row"][:] = np.hstack([*streams, pairs])
-        views["levels"][:] = of[MEAN]
 
     def break_off(self):
         n_run = int(self.views["n_run"])

@@ -30,7 +30,7 @@ OF_BANDS = ("power", "dominant_band", "centroid")
 OF_A_CHANNEL = tuple(code.name.lower() for code in Feature)
 ALL = (*OF_A_CHANNEL, "magnitude", "correlation")
 DEFAULT = ("mean", "std", "min", "max", "skewness", "kurtosis", "crossings", "slope", "power")
-N_MOMENTS = 10  # numbers in the core's `Moments`
+N_MOMENTS = 9  # numbers in the core's `Moments`
 MAX_WINDOW = 1 << 24
 MAX_OVERLAP = 1 << 12  # windows that overlap
 MAX_RATE = 1e12
@@ -86,7 +86,7 @@ class WindowFeatures:
     crest          max abs(x_i) / rms                                            1
     skewness       sum (x_i - m)^3 / (n s^3)                                     1
     kurtosis       sum (x_i - m)^4 / (n s^4) - 3, 0 of a normal signal           1
-    crossings      rate / n times how often (x_i > l) != (x_(i-1) > l)           1/s
+    crossings      rate / n times how often (x_i > m_i) != (x_(i-1) > m_(i-1))   1/s
     slope          sum (t_i - mean t)(x_i - m) / sum (t_i - mean t)^2            of x, per s
     power          of each band: sum y_i^2 / n, y the channel behind its filter  of x, squared
     dominant_band  (lo + hi) / 2 of the band of most power                       Hz
@@ -97,8 +97,8 @@ class WindowFeatures:
                    s_z)
     ============== ============================================================= ===============
 
-    The level l of the crossings is the mean of the last window that was complete when this one
-    began, since its own mean is known only at its end; of the first windows it is the first sample.
+    Crossings are of the running mean: m_i is the mean of the window's samples before x_i, since that
+    of the whole window is known only at its end.
 
     A band's filter is a Butterworth band-pass of two second-order sections, which lets half the
     power pass at lo and at hi. It runs on from window to window, and starts as if the first sample
@@ -109,7 +109,7 @@ class WindowFeatures:
     every feature is finite.
 
     Bytes, with c channels (one more with the magnitude), b bands, w = ceil(window / hop) and row
-    the length of a row: 8 (4 + 2 c + 5 b c + w c (10 + b) + w pairs) + s row, s = 4 or 8.
+    the length of a row: 8 (4 + c + 5 b c + w c (9 + b) + w pairs) + s row, s = 4 or 8.
     Time: some 100 ns a sample with three channels, two bands and windows that overlap by half.
 
     * Cutting the stream into calls of `push` and `push_many` in another way changes no bit.
@@ -124,7 +124,7 @@ class WindowFeatures:
     >>> X = np.sin(2 * np.pi * 30 * t)[:, None].astype(np.float32)
     >>> windows = WindowFeatures(rate=1000, bands=[(10, 50), (50, 200)], features="std,power")
     >>> windows.allocate(n_channels=1).nbytes
-    336
+    312
     >>> learner = Standardized()
     >>> for x in X:
     ...     row = windows.push(x)
@@ -248,7 +248,6 @@ class WindowFeatures:
                 ("sample", "f8", (n_streams,)),
                 ("squares", "f8", (n_streams, n_bands)),
                 ("delays", "f8", (n_streams, n_bands, N_SECTIONS, 2)),
-                ("levels", "f8", (n_streams,)),
                 ("moments", "f8", (w, n_streams, N_MOMENTS)),
                 ("power", "f8", (w, n_streams, n_bands)),
                 ("products", "f8", (w, n_pairs)),

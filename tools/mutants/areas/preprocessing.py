@@ -86,9 +86,9 @@ AREA = Area(
                 "the kurtosis forgets that the mean moved",
             ),
             (
-                "self.levels[s] if self.counts.n_run >= self.window else self.sample[s]",
-                "self.sample[s]",
-                "crossings are counted of the first sample",
+                "    of.n_crossings += n > 2.0 and is_above != (of.is_above > 0.0)\n",
+                "    of.n_crossings += is_above != (of.is_above > 0.0)\n",
+                "the second sample crosses what is no mean yet",
             ),
             (
                 "delay[0] = delay[1] = -self.sections[2 * b].b * self.sample[s]",
