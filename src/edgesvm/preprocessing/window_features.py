@@ -97,8 +97,8 @@ class WindowFeatures:
                    s_z)
     ============== ============================================================= ===============
 
-    Crossings are of the running mean: m_i is the mean of the window's samples before x_i, since that
-    of the whole window is known only at its end.
+    Crossings are of the running mean: m_i is the mean of the window's samples before x_i, since
+    that of the whole window is known only at its end.
 
     A band's filter is a Butterworth band-pass of two second-order sections, which lets half the
     power pass at lo and at hi. It runs on from window to window, and starts as if the first sample
