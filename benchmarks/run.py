@@ -20,6 +20,8 @@ STUDIES = (
     "link/decoder",
     "link/reading",
     "preprocessing/spikes",
+    "preprocessing/leakage",
+    "preprocessing/windows",
     "calibration/platt",
     "calibration/steps",
     "stream/speed",

@@ -41,9 +41,11 @@ from edgesvm.learners import (
     TwinVectorMachine,
     WindowedSVM,
 )
+from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.preprocessing.window_features import WindowFeatures
 
 __version__ = "0.1.0"
 
@@ -55,6 +57,7 @@ __all__ = [
     "BallVectorMachine",
     "BatchSVM",
     "Calibrated",
+    "Chain",
     "CoreVectorMachine",
     "CorruptModelError",
     "Forgetron",
@@ -87,6 +90,7 @@ __all__ = [
     "TwinDictionarySVM",
     "TwinVectorMachine",
     "VersionMismatch",
+    "WindowFeatures",
     "WindowedSVM",
     "load",
 ]

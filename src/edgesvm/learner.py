@@ -803,9 +803,16 @@ class Learner:
             built._restore(*rest)
             self._own_guard, self._state = built._guard, built._state
 
-    def _restore(self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: Any) -> None:
+    def _restore(
+        self,
+        n_features: int,
+        labels: tuple[Any, ...],
+        closed: bool,
+        memory: Any,
+        buffer: Any = None,
+    ) -> None:
         """Load a saved arena. Raises CorruptModelError if its contents are inconsistent."""
-        arena = self.allocate(n_features).arena
+        arena = self.allocate(n_features, buffer=buffer).arena
         arena.memory[:] = np.frombuffer(memory, np.uint8)
         restored = Labels.restore(labels, closed, self._n_classes)
         self._adopt(self.plan(n_features), arena, restored, n_features)

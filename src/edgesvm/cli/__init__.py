@@ -22,6 +22,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
   edgesvm record /dev/ttyUSB0 room.rec     record its samples in a file that survives power cuts
   edgesvm replay room.rec                  predict and learn the samples of a recording
   edgesvm key node.key                     make a key that authenticates a node and its host
+  edgesvm features pump.csv --rate 1000    show the features of its windows of raw samples
   edgesvm inspect m.esvm                   show what a snapshot holds, without trusting it
   edgesvm plot m.esvm -o m.png             draw it: boundary, margins and twins
   edgesvm simulate --signal rotating       run a simulated sensor and `run` under a board's limits
@@ -38,6 +39,7 @@ COMMANDS = {
     "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
     "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
+    "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),
     "key": ("edgesvm.cli.key", "make a key for a node and its host"),
     "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
     "plot": ("edgesvm.cli.plot", "draw a saved model"),

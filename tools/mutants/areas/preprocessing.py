@@ -74,6 +74,70 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/preprocessing/_window_features.pyx",
+            (
+                "of.trend += 0.5 * n * (x - of.mean)",
+                "of.trend += n * (x - of.mean)",
+                "the slope is twice as steep",
+            ),
+            (
+                "+ 6.0 * step * step * of.m2 - 4.0 * step * of.m3)",
+                "+ 6.0 * step * step * of.m2)",
+                "the kurtosis forgets that the mean moved",
+            ),
+            (
+                "    of.n_crossings += n > 2.0 and is_above != (of.is_above > 0.0)\n",
+                "    of.n_crossings += is_above != (of.is_above > 0.0)\n",
+                "the second sample crosses what is no mean yet",
+            ),
+            (
+                "delay[0] = delay[1] = -self.sections[2 * b].b * self.sample[s]",
+                "delay[0] = delay[1] = 0.0",
+                "the filters start from zero",
+            ),
+            (
+                "if age < self.window:",
+                "if age <= self.window:",
+                "a window that is complete goes on",
+            ),
+            (
+                "self.counts.n_dropped += self.counts.n_run < k * self.hop + self.window",
+                "self.counts.n_dropped += 1",
+                "a complete window is dropped",
+            ),
+            (
+                "if not fabs(entry(self.is_float32, x, c)) <= MOST:",
+                "if fabs(entry(self.is_float32, x, c)) > MOST:",
+                "NaN is taken in",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/preprocessing/_chain.pyx",
+            (
+                "            if votes[slot] > most:",
+                "            if votes[slot] >= most and votes[slot]:",
+                "of several labels with most votes the last one counts",
+            ),
+            (
+                "if at - k * self.windows.hop < self.windows.window:",
+                "if True:",
+                "a complete window is voted on",
+            ),
+            (
+                "winner = slot if self.last else self.winner(at)",
+                "winner = self.winner(at)",
+                "the last label does not decide alone",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/preprocessing/bands.py",
+            (
+                "((-r + u, r - v), (-r - u, r + v))",
+                "((-r, r - v), (-r, r + v))",
+                "the filter is no Butterworth",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/preprocessing/_robust_standardized.pyx",
             (
                 "old.center + copysign(step, x - old.center) if apart else x",

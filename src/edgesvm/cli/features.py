@@ -1,0 +1,165 @@
+"""``edgesvm features``: the features of a file's windows."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from edgesvm.budget import format_bytes
+from edgesvm.cli import arguments
+from edgesvm.contract.sparse import SparseRows
+from edgesvm.data import CsvRows, NpzRows
+from edgesvm.errors import SampleRefused
+from edgesvm.ingest import Recording, open_rows
+from edgesvm.preprocessing.window_features import WindowFeatures
+
+HELP = """\
+Cut the raw samples of a CSV, npz or recorded file into windows, and write the features of each
+window to stdout, as CSV: the number of its last sample (from 0; in a recording its sequence
+number), that sample's label if there are labels, and the features. No sample is stored.
+
+  edgesvm features pump.csv --label-column none --window 256 --hop 128 --rate 1000
+  edgesvm features pump.rec --bands 10-50,50-200 --features std,crest,power --plot pump.png
+  edgesvm features wrist.npz --rate 52 --window 104 --features all --bands 0.5-3,3-10 > rows.csv
+
+A sample that is missing from a recording, or has a value that is not finite, is a gap: the windows
+over it are dropped, and counted on stderr.
+"""
+CHUNK_ROWS = 4096
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "features", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X, or a .rec")
+    defaults = WindowFeatures()
+    command.add_argument(
+        "--window",
+        type=arguments.count,
+        default=defaults.window,
+        metavar="N",
+        help=f"samples in a window; default {defaults.window}",
+    )
+    command.add_argument(
+        "--hop",
+        type=arguments.count,
+        metavar="N",
+        help="samples from one window to the next; default: half a window",
+    )
+    command.add_argument(
+        "--rate",
+        type=arguments.rate,
+        metavar="HZ",
+        help="samples per second; default: that of the recording, else 1",
+    )
+    command.add_argument(
+        "--bands", default="", metavar="LO-HI,...", help="bands in Hz, such as 10-50,50-200"
+    )
+    command.add_argument(
+        "--features",
+        default=defaults.features,
+        metavar="NAMES",
+        help='"default", "all", or names separated by commas, such as std,crest,power',
+    )
+    command.add_argument(
+        "--label-column",
+        metavar="NAME",
+        help='label column of a CSV, or "none"; default: one named label, class, target or y, else'
+        " the last",
+    )
+    command.add_argument(
+        "--drop-column",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a CSV column that is not a channel; may be repeated",
+    )
+    command.add_argument(
+        "--plot",
+        type=arguments.new_file,
+        metavar="PNG",
+        help="draw the features over the windows (needs matplotlib)",
+    )
+    command.set_defaults(act=act)
+
+
+def act(options: argparse.Namespace) -> int:
+    source = open_rows(
+        options.file,
+        label_column=options.label_column,
+        drop_columns=tuple(options.drop_column),
+    )
+    with closing(source):
+        windows = WindowFeatures(
+            window=options.window,
+            hop=options.hop or max(options.window // 2, 1),
+            rate=options.rate or (1e6 / source.period_us if source.period_us else 1.0),
+            bands=options.bands,
+            features=options.features,
+        ).allocate(source.n_features)
+        names = windows.names()
+        print(",".join(["sample", *(["label"] if source.labelled else []), *names]))
+        drawn: list[tuple[int, np.ndarray]] = []
+        for number, label, row in _rows(windows, source):
+            labels = [str(label)] if source.labelled else []
+            print(",".join([str(number), *labels, *(f"{value:.7g}" for value in row)]))
+            if options.plot:
+                drawn.append((number, row.copy()))
+    print(
+        f"{windows.n_pushed_:,} samples, {windows.n_rows_:,} windows,"
+        f" {windows.n_dropped_:,} dropped at gaps; {format_bytes(windows.nbytes)}",
+        file=sys.stderr,
+    )
+    if options.plot:
+        if not drawn:
+            raise ValueError(f"{options.file}: no window is complete, there is nothing to draw")
+        from edgesvm.cli import features_picture
+
+        features_picture.draw(windows, drawn, options.plot, title=options.file)
+    return 0
+
+
+def _rows(
+    windows: WindowFeatures, source: CsvRows | NpzRows | Recording
+) -> Iterator[tuple[int, Any, np.ndarray]]:
+    """Last sample's number, its label, and features of each window."""
+    due = None
+    for number, x, label in _samples(source):
+        if due is not None and number != due:
+            windows.gap()
+        due = (number + 1) & 0xFFFFFFFF  # as a link counts
+        try:
+            row = windows.push(x)
+        except SampleRefused:
+            windows.gap()
+            continue
+        if row is not None:
+            yield number, label, row
+
+
+def _samples(source: CsvRows | NpzRows | Recording) -> Iterator[tuple[int, np.ndarray, Any]]:
+    """Number, channels and label of each sample; "" where it has none."""
+    if isinstance(source, Recording):
+        for batch in source.batches():
+            columns = batch.sequence.tolist(), batch.X, batch.y.tolist(), batch.has_label
+            for number, x, label, has_label in zip(*columns, strict=True):
+                yield number, x, label if has_label else ""
+        return
+    number = 0
+    for X, y in source.chunks(CHUNK_ROWS):
+        if isinstance(X, SparseRows):
+            raise ValueError("raw samples must be dense rows, not a sparse matrix")
+        for i, x in enumerate(X):
+            yield number & 0xFFFFFFFF, x, "" if y is None else _name(source, int(y[i]))
+            number += 1
+
+
+def _name(source: CsvRows | NpzRows, label: int) -> Any:
+    """The label as the file has it."""
+    return source.class_names[label] if source.class_names else label

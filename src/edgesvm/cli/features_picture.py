@@ -1,0 +1,59 @@
+"""The features of windows over time: a panel for each, a line for each channel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from edgesvm.cli.figures import plt
+from edgesvm.preprocessing.window_features import WindowFeatures
+
+MOST_COLUMNS = 3
+MOST_NAMED = 8  # lines with a name
+
+
+def draw(
+    windows: WindowFeatures, rows: Sequence[tuple[int, np.ndarray]], path: str, *, title: str
+) -> None:
+    """`rows` are the last sample's number and the features of each window."""
+    at = np.array([number for number, _ in rows])
+    values = np.array([row for _, row in rows])
+    panels = _panels(windows.names())
+    n_columns = min(MOST_COLUMNS, len(panels))
+    n_rows = math.ceil(len(panels) / n_columns)
+    figure, axes = plt.subplots(
+        n_rows,
+        n_columns,
+        figsize=(4 * n_columns, 1.8 * n_rows + 0.6),
+        sharex=True,
+        squeeze=False,
+        constrained_layout=True,
+    )
+    for axis, (name, lines) in zip(axes.flat, panels.items(), strict=False):
+        for channel, j in lines:
+            axis.plot(at, values[:, j], linewidth=1, label=channel)
+        axis.set_title(name, fontsize=9)
+        axis.grid(alpha=0.3)
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    if 1 < len(next(iter(panels.values()))) <= MOST_NAMED:
+        axes.flat[0].legend(fontsize=8)
+    for axis in list(axes.flat[: len(panels)])[-n_columns:]:  # the lowest of each column
+        axis.tick_params(labelbottom=True)
+        axis.set_xlabel("last sample of the window")
+    figure.suptitle(title, fontsize=9)
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def _panels(names: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
+    """Feature -> (channel, place in a row) of each of its lines."""
+    panels: dict[str, list[tuple[str, int]]] = {}
+    for j, name in enumerate(names):
+        channel, _, feature = name.partition("_")
+        if feature.endswith("correlation"):
+            channel, feature = name.removesuffix("_correlation"), "correlation"
+        panels.setdefault(feature, []).append((channel, j))
+    return panels

@@ -1,0 +1,116 @@
+"""A learner behind the windows of raw samples, compiled: votes on a window's label, and what is
+passed on.
+
+Of each window that is open the labels of its samples are counted. The learner's own class indices
+are used, so a label is known to it from its first sample on.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.contract.labels cimport Labels
+from edgesvm.core.status cimport NOT_FINITE, UNKNOWN_LABEL, Status
+from edgesvm.preprocessing._window_features cimport WindowFeaturesCore
+
+from edgesvm.errors import CorruptModelError, refusal
+
+cnp.import_array()
+
+
+cdef class ChainCore:
+    """Votes on `votes` (n_windows, n_classes), int64, between two cores.
+
+    Parameters
+    ----------
+    votes : ndarray in the arena
+    windows : WindowFeaturesCore
+    learner : LearnerCore, of as many features as a row has
+    last : bool, whether the last sample decides alone
+    owner : str
+    """
+    cdef readonly WindowFeaturesCore windows
+    cdef readonly LearnerCore learner
+    cdef object array, learn, answer
+    cdef str owner
+    cdef Labels labels
+    cdef int64_t *votes
+    cdef int64_t n_classes
+    cdef bint last
+
+    def __init__(self, cnp.ndarray votes not None, windows, learner, bint last, owner):
+        self.array, self.windows, self.learner, self.owner = votes, windows, learner, owner
+        self.labels = learner.labels
+        self.learn, self.answer = learner.learn_one, learner.predict_with_score
+        self.votes, self.last = <int64_t *> cnp.PyArray_DATA(votes), last
+        self.n_classes = votes.shape[1]
+
+    def push(self, x, y):
+        cdef cnp.ndarray row
+        cdef int slot = -1
+        self.windows.guard.begin()
+        try:
+            if y is not None:
+                slot = self.labels.find(y)
+                if slot < 0:
+                    raise self.refused(UNKNOWN_LABEL, y)
+            row = self.windows.as_row(x)
+            if self.windows.is_too_large(cnp.PyArray_DATA(row)):
+                raise self.refused(NOT_FINITE, y)
+            if y is not None:
+                self.labels.adopt(slot, y)
+            return self.take(cnp.PyArray_DATA(row), slot)
+        finally:
+            self.windows.guard.end()
+
+    cdef take(self, const void *x, int slot):
+        """Prediction of the window that the sample completes, else None; then that is learned."""
+        cdef int64_t at = self.windows.counts.n_run
+        cdef int winner
+        cdef bint is_complete = self.windows.take(x)
+        self.count(at, slot)
+        if not is_complete:
+            return None
+        answer = self.answer(self.windows.row) if self.learner.n_learned() else NOTHING
+        winner = slot if self.last else self.winner(at)
+        if winner >= 0:
+            self.learn(self.windows.row, self.labels.values[winner])
+        return answer
+
+    cdef void count(self, int64_t at, int slot) noexcept nogil:
+        """Count the label of the sample `at` in every window that it is in."""
+        cdef int64_t newest = at // self.windows.hop, n = self.windows.n_windows, k
+        if at % self.windows.hop == 0:
+            memset(self.votes + newest % n * self.n_classes, 0, self.n_classes * sizeof(int64_t))
+        if slot < 0:
+            return
+        for k in range(max(newest - n + 1, 0), newest + 1):
+            if at - k * self.windows.hop < self.windows.window:
+                self.votes[k % n * self.n_classes + slot] += 1
+
+    cdef int winner(self, int64_t at) noexcept nogil:
+        """The first class with most votes in the window that ends at `at`; -1 without a vote"""
+        cdef int64_t k = (at - self.windows.window + 1) // self.windows.hop
+        cdef const int64_t *votes = self.votes + k % self.windows.n_windows * self.n_classes
+        cdef int64_t most = 0
+        cdef int slot, best = -1
+        for slot in range(<int> self.n_classes):
+            if votes[slot] > most:
+                most, best = votes[slot], slot
+        return best
+
+    cdef refused(self, Status status, y):
+        sample = f"{self.owner}: the sample (label {y!r})"
+        return refusal(status, sample, self.windows.dtype, self.labels.in_slots)
+
+    def check(self):
+        """CorruptModelError if no stream of samples can have left these votes."""
+        self.windows.check()
+        if (self.array < 0).any() or self.array.sum(axis=1).max() > self.windows.window:
+            raise CorruptModelError("the snapshot has more votes than a window has samples")
+        if self.array[:, len(self.labels.in_slots):].any():
+            raise CorruptModelError("the snapshot has votes for a label that it does not have")
+
+
+NOTHING = (None, 0.0)   # the prediction of a learner that has learned nothing

@@ -1,0 +1,347 @@
+"""Chain: raw samples in, a prediction for each window out, in one block of memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
+from edgesvm.contract.engine import of_engine
+from edgesvm.contract.inputs import as_floats
+from edgesvm.contract.params import one_of
+from edgesvm.contract.registry import kind_of
+from edgesvm.core.arena import Arena
+from edgesvm.errors import CorruptModelError
+from edgesvm.learner import Learner
+from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
+from edgesvm.persist.store import read_file, save
+from edgesvm.preprocessing._chain import ChainCore
+from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.preprocessing.window_features import WindowFeatures
+
+__all__ = ["Chain"]
+
+
+@dataclass(kw_only=True, eq=False)
+class Chain:
+    """Windows of raw samples, and a learner of their features: one plan, one block of memory, one
+    snapshot.
+
+    It is no `Learner`: a learner answers about any row and changes nothing by it, but a raw sample
+    has no answer of its own, and completes a window only by being taken in.
+
+    Parameters
+    ----------
+    windows : WindowFeatures, default WindowFeatures()
+        Only its parameters are used.
+    learner : Learner, default Standardized()
+        Of the same dtype. Only its parameters are used.
+    label : {"majority", "last"}, default "majority"
+        Whose label is that of a window: the one that most of its labelled samples have (of several
+        the one that was seen first in the stream), or its last sample's. A window without it is
+        predicted and not learned.
+
+    Attributes
+    ----------
+    windows_ : WindowFeatures
+        For its counts and names, in this memory.
+    learner_ : Learner
+        For its counts and predictions of rows, in this memory.
+
+    Notes
+    -----
+    Bytes: those of both, and 8 K ceil(window / hop) for the votes, K the learner's number of
+    classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import Chain, Standardized, WindowFeatures
+    >>> chain = Chain(windows=WindowFeatures(rate=1000, bands=[(10, 50), (50, 200)]))
+    >>> chain = chain.fitted_into("16KiB", n_channels=1).allocate(n_channels=1)
+    >>> right = []
+    >>> for i in range(20_000):
+    ...     worn = i // 2000 % 2
+    ...     x = np.sin(2 * np.pi * (30, 120)[worn] * np.arange(i, i + 1, dtype=np.float32) / 1000)
+    ...     answer = chain.push(x, worn)
+    ...     if answer is not None:
+    ...         right.append(answer[0] == worn)
+    >>> len(right), sum(right) > 130, chain.nbytes <= 16384
+    (155, True, True)
+    """
+
+    windows: WindowFeatures | None = None
+    learner: Learner | None = None
+    label: str = "majority"
+
+    _compiled: ClassVar[type[Any]] = ChainCore
+    _engine: ClassVar[str] = "compiled"  # or "reference", in Python, for tests and readers
+
+    def __post_init__(self) -> None:
+        self._core: Any = None
+        self._arena: Arena | None = None
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    def _parts(self) -> tuple[WindowFeatures, Learner]:
+        """Unused copies of both."""
+        windows = WindowFeatures() if self.windows is None else self.windows
+        learner = Standardized() if self.learner is None else self.learner
+        if not isinstance(windows, WindowFeatures) or not isinstance(learner, Learner):
+            raise ValueError(
+                f"windows={self.windows!r}, learner={self.learner!r}: give a WindowFeatures and a"
+                " learner, such as Standardized()"
+            )
+        if windows.dtype != learner.dtype:
+            raise ValueError(f"dtype: {windows.dtype} windows, but {learner.dtype} in the learner")
+        one_of("label", self.label, "majority", "last")
+        return replace(windows), learner._like_new()
+
+    def plan(self, n_channels: int) -> MemoryPlan:
+        """The arrays needed, and their total in bytes. Nothing is allocated.
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of range.
+        """
+        windows, learner = self._parts()
+        first = windows.plan(n_channels)
+        (width,) = first.arrays[-1].shape
+        behind = learner.plan(width)
+        return MemoryPlan.of(
+            [
+                ("votes", "i8", (windows._n_windows, learner._n_classes)),
+                ("windows", "u1", (first.total,)),
+                ("learner", "u1", (behind.total,)),
+            ]
+        )
+
+    def fitted_into(self, budget: int | str, n_channels: int) -> Chain:
+        """This chain with the largest learner that fits into `budget` bytes, windows included.
+
+        Raises
+        ------
+        MemoryBudgetError
+            Not even the smallest fits.
+        """
+        windows, learner = self._parts()
+        first = windows.plan(n_channels)
+        (width,) = first.arrays[-1].shape
+        left = parse_bytes(budget) - first.total - 8 * windows._n_windows * learner._n_classes
+        fitted = learner.fitted_into(max(left, 0), width)
+        return type(self)(windows=windows, learner=fitted, label=self.label)
+
+    def allocate(
+        self, n_channels: int, classes: Sequence[Any] | None = None, buffer: Any = None
+    ) -> Chain:
+        """Allocate the planned bytes, and forget what was learned. Nothing is allocated later.
+
+        Parameters
+        ----------
+        n_channels : int
+        classes : sequence of labels, optional
+            As for `Learner.allocate`.
+        buffer : writable contiguous buffer, optional
+            At least ``plan(n_channels).total`` bytes, aligned to 8.
+
+        Raises
+        ------
+        MemoryBudgetError
+            The buffer is too small; ``.required`` is the number of bytes needed.
+        """
+        plan = self.plan(n_channels)
+        available = plan.total if buffer is None else memoryview(buffer).nbytes
+        if available < plan.total:
+            raise MemoryBudgetError(
+                f"{self!r} with {n_channels} channels needs {format_bytes(plan.total)}, "
+                f"the buffer has {format_bytes(available)}",
+                plan.total,
+                available,
+            )
+        arena = Arena(plan.total, buffer)
+        views = plan.cut(arena.memory)
+        windows, learner = self._parts()
+        windows._engine = learner._engine = self._engine  # type: ignore[misc]
+        windows.allocate(n_channels, views["windows"])
+        learner.allocate(len(windows._core.row), classes, views["learner"])
+        self._adopt(arena, views["votes"], windows, learner)
+        return self
+
+    def _adopt(
+        self, arena: Arena, votes: np.ndarray, windows: WindowFeatures, learner: Learner
+    ) -> None:
+        self.windows_, self.learner_ = windows, learner
+        self._arena, self._described = arena, self._description()
+        self._core = of_engine(self._compiled, self._engine)(
+            votes, windows._core, learner._allocated, self.label == "last", type(self).__name__
+        )
+
+    def _description(self) -> dict[str, Any]:
+        windows, learner = self.windows_, self.learner_
+        return {
+            "windows": Wrapped(type(windows).__name__, windows._params),
+            "learner": learner._described(learner.get_params(deep=False)),
+            "label": self.label,
+        }
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arena in bytes; 0 before ``allocate``."""
+        return 0 if self._arena is None else self._arena.nbytes
+
+    @property
+    def arena(self) -> Arena:
+        """The memory; ``bytes(chain.arena)`` is the whole state."""
+        if self._arena is None:
+            raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
+        return self._arena
+
+    # -- samples -----------------------------------------------------------------------------------
+
+    def push(self, x: ArrayLike, y: Any = None) -> tuple[Any, float] | None:
+        """Take in one raw sample. If it completes a window, that is predicted, then learned.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_channels,)
+            With the dtype of the parameters no allocator call is made. Anything else is converted.
+        y : label, optional
+            None if the sample has no label.
+
+        Returns
+        -------
+        None, or (label, decision value) of the window, as `Learner.predict_with_score` gives them,
+        before it was learned; (None, 0.0) as long as nothing has been learned.
+
+        Raises
+        ------
+        SampleRefused
+            A value is NaN, infinite or beyond 1e15, or the label is new and there is no room for
+            it; nothing has changed. A learner that is full refuses the window: the sample was
+            taken in.
+        """
+        if self._core is None:
+            dtype = np.dtype(self._parts()[0].dtype)
+            self.allocate(len(as_floats(x, dtype, 1, None, type(self).__name__)))
+        return self._core.push(x, y)
+
+    def partial_fit(self, X: ArrayLike, y: Sequence[Any] | np.ndarray) -> Chain:
+        """Push rows with their labels, in order; predictions are dropped. Raises as `push` does, at
+        the first row that is refused; the rows before it are taken in."""
+        rows = list(np.asarray(X))
+        if len(rows) != len(y):
+            raise ValueError(f"X has {len(rows)} rows, y {len(y)} labels")
+        for row, label in zip(rows, y, strict=True):
+            self.push(row, label)
+        return self
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict every window of a stretch of raw samples, apart from the stream.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_channels)
+
+        Returns
+        -------
+        ndarray of shape (n_windows,), labels; nothing of the chain changes, and the windows of X
+        have memory of their own
+        """
+        apart = replace(self.windows_).allocate(self.windows_._core.n_channels)
+        return self.learner_.predict(apart.push_many(X))
+
+    def gap(self) -> None:
+        """Samples are missing here: drop the windows that are open, and count them."""
+        self.arena  # noqa: B018  (raises before `allocate`)
+        self.windows_.gap()
+
+    # -- save and load -----------------------------------------------------------------------------
+
+    @property
+    def _guard(self) -> Any:
+        return self.windows_._guard
+
+    @property
+    def _most_labels(self) -> int:
+        return self.learner_._most_labels
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a snapshot atomically (see FORMATS.md); read it with ``Chain.load``.
+
+        Raises
+        ------
+        OSError
+            The disk is full or read-only; an older file of that name is unchanged.
+        TypeError
+            A label is not a bool, int, float or str.
+        """
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Chain:
+        """Load what was saved at `path`; it continues within the window where it stopped.
+
+        Raises
+        ------
+        CorruptModelError, FormatVersionError
+            The file is not a valid snapshot of a `Chain`.
+        MemoryBudgetError
+            It has more than `max_bytes`.
+        OSError
+            The file cannot be read, or is not a regular file.
+        """
+        return cls._of_snapshot(unpack(read_file(path, max_bytes)))
+
+    def _snapshot(self) -> Snapshot:
+        memory = self.arena.memory.data
+        labels = self.learner_._allocated.labels
+        n_channels = self.windows_._core.n_channels
+        name = type(self).__name__
+        return Snapshot(name, self._described, n_channels, labels.in_slots, labels.closed, memory)
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in ("windows", "learner", "label")}
+        return own if self._core is None else {**own, "_saved": pack(self._snapshot())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved = state.pop("_saved", None)
+        self.__dict__.update(state)
+        self.__post_init__()
+        if saved is not None:
+            built = type(self)._of_snapshot(unpack(saved))
+            self.__dict__.update({**built.__dict__, **state})
+
+    @classmethod
+    def _of_snapshot(cls, snapshot: Snapshot) -> Chain:
+        if snapshot.learner != cls.__name__:
+            raise CorruptModelError(f"the snapshot is of a {snapshot.learner}, not {cls.__name__}")
+        try:
+            named = snapshot.params["windows"], snapshot.params["learner"]
+            windows = WindowFeatures(**named[0].params)
+            learner = kind_of(named[1].learner)._of_params(named[1].params)
+            chain = cls(windows=windows, learner=learner, label=snapshot.params["label"])
+            plan = chain.plan(snapshot.n_features)
+        except (TypeError, ValueError, OverflowError, AttributeError, KeyError) as error:
+            raise CorruptModelError(f"the snapshot's parameters are not valid: {error}") from error
+        if plan.total != len(snapshot.arena):
+            raise CorruptModelError(
+                f"the snapshot's arena has {len(snapshot.arena)} bytes, its parameters need"
+                f" {plan.total}"
+            )
+        chain.allocate(snapshot.n_features)
+        saved = plan.cut(np.frombuffer(snapshot.arena, np.uint8))
+        views = plan.cut(chain.arena.memory)
+        behind = chain.learner_
+        width = behind._allocated.n_features
+        behind._restore(width, snapshot.labels, snapshot.closed, saved["learner"], views["learner"])
+        for name in ("votes", "windows"):
+            views[name][:] = saved[name]
+        chain._adopt(chain.arena, views["votes"], chain.windows_, behind)
+        chain._core.check()
+        return chain

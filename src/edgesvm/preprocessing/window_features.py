@@ -1,0 +1,477 @@
+"""WindowFeatures: raw samples in, a row of features out for each window, in planned bytes."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes
+from edgesvm.contract.engine import of_engine
+from edgesvm.contract.guard import Guard
+from edgesvm.contract.inputs import as_floats
+from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.core.arena import Arena
+from edgesvm.errors import CorruptModelError
+from edgesvm.learner import DTYPES, MAX_FEATURES
+from edgesvm.persist.format import Snapshot, pack, unpack
+from edgesvm.persist.store import read_file, save
+from edgesvm.preprocessing._window_features import Feature, WindowFeaturesCore
+from edgesvm.preprocessing.bands import N_SECTIONS, as_bands, as_text, butterworth
+
+__all__ = ["WindowFeatures"]
+
+OF_BANDS = ("power", "dominant_band", "centroid")
+OF_A_CHANNEL = tuple(code.name.lower() for code in Feature)
+ALL = (*OF_A_CHANNEL, "magnitude", "correlation")
+DEFAULT = ("mean", "std", "min", "max", "skewness", "kurtosis", "crossings", "slope", "power")
+N_MOMENTS = 9  # numbers in the core's `Moments`
+MAX_WINDOW = 1 << 24
+MAX_OVERLAP = 1 << 12  # windows that overlap
+MAX_RATE = 1e12
+
+
+@dataclass(kw_only=True, eq=False)
+class WindowFeatures:
+    """Features of windows of raw samples: one row of numbers from `window` samples, every `hop`
+    samples, whatever the window's length in the same bytes.
+
+    Push sample after sample; what comes back is None or a row, which any learner can learn. No
+    sample is stored: of each window that is open only sums are kept.
+
+    Parameters
+    ----------
+    window : int, default 256
+        Samples in a window, 2 to 2^24.
+    hop : int, default 128
+        Samples from the start of one window to the start of the next, 1 to 2^24; less than `window`
+        if they overlap. At most 4096 windows may overlap.
+    rate : float, default 1.0
+        Samples per second, > 0.
+    bands : sequence of (lo, hi), or str such as "10-50,50-200", default ()
+        Bands in Hz, 0 < lo < hi < rate / 2; at most 16.
+    features : "default", "all", or a sequence of names or str such as "mean,std"
+        Any of those below. "default" is mean, std, min, max, skewness, kurtosis, crossings, slope
+        and, if there are bands, power.
+    dtype : {"float32", "float64"}, default "float32"
+        Of the samples and of the rows. Sums are float64.
+
+    Attributes
+    ----------
+    n_pushed_ : int
+        Samples taken.
+    n_rows_ : int
+        Windows completed.
+    n_dropped_ : int
+        Windows dropped at a gap.
+
+    Notes
+    -----
+    x_i are the n samples of a channel in the window, t_i their times, i / rate; sums go over i. A
+    ratio whose denominator is 0 is 0: a stuck sensor gives finite features.
+
+    ============== ============================================================= ===============
+    name           equation                                                      unit
+    ============== ============================================================= ===============
+    mean           m = sum x_i / n                                               of x
+    std            s = sqrt(sum (x_i - m)^2 / n)                                 of x
+    rms            sqrt(sum x_i^2 / n)                                           of x
+    min, max       min x_i, max x_i                                              of x
+    peak_to_peak   max x_i - min x_i                                             of x
+    crest          max abs(x_i) / rms                                            1
+    skewness       sum (x_i - m)^3 / (n s^3)                                     1
+    kurtosis       sum (x_i - m)^4 / (n s^4) - 3, 0 of a normal signal           1
+    crossings      rate / n times how often (x_i > m_i) != (x_(i-1) > m_(i-1))   1/s
+    slope          sum (t_i - mean t)(x_i - m) / sum (t_i - mean t)^2            of x, per s
+    power          of each band: sum y_i^2 / n, y the channel behind its filter  of x, squared
+    dominant_band  (lo + hi) / 2 of the band of most power                       Hz
+    centroid       mean of the (lo + hi) / 2, weighed by power                   Hz
+    magnitude      one more channel, with all these features: sqrt(sum over      of x
+                   channels of x^2)
+    correlation    of each pair of channels: sum (x_i - m)(z_i - m_z) / (n s     1
+                   s_z)
+    ============== ============================================================= ===============
+
+    Crossings are of the running mean: m_i is the mean of the window's samples before x_i, since
+    that of the whole window is known only at its end.
+
+    A band's filter is a Butterworth band-pass of two second-order sections, which lets half the
+    power pass at lo and at hi. It runs on from window to window, and starts as if the first sample
+    had been there for ever, so a constant has no power.
+
+    Moments follow Pebay, "Formulas for Robust, One-Pass Parallel Computation of Covariances and
+    Arbitrary-Order Statistical Moments", 2008. A value beyond 1e15 is refused, as NaN is; then
+    every feature is finite.
+
+    Bytes, with c channels (one more with the magnitude), b bands, w = ceil(window / hop) and row
+    the length of a row: 8 (4 + c + 5 b c + w c (9 + b) + w pairs) + s row, s = 4 or 8.
+    Time: some 100 ns a sample with three channels, two bands and windows that overlap by half.
+
+    * Cutting the stream into calls of `push` and `push_many` in another way changes no bit.
+    * A refused sample changes no bit.
+    * Saving, loading and continuing within a window equals never stopping.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import Standardized, WindowFeatures
+    >>> t = np.arange(4000) / 1000
+    >>> X = np.sin(2 * np.pi * 30 * t)[:, None].astype(np.float32)
+    >>> windows = WindowFeatures(rate=1000, bands=[(10, 50), (50, 200)], features="std,power")
+    >>> windows.allocate(n_channels=1).nbytes
+    312
+    >>> learner = Standardized()
+    >>> for x in X:
+    ...     row = windows.push(x)
+    ...     if row is not None:
+    ...         changed = learner.learn_one(row, "fine")
+    >>> learner.n_seen_, windows.names()
+    (30, ['x0_std', 'x0_power_10-50', 'x0_power_50-200'])
+    >>> bool(row is None or row[1] > 20 * row[2])
+    True
+    """
+
+    window: int = 256
+    hop: int = 128
+    rate: float = 1.0
+    bands: Any = ()
+    features: Any = "default"
+    dtype: str = "float32"
+
+    _compiled: ClassVar[type[Any]] = WindowFeaturesCore
+    _engine: ClassVar[str] = "compiled"  # or "reference", in NumPy, for tests and readers
+
+    def __post_init__(self) -> None:
+        self._guard = Guard(type(self).__name__)
+        self._core: Any = None
+        self._params: dict[str, Any] = {}  # those that the core was built with
+
+    # -- what a row holds --------------------------------------------------------------------------
+
+    @property
+    def _bands(self) -> tuple[tuple[float, float], ...]:
+        return as_bands(self.bands, positive("rate", self.rate))
+
+    @property
+    def _features(self) -> tuple[str, ...]:
+        """The features asked for, in the order of a row."""
+        if isinstance(self.features, str) and self.features in ("default", "all"):
+            whole_list = DEFAULT if self.features == "default" else ALL
+            return tuple(f for f in whole_list if self._bands or f not in OF_BANDS)
+        names = self.features.split(",") if isinstance(self.features, str) else self.features
+        asked = [str(name).strip() for name in names]
+        if unknown := [name for name in asked if name not in ALL]:
+            raise ValueError(
+                f"features: {unknown[0]!r} is none; give 'default', 'all', or some of"
+                f" {', '.join(ALL)}"
+            )
+        if not self._bands and (missing := [name for name in asked if name in OF_BANDS]):
+            raise ValueError(f"features: {missing[0]!r} needs bands")
+        if not any(name in OF_A_CHANNEL or name == "correlation" for name in asked):
+            raise ValueError(f"features={self.features!r}: give at least one")
+        return tuple(name for name in ALL if name in asked)
+
+    @property
+    def _codes(self) -> list[Feature]:
+        return [Feature[name.upper()] for name in self._features if name in OF_A_CHANNEL]
+
+    def _check_params(self) -> None:
+        whole("window", self.window, 2, MAX_WINDOW)
+        whole("hop", self.hop, 1, MAX_WINDOW)
+        one_of("dtype", self.dtype, *DTYPES)
+        if positive("rate", self.rate) > MAX_RATE:
+            raise ValueError(f"rate={self.rate!r}: give at most {MAX_RATE:g}")
+        if self._n_windows > MAX_OVERLAP:
+            raise ValueError(
+                f"window={self.window}, hop={self.hop}: {self._n_windows:,} windows overlap, at"
+                f" most {MAX_OVERLAP:,} may"
+            )
+
+    @property
+    def _n_windows(self) -> int:
+        return math.ceil(self.window / self.hop)
+
+    def names(
+        self, n_channels: int | None = None, channels: Sequence[str] | None = None
+    ) -> list[str]:
+        """Names of the numbers in a row, in order: ``"x0_mean"``, ``"x0_power_10-50"``,
+        ``"magnitude_std"``, ``"x0_x1_correlation"``.
+
+        Parameters
+        ----------
+        n_channels : int, optional
+            Needed before ``allocate``.
+        channels : sequence of n_channels str, optional
+            Names of the channels, instead of x0, x1 and so on.
+        """
+        if n_channels is None:
+            n_channels = len(channels) if channels is not None else self._allocated.n_channels
+        channels = [f"x{c}" for c in range(n_channels)] if channels is None else list(channels)
+        of_one: list[str] = []
+        for code in self._codes:
+            name = code.name.lower()
+            bands = [f"{name}_{lo:g}-{hi:g}" for lo, hi in self._bands]
+            of_one += bands if code == Feature.POWER else [name]
+        streams = [*channels, *(["magnitude"] if "magnitude" in self._features else [])]
+        named = [f"{stream}_{name}" for stream in streams for name in of_one]
+        if "correlation" in self._features:
+            pairs = zip(*np.triu_indices(n_channels, 1), strict=True)
+            named += [f"{channels[c]}_{channels[d]}_correlation" for c, d in pairs]
+        return named
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    def plan(self, n_channels: int) -> MemoryPlan:
+        """The arrays needed, and their total in bytes. Nothing is allocated.
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of range.
+        """
+        self._check_params()
+        n_channels = whole("n_channels", n_channels, 1, MAX_FEATURES)
+        n_streams = n_channels + ("magnitude" in self._features)
+        has_pairs = "correlation" in self._features
+        n_pairs = n_channels * (n_channels - 1) // 2 if has_pairs else 0
+        n_bands, w = len(self._bands), self._n_windows
+        n_each = len(self._codes) + (n_bands - 1) * ("power" in self._features)
+        counts = [(name, "i8", ()) for name in ("n_pushed", "n_rows", "n_dropped", "n_run")]
+        return MemoryPlan.of(
+            [
+                *counts,
+                ("sample", "f8", (n_streams,)),
+                ("squares", "f8", (n_streams, n_bands)),
+                ("delays", "f8", (n_streams, n_bands, N_SECTIONS, 2)),
+                ("moments", "f8", (w, n_streams, N_MOMENTS)),
+                ("power", "f8", (w, n_streams, n_bands)),
+                ("products", "f8", (w, n_pairs)),
+                ("row", self.dtype, (n_streams * n_each + n_pairs,)),
+            ]
+        )
+
+    def allocate(self, n_channels: int, buffer: Any = None) -> WindowFeatures:
+        """Allocate the planned bytes, and forget what was pushed. Nothing is allocated later.
+
+        Parameters
+        ----------
+        n_channels : int
+            Numbers in a raw sample.
+        buffer : writable contiguous buffer, optional
+            At least ``plan(n_channels).total`` bytes, aligned to 8; used instead of new memory.
+
+        Raises
+        ------
+        MemoryBudgetError
+            The buffer is too small; ``.required`` is the number of bytes needed.
+        """
+        plan = self.plan(n_channels)
+        available = plan.total if buffer is None else memoryview(buffer).nbytes
+        if available < plan.total:
+            raise MemoryBudgetError(
+                f"{self!r} with {n_channels} channels needs {format_bytes(plan.total)}, "
+                f"the buffer has {format_bytes(available)}",
+                plan.total,
+                available,
+            )
+        arena = Arena(plan.total, buffer)
+        with self._guard:
+            self._core = self._build(plan, arena, int(n_channels))
+            self._params = {
+                "window": int(self.window),
+                "hop": int(self.hop),
+                "rate": float(self.rate),
+                "bands": as_text(self._bands),
+                "features": ",".join(self._features),
+                "dtype": self.dtype,
+            }
+        return self
+
+    def _build(self, plan: MemoryPlan, arena: Arena, n_channels: int) -> Any:
+        filters = [((lo + hi) / 2, butterworth(lo, hi, float(self.rate))) for lo, hi in self._bands]
+        return of_engine(self._compiled, self._engine)(
+            plan,
+            arena,
+            n_channels=n_channels,
+            window=int(self.window),
+            hop=int(self.hop),
+            rate=float(self.rate),
+            codes=self._codes,
+            bands=filters,
+            magnitude="magnitude" in self._features,
+            dtype=self.dtype,
+            owner=type(self).__name__,
+            guard=self._guard,
+        )
+
+    @property
+    def _allocated(self) -> Any:
+        if self._core is None:
+            raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
+        return self._core
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arena in bytes; 0 before ``allocate``."""
+        return 0 if self._core is None else self._core.arena.nbytes
+
+    @property
+    def arena(self) -> Arena:
+        """The memory; ``bytes(windows.arena)`` is the whole state."""
+        return self._allocated.arena
+
+    def reset(self) -> WindowFeatures:
+        """Forget what was pushed, and keep the memory."""
+        with self._guard:
+            if self._core is not None:
+                self._core.arena.memory[:] = 0
+        return self
+
+    # -- samples -----------------------------------------------------------------------------------
+
+    def push(self, x: ArrayLike) -> np.ndarray | None:
+        """Take in one raw sample. Returns the features of the window that it completes, if any.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_channels,)
+            With the dtype of the parameters no allocator call is made. Anything else is converted.
+
+        Returns
+        -------
+        None, or ndarray of shape (n_features_out,)
+            Read-only, in the arena: the next window overwrites it.
+
+        Raises
+        ------
+        SampleRefused
+            A value is NaN, infinite or beyond 1e15; nothing has changed. If the sample is lost for
+            good, call `gap`.
+        """
+        core = self._core
+        if core is None:
+            first = as_floats(x, np.dtype(self.dtype), 1, None, type(self).__name__)
+            core = self.allocate(len(first))._core
+        return core.push(x)
+
+    def push_many(self, X: ArrayLike) -> np.ndarray:
+        """Take in rows in order: the same as `push`, one by one.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_channels)
+
+        Returns
+        -------
+        ndarray of shape (n_windows, n_features_out)
+            A row for each window that was completed, new memory.
+
+        Raises
+        ------
+        SampleRefused
+            As `push`, and names the row; none of the rows was taken in.
+        """
+        n_channels = None if self._core is None else self._core.n_channels
+        rows = as_floats(X, np.dtype(self.dtype), 2, n_channels, type(self).__name__)
+        core = self.allocate(rows.shape[1])._core if self._core is None else self._core
+        with self._guard:
+            at = int(core.views["n_run"])
+            n_windows = self._n_complete(core, at + len(rows)) - self._n_complete(core, at)
+            out = np.empty((n_windows, len(core.row)), core.dtype)
+            return core.push_many(rows, out)
+
+    @staticmethod
+    def _n_complete(core: Any, n: int) -> int:
+        """Windows that are complete after n samples."""
+        return 0 if n < core.window else (n - core.window) // core.hop + 1
+
+    def gap(self) -> None:
+        """Samples are missing here: drop the windows that are open, and count them. The next sample
+        is the first of new windows."""
+        self._allocated.break_off()
+
+    @property
+    def n_pushed_(self) -> int:
+        return int(self._allocated.views["n_pushed"])
+
+    @property
+    def n_rows_(self) -> int:
+        return int(self._allocated.views["n_rows"])
+
+    @property
+    def n_dropped_(self) -> int:
+        return int(self._allocated.views["n_dropped"])
+
+    # -- save and load -----------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a snapshot atomically (see FORMATS.md); read it with ``WindowFeatures.load``.
+
+        Raises
+        ------
+        OSError
+            The disk is full or read-only; an older file of that name is unchanged.
+        """
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> WindowFeatures:
+        """Load what was saved at `path`; it continues within the window where it stopped.
+
+        Raises
+        ------
+        CorruptModelError, FormatVersionError
+            The file is not a valid snapshot of a `WindowFeatures`.
+        MemoryBudgetError
+            It has more than `max_bytes`.
+        OSError
+            The file cannot be read, or is not a regular file.
+        """
+        return cls._of_snapshot(unpack(read_file(path, max_bytes)))
+
+    @property
+    def _most_labels(self) -> int:
+        return 0
+
+    def _snapshot(self) -> Snapshot:
+        core = self._allocated
+        memory = core.arena.memory.data
+        return Snapshot(type(self).__name__, self._params, core.n_channels, (), False, memory)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._guard:
+            own = "_core", "_guard", "_params"
+            state = {name: value for name, value in self.__dict__.items() if name not in own}
+            return state if self._core is None else {**state, "_saved": pack(self._snapshot())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved = state.pop("_saved", None)
+        self.__dict__.update(state)
+        self.__post_init__()
+        if saved is not None:
+            built = type(self)._of_snapshot(unpack(saved))
+            self._guard, self._core, self._params = built._guard, built._core, built._params
+
+    @classmethod
+    def _of_snapshot(cls, snapshot: Snapshot) -> WindowFeatures:
+        if snapshot.learner != cls.__name__ or snapshot.labels:
+            raise CorruptModelError(f"the snapshot is of a {snapshot.learner}, not {cls.__name__}")
+        try:
+            windows = cls(**snapshot.params)
+            plan = windows.plan(snapshot.n_features)
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
+            raise CorruptModelError(f"the snapshot's parameters are not valid: {error}") from error
+        if plan.total != len(snapshot.arena):
+            raise CorruptModelError(
+                f"the snapshot's arena has {len(snapshot.arena)} bytes, its parameters need"
+                f" {plan.total}"
+            )
+        windows.allocate(snapshot.n_features)
+        windows.arena.memory[:] = np.frombuffer(snapshot.arena, np.uint8)
+        windows._core.check()
+        return windows

@@ -1,0 +1,196 @@
+"""Chain: equal to its parts pushed and learned by hand, in one block, however cut."""
+
+import copy
+
+import numpy as np
+import pytest
+from each import each
+
+from edgesvm import (
+    AdaGradSVM,
+    Chain,
+    CorruptModelError,
+    MemoryBudgetError,
+    OneVsOne,
+    Standardized,
+    StreamSVM,
+    WindowFeatures,
+)
+from edgesvm.errors import SampleRefused
+from firmware_sim.limits.allocations import hook_calls
+
+RATE = 1000.0
+WINDOWS = WindowFeatures(window=60, hop=25, rate=RATE, bands="10-50,50-200")
+LEARNERS = [
+    Standardized(learner=StreamSVM()),
+    Standardized(learner=AdaGradSVM(n_classes=3)),
+    OneVsOne(learner=StreamSVM(), n_classes=3),
+]
+
+
+class InPython(Chain):
+    _engine = "reference"
+
+
+def tones(n, n_classes=2, seed=0):
+    """Raw samples of two channels, and the label of each: a tone for a while, then another."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(rng.integers(0, n_classes, n // 90 + 1), 90)[:n]
+    hertz = np.array([30, 120, 300])[y]
+    X = np.sin(2 * np.pi * hertz * np.arange(n) / RATE)[:, None] + rng.standard_normal((n, 2)) / 2
+    return X.astype(np.float32), y
+
+
+def by_hand(learner, label, X, y, classes):
+    """Answers of the windows, and the learner; None in y is no label."""
+    windows, learner = WindowFeatures(**vars_of(WINDOWS)), learner._like_new()
+    learner.allocate(len(WINDOWS.names(2)), classes)
+    answers = []
+    for i, x in enumerate(X):
+        row = windows.push(x)
+        if row is None:
+            continue
+        answers.append(learner.predict_with_score(row) if learner.n_seen_ else (None, 0.0))
+        inside = [one for one in y[i - 59 : i + 1] if one is not None]
+        if label == "last":
+            inside = [] if y[i] is None else [y[i]]
+        if inside:
+            counts = [inside.count(one) for one in classes]
+            learner.learn_one(row, classes[int(np.argmax(counts))])
+    return answers, learner
+
+
+def vars_of(windows):
+    return {name: getattr(windows, name) for name in ("window", "hop", "rate", "bands")}
+
+
+@each("learner", LEARNERS, ids=repr)
+@each("label", ["majority", "last"])
+def test_equals_its_parts_by_hand(learner, label):
+    n_classes = learner._n_classes
+    X, y = tones(1500, n_classes)
+    labels = [None if i % 7 == 0 or 400 < i < 600 else int(one) for i, one in enumerate(y)]
+    classes = list(range(n_classes))
+    expected, alone = by_hand(learner, label, X, labels, classes)
+    for kind in (Chain, InPython):
+        chain = kind(windows=WINDOWS, learner=learner, label=label).allocate(2, classes)
+        pushed = [chain.push(x, one) for x, one in zip(X, labels, strict=True)]
+        answers = [answer for answer in pushed if answer is not None]
+        assert [a for a, _ in answers] == [a for a, _ in expected]
+        np.testing.assert_allclose([s for _, s in answers], [s for _, s in expected], atol=2e-4)
+        assert chain.learner_.n_seen_ == alone.n_seen_ < len(answers)
+        if kind is Chain:
+            assert answers == expected and bytes(chain.learner_.arena) == bytes(alone.arena)
+
+
+@each("cuts", [[1], [61, 200], list(range(5, 700, 60))])
+def test_cut_saved_and_continued_anywhere_it_gives_the_same_bits(cuts, tmp_path):
+    X, y = tones(700, 3)
+    y = np.array(["fine", "worn", "broken"])[y]
+    for learner in LEARNERS[1:]:
+        whole = Chain(windows=WINDOWS, learner=learner).partial_fit(X, y)
+        chain = Chain(windows=WINDOWS, learner=learner).allocate(2)
+        for part in np.split(np.arange(700), cuts):
+            chain.partial_fit(X[part], y[part]).save(tmp_path / "chain.esvm")
+            chain = Chain.load(tmp_path / "chain.esvm")
+        assert bytes(chain.arena) == bytes(whole.arena)
+        for same in (chain, copy.deepcopy(chain)):
+            assert same.predict(X).tolist() == whole.predict(X).tolist()
+            assert same.push(X[0], "fine") is None and same.windows_.n_pushed_ == 701
+
+
+def test_predictions_change_nothing():
+    X, y = tones(1200)
+    chain = Chain(windows=WINDOWS).partial_fit(X[:700], y[:700])
+    before = bytes(chain.arena)
+    rows = WindowFeatures(**vars_of(WINDOWS)).push_many(X[700:])
+    assert chain.predict(X[700:]).tolist() == chain.learner_.predict(rows).tolist()
+    assert bytes(chain.arena) == before
+
+
+def test_a_refused_sample_leaves_no_trace():
+    X, y = tones(300)
+    for kind in (Chain, InPython):
+        for classes in (None, [0, 1]):
+            chain = kind(windows=WINDOWS).allocate(2, classes).partial_fit(X, y)
+            before = bytes(chain.arena)
+            for x, label in (([np.nan, 0], 1), ([0, np.inf], None), ([0, 0], 7), ([1e16, 0], 1)):
+                with pytest.raises(SampleRefused):
+                    chain.push(np.array(x, np.float32), label)
+            assert bytes(chain.arena) == before and set(chain.learner_.classes_) == {0, 1}
+
+
+def test_a_gap_drops_the_open_windows():
+    X, y = tones(200)
+    chain = Chain(windows=WINDOWS).partial_fit(X[:100], y[:100])
+    seen = chain.learner_.n_seen_
+    chain.gap()
+    assert chain.windows_.n_dropped_ == 2
+    assert all(chain.push(x, 1) is None for x in X[100:159])
+    assert chain.push(X[159], 1) is not None and chain.learner_.n_seen_ == seen + 1
+
+
+def test_one_block_as_planned():
+    chain = Chain(windows=WINDOWS, learner=LEARNERS[1])
+    plan = chain.plan(2)
+    buffer = np.ones(plan.total, np.uint8)
+    chain.allocate(2, buffer=buffer)
+    assert chain.nbytes == plan.total and not buffer[: plan.arrays[1].offset].any()
+    X, y = tones(300, 3)
+    chain.partial_fit(X, y)
+    assert bytes(chain.arena) == buffer.tobytes() and chain.learner_.n_seen_ == 10
+    with pytest.raises(MemoryBudgetError):
+        chain.allocate(2, buffer=buffer[:-8])
+    fitted = Chain(windows=WINDOWS).fitted_into("16KiB", 2)
+    assert 15_000 < fitted.plan(2).total <= 16_384
+    with pytest.raises(MemoryBudgetError):
+        Chain(windows=WINDOWS).fitted_into(300, 2)
+
+
+def test_no_allocator_call_per_sample():
+    setup = """
+import numpy as np
+from edgesvm import Chain, Standardized, StreamSVM, WindowFeatures
+
+X = np.random.default_rng(0).standard_normal((600, 2)).astype(np.float32)
+windows = WindowFeatures(window=60, hop=25, rate=1000.0, bands="10-50,50-200")
+chain = Chain(windows=windows, learner=Standardized(learner=StreamSVM()))
+chain.partial_fit(X, [0, 1] * 300)
+cases = {"push": (chain.push, (list(X), [0, 1] * 300))}
+"""
+    measured = hook_calls(setup, 20_000)
+    assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
+    assert list(measured) == ["push"]
+
+
+def test_wrong_parameters_and_snapshots(tmp_path):
+    for params, message in (
+        ({"windows": Standardized()}, "give a WindowFeatures"),
+        ({"learner": WINDOWS}, "such as Standardized"),
+        ({"windows": WindowFeatures(dtype="float64")}, "dtype"),
+        ({"label": "first"}, "label='first'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Chain(**params).plan(2)
+    with pytest.raises(AttributeError, match="allocate"):
+        Chain().gap()
+    path = tmp_path / "chain.esvm"
+    for value in (61, -1):
+        chain = Chain(windows=WINDOWS).partial_fit(*tones(100))
+        chain.plan(2).cut(chain.arena.memory)["votes"][0, 0] = value
+        chain.save(path)
+        with pytest.raises(CorruptModelError, match="votes"):
+            Chain.load(path)
+    WindowFeatures().allocate(2).save(path)
+    with pytest.raises(CorruptModelError, match="not Chain"):
+        Chain.load(path)
+
+
+def test_of_two_labels_with_as_many_samples_the_first_class_is_the_windows():
+    X, _ = tones(60)
+    for kind in (Chain, InPython):
+        for classes in ([0, 1], None):
+            chain = kind(windows=WINDOWS).allocate(2, classes)
+            for i, x in enumerate(X):
+                chain.push(x, int(i < 30))
+            assert chain.learner_.predict(np.zeros((1, 20))) == [0 if classes else 1]

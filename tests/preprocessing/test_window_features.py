@@ -1,0 +1,307 @@
+"""WindowFeatures: equal to NumPy and SciPy on the same window, in fixed memory, however cut."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from each import each
+from scipy import signal, stats
+
+import edgesvm
+from edgesvm import CorruptModelError, MemoryBudgetError, Standardized, WindowFeatures
+from edgesvm.errors import SampleRefused
+from edgesvm.preprocessing.bands import as_bands, butterworth
+from edgesvm.preprocessing.window_features import ALL
+from firmware_sim.limits.allocations import hook_calls, preload_calls
+
+RATE, BANDS = 1000.0, [(10, 50), (50, 200), (200, 400)]
+EVERYTHING = {"rate": RATE, "bands": BANDS, "features": "all", "dtype": "float64"}
+
+
+class InNumpy(WindowFeatures):
+    _engine = "reference"
+
+
+def signals(n, n_channels=3, seed=0):
+    """Tones, noise of several shapes, offsets and a trend."""
+    rng, t = np.random.default_rng(seed), np.arange(n)[:, None] / RATE
+    tones = np.sin(2 * np.pi * t * rng.uniform(5, 450, n_channels))
+    noise = rng.gamma(1.0, 1.0, (n, n_channels)) * rng.uniform(0.1, 2, n_channels)
+    return tones + noise + 3 * t + rng.uniform(-20, 20, n_channels)
+
+
+def by_hand(X, window, hop, start=0):
+    """All features of each window, from the raw samples of the whole stream; the run began at
+    `start`."""
+    X = np.column_stack([X, np.sqrt((X**2).sum(axis=1))])[start:]
+    behind = []
+    for lo, hi in BANDS:
+        sos = signal.butter(2, [lo, hi], "bandpass", fs=RATE, output="sos")
+        settled = signal.sosfilt_zi(sos)[..., None] * X[0]
+        behind.append(signal.sosfilt(sos, X, axis=0, zi=settled)[0])
+    centers = np.mean(BANDS, axis=1)
+    rows = []
+    for at in range(0, len(X) - window + 1, hop):
+        row = []
+        for c in range(X.shape[1]):
+            x = X[at : at + window, c]
+            before = np.cumsum(x)[:-1] / np.arange(1, window)
+            power = [np.mean(y[at : at + window, c] ** 2) for y in behind]
+            row += [
+                x.mean(), x.std(), np.sqrt((x**2).mean()), x.min(), x.max(), np.ptp(x),
+                abs(x).max() / np.sqrt((x**2).mean()), stats.skew(x), stats.kurtosis(x),
+                np.count_nonzero(np.diff(x[1:] > before)) * RATE / window,
+                np.polyfit(np.arange(window) / RATE, x, 1)[0],
+                *power, centers[np.argmax(power)], power @ centers / sum(power),
+            ]  # fmt: skip
+        correlation = np.corrcoef(X[at : at + window, :-1].T)
+        rows.append([*row, *correlation[np.triu_indices(X.shape[1] - 1, 1)]])
+    return np.array(rows)
+
+
+@each("engine", [WindowFeatures, InNumpy])
+@each("window, hop", [(256, 128), (100, 30), (64, 64), (50, 80), (7, 1)])
+def test_equals_numpy_and_scipy_on_the_same_window(engine, window, hop):
+    X = signals(900 if hop > 1 else 120)
+    windows = engine(window=window, hop=hop, **EVERYTHING)
+    found, expected = windows.push_many(X), by_hand(X, window, hop)
+    assert found.shape == expected.shape and len(windows.names()) == found.shape[1]
+    for j, name in enumerate(windows.names()):
+        np.testing.assert_allclose(
+            found[:, j], expected[:, j], rtol=1e-9, atol=1e-9, err_msg=f"{name}"
+        )
+
+
+def test_rounding_does_not_grow_with_an_offset():
+    """A small signal on a large one, as gravity is for an accelerometer in float64."""
+    X = signals(600)
+    names = "std,skewness,kurtosis,slope,correlation"
+    windows = WindowFeatures(**{**EVERYTHING, "features": names})
+    found = windows.push_many(X + 1e6)
+    np.testing.assert_allclose(found, windows.reset().push_many(X), rtol=1e-6, atol=1e-6)
+
+
+@each("dtype", ["float32", "float64"])
+def test_the_twin_has_the_same_state(dtype):
+    X = signals(700).astype(dtype)
+    params = {**EVERYTHING, "window": 90, "hop": 40, "dtype": dtype}
+    both = [engine(**params) for engine in (WindowFeatures, InNumpy)]
+    for windows in both:
+        windows.push_many(X[:300])
+        windows.gap()
+        windows.push_many(X[300:])
+    for name, array in both[0]._core.views.items():
+        theirs = both[1]._core.views[name]
+        np.testing.assert_allclose(array, theirs, rtol=1e-9, atol=1e-7, err_msg=name)
+    assert both[0].n_dropped_ == both[1].n_dropped_ == 2
+
+
+@each("dtype", ["float32", "float64"])
+@each("cuts", [[], [1], [130, 131], list(range(1, 500, 7))])
+def test_cut_saved_and_continued_anywhere_it_gives_the_same_bits(dtype, cuts, tmp_path):
+    X = signals(500).astype(dtype)
+    params = {**EVERYTHING, "window": 60, "hop": 25, "dtype": dtype}
+    whole = WindowFeatures(**params)
+    rows = whole.push_many(X)
+    windows, found = WindowFeatures(**params).allocate(3), []
+    for i, part in enumerate(np.split(X, cuts)):
+        if i % 3 == 0:
+            windows.save(tmp_path / "windows.esvm")
+            windows = WindowFeatures.load(tmp_path / "windows.esvm")
+        if i % 3 == 1:
+            found += [row.copy() for x in part if (row := windows.push(x)) is not None]
+        else:
+            found += list(windows.push_many(part))
+    assert np.array(found).tobytes() == rows.tobytes()
+    assert bytes(windows.arena) == bytes(whole.arena)
+    assert windows.names() == whole.names()
+    for same in (pickle.loads(pickle.dumps(windows)), copy.deepcopy(windows)):
+        assert bytes(same.arena) == bytes(whole.arena)
+
+
+@each("bad", [np.nan, np.inf, -np.inf, 1.1e15])
+def test_a_refused_sample_leaves_no_trace(bad):
+    X = signals(200)
+    wrong = X[:10].copy()
+    wrong[7, 1] = bad
+    for engine in (WindowFeatures, InNumpy):
+        windows = engine(**EVERYTHING)
+        windows.push_many(X)
+        before = bytes(windows.arena)
+        with pytest.raises(SampleRefused, match="the sample"):
+            windows.push(wrong[7])
+        with pytest.raises(SampleRefused, match="row 7"):
+            windows.push_many(wrong)
+        assert bytes(windows.arena) == before
+
+
+def test_a_gap_drops_the_open_windows_and_counts_them():
+    X = signals(1000)
+    for engine in (WindowFeatures, InNumpy):
+        windows = engine(window=100, hop=30, **EVERYTHING)
+        windows.allocate(3).gap()
+        assert windows.n_dropped_ == 0
+        before = windows.push_many(X[:190])  # those from 120, 150 and 180 are open
+        windows.gap()
+        windows.gap()
+        assert windows.n_dropped_ == 3
+        after = windows.push_many(X[190:])
+        rows = [by_hand(X[:190], 100, 30), by_hand(X, 100, 30, start=190)]
+        np.testing.assert_allclose(np.vstack([before, after]), np.vstack(rows), rtol=1e-8)
+        assert windows.n_rows_ == sum(map(len, rows)) and windows.n_pushed_ == 1000
+
+
+@each("value", [0.0, -3.5, 1e15, -1e15])
+@each("dtype", ["float32", "float64"])
+def test_a_stuck_sensor_gives_finite_features(value, dtype):
+    for engine in (WindowFeatures, InNumpy):
+        windows = engine(**{**EVERYTHING, "dtype": dtype})
+        rows = windows.push_many(np.full((600, 2), value))
+        named = dict(zip(windows.names(), rows[-1], strict=True))
+        assert (
+            len(rows) == 3
+            and np.isfinite(rows).all()
+            and named["x1_mean"] == np.array(value, dtype)
+        )
+        for name in (
+            "std",
+            "skewness",
+            "kurtosis",
+            "crossings",
+            "slope",
+            "power_10-50",
+            "centroid",
+        ):
+            assert named[f"x0_{name}"] == 0.0, name
+        assert named["x0_x1_correlation"] == 0.0 and named["x0_dominant_band"] == 0.0
+
+
+def test_the_largest_values_are_finite_in_float32():
+    X = np.where(np.random.default_rng(0).random((3000, 2)) < 0.5, 1e15, -1e15)
+    windows = WindowFeatures(**{**EVERYTHING, "dtype": "float32"})
+    assert np.isfinite(windows.push_many(X)).all()
+
+
+@each("window", [64, 4096, 1 << 20])
+def test_memory_is_that_of_the_plan_and_does_not_grow_with_the_window(window):
+    params = {**EVERYTHING, "dtype": "float32"}
+    windows = WindowFeatures(window=window, hop=window // 2, **params)
+    c, b, w, pairs = 4, 3, 2, 3
+    row = c * (13 + b) + pairs
+    total = 8 * (4 + c + 5 * b * c + w * c * (9 + b) + w * pairs) + 4 * row
+    assert windows.plan(3).total == windows.allocate(3).nbytes == total + total % 8
+    with pytest.raises(MemoryBudgetError) as caught:
+        windows.allocate(3, buffer=bytearray(total - 8))
+    assert caught.value.required == windows.nbytes
+    buffer = np.ones(windows.nbytes, np.uint8)
+    assert windows.allocate(3, buffer=buffer).nbytes == buffer.nbytes and not buffer.any()
+
+
+def test_a_learner_behind_it():
+    """Two tones are told apart by the power in their bands."""
+    rng, learner = np.random.default_rng(0), Standardized()
+    windows = WindowFeatures(rate=RATE, bands=BANDS, features="power").allocate(1)
+    right = []
+    for i in range(60):
+        label = i % 2
+        tone = np.sin(2 * np.pi * (30, 120)[label] * np.arange(256) / RATE)
+        for x in (tone + rng.standard_normal(256)).astype(np.float32):
+            row = windows.push([x])
+            if row is not None:
+                if i > 20:
+                    right.append(learner.predict_one(row) == label)
+                learner.learn_one(row, label)
+        windows.gap()
+    assert np.mean(right) > 0.95
+
+
+@each("lo, hi, rate", [(10, 50, 1000), (0.1, 499, 1000), (20, 20.2, 1000), (0.3, 0.35, 50)])
+def test_filters_are_butterworth(lo, hi, rate):
+    sos = [[b, 0, -b, 1, a1, a2] for b, a1, a2 in butterworth(lo, hi, rate)]
+    _, found = signal.freqz_sos(sos, worN=512, fs=rate)
+    theirs = signal.butter(2, [lo, hi], "bandpass", fs=rate, output="sos")
+    np.testing.assert_allclose(found, signal.freqz_sos(theirs, worN=512, fs=rate)[1], atol=1e-9)
+
+
+def test_wrong_parameters():
+    for params, message in (
+        ({"window": 1}, "window=1"),
+        ({"hop": 0}, "hop=0"),
+        ({"window": 1 << 20, "hop": 1}, "overlap"),
+        ({"rate": np.nan}, "rate"),
+        ({"rate": 1e13}, "rate"),
+        ({"bands": [(50, 10)]}, "lo < hi"),
+        ({"bands": "10-600"}, "half the rate"),
+        ({"bands": "10"}, "pairs"),
+        ({"bands": [(1, 2)] * 17}, "at most 16"),
+        ({"bands": [(10, 10.0001)]}, "narrower"),
+        ({"features": "means"}, "'means' is none"),
+        ({"features": "power", "bands": ()}, "needs bands"),
+        ({"features": "magnitude"}, "at least one"),
+        ({"features": []}, "at least one"),
+        ({"dtype": "int8"}, "dtype"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            WindowFeatures(**{"rate": RATE, "bands": BANDS, **params}).plan(2)
+    assert as_bands("10-50, 50-200", RATE) == as_bands([(10, 50), (50, 200)], RATE)
+    for x in (np.zeros(2), np.zeros((1, 3)), ["a", "b", "c"]):
+        with pytest.raises(ValueError):
+            WindowFeatures(**EVERYTHING).allocate(3).push(x)
+    with pytest.raises(AttributeError, match="allocate"):
+        WindowFeatures().gap()
+
+
+def test_names_follow_the_row():
+    assert "power" not in " ".join(WindowFeatures().names(1))
+    windows = WindowFeatures(rate=RATE, bands="10-50", features="correlation,power,magnitude")
+    assert windows.names(2, channels=["a", "b"]) == [
+        "a_power_10-50", "b_power_10-50", "magnitude_power_10-50", "a_b_correlation",
+    ]  # fmt: skip
+    assert all(any(name in full for full in WindowFeatures(**EVERYTHING).names(2)) for name in ALL)
+
+
+def test_a_snapshot_no_stream_can_have_made(tmp_path):
+    path = tmp_path / "windows.esvm"
+    for name, value in (("n_run", 99), ("n_rows", -1), ("moments", np.nan), ("power", -1.0)):
+        windows = WindowFeatures(**EVERYTHING)
+        windows.push_many(signals(50))
+        windows._core.views[name][...] = value
+        windows.save(path)
+        with pytest.raises(CorruptModelError):
+            WindowFeatures.load(path)
+    Standardized().partial_fit(np.eye(2), [0, 1]).save(path)
+    with pytest.raises(CorruptModelError, match="not WindowFeatures"):
+        WindowFeatures.load(path)
+    WindowFeatures(**EVERYTHING).allocate(2).save(path)
+    with pytest.raises(CorruptModelError):
+        edgesvm.load(path)
+    with pytest.raises(MemoryBudgetError):
+        WindowFeatures.load(path, max_bytes=100)
+
+
+@each("dtype", ["float32", "float64"])
+def test_no_allocator_call_per_sample(dtype, alloc_preload):
+    """From the raw sample to the learner behind: the row that comes back is in the arena."""
+    setup = f"""
+import numpy as np
+from edgesvm import Standardized, StreamSVM, WindowFeatures
+
+X = np.random.default_rng(0).standard_normal((600, 3)).astype({dtype!r})
+windows = WindowFeatures(window=50, hop=20, rate=1000.0, bands="10-50", features="all",
+                         dtype={dtype!r}).allocate(3)
+learner = Standardized(learner=StreamSVM(dtype={dtype!r}))
+learner.partial_fit(windows.push_many(X)[:6], [0, 1] * 3)
+
+def chained(x, label, push=windows.push, learn=learner.learn_one):
+    row = push(x)
+    if row is not None:
+        learn(row, label)
+
+cases = {{"push": (windows.push, (list(X),)), "chained": (chained, (list(X), [0, 1] * 300))}}
+"""
+    measured = hook_calls(setup, 20_000)
+    assert len(measured) == 2
+    assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
+    beneath = preload_calls(setup, alloc_preload, 20_000, through_malloc=True)
+    assert {c: calls for c, calls in beneath.items() if max(calls.excess) > calls.control} == {}
