@@ -51,11 +51,11 @@ cdef class GaussianNoveltyCore(NoveltyCore):
         cdef double square
         if self.order == 0:
             square = any_dot(self.is_float32, self.scaled, self.scaled, D)
-        elif self.n_kept() == 0:
+        elif self.n_fitted() == 0:
             square = 0.0
         else:
             self.forward()
-            square = (self.n_kept() + 1) * dot(y, y, D)
+            square = (self.n_fitted() + 1) * dot(y, y, D)
         return log_(LEAST_SQUARE + square / D)
 
     cdef void forward(self) noexcept nogil:
@@ -69,7 +69,7 @@ cdef class GaussianNoveltyCore(NoveltyCore):
         cdef int64_t j
         if self.order == 0:
             return
-        if self.n_kept() == 0:
+        if self.n_fitted() == 0:
             for j in range(self.order):
                 self.factor.pool[packed(j) + j] = 1.0
         self.forward()
@@ -81,5 +81,5 @@ cdef class GaussianNoveltyCore(NoveltyCore):
             return
         factor = self.views["factor"]
         diagonal = [factor[packed(j) + j] for j in range(self.order)]
-        if (factor.any() if self.n_kept() == 0 else min(diagonal) < 1.0):
+        if (factor.any() if self.n_fitted() == 0 else min(diagonal) < 1.0):
             raise CorruptModelError("the snapshot's factor is not that of a covariance")

@@ -15,11 +15,11 @@ class GaussianNoveltyCoreRef(NoveltyCoreRef):
         z = z.astype(float)
         if "factor" not in self.views:
             square = z @ z
-        elif self.n_kept == 0:
+        elif self.n_fitted == 0:
             square = 0.0
         else:
             y = np.linalg.solve(self.L, z)
-            square = (self.n_kept + 1) * (y @ y)
+            square = (self.n_fitted + 1) * (y @ y)
         return float(np.log(LEAST_SQUARE + square / len(z)))
 
     @property
@@ -32,6 +32,6 @@ class GaussianNoveltyCoreRef(NoveltyCoreRef):
     def learn_scaled(self, z):
         if "factor" in self.views:
             z = z.astype(float)
-            L = self.L if self.n_kept else np.eye(len(z))
+            L = self.L if self.n_fitted else np.eye(len(z))
             A = L @ L.T + np.outer(z, z)
             self.views["factor"][:] = np.linalg.cholesky(A)[np.tril_indices(len(z))]

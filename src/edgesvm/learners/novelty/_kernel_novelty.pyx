@@ -225,10 +225,10 @@ cdef class KernelNoveltyCore(NoveltyCore):
     def check(self):
         super().check()
         m = int(self.views["n_held"])
-        if not 0 <= m <= self.room or (m == 0) != (self.n_kept() == 0):
+        if not 0 <= m <= self.room or (m == 0) != (self.n_fitted() == 0):
             raise CorruptModelError("the snapshot's number of centres is out of range")
         counts, partner = self.views["counts"][:m], self.views["partner"][:m]
-        if (counts < 1).any() or counts.sum() != self.n_kept():
+        if (counts < 1).any() or counts.sum() != self.n_fitted():
             raise CorruptModelError("the snapshot's centres do not count the samples learned")
         if m > 1 and not ((partner >= 0) & (partner < m) & (partner != np.arange(m))).all():
             raise CorruptModelError("the snapshot has a centre without a partner")

@@ -34,6 +34,7 @@ cdef class NoveltyCore(LearnerCore):
     cdef void learn_scaled(self) noexcept nogil
 
     cdef int64_t n_kept(self) noexcept nogil
+    cdef int64_t n_fitted(self) noexcept nogil
     cdef double threshold_now(self) noexcept nogil
     cdef double level_now(self) noexcept nogil
     cdef void follow(self, double score) noexcept nogil

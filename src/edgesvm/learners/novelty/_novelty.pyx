@@ -79,8 +79,12 @@ cdef class NoveltyCore(LearnerCore):
         pass
 
     cdef int64_t n_kept(self) noexcept nogil:
-        """Samples that the model has learned."""
+        """Samples that the scales have learned."""
         return self.common.n_updates
+
+    cdef int64_t n_fitted(self) noexcept nogil:
+        """Those of them that the model has learned: all but the first, whose scales say little."""
+        return max(self.n_kept() - SETTLED, 0)
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -99,8 +103,9 @@ cdef class NoveltyCore(LearnerCore):
         self.n_alarms[0] += alarm
         if self.learns_all or not alarm:
             self.keep(x)
-            self.scale(x, self.n_kept() + 1)
-            self.learn_scaled()
+            if self.n_kept() >= SETTLED:
+                self.scale(x, self.n_kept() + 1)
+                self.learn_scaled()
             status = CHANGED
         self.wipe()
         return status

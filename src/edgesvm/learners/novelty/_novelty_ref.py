@@ -43,6 +43,10 @@ class NoveltyCoreRef(ReferenceCore):
     def n_kept(self):
         return int(self.views["n_updates"])
 
+    @property
+    def n_fitted(self):
+        return max(self.n_kept - SETTLED, 0)
+
     def step(self, x, _y, _weight):
         v, x64 = self.views, x.astype(float)
         if not np.isfinite(x @ x) or not np.isfinite(v["spread"] + (x64 - v["mean"]) ** 2).all():
@@ -58,7 +62,8 @@ class NoveltyCoreRef(ReferenceCore):
         delta = x64 - v["mean"]
         v["mean"] += delta / (self.n_kept + 1)
         v["spread"] += delta * (x64 - v["mean"])
-        self.learn_scaled(self.scaled(x64, self.n_kept + 1))
+        if self.n_kept >= SETTLED:
+            self.learn_scaled(self.scaled(x64, self.n_kept + 1))
         return Status.CHANGED
 
     def scaled(self, x, n):

@@ -1,7 +1,7 @@
 """Numbers that both cores of the novelty learners share."""
 
 CLIP = 8.0  # deviations: a feature that is farther out says no more
-SETTLED = 10  # samples that are learned before scores say anything
+SETTLED = 10  # samples that only the scales learn
 TINY = 1e-300
 # Least squared distance per feature, so that the score of the mean itself is a number.
 LEAST_SQUARE = 1e-3
