@@ -45,6 +45,7 @@ STUDIES = (
     "online/table",
     "rivals/table",
     "fourier/features",
+    "novelty/table",
 )
 
 

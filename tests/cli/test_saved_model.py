@@ -15,6 +15,7 @@ from edgesvm import (
     RBF,
     Calibrated,
     FourierFeatures,
+    GaussianNovelty,
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
@@ -48,6 +49,13 @@ def learned(learner):
     """Learn a few samples like those of `RotatingMachine`."""
     X = np.eye(RotatingMachine(0).n_features, dtype=np.float32)[:2]
     return learner.partial_fit(np.tile(X, (4, 1)), [0, 1] * 4)
+
+
+def test_a_model_without_labels_is_refused(tmp_path, capsys):
+    path = tmp_path / "model"
+    GaussianNovelty().partial_fit(np.eye(4, dtype=np.float32)).save(path)
+    assert main(["run", NO_PORT, "--save", str(path)]) != 0
+    assert "learns without labels" in capsys.readouterr().err
 
 
 def run(*words, samples=10):
