@@ -51,13 +51,6 @@ def learned(learner):
     return learner.partial_fit(np.tile(X, (4, 1)), [0, 1] * 4)
 
 
-def test_a_model_without_labels_is_refused(tmp_path, capsys):
-    path = tmp_path / "model"
-    GaussianNovelty().partial_fit(np.eye(4, dtype=np.float32)).save(path)
-    assert main(["run", NO_PORT, "--save", str(path)]) != 0
-    assert "learns without labels" in capsys.readouterr().err
-
-
 def run(*words, samples=10):
     """`edgesvm run` at a simulated node."""
     link = PtyLink()
@@ -129,6 +122,14 @@ def test_a_snapshot_is_free_again_after_its_run(tmp_path):
         assert run("--save", path, samples=200).exit_code == 0
         assert load(path).n_seen_ == 200 * lives
         assert os.listdir(tmp_path) == ["m.esvm"]
+
+
+def test_a_model_that_learns_without_labels_is_refused(tmp_path):
+    path = tmp_path / "m.esvm"
+    learned(GaussianNovelty()).save(path)
+    result = run("--save", path)
+    assert (result.ended, result.exit_code) == ("edge exited", 2)
+    assert "learns without labels" in result.edge_errors
 
 
 @pytest.mark.parametrize("option", ["--checkpoint", "--save", "record"])

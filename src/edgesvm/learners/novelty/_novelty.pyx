@@ -13,7 +13,7 @@ with z the normal distribution's quantile and e the mean excess above the level,
 exponential tail (as in peaks over threshold: Pickands 1975; Siffer et al. 2017). d and c correct
 both by what was in fact above, with steps that end (Robbins & Monro 1951):
 
-    d += 2 (above - 0.1) / (density (n + 20)),    c += 2 (alarm / rate - 1) / (n + 3 / rate)
+    d += 2 (above - 0.1) / (density (n + 20)),    c += 2 (alarm / rate - 1) / (n + 1 / rate)
 
 **What alarms is not learned**, and an alarm that follows an alarm does not move the threshold: a
 fault that lasts counts once.

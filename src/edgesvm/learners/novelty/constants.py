@@ -13,5 +13,5 @@ Z_ABOVE = 1.2815515655446004  # that quantile of the standard normal distributio
 DENSITY = 0.17549833193248682  # and its density there
 FIRST_EXCESS = 0.5  # mean excess above the level, in deviations, before any is seen
 LEVEL_AFTER, EXCESS_AFTER = 20.0, 4.0  # samples that the first guesses count for
-ALARMS_AFTER = 3.0  # alarms that the exponential tail counts for
+ALARMS_AFTER = 1.0  # alarms that the exponential tail counts for
 MOST_RATE = 0.05  # the tail begins at `ABOVE`
