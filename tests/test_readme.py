@@ -12,7 +12,7 @@ from edgesvm.cli import main
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, ROOT / "DESIGN.md", ROOT / "FORMATS.md", ROOT / "CHANGELOG.md"]
-N_BLOCKS = {"README.md": 2, "learners.md": 5, "batch-and-files.md": 2, "multiclass.md": 1}
+N_BLOCKS = {"README.md": 2, "learners.md": 6, "batch-and-files.md": 2, "multiclass.md": 1}
 
 
 def name(page: Path) -> str:
@@ -51,7 +51,9 @@ def test_readme(run_page):
 
 
 def test_learners(run_page):
-    text, (fourier, staged, chosen, probable, twins, residual) = run_page("docs/learners.md")
+    text, printed = run_page("docs/learners.md")
+    fourier, staged, chosen, probable, alarms, twins, residual = printed
+    assert alarms == "[ 1  1 -1]"
     fault, fine = map(float, probable.split("[")[2].rstrip("]").split())
     assert 0 < fault < 0.2 and abs(fault + fine - 1) < 1e-6
     assert float(fourier) > 0.95 and float(staged) > 0.92

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 import zlib
 
 import numpy as np
@@ -241,3 +242,28 @@ def test_scikit_learns_own_checks(kind):
     failed = {c["check_name"]: c["exception"] for c in found if c["status"] == "failed"}
     assert failed == {}
     assert sum(c["status"] == "passed" for c in found) > 35
+
+
+@each("form", FORMS)
+def test_threads_may_share_it(form):
+    X = stream(600)
+    learner = make(form).partial_fit(X[:100])
+    errors, scores = [], []
+
+    def learn():
+        for x in X[100:]:
+            learner.learn_one(x)
+
+    def ask():
+        for x in X[:200]:
+            scores.append(learner.score_one(x))
+            scores.extend(learner.score_samples(X[:3]))
+            errors.extend(p for p in learner.predict(X[:5]) if p not in (-1, 1))
+
+    threads = [threading.Thread(target=work) for work in (learn, ask, ask)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors and np.isfinite(scores).all() and len(scores) == 1600
+    assert bytes(learner.arena) == bytes(make(form).partial_fit(X).arena)
