@@ -47,6 +47,7 @@ STUDIES = (
     "online/table",
     "rivals/table",
     "fourier/features",
+    "novelty/table",
 )
 
 

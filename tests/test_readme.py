@@ -12,7 +12,7 @@ from edgesvm.cli import main
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, ROOT / "DESIGN.md", ROOT / "FORMATS.md", ROOT / "CHANGELOG.md"]
-N_BLOCKS = {"README.md": 2, "learners.md": 7, "batch-and-files.md": 2, "multiclass.md": 1}
+N_BLOCKS = {"README.md": 2, "learners.md": 8, "batch-and-files.md": 2, "multiclass.md": 1}
 
 
 def name(page: Path) -> str:
@@ -52,7 +52,8 @@ def test_readme(run_page):
 
 def test_learners(run_page):
     text, printed = run_page("docs/learners.md")
-    fourier, staged, chosen, windows, chained, probable, twins, residual = printed
+    fourier, staged, chosen, windows, chained, probable, alarms, twins, residual = printed
+    assert alarms == "[ 1  1 -1]"
     fault, fine = map(float, probable.split("[")[2].rstrip("]").split())
     assert 0 < fault < 0.2 and abs(fault + fine - 1) < 1e-6
     assert float(fourier) > 0.95 and float(staged) > 0.92

@@ -99,6 +99,7 @@ class Learner:
 
     dtype: str
     class_weight: str | None = None  # a parameter of some
+    _takes_labels: ClassVar[bool] = True  # False: what it learns is normal
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
@@ -543,11 +544,15 @@ class Learner:
         """
         with self._guard as guard:
             rows, labels, weights = guard.call(self._rows_to_fit, X, y, sample_weight)
-            if self._state is not None and self._state.core.n_features == rows.shape[1]:
-                self.reset()
-            else:
-                self._state = None
+            self._forget(rows.shape[1])
             return self.partial_fit(rows, labels, sample_weight=weights)
+
+    def _forget(self, n_features: int) -> None:
+        """What was learned; keep the memory if it is for as many features."""
+        if self._state is not None and self._state.core.n_features == n_features:
+            self.reset()
+        else:
+            self._state = None
 
     def _rows_to_fit(
         self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None

@@ -15,6 +15,7 @@ from edgesvm import (
     RBF,
     Calibrated,
     FourierFeatures,
+    GaussianNovelty,
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
@@ -121,6 +122,14 @@ def test_a_snapshot_is_free_again_after_its_run(tmp_path):
         assert run("--save", path, samples=200).exit_code == 0
         assert load(path).n_seen_ == 200 * lives
         assert os.listdir(tmp_path) == ["m.esvm"]
+
+
+def test_a_model_that_learns_without_labels_is_refused(tmp_path):
+    path = tmp_path / "m.esvm"
+    learned(GaussianNovelty()).save(path)
+    result = run("--save", path)
+    assert (result.ended, result.exit_code) == ("edge exited", 2)
+    assert "learns without labels" in result.edge_errors
 
 
 @pytest.mark.parametrize("option", ["--checkpoint", "--save", "record"])

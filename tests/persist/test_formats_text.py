@@ -19,8 +19,10 @@ from edgesvm import (
     Forgetron,
     FourierFeatures,
     FourierSVM,
+    GaussianNovelty,
     IncrementalDecrementalSVM,
     IncrementalSVM,
+    KernelNovelty,
     KernelPerceptron,
     KernelStreamSVM,
     OneVsOne,
@@ -94,6 +96,9 @@ SETTINGS = [
     (KernelPerceptron(max_vectors=7), {"M": 7}),
     (Forgetron(max_vectors=7, dtype="float64"), {"M": 7}),
     (LASVM(max_vectors=7), {"M": 8}),
+    (GaussianNovelty(), {"G": D * (D + 1) // 2, "T": 3 * D + 2}),
+    (GaussianNovelty(covariance="diagonal", dtype="float64"), {}),
+    (KernelNovelty(max_vectors=7), {"M": 7, "P": 28}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RobustStandardized(learner=KernelStreamSVM(max_vectors=7)), {"M": 7, "P": 28}),
     (FourierFeatures(learner=StreamSVM(), n_directions=70), {"E": 140 + D, "W": 141 + D, "H": 1}),
@@ -157,6 +162,8 @@ def blocks_of(learner, sizes):
         sequence.append("scores")
     if "if min_recall" in after and learner.min_recall:
         sequence.append("quantile")
+    if "if `covariance`" in after and learner.covariance == "full":
+        sequence.append("covariance")
     if "for vectors" in after and learner.when_full == "newton":
         sequence[-1] = "newton vectors"
     if name in WRAPPED:

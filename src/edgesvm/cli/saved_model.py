@@ -77,6 +77,8 @@ def loaded(
             learner, source = load(options.save, max_bytes=max_bytes), options.save
     if learner is None:
         return None, None
+    if not learner._takes_labels:
+        raise ValueError(f"the model in {source} learns without labels; this command needs them")
     if differing := learner_options.contradicted(options, learner):
         raise ValueError(
             f"the model in {source} was learned with {', '.join(have for have, _ in differing)},"

@@ -24,6 +24,7 @@ cdef class LearnerCore:
     cdef readonly object dtype
     cdef readonly str owner         # the public class's name, for messages
     cdef readonly int64_t n_features
+    cdef bint one_class             # all samples are of one class: the value tells what is not
     cdef public bint balanced       # whether a sample weighs more the rarer its class has been
     cdef int typenum
     cdef bint is_float32

@@ -126,6 +126,8 @@ cdef class LearnerCore:
 
     cdef int slot_for(self, double value) noexcept nogil:
         """With two classes: the only class seen so far, else by the sign of the decision value."""
+        if self.one_class:
+            return value > 0.0
         if self.n_per_class[0] == 0:
             return 1
         if self.n_per_class[1] == 0:

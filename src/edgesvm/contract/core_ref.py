@@ -17,6 +17,8 @@ class ReferenceCore:
     A subclass adds `step` and `decide`.
     """
 
+    one_class = False  # all samples are of one class: the decision value tells what is not
+
     def __init__(self, plan, arena, labels, n_features, dtype, owner, guard):  # noqa: PLR0917
         self.guard, self.successor = guard, None
         self.arena, self.labels, self.n_features = arena, labels, n_features
@@ -155,7 +157,7 @@ class ReferenceCore:
     def winner(self, values):
         """Class index predicted from decision values, and its decision value."""
         per_class = self.views["n_per_class"]
-        if not self.is_multiclass and not per_class.all():
+        if not self.is_multiclass and not self.one_class and not per_class.all():
             return int(per_class[0] == 0), float(values[0])
         best = int(values.argmax()) if len(values) > 1 else int(values[0] > 0)
         return self.labels.sorted_slots[best], float(values.max())

@@ -12,6 +12,8 @@ from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.kernel_learner import KernelLearner, KernelMethod
 from edgesvm.learners.multiclass import OneVsOne, OneVsRest
+from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
+from edgesvm.learners.novelty.kernel_novelty import KernelNovelty
 from edgesvm.learners.online.forgetron import Forgetron
 from edgesvm.learners.online.kernel_perceptron import KernelPerceptron
 from edgesvm.learners.online.lasvm import LASVM
@@ -36,10 +38,12 @@ __all__ = [
     "CoreVectorMachine",
     "Forgetron",
     "FourierSVM",
+    "GaussianNovelty",
     "IncrementalDecrementalSVM",
     "IncrementalSVM",
     "KernelLearner",
     "KernelMethod",
+    "KernelNovelty",
     "KernelPerceptron",
     "KernelStreamSVM",
     "OneVsOne",

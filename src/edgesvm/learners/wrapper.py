@@ -38,6 +38,11 @@ class Wrapper(Learner):
         inner = self._default() if self._given is None else self._given
         if not isinstance(inner, Learner) or not self._wraps(inner):
             raise ValueError(f"{self._parameter}={self._given!r}: give {self._expected}")
+        if not inner._takes_labels:
+            raise ValueError(
+                f"{self._parameter}={self._given!r}: it learns without labels, and scales its"
+                " samples itself; use it alone"
+            )
         return inner
 
     @staticmethod

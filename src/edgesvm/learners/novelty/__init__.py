@@ -1,0 +1,1 @@
+"""Learners of what is normal, without labels."""

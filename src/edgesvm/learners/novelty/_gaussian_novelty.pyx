@@ -1,0 +1,85 @@
+"""GaussianNovelty, compiled: the squared Mahalanobis distance of a sample in deviations.
+
+With every sample kept, z in deviations, A += z z', from A = I on: one more sample of features that
+do not go together, so A has an inverse from the first on. The score is
+
+    log(0.001 + n z' A^-1 z / D),  n the rows in A;  diagonal:  log(0.001 + z' z / D)
+
+L, A = L L', is kept instead of A (core/packed_factor): it only grows, so nothing cancels.
+
+Bytes: none with a diagonal; else 4 D (D + 1) and 8 (3 D + 2) of scratch.
+"""
+
+cimport cython
+from libc.stdint cimport int64_t
+
+from edgesvm.core.linalg cimport any_dot, dot
+from edgesvm.core.logistic cimport log_
+from edgesvm.core.packed_factor cimport PackedFactor, factor_add_outer, factor_forward, packed
+from edgesvm.learners.novelty._novelty cimport NoveltyCore, entry
+
+from edgesvm.errors import CorruptModelError
+
+cdef double LEAST_SQUARE
+from edgesvm.learners.novelty.constants import LEAST_SQUARE
+
+
+@cython.final
+cdef class GaussianNoveltyCore(NoveltyCore):
+    cdef PackedFactor factor
+    cdef int64_t order      # of the factor: D, or 0 with a diagonal
+    cdef double lift        # of the factor: none
+
+    def __init__(self, *common, **params):
+        super().__init__(*common, **params)
+        cdef PackedFactor *f = &self.factor
+        cdef int64_t D = self.n_features
+        self.order, self.lift = 0, 0.0
+        if "factor" not in self.views:
+            return
+        self.order = D
+        f.pool = <double *> self.array("factor")
+        f.length, f.width = packed(D), packed(D) + 1    # no room for rows of A
+        f.order, f.lift = &self.order, &self.lift
+        f.ones = self.scratch
+        f.border = f.ones + D
+        f.solution = f.border + D + 1
+
+    cdef double score(self) noexcept nogil:
+        cdef int64_t D = self.n_features
+        cdef const double *y = self.factor.solution + 1
+        cdef double square
+        if self.order == 0:
+            square = any_dot(self.is_float32, self.scaled, self.scaled, D)
+        elif self.n_fitted() == 0:
+            square = 0.0
+        else:
+            self.forward()
+            square = (self.n_fitted() + 1) * dot(y, y, D)
+        return log_(LEAST_SQUARE + square / D)
+
+    cdef void forward(self) noexcept nogil:
+        """solution[1:] = L^-1 scaled"""
+        cdef int64_t j
+        for j in range(self.order):
+            self.factor.border[1 + j] = entry(self.is_float32, self.scaled, j)
+        factor_forward(&self.factor)
+
+    cdef void learn_scaled(self) noexcept nogil:
+        cdef int64_t j
+        if self.order == 0:
+            return
+        if self.n_fitted() == 0:
+            for j in range(self.order):
+                self.factor.pool[packed(j) + j] = 1.0
+        self.forward()
+        factor_add_outer(&self.factor, 1.0)
+
+    def check(self):
+        super().check()
+        if self.order == 0:
+            return
+        factor = self.views["factor"]
+        diagonal = [factor[packed(j) + j] for j in range(self.order)]
+        if (factor.any() if self.n_fitted() == 0 else min(diagonal) < 1.0):
+            raise CorruptModelError("the snapshot's factor is not that of a covariance")

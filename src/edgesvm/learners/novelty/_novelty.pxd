@@ -1,0 +1,55 @@
+# Running scales, a score of what is strange and its threshold; see _novelty.pyx.
+
+from libc.stdint cimport int64_t
+
+from edgesvm.contract.core cimport LearnerCore
+
+cdef struct Tail:           # of the scores; see `threshold_now`
+    double mean
+    double variance
+    double level
+    double excess           # less FIRST_EXCESS
+    double n_above
+    double shift
+
+
+cdef class NoveltyCore(LearnerCore):
+    cdef double rate        # of false alarms
+    cdef double log_ratio   # log(ABOVE / rate)
+    cdef int64_t warm_up
+    cdef bint learns_all
+    cdef double *mean       # (n_features,)
+    cdef double *spread     # (n_features,): sum of squared deviations
+    cdef char *scaled       # (n_features,): TMP, the sample in deviations
+    cdef double *scratch    # (n_scratch,): TMP, a subclass cuts it
+    cdef int64_t n_scratch
+    cdef Tail *tail
+    cdef int64_t *n_scored  # samples that `tail` is of
+    cdef int64_t *n_alarms
+    cdef int64_t *alarmed   # whether the last sample raised one
+
+    # A subclass overrides these two; both read `scaled` and may use `scratch`.
+    # How strange it is: a logarithm.
+    cdef double score(self) noexcept nogil
+    cdef void learn_scaled(self) noexcept nogil
+
+    cdef int64_t n_kept(self) noexcept nogil
+    cdef int64_t n_fitted(self) noexcept nogil
+    cdef double threshold_now(self) noexcept nogil
+    cdef double level_now(self) noexcept nogil
+    cdef void follow(self, double score) noexcept nogil
+    cdef bint can_keep(self, const void *x) noexcept nogil
+    cdef void keep(self, const void *x) noexcept nogil
+    cdef void scale(self, const void *x, int64_t n) noexcept nogil
+    cdef void wipe(self) noexcept nogil
+
+
+cdef inline double entry(bint is_float32, const void *x, int64_t j) noexcept nogil:
+    return (<const float *> x)[j] if is_float32 else (<const double *> x)[j]
+
+
+cdef inline void put(bint is_float32, void *x, int64_t j, double value) noexcept nogil:
+    if is_float32:
+        (<float *> x)[j] = <float> value
+    else:
+        (<double *> x)[j] = value

@@ -1,0 +1,214 @@
+"""What all novelty learners do, compiled: scale, score, hold the score against a threshold, learn.
+
+**Scales.** Mean and spread of each feature follow Welford's recurrence over the samples learned.
+Scaled is min(max((x - mean) / deviation, -8), 8); a feature that never varied, and now does, is 8
+away.
+
+**The threshold** is a quantile that is rarely reached, so it is found in three steps. `mean` and
+`variance` of the scores weigh sample t by t. The level that a tenth is above, and the threshold:
+
+    level = mean + deviation (z + d),    threshold = level + deviation e (log(0.1 / rate) + c)
+
+with z the normal distribution's quantile and e the mean excess above the level, in deviations: an
+exponential tail (as in peaks over threshold: Pickands 1975; Siffer et al. 2017). d and c correct
+both by what was in fact above, with steps that end (Robbins & Monro 1951):
+
+    d += 2 (above - 0.1) / (density (n + 20)),    c += 2 (alarm / rate - 1) / (n + 1 / rate)
+
+**What alarms is not learned**, and an alarm that follows an alarm does not move the threshold: a
+fault that lasts counts once.
+
+Bytes: 16 D + D s + 88, s the dtype's size, and the scratch of a subclass.
+"""
+
+from libc.math cimport copysign, fmax, fmin, isfinite, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.linalg cimport any_dot
+from edgesvm.core.logistic cimport log_
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
+
+from edgesvm.errors import CorruptModelError
+
+cdef int64_t SETTLED
+cdef double CLIP, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
+from edgesvm.learners.novelty.constants import (
+    ABOVE,
+    ALARMS_AFTER,
+    CLIP,
+    DENSITY,
+    EXCESS_AFTER,
+    FIRST_EXCESS,
+    LEVEL_AFTER,
+    SETTLED,
+    Z_ABOVE,
+)
+
+
+cdef class NoveltyCore(LearnerCore):
+    """State and step. The public class has checked the parameters.
+
+    Parameters
+    ----------
+    rate : float, of false alarms
+    warm_up : int, samples that are learned whatever they score
+    learns_all : bool
+    """
+
+    def __init__(self, *common, rate, warm_up, learns_all):
+        super().__init__(*common)
+        self.one_class = True
+        self.rate, self.warm_up, self.learns_all = rate, warm_up, learns_all
+        self.log_ratio = log_(ABOVE / rate)
+        self.mean = <double *> self.array("mean")
+        self.spread = <double *> self.array("spread")
+        self.scaled = self.array("scaled")
+        self.tail = <Tail *> self.array("tail")
+        self.n_scored = <int64_t *> self.array("n_scored")
+        self.n_alarms = <int64_t *> self.array("n_alarms")
+        self.alarmed = <int64_t *> self.array("alarmed")
+        self.n_scratch = len(self.views["scratch"]) if "scratch" in self.views else 0
+        self.scratch = <double *> self.array("scratch") if self.n_scratch else NULL
+
+    cdef double score(self) noexcept nogil:
+        return 0.0
+
+    cdef void learn_scaled(self) noexcept nogil:
+        pass
+
+    cdef int64_t n_kept(self) noexcept nogil:
+        """Samples that the scales have learned."""
+        return self.common.n_updates
+
+    cdef int64_t n_fitted(self) noexcept nogil:
+        """Those of them that the model has learned: all but the first, whose scales say little."""
+        return max(self.n_kept() - SETTLED, 0)
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
+        cdef double score
+        cdef bint alarm
+        cdef Status status = UNCHANGED
+        if not self.can_keep(x):
+            return NOT_FINITE
+        self.scale(x, self.n_kept())
+        score = self.score()
+        alarm = self.n_kept() >= self.warm_up and score > self.threshold_now()
+        if self.n_kept() >= SETTLED and (self.learns_all or not (alarm and self.alarmed[0])):
+            self.follow(score)
+        self.alarmed[0] = alarm
+        self.n_alarms[0] += alarm
+        if self.learns_all or not alarm:
+            self.keep(x)
+            if self.n_kept() >= SETTLED:
+                self.scale(x, self.n_kept() + 1)
+                self.learn_scaled()
+            status = CHANGED
+        self.wipe()
+        return status
+
+    cdef bint can_keep(self, const void *x) noexcept nogil:
+        """Whether the statistics stay finite with x."""
+        cdef int64_t j
+        cdef double delta
+        if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
+            return False
+        for j in range(self.n_features):
+            delta = entry(self.is_float32, x, j) - self.mean[j]
+            if not isfinite(self.spread[j] + delta * delta):
+                return False
+        return True
+
+    cdef void keep(self, const void *x) noexcept nogil:
+        """delta = x - mean,  mean += delta / n,  spread += delta (x - mean)"""
+        cdef int64_t j
+        cdef double delta, share = 1.0 / (self.n_kept() + 1)
+        for j in range(self.n_features):
+            delta = entry(self.is_float32, x, j) - self.mean[j]
+            self.mean[j] += delta * share
+            self.spread[j] += delta * (entry(self.is_float32, x, j) - self.mean[j])
+
+    cdef void scale(self, const void *x, int64_t n) noexcept nogil:
+        """scaled = min(max((x - mean) / deviation, -CLIP), CLIP), by the n samples kept"""
+        cdef int64_t j
+        cdef double far, variance, share = 1.0 / n if n else 0.0
+        for j in range(self.n_features):
+            far = entry(self.is_float32, x, j) - self.mean[j]
+            variance = self.spread[j] * share
+            if variance > 0.0:
+                far = fmin(fmax(far / sqrt(variance), -CLIP), CLIP)
+            elif far != 0.0:
+                far = copysign(CLIP, far)
+            put(self.is_float32, self.scaled, j, far)
+
+    cdef void wipe(self) noexcept nogil:
+        memset(self.scaled, 0, self.n_features * (4 if self.is_float32 else 8))
+        if self.scratch != NULL:
+            memset(self.scratch, 0, self.n_scratch * sizeof(double))
+
+    # -- the threshold -----------------------------------------------------------------------------
+
+    cdef double level_now(self) noexcept nogil:
+        return self.tail.mean + sqrt(self.tail.variance) * (Z_ABOVE + self.tail.level)
+
+    cdef double threshold_now(self) noexcept nogil:
+        cdef double scale = sqrt(self.tail.variance) * (FIRST_EXCESS + self.tail.excess)
+        return self.level_now() + scale * (self.log_ratio + self.tail.shift)
+
+    cdef void follow(self, double score) noexcept nogil:
+        """Learn one more score."""
+        cdef Tail *t = self.tail
+        cdef int64_t n = self.n_scored[0]
+        cdef double level = self.level_now(), deviation = sqrt(t.variance), share, far
+        cdef bint above = score > level, alarm = score > self.threshold_now()
+        if deviation > 0.0:
+            t.shift += 2.0 * (alarm / self.rate - 1.0) / (n + ALARMS_AFTER / self.rate)
+            t.level += 2.0 * (above - ABOVE) / (DENSITY * (n + LEVEL_AFTER))
+            if above:
+                t.n_above += 1.0
+                far = (score - level) / deviation - FIRST_EXCESS
+                t.excess += 2.0 / (t.n_above + EXCESS_AFTER) * (far - t.excess)
+        share = 2.0 / (n + 2.0)
+        far = score - t.mean
+        t.mean += share * far
+        t.variance = (1.0 - share) * (t.variance + share * far * far)
+        self.n_scored[0] = n + 1
+
+    @property
+    def threshold(self):
+        """The score from which a sample is an alarm."""
+        return self.threshold_now()
+
+    # -- deciding ----------------------------------------------------------------------------------
+
+    cdef bint decides_alone(self) noexcept nogil:
+        return True
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
+            return NOT_FINITE
+        self.scale(x, self.n_kept())
+        value[0] = self.threshold_now() - self.score()
+        self.wipe()
+        return UNCHANGED if isfinite(value[0]) else NOT_FINITE
+
+    def check(self):
+        super().check()
+        n, kept = sum(map(int, self.views["n_per_class"])), int(self.views["n_updates"])
+        alarms, scored = int(self.views["n_alarms"]), int(self.views["n_scored"])
+        if self.views["n_per_class"][0] or not 0 <= scored <= n or not 0 <= alarms <= n:
+            raise CorruptModelError("the snapshot's counts of scores are inconsistent")
+        if kept + (0 if self.learns_all else alarms) != n or self.views["alarmed"] not in (0, 1):
+            raise CorruptModelError("the snapshot's counts of alarms are inconsistent")
+        if (self.views["spread"] < 0).any():
+            raise CorruptModelError("the snapshot has a negative sum of squared deviations")
+        if self.tail.variance < 0 or not 0 <= self.tail.n_above <= scored:
+            raise CorruptModelError("the snapshot's tail of the scores is inconsistent")
+        if self.tail.excess < -FIRST_EXCESS or not isfinite(self.threshold_now()):
+            raise CorruptModelError("the snapshot's threshold is not one of any scores")
+        for name in ("scaled", "scratch"):
+            if name in self.views and self.views[name].view("u1").any():
+                raise CorruptModelError(f"the snapshot's {name} array is not zero between samples")

@@ -1,0 +1,107 @@
+"""Scales, threshold and step of the novelty learners in plain NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.core.status import Status
+from edgesvm.learners.novelty.constants import (
+    ABOVE,
+    ALARMS_AFTER,
+    CLIP,
+    DENSITY,
+    EXCESS_AFTER,
+    FIRST_EXCESS,
+    LEVEL_AFTER,
+    SETTLED,
+    Z_ABOVE,
+)
+
+MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT = range(6)  # of the array "tail"
+
+
+class NoveltyCoreRef(ReferenceCore):
+    """The arena's arrays by name: mean, spread, tail, n_scored, n_alarms, alarmed. A subclass adds
+    `score` and `learn_scaled`, of a sample in deviations.
+    """
+
+    one_class = True
+
+    def __init__(self, *common, rate, warm_up, learns_all):
+        super().__init__(*common)
+        self.rate, self.warm_up, self.learns_all = rate, warm_up, learns_all
+
+    def score(self, z):
+        """How strange a sample is, in deviations: a logarithm."""
+        raise NotImplementedError
+
+    def learn_scaled(self, z):
+        raise NotImplementedError
+
+    @property
+    def n_kept(self):
+        return int(self.views["n_updates"])
+
+    @property
+    def n_fitted(self):
+        return max(self.n_kept - SETTLED, 0)
+
+    def step(self, x, _y, _weight):
+        v, x64 = self.views, x.astype(float)
+        if not np.isfinite(x @ x) or not np.isfinite(v["spread"] + (x64 - v["mean"]) ** 2).all():
+            return Status.NOT_FINITE
+        score = self.score(self.scaled(x64, self.n_kept))
+        alarm = self.n_kept >= self.warm_up and score > self.threshold
+        if self.n_kept >= SETTLED and (self.learns_all or not (alarm and v["alarmed"])):
+            self.follow(score)
+        v["alarmed"][...] = alarm
+        v["n_alarms"][...] += alarm
+        if alarm and not self.learns_all:
+            return Status.UNCHANGED
+        delta = x64 - v["mean"]
+        v["mean"] += delta / (self.n_kept + 1)
+        v["spread"] += delta * (x64 - v["mean"])
+        if self.n_kept >= SETTLED:
+            self.learn_scaled(self.scaled(x64, self.n_kept + 1))
+        return Status.CHANGED
+
+    def scaled(self, x, n):
+        """The sample in deviations of the n kept, in the learner's dtype."""
+        far = x - self.views["mean"]
+        deviation = np.sqrt(self.views["spread"] / max(n, 1))
+        there = deviation > 0
+        inside = np.divide(far, deviation, out=np.zeros(len(far)), where=there)
+        return np.where(there, inside.clip(-CLIP, CLIP), CLIP * np.sign(far)).astype(self.dtype)
+
+    @property
+    def threshold(self):
+        t = self.views["tail"]
+        excess = np.sqrt(t[VARIANCE]) * (FIRST_EXCESS + t[EXCESS])
+        return float(self.level + excess * (np.log(ABOVE / self.rate) + t[SHIFT]))
+
+    @property
+    def level(self):
+        t = self.views["tail"]
+        return t[MEAN] + np.sqrt(t[VARIANCE]) * (Z_ABOVE + t[LEVEL])
+
+    def follow(self, score):
+        t, n = self.views["tail"], int(self.views["n_scored"])
+        level, deviation = self.level, np.sqrt(t[VARIANCE])
+        above, alarm = score > level, score > self.threshold
+        if deviation > 0:
+            t[SHIFT] += 2 * (alarm / self.rate - 1) / (n + ALARMS_AFTER / self.rate)
+            t[LEVEL] += 2 * (above - ABOVE) / (DENSITY * (n + LEVEL_AFTER))
+            if above:
+                t[N_ABOVE] += 1
+                far = (score - level) / deviation - FIRST_EXCESS
+                t[EXCESS] += 2 / (t[N_ABOVE] + EXCESS_AFTER) * (far - t[EXCESS])
+        share, far = 2 / (n + 2), score - t[MEAN]
+        t[MEAN] += share * far
+        t[VARIANCE] = (1 - share) * (t[VARIANCE] + share * far * far)
+        self.views["n_scored"][...] += 1
+
+    def decide(self, x):
+        if not np.isfinite(x @ x):
+            return np.nan
+        return self.threshold - self.score(self.scaled(x.astype(float), self.n_kept))

@@ -1,0 +1,17 @@
+"""Numbers that both cores of the novelty learners share."""
+
+CLIP = 8.0  # deviations: a feature that is farther out says no more
+SETTLED = 10  # samples that only the scales learn
+TINY = 1e-300
+# Least squared distance per feature, so that the score of the mean itself is a number.
+LEAST_SQUARE = 1e-3
+
+# The threshold. Scores are held against a normal distribution's tenth from above, a place that many
+# samples settle; what lies above it has an exponential tail.
+ABOVE = 0.1  # share of the samples above the level
+Z_ABOVE = 1.2815515655446004  # that quantile of the standard normal distribution
+DENSITY = 0.17549833193248682  # and its density there
+FIRST_EXCESS = 0.5  # mean excess above the level, in deviations, before any is seen
+LEVEL_AFTER, EXCESS_AFTER = 20.0, 4.0  # samples that the first guesses count for
+ALARMS_AFTER = 1.0  # alarms that the exponential tail counts for
+MOST_RATE = 0.05  # the tail begins at `ABOVE`

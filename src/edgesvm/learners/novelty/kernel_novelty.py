@@ -1,0 +1,134 @@
+"""KernelNovelty: the public class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from edgesvm.contract.params import positive, whole
+from edgesvm.contract.registry import registered
+from edgesvm.learner import MAX_CAPACITY
+from edgesvm.learners.novelty._kernel_novelty import KernelNoveltyCore
+from edgesvm.learners.novelty.novelty_learner import NoveltyLearner, packed_length
+
+__all__ = ["KernelNovelty"]
+
+WIDTH = 3.0  # gamma, times 1 / n_features
+
+
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelNovelty(NoveltyLearner):
+    """What is normal as the span of some centres in feature space: any shape, not one cloud. No
+    labels.
+
+    Show it samples of a machine that runs well. Each sample is scored before it is learned, and the
+    scores set the threshold. It scales its features itself.
+
+    Parameters
+    ----------
+    max_vectors : int, default 64
+        Number of centres.
+    gamma : float, optional
+        Width of the kernel exp(-gamma |x - z|^2) of scaled samples; > 0. Default: 3 / n_features.
+    noise : float, default 0.01
+        How much of a sample's squared length counts as noise; > 0, at most 1e6, and at least 1e-9.
+    alarm_rate : float, default 1e-3
+        Share of normal samples that may raise an alarm; 1e-9 to 0.05.
+    learn : {"normal", "all"}, default "normal"
+        "normal": what alarms is not learned, so a fault does not become normal by lasting. "all":
+        everything is learned.
+    warm_up : int, default 100
+        Samples at the start that are learned whatever they score.
+    dtype : {"float32", "float64"}, default "float32"
+        Type of the samples and centres.
+
+    Attributes
+    ----------
+    centres_ : ndarray of shape (n_centres, n_features)
+    counts_ : ndarray of shape (n_centres,), float64
+    offset_ : float
+    mean_, scale_ : ndarray of shape (n_features,), float64
+    n_alarms_, n_seen_, n_updates_, n_features_in_
+
+    Notes
+    -----
+    ``score_one`` is -log(e), e = k' (K + noise I)^-1 k, k the kernel of the sample with the
+    centres and K that of the centres: e is the share of the sample's squared length that lies in
+    their span, and 1 - e the squared distance to it, as in kernel principal components (Hoffmann
+    2007) with all of them; the variance of a Gaussian process (Kemmler, Rodner, Wacker & Denzler
+    2013).
+
+    A centre is the mean of the samples it counts. Where there is no room for one more, the two
+    whose merging moves samples least (Ward 1963) become one. The threshold is that of
+    `GaussianNovelty`.
+
+    Bytes: see ``plan``; 16 + 16 + 32 + 48 + n_features (16 + 2 s) + max_vectors (n_features s +
+    56) + 4 max_vectors (max_vectors + 1) + 16, s = 4 or 8, and padding. Time: a score is
+    max_vectors (n_features + max_vectors / 2) steps, a sample learned some five times that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import KernelNovelty
+    >>> turn = np.random.default_rng(0).uniform(0, 2 * np.pi, 3000)
+    >>> X = np.stack([np.cos(turn), np.sin(turn)], axis=1).astype(np.float32)
+    >>> model = KernelNovelty.within("4KiB", n_features=2).partial_fit(X)
+    >>> model.predict_one(X[0]), model.predict_one(np.float32([0.0, 0.0]))
+    (1, -1)
+    """
+
+    _compiled = KernelNoveltyCore
+    _capacity = "max_vectors"
+    _param_order = ("max_vectors", "gamma", "noise", "alarm_rate", "learn", "warm_up", "dtype")
+
+    max_vectors: int = 64
+    gamma: float | None = None
+    noise: float = 0.01
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        whole("max_vectors", self.max_vectors, 2, MAX_CAPACITY)
+        if self.gamma is not None:
+            positive("gamma", self.gamma)
+        if not 1e-9 <= positive("noise", self.noise) <= 1e6:
+            raise ValueError(f"noise={self.noise!r}: give a number from 1e-9 to 1e6")
+
+    def _capacity_range(self) -> tuple[int, int]:
+        return 2, MAX_CAPACITY
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        m = whole("max_vectors", self.max_vectors, 2, MAX_CAPACITY)
+        return [
+            *self._scales(n_features),
+            ("n_held", "i8", ()),
+            ("centres", self.dtype, (m, n_features)),
+            ("counts", "f8", (m,)),
+            ("cost", "f8", (m,)),
+            ("partner", "i8", (m,)),
+            ("factor", "f8", (packed_length(m),)),
+            ("merged", self.dtype, (n_features,)),
+            ("scratch", "f8", (4 * m + 2,)),
+        ]
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        gamma = WIDTH / n_features if self.gamma is None else float(self.gamma)
+        return {
+            **super()._core_params(n_features),
+            "gamma": gamma,
+            "noise": float(self.noise),
+        }
+
+    @property
+    def centres_(self) -> np.ndarray:
+        """Centres, of scaled samples, ndarray of shape (n_centres, n_features); a copy."""
+        views = self._allocated.views
+        return views["centres"][: int(views["n_held"])].copy()
+
+    @property
+    def counts_(self) -> np.ndarray:
+        """Samples that each centre is the mean of, ndarray of shape (n_centres,), float64."""
+        views = self._allocated.views
+        return views["counts"][: int(views["n_held"])].copy()

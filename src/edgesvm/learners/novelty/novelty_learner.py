@@ -1,0 +1,215 @@
+"""Learners of what is normal: doors without labels, and the parameters that all of them have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.contract.inputs import Matrix, as_rows
+from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.core.packed_factor import packed_length
+from edgesvm.learner import Learner
+from edgesvm.learners.novelty.constants import MOST_RATE
+
+__all__ = ["NoveltyLearner", "packed_length"]
+
+Self = TypeVar("Self", bound="NoveltyLearner")
+
+STRANGE, NORMAL = -1, 1  # what is predicted, as by scikit-learn's outlier detectors
+MOST_WARM_UP = 1 << 30
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NoveltyLearner(Learner):
+    """Base of the learners without labels; see `GaussianNovelty` for how to use one.
+
+    To the contract below, every sample has the label 1; -1 is what only a prediction can be.
+
+    Parameters
+    ----------
+    alarm_rate : float, default 1e-3
+    learn : {"normal", "all"}, default "normal"
+    warm_up : int, default 100
+    dtype : {"float32", "float64"}, default "float32"
+    """
+
+    _takes_labels: ClassVar[bool] = False
+
+    alarm_rate: float = 1e-3
+    learn: str = "normal"
+    warm_up: int = 100
+    dtype: str = "float32"
+
+    def _check_params(self) -> None:
+        if not 1e-9 <= positive("alarm_rate", self.alarm_rate) <= MOST_RATE:
+            raise ValueError(
+                f"alarm_rate={self.alarm_rate!r}: give a rate from 1e-9 to {MOST_RATE}"
+            )
+        one_of("learn", self.learn, "normal", "all")
+        whole("warm_up", self.warm_up, 1, MOST_WARM_UP)
+
+    def _scales(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        return [
+            ("n_scored", "i8", ()),
+            ("n_alarms", "i8", ()),
+            ("alarmed", "i8", ()),
+            ("tail", "f8", (6,)),
+            ("mean", "f8", (n_features,)),
+            ("spread", "f8", (n_features,)),
+            ("scaled", self.dtype, (n_features,)),
+        ]
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {
+            "rate": float(self.alarm_rate),
+            "warm_up": int(self.warm_up),
+            "learns_all": self.learn == "all",
+        }
+
+    # -- learning, without labels ------------------------------------------------------------------
+
+    def allocate(
+        self: Self, n_features: int, classes: Sequence[Any] | None = None, buffer: Any = None
+    ) -> Self:
+        """Allocate the planned bytes and forget what was learned. A learner allocates memory
+        nowhere else.
+
+        Parameters
+        ----------
+        n_features : int
+        classes : None or (-1, 1)
+            There are no others.
+        buffer : writable contiguous buffer, optional
+            At least ``plan(n_features).total`` bytes, aligned to 8; used instead of new memory.
+
+        Raises
+        ------
+        MemoryBudgetError
+            The buffer is too small; ``.required`` is the number of bytes needed.
+        ValueError
+            `classes` are others.
+        """
+        if classes is not None and sorted(classes) != [STRANGE, NORMAL]:
+            raise ValueError(f"classes={list(classes)!r}: {type(self).__name__} has -1 and 1")
+        return super().allocate(n_features, (STRANGE, NORMAL), buffer)
+
+    def learn_one(self, x: ArrayLike) -> bool:  # type: ignore[override]
+        """Learn one sample, after its score has moved the threshold. Returns whether the model
+        changed: with learn="normal", what alarms is counted and not learned.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            With the learner's dtype no allocator call is made. Anything else is converted.
+
+        Raises
+        ------
+        ValueError
+            A feature is NaN, infinite or too large, or the length is wrong. The sample is not
+            learned; the model does not change.
+        """
+        return Learner.learn_one(self, x, NORMAL)  # `super()` would allocate
+
+    def partial_fit(self: Self, X: Matrix, y: Any = None) -> Self:  # type: ignore[override]
+        """Learn rows in order; equal to ``learn_one`` row by row, bit for bit.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Raises
+        ------
+        ValueError
+            Names the first refused row. The rows before it are learned; it and later rows are not.
+        """
+        return super().partial_fit(X, None)  # type: ignore[arg-type]
+
+    def fit(self: Self, X: Matrix, y: Any = None) -> Self:  # type: ignore[override]
+        """Forget what was learned, then learn the rows in one pass.
+
+        Raises
+        ------
+        ValueError
+            There is no row: nothing is forgotten. Otherwise as in ``partial_fit``.
+        """
+        with self._guard as guard:
+            rows, _, _ = guard.call(self._rows_to_fit, X, None, None)
+            self._forget(rows.shape[1])
+            return self.partial_fit(rows)
+
+    def fit_predict(self, X: Matrix, y: Any = None) -> np.ndarray:
+        """``fit``, then ``predict`` of the same rows."""
+        return self.fit(X).predict(X)
+
+    def _rows(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, None]:
+        rows = self._matrix(X)
+        return rows, np.full(len(rows), NORMAL), None
+
+    def _rows_to_fit(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, None]:
+        rows = as_rows(X, self._dtype, None, type(self).__name__)
+        labels = np.full(len(rows), NORMAL)
+        return super()._rows_to_fit(rows, labels, None)  # type: ignore[return-value]
+
+    # -- scores ------------------------------------------------------------------------------------
+
+    def score_one(self, x: ArrayLike) -> float:
+        """How strange one sample is: the higher, the stranger. See the class for its unit.
+
+        It is ``-score_samples`` of that sample: scikit-learn's scores are higher for what is
+        normal.
+
+        Raises
+        ------
+        As `predict_one`.
+        """
+        with self._guard:
+            return self._fitted.threshold - float(self.decision_one(x))
+
+    def score_samples(self, X: Matrix) -> np.ndarray:
+        """How normal rows are, as by scikit-learn: the higher, the more normal; ``-score_one``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+        """
+        with self._guard:
+            return self.decision_function(X) + self.offset_
+
+    @property
+    def offset_(self) -> float:
+        """Rows with ``score_samples`` below it are alarms: minus the threshold of ``score_one``;
+        ``decision_function`` is ``score_samples - offset_``."""
+        return -float(self._fitted.threshold)
+
+    @property
+    def n_alarms_(self) -> int:
+        """Samples learned, or not learned, that raised an alarm."""
+        return int(self._allocated.views["n_alarms"])
+
+    @property
+    def mean_(self) -> np.ndarray:
+        """Mean of each feature, ndarray of shape (n_features,), float64; a copy."""
+        return self._allocated.views["mean"].copy()
+
+    @property
+    def scale_(self) -> np.ndarray:
+        """Standard deviation of each feature, ndarray of shape (n_features,), float64."""
+        return np.sqrt(self._allocated.views["spread"] / max(self.n_updates_, 1))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="outlier_detector",
+            target_tags=TargetTags(required=False),
+            transformer_tags=None,
+            regressor_tags=None,
+            classifier_tags=None,
+            input_tags=InputTags(sparse=True),
+        )

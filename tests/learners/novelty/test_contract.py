@@ -1,0 +1,269 @@
+"""The contract of learners, for those without labels: bytes, bits, snapshots, both engines."""
+
+import copy
+import pickle
+import threading
+import zlib
+
+import numpy as np
+import pytest
+from each import each
+
+import edgesvm
+from edgesvm import CorruptModelError, GaussianNovelty, KernelNovelty, NotFittedError
+from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
+from edgesvm.persist.store import restore
+from firmware_sim.limits.allocations import hook_calls
+
+N, D = 240, 5
+FORMS = {
+    "full": (GaussianNovelty, {"alarm_rate": 0.02}),
+    "diagonal": (GaussianNovelty, {"covariance": "diagonal", "alarm_rate": 0.05, "learn": "all"}),
+    "kernel": (KernelNovelty, {"max_vectors": 9, "alarm_rate": 0.05}),
+    "kernel-all": (KernelNovelty, {"max_vectors": 40, "learn": "all", "gamma": 0.2}),
+}
+COUNTS = ("n_seen_", "n_updates_", "n_alarms_")
+
+
+def stream(n=N, dtype="float32", seed=1):
+    """Two clouds that drift, an outlier now and then, and samples that come twice."""
+    rng = np.random.default_rng([seed, n])
+    X = rng.standard_normal((n, D)) + 3 * rng.integers(0, 2, (n, 1)) * (np.arange(D) < 2)
+    X[:, 3] += np.sin(np.arange(n) / 40)
+    X[::37] *= 5
+    X[10:60:10] = X[9:59:10]
+    X[:, 4] = np.where(np.arange(n) < 30, 2.0, X[:, 4])  # it does not vary at first
+    return X.astype(dtype)
+
+
+def make(form, dtype="float32", engine="compiled", **changes):
+    kind, params = FORMS[form]
+    kind = kind if engine == "compiled" else type(kind.__name__, (kind,), {"_engine": engine})
+    return kind(**{"dtype": dtype, "warm_up": 50, **params, **changes})
+
+
+@each("form", FORMS)
+@each("dtype", ["float32", "float64"])
+@each("engine", ["compiled", "reference"])
+def test_any_cutting_gives_the_same_bytes(form, dtype, engine):
+    X = stream(dtype=dtype)
+    whole = make(form, dtype, engine).partial_fit(X)
+    single = make(form, dtype, engine)
+    moved = [single.learn_one(x) for x in X]
+    cut = make(form, dtype, engine).partial_fit(X[:1]).partial_fit(X[1:91])
+    cut.predict(X), cut.score_one(X[3]), cut.partial_fit(X[91:])
+    fitted = make(form, dtype, engine).partial_fit(X[:70]).fit(X)
+    for other in (single, cut, fitted):
+        assert bytes(other.arena) == bytes(whole.arena)
+    assert sum(moved) == whole.n_updates_ and whole.n_seen_ == N
+    assert N - sum(moved) == (0 if whole.learn == "all" else whole.n_alarms_)
+    assert whole.n_alarms_ > 0 or form == "kernel-all"
+
+
+@each("form", FORMS)
+@each("dtype", ["float32", "float64"])
+def test_the_engines_agree(form, dtype):
+    X = stream(dtype=dtype)
+    fast, plain = make(form, dtype), make(form, dtype, "reference")
+    assert fast.plan(D) == plain.plan(D)
+    rtol = 1e-3 if dtype == "float32" else 1e-8
+    for begin in range(0, N, 40):
+        for learner in (fast, plain):
+            learner.partial_fit(X[begin : begin + 40])
+        assert [getattr(fast, c) for c in COUNTS] == [getattr(plain, c) for c in COUNTS]
+        np.testing.assert_allclose(
+            fast.score_samples(X), plain.score_samples(X), rtol=rtol, atol=rtol
+        )
+        np.testing.assert_allclose(fast.offset_, plain.offset_, rtol=rtol)
+    assert type(fast._allocated).__module__ != type(plain._allocated).__module__
+
+
+@each("form", FORMS)
+def test_planned_is_allocated_and_a_buffer_will_do(form):
+    learner = make(form)
+    total = learner.plan(D).total
+    assert learner.allocate(D).nbytes == total
+    memory = np.zeros(total + 8, np.uint8)
+    memory = memory[-memory.ctypes.data % 8 :][:total]
+    inside = make(form).allocate(D, buffer=memory).partial_fit(stream())
+    assert bytes(memory) == bytes(make(form).partial_fit(stream()).arena) == bytes(inside.arena)
+    assert bytes(inside.reset().arena) == bytes(total)
+    within = make(form).fitted_into("2KiB", D)
+    assert within.plan(D).total <= 2048
+    with pytest.raises(edgesvm.MemoryBudgetError):
+        make(form).fitted_into(100, D)
+
+
+ALLOCATIONS = """
+import numpy as np
+from edgesvm import GaussianNovelty, KernelNovelty
+
+cases = {}
+X = np.random.default_rng(1).standard_normal((600, 5)).astype("float32")
+rows = list(X)
+for make in (
+    GaussianNovelty,
+    lambda: GaussianNovelty(covariance="diagonal"),
+    lambda: KernelNovelty(max_vectors=9),
+):
+    learning, learned = make().allocate(5), make().partial_fit(X)
+    name = repr(learned)
+    cases[name + " learn_one"] = learning.learn_one, (rows,)
+    cases[name + " predict_one"] = learned.predict_one, (rows,)
+    cases[name + " decision_one"] = learned.decision_one, (rows,)
+"""
+
+
+def test_no_allocator_call_per_sample():
+    measured = hook_calls(ALLOCATIONS, 5_000)
+    assert len(measured) == 9
+    assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
+
+
+@each("form", FORMS)
+@each("k", [0, 1, 30, 120])
+def test_saved_and_continued_equals_never_stopped(form, k, tmp_path):
+    X = stream()
+    whole = make(form).partial_fit(X)
+    learner = make(form).allocate(D).partial_fit(X[:k])
+    learner.save(tmp_path / "model.esvm")
+    for again in (
+        edgesvm.load(tmp_path / "model.esvm"),
+        pickle.loads(pickle.dumps(learner)),
+        copy.deepcopy(learner),
+    ):
+        assert again.get_params() == learner.get_params()
+        assert bytes(again.arena) == bytes(learner.arena)
+        assert bytes(again.partial_fit(X[k:]).arena) == bytes(whole.arena)
+
+
+@each("form", FORMS)
+def test_a_refused_sample_leaves_no_trace(form):
+    X = stream()
+    new = make(form)
+    with pytest.raises(NotFittedError):
+        new.score_one(X[0])
+    with pytest.raises(ValueError, match="NaN"):
+        new.learn_one(np.full(D, np.nan, np.float32))
+    assert new.nbytes == 0
+    learner = make(form).partial_fit(X)
+    before = bytes(learner.arena)
+    for bad in (np.nan, np.inf, 1e30):
+        x = X[0].copy()
+        x[2] = bad
+        for use in (learner.learn_one, learner.predict_one, learner.score_one):
+            with pytest.raises(ValueError, match="NaN or infinite, or too large"):
+                use(x)
+        with pytest.raises(ValueError, match="row 1"):
+            learner.score_samples(np.stack([X[0], x]))
+    with pytest.raises(ValueError, match="features"):
+        learner.learn_one(X[0, :2])
+    with pytest.raises(ValueError, match="minimum of 1"):
+        learner.fit(X[:0])
+    assert bytes(learner.arena) == before
+    with pytest.raises(ValueError, match="row 2"):
+        learner.partial_fit(np.stack([X[0], X[1], x]))
+    assert learner.n_seen_ == N + 2
+
+
+@each("form", FORMS)
+def test_a_hostile_snapshot_is_refused_or_works(form, tmp_path):
+    X = stream()
+    make(form).partial_fit(X[:90]).save(tmp_path / "model.esvm")
+    data = (tmp_path / "model.esvm").read_bytes()
+    size = make(form).plan(D).total
+    rng = np.random.default_rng(0)
+    refused = 0
+    for at in rng.integers(len(data) - 4 - size, len(data) - 4, 400):
+        body = bytearray(data[:-4])
+        body[at] ^= int(rng.choice([1, 0x80, 0xFF]))
+        try:
+            learner = restore(bytes(body) + zlib.crc32(body).to_bytes(4, "little"))
+        except CorruptModelError:
+            refused += 1
+            continue
+        try:
+            learner.partial_fit(X[90:100])
+            learner.predict(X)
+        except ValueError:  # numbers near the largest: refused by name
+            continue
+    assert 10 < refused < 400
+
+
+@each("form", FORMS)
+def test_sparse_rows_are_their_dense_ones(form):
+    scipy = pytest.importorskip("scipy.sparse")
+    X = stream() * (stream() > 0)
+    sparse, dense = make(form).partial_fit(scipy.csr_array(X)), make(form).partial_fit(X)
+    assert bytes(sparse.arena) == bytes(dense.arena)
+    assert sparse.score_samples(scipy.csr_array(X)).tolist() == dense.score_samples(X).tolist()
+
+
+@each(
+    "params, word",
+    [
+        ({"alarm_rate": 0.06}, "alarm_rate"),
+        ({"alarm_rate": 0}, "alarm_rate"),
+        ({"learn": "some"}, "learn"),
+        ({"warm_up": 0}, "warm_up"),
+        ({"dtype": "float16"}, "dtype"),
+    ],
+)
+def test_parameters_out_of_range(params, word):
+    for kind in (GaussianNovelty, KernelNovelty):
+        with pytest.raises(ValueError, match=word):
+            kind(**params).plan(3)
+    for more in ({"max_vectors": 1}, {"gamma": 0}, {"noise": 0}):
+        with pytest.raises(ValueError, match=next(iter(more))):
+            KernelNovelty(**more).plan(3)
+    with pytest.raises(ValueError, match="covariance"):
+        GaussianNovelty(covariance="round").plan(3)
+    with pytest.raises(ValueError, match="classes"):
+        GaussianNovelty().allocate(3, classes=[0, 1])
+
+
+@each("kind", [GaussianNovelty, KernelNovelty])
+def test_a_stage_around_it_is_refused(kind):
+    for wrapper in (edgesvm.Standardized, edgesvm.Calibrated, edgesvm.OneVsOne):
+        with pytest.raises(ValueError, match="without labels"):
+            wrapper(learner=kind()).plan(3)
+    assert issubclass(kind, NoveltyLearner)
+
+
+@each("kind", [GaussianNovelty, KernelNovelty])
+def test_scikit_learns_own_checks(kind):
+    checks = pytest.importorskip("sklearn.utils.estimator_checks")
+    # Some of its checks expect an alarm among 300 normal rows.
+    expected = {"check_estimators_unfitted": "asks for scikit-learn's own class"}
+    with pytest.warns(UserWarning, match="BaseEstimator"):
+        found = checks.check_estimator(
+            kind(alarm_rate=0.05), expected_failed_checks=expected, on_skip=None, on_fail=None
+        )
+    failed = {c["check_name"]: c["exception"] for c in found if c["status"] == "failed"}
+    assert failed == {}
+    assert sum(c["status"] == "passed" for c in found) > 35
+
+
+@each("form", FORMS)
+def test_threads_may_share_it(form):
+    X = stream(600)
+    learner = make(form).partial_fit(X[:100])
+    errors, scores = [], []
+
+    def learn():
+        for x in X[100:]:
+            learner.learn_one(x)
+
+    def ask():
+        for x in X[:200]:
+            scores.append(learner.score_one(x))
+            scores.extend(learner.score_samples(X[:3]))
+            errors.extend(p for p in learner.predict(X[:5]) if p not in (-1, 1))
+
+    threads = [threading.Thread(target=work) for work in (learn, ask, ask)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors and np.isfinite(scores).all() and len(scores) == 1600
+    assert bytes(learner.arena) == bytes(make(form).partial_fit(X).arena)

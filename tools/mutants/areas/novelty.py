@@ -1,0 +1,74 @@
+"""learners/novelty: scales, scores and the threshold of what is learned without labels."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "novelty",
+    ("tests/learners/novelty",),
+    (
+        *mutants_of(
+            "edgesvm/learners/novelty/_novelty.pyx",
+            (
+                "(self.learns_all or not (alarm and self.alarmed[0]))",
+                "True",
+                "a fault that lasts moves the threshold",
+            ),
+            (
+                "        if self.learns_all or not alarm:",
+                "        if True:",
+                "what alarms is learned",
+            ),
+            (
+                "            elif far != 0.0:\n                far = copysign(CLIP, far)",
+                "            else:\n                far = 0.0",
+                "a feature that never varied says nothing",
+            ),
+            (
+                "(alarm / self.rate - 1.0)",
+                "(alarm - self.rate)",
+                "the threshold hardly follows the alarms",
+            ),
+            (
+                "scale * (self.log_ratio + self.tail.shift)",
+                "scale * self.tail.shift",
+                "no tail above the level",
+            ),
+            (
+                "self.n_kept() >= self.warm_up and score",
+                "score",
+                "alarms while it warms up",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/novelty/_gaussian_novelty.pyx",
+            (
+                "square = (self.n_fitted() + 1) * dot(y, y, D)",
+                "square = self.n_fitted() * dot(y, y, D)",
+                "the identity does not count as a sample",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/novelty/_kernel_novelty.pyx",
+            (
+                "return count * self.counts[i] / (count + self.counts[i]) * self.square[i]",
+                "return self.square[i]",
+                "merges do not weigh counts",
+            ),
+            (
+                "        self.leave(p)\n        factor_remove",
+                "        factor_remove",
+                "partners of a centre that has gone",
+            ),
+            (
+                "factor_complement(&self.factor, 1.0 + self.noise)",
+                "factor_complement(&self.factor, 1.0 + 2.0 * self.noise)",
+                "twice the noise",
+            ),
+            (
+                "share = count / total",
+                "share = 0.5",
+                "the mean of two centres does not weigh counts",
+            ),
+        ),
+    ),
+)
