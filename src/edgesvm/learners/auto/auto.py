@@ -100,10 +100,6 @@ class Auto(Learner):
         whole("max_bytes", self.max_bytes, 1, MOST_BYTES)
         whole("seed", self.seed, 0, (1 << 32) - 1)
 
-    def _of_capacity(self, capacity: int) -> Auto:
-        whole_words = capacity // 8 * 8 or capacity  # arrays begin on multiples of 8
-        return type(self)(max_bytes=whole_words, seed=self.seed, dtype=self.dtype)
-
     # -- memory ------------------------------------------------------------------------------------
 
     def _own_arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
