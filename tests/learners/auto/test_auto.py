@@ -43,6 +43,8 @@ def test_a_plane_does_not_learn_a_board_and_ends_first():
     before = learner.candidates_["FourierSVM"].n_directions
     learner.partial_fit(X[1999:2000], y[1999:2000])
     assert set(learner.candidates_) == {"KernelStreamSVM", "FourierSVM"}
+    left = StreamSVM(lookahead=0).plan(2).total  # FourierSVM cannot have it yet
+    assert not learner._allocated.views["pool"][:left].any()
     learner.partial_fit(X[2000:], y[2000:])
     assert list(learner.candidates_) == ["FourierSVM"] == [learner.answers_]
     assert learner.candidates_["FourierSVM"].n_directions > 1.8 * before
