@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -133,6 +134,17 @@ class MemoryPlan:
     @property
     def offsets(self) -> Mapping[str, int]:
         return {array.name: array.offset for array in self.arrays}
+
+    def check_buffer(self, buffer: Any, owner: str) -> None:
+        """Raise MemoryBudgetError if a caller's buffer is too small for what `owner` plans."""
+        available = self.total if buffer is None else memoryview(buffer).nbytes
+        if available < self.total:
+            raise MemoryBudgetError(
+                f"{owner} needs {format_bytes(self.total)}, "
+                f"the buffer has {format_bytes(available)}",
+                self.total,
+                available,
+            )
 
     def cut(self, block: np.ndarray) -> dict[str, np.ndarray]:
         """The arrays by name, as views of ``block``, an ndarray of shape (total,), uint8."""

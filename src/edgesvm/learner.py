@@ -239,14 +239,7 @@ class Learner:
             The buffer is too small; ``.required`` is the number of bytes needed.
         """
         plan = self.plan(n_features)
-        available = plan.total if buffer is None else memoryview(buffer).nbytes
-        if available < plan.total:
-            raise MemoryBudgetError(
-                f"{self!r} with {n_features} features needs {format_bytes(plan.total)}, "
-                f"the buffer has {format_bytes(available)}",
-                plan.total,
-                available,
-            )
+        plan.check_buffer(buffer, f"{self!r} with {n_features} features")
         labels = Labels(classes, self._n_classes)
         arena = Arena(plan.total, buffer)
         with self._guard:
@@ -772,11 +765,7 @@ class Learner:
             raise CorruptModelError(
                 f"the snapshot's parameters are not valid for {snapshot.learner}: {error}"
             ) from error
-        if plan.total != len(snapshot.arena):
-            raise CorruptModelError(
-                f"the snapshot's arena has {len(snapshot.arena)} bytes, its parameters need"
-                f" {plan.total}"
-            )
+        snapshot.check_size(plan.total)
         return learner, plan
 
     @classmethod

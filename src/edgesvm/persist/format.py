@@ -52,6 +52,13 @@ class Snapshot:
     closed: bool  # labels were given in advance
     arena: bytes | memoryview
 
+    def check_size(self, needed: int) -> None:
+        """Raise CorruptModelError unless the arena has the bytes that the parameters need."""
+        if len(self.arena) != needed:
+            raise CorruptModelError(
+                f"the snapshot's arena has {len(self.arena)} bytes, its parameters need {needed}"
+            )
+
 
 def pack(snapshot: Snapshot) -> bytes:
     """The bytes of a snapshot file.

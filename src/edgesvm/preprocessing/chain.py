@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
+from edgesvm.budget import MemoryPlan, parse_bytes
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import one_of
@@ -156,14 +156,7 @@ class Chain:
             The buffer is too small; ``.required`` is the number of bytes needed.
         """
         plan = self.plan(n_channels)
-        available = plan.total if buffer is None else memoryview(buffer).nbytes
-        if available < plan.total:
-            raise MemoryBudgetError(
-                f"{self!r} with {n_channels} channels needs {format_bytes(plan.total)}, "
-                f"the buffer has {format_bytes(available)}",
-                plan.total,
-                available,
-            )
+        plan.check_buffer(buffer, f"{self!r} with {n_channels} channels")
         arena = Arena(plan.total, buffer)
         views = plan.cut(arena.memory)
         windows, learner = self._parts()
@@ -329,11 +322,7 @@ class Chain:
             plan = chain.plan(snapshot.n_features)
         except (TypeError, ValueError, OverflowError, AttributeError, KeyError) as error:
             raise CorruptModelError(f"the snapshot's parameters are not valid: {error}") from error
-        if plan.total != len(snapshot.arena):
-            raise CorruptModelError(
-                f"the snapshot's arena has {len(snapshot.arena)} bytes, its parameters need"
-                f" {plan.total}"
-            )
+        snapshot.check_size(plan.total)
         chain.allocate(snapshot.n_features)
         saved = plan.cut(np.frombuffer(snapshot.arena, np.uint8))
         views = plan.cut(chain.arena.memory)

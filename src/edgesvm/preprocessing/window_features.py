@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes
+from edgesvm.budget import MemoryPlan
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import as_floats
@@ -271,14 +271,7 @@ class WindowFeatures:
             The buffer is too small; ``.required`` is the number of bytes needed.
         """
         plan = self.plan(n_channels)
-        available = plan.total if buffer is None else memoryview(buffer).nbytes
-        if available < plan.total:
-            raise MemoryBudgetError(
-                f"{self!r} with {n_channels} channels needs {format_bytes(plan.total)}, "
-                f"the buffer has {format_bytes(available)}",
-                plan.total,
-                available,
-            )
+        plan.check_buffer(buffer, f"{self!r} with {n_channels} channels")
         arena = Arena(plan.total, buffer)
         with self._guard:
             self._core = self._build(plan, arena, int(n_channels))
@@ -466,11 +459,7 @@ class WindowFeatures:
             plan = windows.plan(snapshot.n_features)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise CorruptModelError(f"the snapshot's parameters are not valid: {error}") from error
-        if plan.total != len(snapshot.arena):
-            raise CorruptModelError(
-                f"the snapshot's arena has {len(snapshot.arena)} bytes, its parameters need"
-                f" {plan.total}"
-            )
+        snapshot.check_size(plan.total)
         windows.allocate(snapshot.n_features)
         windows.arena.memory[:] = np.frombuffer(snapshot.arena, np.uint8)
         windows._core.check()
