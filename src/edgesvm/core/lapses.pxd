@@ -1,5 +1,5 @@
-# How often each of two sets of weights, the last ones and their mean, was wrong about recent
-# samples before it learned them. The one with fewer lapses decides.
+# How often each of several, mostly the last weights and their mean, was wrong about recent samples
+# before it learned them. The one with fewer lapses decides.
 
 from libc.stdint cimport int64_t
 

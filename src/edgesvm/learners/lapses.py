@@ -1,5 +1,5 @@
-"""Lapses, read and checked: the shares of recent samples that two sets of weights, the last ones
-and their mean, each had wrong before it learned them. `core/lapses.pxd` is the compiled form."""
+"""Lapses, read and checked: the shares of recent samples that each of several, mostly the last
+weights and their mean, had wrong before it learned them. `core/lapses.pxd` is the compiled form."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def mean_decides(lapses: np.ndarray) -> bool:
 
 
 def check_lapses(lapses: np.ndarray) -> None:
-    """Raise CorruptModelError unless both are shares."""
+    """Raise CorruptModelError unless all are shares."""
     if not ((lapses >= 0) & (lapses <= 1)).all():
         raise CorruptModelError("a share of lapses is not between 0 and 1")

@@ -23,6 +23,7 @@ from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 from edgesvm.learners.fourier._fourier_svm cimport FourierSVMCore
 
 from edgesvm.errors import CorruptModelError
+from edgesvm.learners.lapses import check_lapses
 
 cpdef enum:
     FOURIER = 2         # the last candidate
@@ -179,9 +180,7 @@ cdef class AutoCore(LearnerCore):
             raise CorruptModelError("the snapshot says that no candidate is left")
         if (views["n_wrong"] < 0).any() or views["n_left_out"] < 0:
             raise CorruptModelError("the snapshot's counters of errors are inconsistent")
-        lapses = views["candidate_lapses"]
-        if (lapses < 0).any() or (lapses > 1).any():
-            raise CorruptModelError("the snapshot's lapses are not shares")
+        check_lapses(views["candidate_lapses"])
         for part in self.parts:
             if part is not None:
                 part.check()

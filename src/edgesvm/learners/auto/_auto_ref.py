@@ -8,6 +8,7 @@ from edgesvm.contract.core_ref import ReferenceCore
 from edgesvm.core.status import Status
 from edgesvm.learners.auto._auto import FOURIER
 from edgesvm.learners.auto.constants import CLEARLY, RECENT, UNCOUNTED
+from edgesvm.learners.lapses import note_lapses
 
 
 class AutoCoreRef(ReferenceCore):
@@ -55,7 +56,7 @@ class AutoCoreRef(ReferenceCore):
         v = self.views
         n = int(v["n_per_class"].sum()) + 1
         for c, is_wrong in wrong.items():
-            v["candidate_lapses"][c] += (is_wrong - v["candidate_lapses"][c]) / min(n, RECENT)
+            note_lapses(v["candidate_lapses"][c : c + 1], [is_wrong], n, RECENT)
             v["n_wrong"][c] += is_wrong
         if n % UNCOUNTED == 0 and (n // UNCOUNTED).bit_count() == 1:
             if n > UNCOUNTED:

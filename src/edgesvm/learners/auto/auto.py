@@ -111,22 +111,26 @@ class Auto(Learner):
         ]
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        last = self._spots(n_features)[0][FOURIER]
-        assert last is not None
-        return [*self._own_arrays(), ("pool", "u1", (last.offset + last.plan.total,))]
+        *_, n_bytes = self._pool(n_features)
+        return [*self._own_arrays(), ("pool", "u1", (n_bytes,))]
+
+    def _pool(self, n_features: int) -> tuple[StreamSVM, KernelStreamSVM | None, FourierSVM, int]:
+        """The plane, the store if there is room for one, the smallest FourierSVM, and the bytes of
+        the pool."""
+        own = MemoryPlan.of([*common_arrays(), *self._own_arrays()]).total
+        plane = StreamSVM(lookahead=0, dtype=self.dtype)
+        room = (int(self.max_bytes) - own) // 8 * 8 - plane.plan(n_features).total
+        store = self._store(room // 2, n_features)
+        first = FourierSVM(n_directions=FEWEST_DIRECTIONS, seed=self.seed, dtype=self.dtype)
+        smallest = [plane, first] if store is None else [plane, store, first]
+        least = sum(learner.plan(n_features).total for learner in smallest)
+        return plane, store, first, max(least, int(self.max_bytes) // 8 * 8 - own)
 
     def _spots(self, n_features: int) -> list[tuple[Spot | None, ...]]:
         """The candidates of each stage. The first two stand still; FourierSVM ends where the pool
         ends, and begins where the last of those before it that are left ends."""
-        own = MemoryPlan.of([*common_arrays(), *self._own_arrays()]).total
-        plane = StreamSVM(lookahead=0, dtype=self.dtype)
-        plans = [plane.plan(n_features)]
-        room = (int(self.max_bytes) - own) // 8 * 8 - plans[0].total
-        store = self._store(room // 2, n_features)
-        plans += [] if store is None else [store.plan(n_features)]
-        first = FourierSVM(n_directions=FEWEST_DIRECTIONS, seed=self.seed, dtype=self.dtype)
-        least = sum(plan.total for plan in plans) + first.plan(n_features).total
-        end = max(least, int(self.max_bytes) // 8 * 8 - own)
+        plane, store, first, end = self._pool(n_features)
+        plans = [learner.plan(n_features) for learner in (plane, store) if learner is not None]
         stages: list[tuple[Spot | None, ...]] = []
         for stage in STAGES:
             before = self._before(stage, plans)
