@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from edgesvm.contract.params import one_of
 from edgesvm.contract.registry import registered
+from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.novelty._gaussian_novelty import GaussianNoveltyCore
-from edgesvm.learners.novelty.novelty_learner import NoveltyLearner, packed_length
+from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 
 __all__ = ["GaussianNovelty"]
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from edgesvm.contract.params import positive, whole
 from edgesvm.contract.registry import registered
+from edgesvm.core.packed_factor import packed_length
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.novelty._kernel_novelty import KernelNoveltyCore
-from edgesvm.learners.novelty.novelty_learner import NoveltyLearner, packed_length
+from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 
 __all__ = ["KernelNovelty"]
 

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 
 from edgesvm.contract.inputs import Matrix, as_rows
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.core.packed_factor import packed_length
 from edgesvm.learner import Learner
 from edgesvm.learners.novelty.constants import MOST_RATE
 
-__all__ = ["NoveltyLearner", "packed_length"]
+__all__ = ["NoveltyLearner"]
 
 Self = TypeVar("Self", bound="NoveltyLearner")
 
