@@ -1,5 +1,5 @@
-# Dot, distance and axpy for float32 and float64 vectors, given as pointer and length. lanes.h
-# defines the order of summation.
+# Entries, dot, distance and axpy for float32 and float64 vectors, given as pointer and length.
+# lanes.h defines the order of summation.
 
 from libc.stdint cimport int64_t
 
@@ -31,6 +31,19 @@ cdef inline double any_dot(bint is_float32, const void *x, const void *z, int64_
     if is_float32:
         return dot(<const float *> x, <const float *> z, n)
     return dot(<const double *> x, <const double *> z, n)
+
+
+cdef inline double entry(bint is_float32, const void *x, int64_t i) noexcept nogil:
+    """x[i], read as `is_float32` says"""
+    return (<const float *> x)[i] if is_float32 else (<const double *> x)[i]
+
+
+cdef inline void put(bint is_float32, void *x, int64_t i, double value) noexcept nogil:
+    """x[i] = value, written as `is_float32` says"""
+    if is_float32:
+        (<float *> x)[i] = <float> value
+    else:
+        (<double *> x)[i] = value
 
 
 cdef inline void dot_square(

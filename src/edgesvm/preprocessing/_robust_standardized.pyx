@@ -28,8 +28,9 @@ cimport cython
 from libc.math cimport copysign, fabs, fmax, fmin, sqrt
 from libc.stdint cimport int64_t
 
+from edgesvm.core.linalg cimport entry, put
 from edgesvm.core.status cimport UNCHANGED, Status
-from edgesvm.preprocessing._stage cimport StageCore, entry, put
+from edgesvm.preprocessing._stage cimport StageCore
 
 from edgesvm.errors import CorruptModelError
 

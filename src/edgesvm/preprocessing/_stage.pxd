@@ -20,14 +20,3 @@ cdef class StageCore(LearnerCore):
 
     cdef void wipe(self) noexcept nogil
     cdef bint is_too_large(self, const void *x) noexcept nogil
-
-
-cdef inline double entry(bint is_float32, const void *x, Py_ssize_t j) noexcept nogil:
-    return (<const float *> x)[j] if is_float32 else (<const double *> x)[j]
-
-
-cdef inline void put(bint is_float32, void *x, Py_ssize_t j, double value) noexcept nogil:
-    if is_float32:
-        (<float *> x)[j] = <float> value
-    else:
-        (<double *> x)[j] = value

@@ -14,19 +14,12 @@ cimport cython
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 
+from edgesvm.core.linalg cimport entry, put
+from edgesvm.core.moments cimport welford
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
-from edgesvm.preprocessing._stage cimport StageCore, entry, put
+from edgesvm.preprocessing._stage cimport StageCore
 
 from edgesvm.errors import CorruptModelError
-
-
-cdef inline void welford(
-    double x, double share, double old_mean, double old_spread, double *mean, double *spread
-) noexcept nogil:
-    """delta = x - mean,  mean += delta / n,  spread += delta (x - mean);  share = 1 / n"""
-    cdef double delta = x - old_mean
-    mean[0] = old_mean + delta * share
-    spread[0] = old_spread + delta * (x - mean[0])
 
 
 cdef inline double standard(double x, double mean, double variance) noexcept nogil:

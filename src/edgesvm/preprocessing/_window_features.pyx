@@ -13,12 +13,13 @@ samples k hop to k hop + window - 1 and the place k mod n_windows.
 from libc.math cimport fabs, fmax, fmin, sqrt
 from libc.string cimport memset
 
+from edgesvm.core.linalg cimport entry, put
+
 import numpy as np
 
 from edgesvm.contract.inputs import as_floats
 from edgesvm.core.status import Status
 from edgesvm.errors import CorruptModelError, refusal
-from edgesvm.preprocessing._stage cimport entry, put
 
 cnp.import_array()
 

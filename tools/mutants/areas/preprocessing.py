@@ -7,7 +7,7 @@ AREA = Area(
     ("tests/preprocessing", "tests/conformance/test_twin.py"),
     (
         *mutants_of(
-            "edgesvm/preprocessing/_standardized.pyx",
+            "edgesvm/core/moments.pxd",
             (
                 "spread[0] = old_spread + delta * (x - mean[0])",
                 "spread[0] = old_spread + delta * delta",
@@ -18,6 +18,9 @@ AREA = Area(
                 "mean[0] = old_mean + 0.5 * delta * share",
                 "the mean moves half the way",
             ),
+        ),
+        *mutants_of(
+            "edgesvm/preprocessing/_standardized.pyx",
             (
                 "return (x - mean) / sqrt(variance) if variance > 0.0 else 0.0",
                 "return (x - mean) / sqrt(variance) if variance > 0.0 else x",

@@ -33,7 +33,6 @@ cdef class AdaGradSVMCore(LearnerCore):
     ) noexcept nogil
     cdef void move(self, int64_t at, const void *f, int64_t n, const double *step) noexcept nogil
     cdef int64_t bytes_of(self, int64_t n) noexcept nogil
-    cdef double number(self, const char *values, int64_t i) noexcept nogil
     cdef double side(self, int v, double y) noexcept nogil
     cdef bint is_wrong(self, const double *score, double y) noexcept nogil
     cdef bint overflows(self, double most) noexcept nogil

@@ -12,15 +12,15 @@ before it learned them.
 Bytes, V vectors of weights (one per class, one for two classes): 8 V + 16 + 2 V W s.
 """
 
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport MAX_CLASSES
-from edgesvm.core.kernels cimport exp_
 from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
-from edgesvm.core.linalg cimport any_dot
+from edgesvm.core.linalg cimport any_dot, entry
+from edgesvm.core.logistic cimport sigmoid
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
@@ -67,7 +67,7 @@ cdef class AdaGradSVMCore(LearnerCore):
         cdef int v
         self.add_dots(weights, self.n_ahead, x, self.n_features, score)
         for v in range(self.n_vectors):
-            score[v] += self.number(weights, v * self.width + end)
+            score[v] += entry(self.is_float32, weights, v * self.width + end)
 
     cdef void add_dots(
         self, const char *weights, int64_t at, const void *f, int64_t n, double *score
@@ -80,9 +80,6 @@ cdef class AdaGradSVMCore(LearnerCore):
 
     cdef int64_t bytes_of(self, int64_t n) noexcept nogil:
         return n * (4 if self.is_float32 else 8)
-
-    cdef double number(self, const char *values, int64_t i) noexcept nogil:
-        return (<const float *> values)[i] if self.is_float32 else (<const double *> values)[i]
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -143,11 +140,9 @@ cdef class AdaGradSVMCore(LearnerCore):
 
     cdef double slope(self, double margin) noexcept nogil:
         """Of the loss, as a positive number."""
-        cdef double e
         if self.is_hinge:
             return 1.0 if margin < 1.0 else 0.0
-        e = exp_(-fabs(margin))
-        return e / (1.0 + e) if margin > 0.0 else 1.0 / (1.0 + e)
+        return sigmoid(-margin)
 
     cdef void learn_features(self, const void *x, const double *step) noexcept nogil:
         cdef double one = 1.0

@@ -13,10 +13,10 @@ Bytes: none with a diagonal; else 4 D (D + 1) and 8 (3 D + 2) of scratch.
 cimport cython
 from libc.stdint cimport int64_t
 
-from edgesvm.core.linalg cimport any_dot, dot
+from edgesvm.core.linalg cimport any_dot, dot, entry
 from edgesvm.core.logistic cimport log_
 from edgesvm.core.packed_factor cimport PackedFactor, factor_add_outer, factor_forward, packed
-from edgesvm.learners.novelty._novelty cimport NoveltyCore, entry
+from edgesvm.learners.novelty._novelty cimport NoveltyCore
 
 from edgesvm.errors import CorruptModelError
 

@@ -26,12 +26,12 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memmove, memset
 
 from edgesvm.core.kernels cimport exp_
-from edgesvm.core.linalg cimport dot
+from edgesvm.core.linalg cimport dot, entry, put
 from edgesvm.core.logistic cimport log_
 from edgesvm.core.packed_factor cimport (
     PackedFactor, factor_append, factor_complement, factor_forward, factor_remove, packed)
 from edgesvm.core.rows cimport square_distances
-from edgesvm.learners.novelty._novelty cimport NoveltyCore, entry, put
+from edgesvm.learners.novelty._novelty cimport NoveltyCore
 
 import numpy as np
 

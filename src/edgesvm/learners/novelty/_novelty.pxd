@@ -42,14 +42,3 @@ cdef class NoveltyCore(LearnerCore):
     cdef void keep(self, const void *x) noexcept nogil
     cdef void scale(self, const void *x, int64_t n) noexcept nogil
     cdef void wipe(self) noexcept nogil
-
-
-cdef inline double entry(bint is_float32, const void *x, int64_t j) noexcept nogil:
-    return (<const float *> x)[j] if is_float32 else (<const double *> x)[j]
-
-
-cdef inline void put(bint is_float32, void *x, int64_t j, double value) noexcept nogil:
-    if is_float32:
-        (<float *> x)[j] = <float> value
-    else:
-        (<double *> x)[j] = value

@@ -26,8 +26,9 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.linalg cimport any_dot
+from edgesvm.core.linalg cimport any_dot, entry, put
 from edgesvm.core.logistic cimport log_
+from edgesvm.core.moments cimport welford
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
@@ -123,13 +124,12 @@ cdef class NoveltyCore(LearnerCore):
         return True
 
     cdef void keep(self, const void *x) noexcept nogil:
-        """delta = x - mean,  mean += delta / n,  spread += delta (x - mean)"""
+        """Take x into the scales."""
         cdef int64_t j
-        cdef double delta, share = 1.0 / (self.n_kept() + 1)
+        cdef double share = 1.0 / (self.n_kept() + 1)
         for j in range(self.n_features):
-            delta = entry(self.is_float32, x, j) - self.mean[j]
-            self.mean[j] += delta * share
-            self.spread[j] += delta * (entry(self.is_float32, x, j) - self.mean[j])
+            welford(entry(self.is_float32, x, j), share, self.mean[j], self.spread[j],
+                    self.mean + j, self.spread + j)
 
     cdef void scale(self, const void *x, int64_t n) noexcept nogil:
         """scaled = min(max((x - mean) / deviation, -CLIP), CLIP), by the n samples kept"""

@@ -18,9 +18,6 @@ cdef class LinearCore(LearnerCore):
     cdef Status measure(self, const void *x, double *wx, double *xx) noexcept nogil
 
     @cython.final
-    cdef double weight_of_constant(self) noexcept nogil
-
-    @cython.final
     cdef Status move(self, double step, const void *x, double xx, double weight) noexcept nogil
 
     @cython.final

@@ -7,7 +7,7 @@ Bytes: 40 + (D + 1) s. Time: O(D).
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from edgesvm.core.linalg cimport any_dot, axpby, dot_square, real
+from edgesvm.core.linalg cimport any_dot, axpby, dot_square, entry, real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
@@ -34,14 +34,9 @@ cdef class LinearCore(LearnerCore):
         if not isfinite(xx[0]):
             return NOT_FINITE
         if self.intercept:
-            wx[0] += self.weight_of_constant()
+            wx[0] += entry(self.is_float32, self.w, self.n_features)
             xx[0] += 1.0
         return UNCHANGED
-
-    cdef double weight_of_constant(self) noexcept nogil:
-        if self.is_float32:
-            return (<const float *> self.w)[self.n_features]
-        return (<const double *> self.w)[self.n_features]
 
     cdef Status move(self, double step, const void *x, double xx, double weight) noexcept nogil:
         """w += step x, unless w would become too long."""
