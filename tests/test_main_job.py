@@ -211,8 +211,10 @@ def test_after_disconnects_it_comes_back_and_learns_nothing_twice(tmp_path):
     assert report.faults["disconnect"] > 0
     assert counts["disconnects"] == counts["reconnects"] == report.faults["disconnect"]
     assert counts["duplicate"] == report.faults["duplicate"]
-    assert counts["taken"] + counts["missing"] == len(X)
-    assert load(save).n_seen_ == counts["learned"] == counts["taken"] > len(X) // 2
+    # A node that streams on during a handshake can fill the ring of a host that is kept waiting.
+    assert counts["taken"] + counts["missing"] + counts["ring_dropped"] == len(X)
+    assert counts["missing"] <= report.frames_lost
+    assert load(save).n_seen_ == counts["learned"] == counts["taken"] > 0
 
 
 # Ends.
