@@ -10,6 +10,7 @@ from edgesvm import (
     AdaGradSVM,
     Chain,
     CorruptModelError,
+    KernelNovelty,
     MemoryBudgetError,
     OneVsOne,
     Standardized,
@@ -58,6 +59,24 @@ def by_hand(learner, label, X, y, classes):
             counts = [inside.count(one) for one in classes]
             learner.learn_one(row, classes[int(np.argmax(counts))])
     return answers, learner
+
+
+def test_a_learner_without_labels_learns_every_window():
+    X, y = tones(3000)
+    learner = KernelNovelty(max_vectors=8, warm_up=20)
+    for kind in (Chain, InPython):
+        chain = kind(windows=WINDOWS, learner=learner).allocate(2)
+        answers = [chain.push(x, one) for x, one in zip(X, y, strict=True)]
+        alone = KernelNovelty(max_vectors=8, warm_up=20).allocate(len(WINDOWS.names(2)))
+        rows = WindowFeatures(**vars_of(WINDOWS)).allocate(2).push_many(X)
+        expected = []
+        for row in rows:
+            expected.append(alone.predict_with_score(row) if alone.n_seen_ else (None, 0.0))
+            alone.learn_one(row)
+        told = [answer for answer in answers if answer is not None]
+        assert [label for label, _ in told] == [label for label, _ in expected]
+        assert chain.learner_.n_seen_ == len(rows) == chain.windows_.n_rows_
+        np.testing.assert_allclose([s for _, s in told], [s for _, s in expected], atol=2e-4)
 
 
 def vars_of(windows):

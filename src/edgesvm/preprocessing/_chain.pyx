@@ -19,6 +19,9 @@ from edgesvm.errors import CorruptModelError, refusal
 cnp.import_array()
 
 
+cdef int NORMAL = 1      # class index of a window without a label, where there are no labels
+
+
 cdef class ChainCore:
     """Votes on `votes` (n_windows, n_classes), int64, between two cores.
 
@@ -49,6 +52,8 @@ cdef class ChainCore:
     def push(self, x, y):
         cdef cnp.ndarray row
         cdef int slot = -1
+        if self.learner.one_class:
+            y = None
         self.windows.guard.begin()
         try:
             if y is not None:
@@ -73,7 +78,10 @@ cdef class ChainCore:
         if not is_complete:
             return None
         answer = self.answer(self.windows.row) if self.learner.n_learned() else NOTHING
-        winner = slot if self.last else self.winner(at)
+        if self.learner.one_class:
+            winner = NORMAL
+        else:
+            winner = slot if self.last else self.winner(at)
         if winner >= 0:
             self.learn(self.windows.row, self.labels.values[winner])
         return answer

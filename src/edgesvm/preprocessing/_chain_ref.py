@@ -10,6 +10,9 @@ from edgesvm.errors import refusal
 from edgesvm.preprocessing._window_features import LARGEST
 
 
+NORMAL = 1  # class index of a window without a label, where there are no labels
+
+
 class ChainCoreRef:
     def __init__(self, votes, windows, learner, last, owner):
         self.votes, self.windows, self.learner = votes, windows, learner
@@ -17,6 +20,8 @@ class ChainCoreRef:
 
     def push(self, x, y):
         windows, labels = self.windows, self.learner.labels
+        one_class = self.learner.one_class
+        y = None if one_class else y
         slot = -1 if y is None else labels.slot_of(y)
         row = as_floats(x, windows.dtype, 1, windows.n_channels, self.owner)
         is_unknown = y is not None and slot < 0
@@ -41,6 +46,7 @@ class ChainCoreRef:
         is_fitted = self.learner.views["n_per_class"].any()
         answer = self.learner.predict_with_score(windows.row) if is_fitted else (None, 0.0)
         winner = slot if self.last else self.winner(self.votes[ended])
+        winner = NORMAL if one_class else winner
         if winner >= 0:
             self.learner.learn_one(windows.row, labels.in_slots[winner])
         return answer

@@ -40,7 +40,8 @@ class Chain:
     windows : WindowFeatures, default WindowFeatures()
         Only its parameters are used.
     learner : Learner, default Standardized()
-        Of the same dtype. Only its parameters are used.
+        Of the same dtype. Only its parameters are used. One that learns without labels, such as
+        `KernelNovelty`, learns every window, and labels are ignored.
     label : {"majority", "last"}, default "majority"
         Whose label is that of a window: the one that most of its labelled samples have (of several
         the one that was seen first in the stream), or its last sample's. A window without it is
