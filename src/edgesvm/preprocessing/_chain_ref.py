@@ -9,7 +9,6 @@ from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 from edgesvm.preprocessing._window_features import LARGEST
 
-
 NORMAL = 1  # class index of a window without a label, where there are no labels
 
 
