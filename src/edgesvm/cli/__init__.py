@@ -37,6 +37,7 @@ COMMANDS = {
     "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
     "simulate": ("edgesvm.cli.simulate", "run a simulated sensor and `run` together"),
     "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
+    "watch": ("edgesvm.cli.watch", "learn what is normal without labels, then raise alarms"),
     "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
     "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),

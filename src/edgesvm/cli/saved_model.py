@@ -57,8 +57,8 @@ def claimed_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
 
 
 def loaded(
-    options: argparse.Namespace, checkpoint: Checkpoint | None
-) -> tuple[Learner | None, str | None]:
+    options: argparse.Namespace, checkpoint: Checkpoint | None, *, labels: bool = True
+) -> tuple[Any, str | None]:
     """The model of the checkpoint, else of the snapshot, and its file; None if there is none.
 
     Raises

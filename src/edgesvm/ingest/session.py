@@ -403,7 +403,7 @@ class Link(ABC):
             Class index, -32768 to 32767.
         score : float
         flags : int
-            Sum of ABSTAIN 1, TRAINED 2, REJECTED 4.
+            Sum of ABSTAIN 1, TRAINED 2, REJECTED 4, ALARM 8.
 
         Returns
         -------
@@ -420,8 +420,8 @@ class Link(ABC):
         """
         if not -0x8000 <= label <= 0x7FFF or label != int(label):
             raise ValueError(f"label={label} must be an integer, -32768 to 32767")
-        if not 0 <= flags <= 7:
-            raise ValueError(f"flags={flags} must be 0 to 7")
+        if not 0 <= flags <= 15:
+            raise ValueError(f"flags={flags} must be 0 to 15")
         queued = self._port is not None and self._queue_prediction(
             sequence, int(label), score, flags
         )

@@ -183,17 +183,17 @@ class Chain:
         self, arena: Arena, votes: np.ndarray, windows: WindowFeatures, learner: Learner
     ) -> None:
         self.windows_, self.learner_ = windows, learner
-        self._arena, self._described = arena, self._description()
+        self._arena, self._label = arena, self.label
         self._core = of_engine(self._compiled, self._engine)(
             votes, windows._core, learner._allocated, self.label == "last", type(self).__name__
         )
 
-    def _description(self) -> dict[str, Any]:
+    def _described(self) -> dict[str, Any]:
         windows, learner = self.windows_, self.learner_
         return {
             "windows": Wrapped(type(windows).__name__, windows._params),
-            "learner": learner._described(learner.get_params(deep=False)),
-            "label": self.label,
+            "learner": learner._described(learner._held_state.params),
+            "label": self._label,
         }
 
     @property
@@ -309,7 +309,7 @@ class Chain:
         labels = self.learner_._allocated.labels
         n_channels = self.windows_._core.n_channels
         name = type(self).__name__
-        return Snapshot(name, self._described, n_channels, labels.in_slots, labels.closed, memory)
+        return Snapshot(name, self._described(), n_channels, labels.in_slots, labels.closed, memory)
 
     def __getstate__(self) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in ("windows", "learner", "label")}

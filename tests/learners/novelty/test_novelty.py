@@ -1,11 +1,13 @@
 """What is strange, and from where on: scores against their formulas, the threshold against its
 rate."""
 
+import copy
+
 import numpy as np
 import pytest
 from each import each
 
-from edgesvm import GaussianNovelty, KernelNovelty, alarm_rate_of
+from edgesvm import GaussianNovelty, KernelNovelty, NotFittedError, alarm_rate_of
 from edgesvm.learners.novelty.constants import SETTLED
 
 KINDS = [
@@ -16,13 +18,19 @@ KINDS = [
 
 
 def scaled(X):
-    """Each row by the statistics up to and including it, clipped at 8; and the last statistics."""
+    """Each row by the statistics up to and including it, cut at 8; and the last statistics."""
     counts = np.arange(1, len(X) + 1)[:, None]
     mean = X.cumsum(0) / counts
     spread = np.array([((X[:n] - X[:n].mean(0)) ** 2).mean(0) for n in range(1, len(X) + 1)])
     with np.errstate(invalid="ignore", divide="ignore"):
         Z = np.clip((X - mean) / np.sqrt(spread), -8, 8)
     return Z, mean[-1], np.sqrt(spread[-1])
+
+
+def bent(z):
+    """Deviations as they are scored: beyond 8 the logarithm goes on."""
+    with np.errstate(divide="ignore"):
+        return np.where(np.abs(z) <= 8, z, np.sign(z) * (8 + np.log(np.abs(z) / 8)))
 
 
 def machine(n, seed=0, d=4):
@@ -38,7 +46,7 @@ def test_a_gaussian_scores_the_mahalanobis_distance(covariance):
     learner = GaussianNovelty(covariance=covariance, dtype="float64", learn="all").partial_fit(X)
     Z, mean, deviation = scaled(X)
     A = np.eye(4) + Z[SETTLED:].T @ Z[SETTLED:] if covariance == "full" else 291 * np.eye(4)
-    z = np.clip((new - mean) / deviation, -8, 8)
+    z = bent((new - mean) / deviation)
     square = 291 * np.einsum("ij,jk,ik->i", z, np.linalg.inv(A), z)
     np.testing.assert_allclose(learner.mean_, mean)
     np.testing.assert_allclose(learner.scale_, deviation)
@@ -56,7 +64,7 @@ def test_a_kernel_scores_the_distance_to_the_span_of_its_centres(n):
     def kernel(a, b):
         return np.exp(-0.4 * ((a[:, None] - b[None]) ** 2).sum(2))
 
-    k = kernel(np.clip((new - mean) / deviation, -8, 8), C)
+    k = kernel(bent((new - mean) / deviation), C)
     inverse = np.linalg.inv(kernel(C, C) + 0.02 * np.eye(len(C)))
     e = np.einsum("ij,jk,ik->i", k, inverse, k)
     np.testing.assert_allclose(learner.score_samples(new), np.log(e), rtol=1e-7, atol=1e-9)
@@ -159,7 +167,7 @@ def test_the_shares_of_a_gaussian_are_what_the_distance_loses_without_a_feature(
         return z[held] @ np.linalg.inv(A[np.ix_(held, held)]) @ z[held]
 
     for x in new:
-        z = np.clip((x - mean) / deviation, -8, 8)
+        z = bent((x - mean) / deviation)
         lost = [
             distance(z, [*range(4)]) - distance(z, [*range(j), *range(j + 1, 4)]) for j in range(4)
         ]
@@ -172,7 +180,7 @@ def test_the_shares_of_a_kernel_are_what_the_score_loses_where_a_feature_is_as_e
     learner = KernelNovelty(max_vectors=25, dtype="float64", learn="all").partial_fit(X)
     C, n = learner.centres_, learner.counts_
     for x in new:
-        z, lost = (x - learner.mean_) / learner.scale_, []
+        z, lost = bent((x - learner.mean_) / learner.scale_), []
         for j in range(4):
             others = np.delete(z - C, j, axis=1)
             weight = n * np.exp(-0.75 * (others**2).sum(axis=1))
@@ -245,3 +253,41 @@ def test_alarms_in_a_time_are_a_share_of_the_samples(text, rate, share):
 def test_an_alarm_rate_that_cannot_be(text, rate, words):
     with pytest.raises(ValueError, match=words):
         alarm_rate_of(text, rate)
+
+
+def test_a_fault_that_lasts_stays_an_alarm_and_is_not_learned():
+    """However rare alarms are to be: they lift the threshold once, when they are over."""
+    X = np.random.default_rng(4).standard_normal((1500, 3))
+    X[1000:1200, 1] += 30
+    for kind in (GaussianNovelty, KernelNovelty):
+        for engine in ("compiled", "reference"):
+            learner = type("Tried", (kind,), {"_engine": engine})(warm_up=500, alarm_rate=1e-6)
+            before = learner.partial_fit(X[:1000]).offset_, learner.n_alarms_
+            learned = [learner.learn_one(x) for x in X[1000:1200]]
+            assert not any(learned) and learner.n_alarms_ == before[1] + 200
+            assert learner.offset_ == before[0]
+            learner.learn_one(X[1200])
+            assert learner.offset_ < before[0] and learner.n_alarms_ == before[1] + 200
+            np.testing.assert_allclose(learner.mean_, X[:1000].mean(0), atol=0.01)
+
+
+def test_what_is_stranger_scores_more_however_strange():
+    X = machine(400)
+    for learner in (GaussianNovelty(), GaussianNovelty(covariance="diagonal")):
+        learner.partial_fit(X)
+        far = [learner.mean_ + [0, 0, step * learner.scale_[2], 0] for step in 10.0 ** np.arange(9)]
+        assert (np.diff([learner.score_one(x) for x in far]) > 0).all()
+
+
+def test_a_warm_up_is_ended_by_hand():
+    X = np.random.default_rng(5).standard_normal((600, 3))
+    X[200:210] += 20
+    learner = GaussianNovelty(warm_up=10_000, alarm_rate=1e-4)
+    with pytest.raises(NotFittedError):
+        learner.end_warm_up()
+    learner.partial_fit(X[:500])
+    assert learner.n_alarms_ == 0
+    learner.end_warm_up()
+    assert learner.warm_up == 500
+    for one in (learner, copy.deepcopy(learner)):
+        assert not one.learn_one(X[3] + 60) and one.learn_one(X[501]) and one.n_alarms_ == 1

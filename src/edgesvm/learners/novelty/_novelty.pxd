@@ -12,12 +12,13 @@ cdef struct Tail:           # of the scores; see `threshold_now`
     double excess           # less FIRST_EXCESS
     double n_above
     double shift
+    double held             # first score of the alarm that is on
 
 
 cdef class NoveltyCore(LearnerCore):
     cdef double rate        # of false alarms
     cdef double log_ratio   # log(ABOVE / rate)
-    cdef int64_t warm_up
+    cdef public int64_t warm_up     # samples learned whatever they score
     cdef bint learns_all
     cdef int64_t until      # samples learned before nothing is any more; 0: no end
     cdef double *mean       # (n_features,)
@@ -37,6 +38,7 @@ cdef class NoveltyCore(LearnerCore):
     # out[j], (n_features,): how much less strange with feature j as the others say; some < 0 is 0
     cdef void drops(self, double *out) noexcept nogil
 
+    cdef void follow_unless_held(self, double score, bint alarm) noexcept nogil
     cdef bint is_frozen(self) noexcept nogil
     cdef Status shares(self, const void *x, double *out) noexcept nogil
     cdef int64_t n_kept(self) noexcept nogil
@@ -46,5 +48,5 @@ cdef class NoveltyCore(LearnerCore):
     cdef void follow(self, double score) noexcept nogil
     cdef bint can_keep(self, const void *x) noexcept nogil
     cdef void keep(self, const void *x) noexcept nogil
-    cdef void scale(self, const void *x, int64_t n) noexcept nogil
+    cdef void scale(self, const void *x, int64_t n, bint bends) noexcept nogil
     cdef void wipe(self) noexcept nogil

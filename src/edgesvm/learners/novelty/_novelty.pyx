@@ -1,8 +1,9 @@
 """What all novelty learners do, compiled: scale, score, hold the score against a threshold, learn.
 
 **Scales.** Mean and spread of each feature follow Welford's recurrence over the samples learned.
-Scaled is min(max((x - mean) / deviation, -8), 8); a feature that never varied, and now does, is 8
-away.
+Scaled is z = (x - mean) / deviation, cut at -8 and 8 to be learned. To be scored it goes on slowly,
+as 8 + log(z / 8): one wild feature does not outweigh all others, and what is stranger still scores
+more. A feature that never varied, and now does, is 8 away.
 
 **The threshold** is a quantile that is rarely reached, so it is found in three steps. `mean` and
 `variance` of the scores weigh sample t by t. The level that a tenth is above, and the threshold:
@@ -15,14 +16,14 @@ both by what was in fact above, with steps that end (Robbins & Monro 1951):
 
     d += 2 (above - 0.1) / (density (n + 20)),    c += 2 (alarm / rate - 1) / (n + 1 / rate)
 
-**What alarms is not learned**, and an alarm that follows an alarm does not move the threshold: a
-fault that lasts counts once. After `until` samples learned, all stands still.
+**What alarms is not learned**, and moves the threshold only when a sample is normal again; alarms in
+a row count as one, the first. After `until` samples learned, all stands still.
 
-Bytes: 16 D + D s + 88, s the dtype's size, and the scratch of a subclass.
+Bytes: 16 D + D s + 96, s the dtype's size, and the scratch of a subclass.
 """
 
 cimport numpy as cnp
-from libc.math cimport copysign, fmax, fmin, isfinite, sqrt
+from libc.math cimport copysign, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -52,6 +53,17 @@ from edgesvm.learners.novelty.constants import (
     SETTLED,
     Z_ABOVE,
 )
+
+
+cdef double bent(double far) noexcept nogil:
+    """far up to CLIP, from there on CLIP + log(far / CLIP)"""
+    if fabs(far) <= CLIP:
+        return far
+    return copysign(CLIP + log_(fmin(fabs(far), 1e300) / CLIP), far)
+
+
+cdef double cut(double far) noexcept nogil:
+    return fmin(fmax(far, -CLIP), CLIP)
 
 
 cdef class NoveltyCore(LearnerCore):
@@ -109,18 +121,17 @@ cdef class NoveltyCore(LearnerCore):
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
-        self.scale(x, self.n_kept())
+        self.scale(x, self.n_kept(), True)
         score = self.score()
         alarm = self.n_kept() >= self.warm_up and score > self.threshold_now()
-        if self.n_kept() >= SETTLED and not frozen and (
-                self.learns_all or not (alarm and self.alarmed[0])):
-            self.follow(score)
+        if self.n_kept() >= SETTLED and not frozen:
+            self.follow_unless_held(score, alarm)
         self.alarmed[0] = alarm
         self.n_alarms[0] += alarm
         if not frozen and (self.learns_all or not alarm):
             self.keep(x)
             if self.n_kept() >= SETTLED:
-                self.scale(x, self.n_kept() + 1)
+                self.scale(x, self.n_kept() + 1, False)
                 self.learn_scaled()
             status = CHANGED
         self.wipe()
@@ -146,15 +157,15 @@ cdef class NoveltyCore(LearnerCore):
             welford(entry(self.is_float32, x, j), share, self.mean[j], self.spread[j],
                     self.mean + j, self.spread + j)
 
-    cdef void scale(self, const void *x, int64_t n) noexcept nogil:
-        """scaled = min(max((x - mean) / deviation, -CLIP), CLIP), by the n samples kept"""
+    cdef void scale(self, const void *x, int64_t n, bint bends) noexcept nogil:
+        """scaled = (x - mean) / deviation, by the n samples kept: bent beyond CLIP, or cut there"""
         cdef int64_t j
         cdef double far, variance, share = 1.0 / n if n else 0.0
         for j in range(self.n_features):
             far = entry(self.is_float32, x, j) - self.mean[j]
             variance = self.spread[j] * share
             if variance > 0.0:
-                far = fmin(fmax(far / sqrt(variance), -CLIP), CLIP)
+                far = bent(far / sqrt(variance)) if bends else cut(far / sqrt(variance))
             elif far != 0.0:
                 far = copysign(CLIP, far)
             put(self.is_float32, self.scaled, j, far)
@@ -172,6 +183,18 @@ cdef class NoveltyCore(LearnerCore):
     cdef double threshold_now(self) noexcept nogil:
         cdef double scale = sqrt(self.tail.variance) * (FIRST_EXCESS + self.tail.excess)
         return self.level_now() + scale * (self.log_ratio + self.tail.shift)
+
+    cdef void follow_unless_held(self, double score, bint alarm) noexcept nogil:
+        """Learn one more score; that of an alarm once the alarm is over, so that a fault does not
+        lift the threshold above itself."""
+        if alarm and not self.learns_all:
+            if not self.alarmed[0]:
+                self.tail.held = score
+            return
+        if self.alarmed[0] and not self.learns_all:
+            self.follow(self.tail.held)
+            self.tail.held = 0.0
+        self.follow(score)
 
     cdef void follow(self, double score) noexcept nogil:
         """Learn one more score."""
@@ -205,7 +228,7 @@ cdef class NoveltyCore(LearnerCore):
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
             return NOT_FINITE
-        self.scale(x, self.n_kept())
+        self.scale(x, self.n_kept(), True)
         value[0] = self.threshold_now() - self.score()
         self.wipe()
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
@@ -230,7 +253,7 @@ cdef class NoveltyCore(LearnerCore):
         cdef double total = 0.0
         if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
             return NOT_FINITE
-        self.scale(x, self.n_kept())
+        self.scale(x, self.n_kept(), True)
         self.drops(out)
         self.wipe()
         for j in range(self.n_features):
@@ -256,6 +279,8 @@ cdef class NoveltyCore(LearnerCore):
             raise CorruptModelError("the snapshot has a negative sum of squared deviations")
         if self.tail.variance < 0 or not 0 <= self.tail.n_above <= scored:
             raise CorruptModelError("the snapshot's tail of the scores is inconsistent")
+        if self.tail.held and not self.alarmed[0]:
+            raise CorruptModelError("the snapshot holds the score of an alarm that is over")
         if self.tail.excess < -FIRST_EXCESS or not isfinite(self.threshold_now()):
             raise CorruptModelError("the snapshot's threshold is not one of any scores")
         for name in ("scaled", "scratch"):

@@ -20,7 +20,7 @@ from edgesvm.learners.novelty.constants import (
     Z_ABOVE,
 )
 
-MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT = range(6)  # of the array "tail"
+MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT, HELD = range(7)  # of the array "tail"
 
 
 class NoveltyCoreRef(ReferenceCore):
@@ -59,11 +59,10 @@ class NoveltyCoreRef(ReferenceCore):
         if not np.isfinite(x @ x) or not np.isfinite(v["spread"] + (x64 - v["mean"]) ** 2).all():
             return Status.NOT_FINITE
         frozen = 0 < self.until <= self.n_kept
-        score = self.score(self.scaled(x64, self.n_kept))
+        score = self.score(self.bent(x64))
         alarm = self.n_kept >= self.warm_up and score > self.threshold
-        counts = self.learns_all or not (alarm and v["alarmed"])
-        if self.n_kept >= SETTLED and counts and not frozen:
-            self.follow(score)
+        if self.n_kept >= SETTLED and not frozen:
+            self.follow_unless_held(score, alarm)
         v["alarmed"][...] = alarm
         v["n_alarms"][...] += alarm
         if frozen or (alarm and not self.learns_all):
@@ -76,12 +75,21 @@ class NoveltyCoreRef(ReferenceCore):
         return Status.CHANGED
 
     def scaled(self, x, n):
-        """The sample in deviations of the n kept, in the learner's dtype."""
+        """The sample in deviations of the n kept, cut at CLIP, in the learner's dtype."""
         far = x - self.views["mean"]
         deviation = np.sqrt(self.views["spread"] / max(n, 1))
         there = deviation > 0
         inside = np.divide(far, deviation, out=np.zeros(len(far)), where=there)
         return np.where(there, inside.clip(-CLIP, CLIP), CLIP * np.sign(far)).astype(self.dtype)
+
+    def bent(self, x):
+        """`scaled` to be scored: beyond CLIP the logarithm goes on."""
+        cut = self.scaled(x, self.n_kept)
+        deviation = np.sqrt(self.views["spread"] / max(self.n_kept, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = np.abs(x - self.views["mean"]) / deviation
+            bent = np.sign(cut) * (CLIP + np.log(np.minimum(far, 1e300) / CLIP))
+        return np.where((deviation > 0) & (far > CLIP), bent, cut).astype(self.dtype)
 
     @property
     def threshold(self):
@@ -93,6 +101,16 @@ class NoveltyCoreRef(ReferenceCore):
     def level(self):
         t = self.views["tail"]
         return t[MEAN] + np.sqrt(t[VARIANCE]) * (Z_ABOVE + t[LEVEL])
+
+    def follow_unless_held(self, score, alarm):
+        t, alarmed = self.views["tail"], self.views["alarmed"]
+        if alarm and not self.learns_all:
+            t[HELD] = t[HELD] if alarmed else score
+            return
+        if alarmed and not self.learns_all:
+            self.follow(t[HELD])
+            t[HELD] = 0
+        self.follow(score)
 
     def follow(self, score):
         t, n = self.views["tail"], int(self.views["n_scored"])
@@ -113,7 +131,7 @@ class NoveltyCoreRef(ReferenceCore):
     def decide(self, x):
         if not np.isfinite(x @ x):
             return np.nan
-        return self.threshold - self.score(self.scaled(x.astype(float), self.n_kept))
+        return self.threshold - self.score(self.bent(x.astype(float)))
 
     def shares_one(self, x, out=None):
         self.check_fitted()
@@ -122,7 +140,7 @@ class NoveltyCoreRef(ReferenceCore):
             raise refusal(
                 Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, self.labels.in_slots
             )
-        drops = np.maximum(self.drops(self.scaled(x.astype(float), self.n_kept)), 0)
+        drops = np.maximum(self.drops(self.bent(x.astype(float))), 0)
         shares = drops / drops.sum() if drops.any() else np.full(len(x), 1 / len(x))
         if out is None:
             return shares

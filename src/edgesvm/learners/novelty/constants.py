@@ -1,6 +1,6 @@
 """Numbers that both cores of the novelty learners share."""
 
-CLIP = 8.0  # deviations: a feature that is farther out says no more
+CLIP = 8.0  # deviations: a feature that is farther out says little more
 SETTLED = 10  # samples that only the scales learn
 LEAST_UNTIL = 2 * SETTLED
 TINY = 1e-300

@@ -46,8 +46,9 @@ class GaussianNovelty(NoveltyLearner):
     Notes
     -----
     ``score_one`` is log(0.001 + d^2 / n_features), d the Mahalanobis distance of a sample whose
-    features are scaled by their running mean and deviation and clipped at 8: some 0 for normal
-    samples. The covariance is that of the scaled samples and one more with the identity.
+    features are scaled by their running mean and deviation: some 0 for normal samples. What is z > 8
+    deviations away counts as 8 + log(z / 8), so that one wild feature does not outweigh all
+    others. The covariance is that of the scaled samples, cut at 8, and one more with the identity.
 
     ``shares_one``: feature j counts by (A^-1 z)_j^2 / (A^-1)_jj, A the covariance and z the scaled
     sample; d^2 is less by that where z_j is what the others lead one to expect. One feature that is
@@ -55,10 +56,10 @@ class GaussianNovelty(NoveltyLearner):
     diagonal that is z_j^2. Time: O(n_features^3), or O(n_features) with a diagonal.
 
     The threshold is a level that a tenth of the scores is above, and an exponential tail from
-    there, both corrected by how many scores were above; six numbers in all. An alarm that follows
-    an alarm does not move it, so a fault that lasts counts once.
+    there, both corrected by how many scores were above; seven numbers in all. Alarms
+    in a row move it once, when they are over, so a fault does not lift it above itself.
 
-    Bytes: see ``plan``; 16 + 16 + 24 + 48 + n_features (16 + s), s = 4 or 8, and with the full
+    Bytes: see ``plan``; 16 + 16 + 24 + 56 + n_features (16 + s), s = 4 or 8, and with the full
     covariance 4 n_features (n_features + 1) + 24 n_features + 16, and padding. Time: O(n_features)
     per sample, with the full covariance O(n_features^2).
 

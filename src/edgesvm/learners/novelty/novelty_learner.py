@@ -70,7 +70,7 @@ class NoveltyLearner(Learner):
             ("n_scored", "i8", ()),
             ("n_alarms", "i8", ()),
             ("alarmed", "i8", ()),
-            ("tail", "f8", (6,)),
+            ("tail", "f8", (7,)),
             ("mean", "f8", (n_features,)),
             ("spread", "f8", (n_features,)),
             ("scaled", self.dtype, (n_features,)),
@@ -128,6 +128,19 @@ class NoveltyLearner(Learner):
             learned; the model does not change.
         """
         return Learner.learn_one(self, x, NORMAL)  # `super()` would allocate
+
+    def end_warm_up(self) -> None:
+        """End the warm-up now: from the next sample on, what alarms is an alarm and, with
+        learn="normal", is not learned. `warm_up` becomes the number of samples learned.
+
+        Raises
+        ------
+        NotFittedError
+            Nothing has been learned.
+        """
+        with self._guard:
+            core, params = self._fitted, self._held_state.params
+            core.warm_up = self.warm_up = params["warm_up"] = self.n_updates_
 
     def partial_fit(self: Self, X: Matrix, y: Any = None) -> Self:  # type: ignore[override]
         """Learn rows in order; equal to ``learn_one`` row by row, bit for bit.
