@@ -118,6 +118,20 @@ def test_a_fault_that_lasts_is_not_learned(learner):
 
 
 @each("learner", KINDS)
+def test_a_fault_of_which_half_looks_normal_is_not_learned(learner):
+    """After an alarm ten samples in a row must raise none before anything is learned."""
+    X, odd = machine(4000), machine(1, 2)[0] + 10 ** np.arange(4) * [30, 0, -30, 0]
+    learner = type(learner)(**learner.get_params()).partial_fit(X[:3000])
+    assert not learner.learn_one(odd)
+    offset, learned = learner.offset_, learner.n_updates_
+    for x in X[3000:3500]:
+        learner.learn_one(x), learner.learn_one(odd)
+    assert (learner.offset_, learner.n_updates_) == (offset, learned)
+    fine = X[3500:][learner.predict(X[3500:]) == 1]
+    assert [learner.learn_one(x) for x in fine[:12]] == 10 * [False] + 2 * [True]
+
+
+@each("learner", KINDS)
 def test_nothing_is_an_alarm_while_it_warms_up(learner):
     learner = type(learner)(**learner.get_params() | {"warm_up": 200})
     X = machine(200)

@@ -9,24 +9,30 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/novelty/_novelty.pyx",
             (
-                "self.learns_all or not (alarm and self.alarmed[0])",
-                "True",
+                "self.n_kept() >= SETTLED and not resting:\n            self.follow",
+                "self.n_kept() >= SETTLED and not self.is_frozen():\n            self.follow",
                 "a fault that lasts moves the threshold",
             ),
             (
-                "if not frozen and (self.learns_all or not alarm):",
-                "if not frozen:",
+                "if not resting and (self.learns_all or not alarm):",
+                "if not resting:",
                 "what alarms is learned",
             ),
             (
-                "if not frozen and (self.learns_all or not alarm):",
+                "if not resting and (self.learns_all or not alarm):",
                 "if self.learns_all or not alarm:",
                 "until N does not end",
             ),
             (
-                ">= SETTLED and not frozen and (",
-                ">= SETTLED and (",
+                ">= SETTLED and not resting:\n            self.follow",
+                ">= SETTLED and not (self.alarmed[0] and not self.learns_all):\n"
+                "            self.follow",
                 "the threshold of a frozen learner moves",
+            ),
+            (
+                "CALM if alarm else max(self.alarmed[0] - 1, 0)",
+                "1 if alarm else 0",
+                "a fault of which half looks normal is learned",
             ),
             (
                 "consistent = kept == min(n, self.until) and",

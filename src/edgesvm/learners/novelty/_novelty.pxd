@@ -28,7 +28,7 @@ cdef class NoveltyCore(LearnerCore):
     cdef Tail *tail
     cdef int64_t *n_scored  # samples that `tail` is of
     cdef int64_t *n_alarms
-    cdef int64_t *alarmed   # whether the last sample raised one
+    cdef int64_t *alarmed   # samples without an alarm that would end the last one
 
     # A subclass overrides these three; all read `scaled` and may use `scratch`.
     # How strange it is: a logarithm.

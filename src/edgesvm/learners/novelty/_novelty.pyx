@@ -15,8 +15,9 @@ both by what was in fact above, with steps that end (Robbins & Monro 1951):
 
     d += 2 (above - 0.1) / (density (n + 20)),    c += 2 (alarm / rate - 1) / (n + 1 / rate)
 
-**What alarms is not learned**, and an alarm that follows an alarm does not move the threshold: a
-fault that lasts counts once. After `until` samples learned, all stands still.
+**What alarms is not learned**, nor is anything until CALM samples in a row raise no alarm, and the
+threshold stands still too: a fault that lasts counts once, even where half its samples look normal.
+After `until` samples learned, all stands still for good.
 
 Bytes: 16 D + D s + 88, s the dtype's size, and the scratch of a subclass.
 """
@@ -39,11 +40,12 @@ from edgesvm.errors import CorruptModelError
 
 cnp.import_array()
 
-cdef int64_t SETTLED
+cdef int64_t CALM, SETTLED
 cdef double CLIP, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
 from edgesvm.learners.novelty.constants import (
     ABOVE,
     ALARMS_AFTER,
+    CALM,
     CLIP,
     DENSITY,
     EXCESS_AFTER,
@@ -105,19 +107,18 @@ cdef class NoveltyCore(LearnerCore):
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double score
-        cdef bint alarm, frozen = self.is_frozen()
+        cdef bint alarm, resting = self.is_frozen() or (self.alarmed[0] and not self.learns_all)
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
         self.scale(x, self.n_kept())
         score = self.score()
         alarm = self.n_kept() >= self.warm_up and score > self.threshold_now()
-        if self.n_kept() >= SETTLED and not frozen and (
-                self.learns_all or not (alarm and self.alarmed[0])):
+        if self.n_kept() >= SETTLED and not resting:
             self.follow(score)
-        self.alarmed[0] = alarm
+        self.alarmed[0] = CALM if alarm else max(self.alarmed[0] - 1, 0)
         self.n_alarms[0] += alarm
-        if not frozen and (self.learns_all or not alarm):
+        if not resting and (self.learns_all or not alarm):
             self.keep(x)
             if self.n_kept() >= SETTLED:
                 self.scale(x, self.n_kept() + 1)
@@ -249,8 +250,8 @@ cdef class NoveltyCore(LearnerCore):
         if self.until:
             consistent = kept == min(n, self.until) and alarms <= n - kept
         else:
-            consistent = kept + (0 if self.learns_all else alarms) == n
-        if not consistent or self.views["alarmed"] not in (0, 1):
+            consistent = kept == n if self.learns_all else kept + alarms <= n
+        if not (consistent and 0 <= self.alarmed[0] <= CALM):
             raise CorruptModelError("the snapshot's counts of alarms are inconsistent")
         if (self.views["spread"] < 0).any():
             raise CorruptModelError("the snapshot has a negative sum of squared deviations")

@@ -11,6 +11,7 @@ from edgesvm.errors import refusal
 from edgesvm.learners.novelty.constants import (
     ABOVE,
     ALARMS_AFTER,
+    CALM,
     CLIP,
     DENSITY,
     EXCESS_AFTER,
@@ -58,15 +59,14 @@ class NoveltyCoreRef(ReferenceCore):
         v, x64 = self.views, x.astype(float)
         if not np.isfinite(x @ x) or not np.isfinite(v["spread"] + (x64 - v["mean"]) ** 2).all():
             return Status.NOT_FINITE
-        frozen = 0 < self.until <= self.n_kept
+        resting = 0 < self.until <= self.n_kept or (v["alarmed"] > 0 and not self.learns_all)
         score = self.score(self.scaled(x64, self.n_kept))
         alarm = self.n_kept >= self.warm_up and score > self.threshold
-        counts = self.learns_all or not (alarm and v["alarmed"])
-        if self.n_kept >= SETTLED and counts and not frozen:
+        if self.n_kept >= SETTLED and not resting:
             self.follow(score)
-        v["alarmed"][...] = alarm
+        v["alarmed"][...] = CALM if alarm else max(int(v["alarmed"]) - 1, 0)
         v["n_alarms"][...] += alarm
-        if frozen or (alarm and not self.learns_all):
+        if resting or (alarm and not self.learns_all):
             return Status.UNCHANGED
         delta = x64 - v["mean"]
         v["mean"] += delta / (self.n_kept + 1)
