@@ -74,7 +74,7 @@ def test_learns_then_tells_what_is_strange_and_which_feature(kind):
     assert int(episode.shares.argmax()) == 1 and episode.shares[1] > 0.8
     # It ends with the fifth normal sample in a row, 42 samples after it began.
     assert episode.ended - episode.began == pytest.approx(42 / RATE, abs=0.05)
-    assert watcher.not_learned == watcher.strange >= 40
+    assert watcher.strange == 40 and watcher.not_learned == 40 + 10, "ten calm ones end it"
     assert node.scorer.received == 3000 and node.scorer.abstained == 1000
     assert node.scorer.alarms == 42, "the flag that lights a LED"
 
@@ -104,10 +104,10 @@ def test_learning_for_a_time_ends_by_the_clock_and_not_before_a_hundred_rows():
 
 def test_what_is_learned_while_watching():
     X = planted()
-    for options, learned in (({}, 2960), ({"learns": False}, 1000)):
+    for options, learned in (({}, 2950), ({"learns": False}, 1000)):
         model = GaussianNovelty(warm_up=1000, alarm_rate=1e-5)
         watcher, _, _ = watched(X, model, **options)
-        assert learned - 3 <= watcher.learned <= learned and model.n_updates_ == watcher.learned
+        assert watcher.learned == model.n_updates_ == learned
     watcher, _, _ = watched(X, GaussianNovelty(warm_up=1000, learn="all"))
     assert watcher.learned == 3000
 
@@ -134,9 +134,10 @@ def test_windows_of_raw_samples_and_the_number_of_the_last_sample():
     assert episode.ended is None and (episode.sequence - 99) % 50 == 0
     assert 16_000 < episode.sequence < 16_000 + 3 * 100
     names = watcher.windows.names()
-    assert "15-25" in names[int(episode.shares.argmax())] or "x0" in names[
-        int(episode.shares.argmax())
-    ]
+    assert (
+        "15-25" in names[int(episode.shares.argmax())]
+        or "x0" in names[int(episode.shares.argmax())]
+    )
 
 
 def test_a_window_with_a_gap_is_dropped_and_the_rest_equals_the_chain_by_hand():
@@ -153,7 +154,7 @@ def test_a_huge_value_is_refused_counted_and_breaks_the_window():
     X = spinning(2000)
     X[500, 0] = 1e20
     watcher, node, _ = watched(X, chain())
-    assert watcher.refused_value == 1 and watcher.counters()["windows_dropped"] == 2
+    assert watcher.refused_value == 1 and watcher.counters()["windows_dropped"] > 0
     assert node.scorer.rejected == 1
 
 

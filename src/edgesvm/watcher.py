@@ -56,8 +56,8 @@ class Episode:
 class Watcher:
     """Passes samples from a link to a learner without labels: first it learns, then it watches.
 
-    Every sample is accounted for: ``taken = rows + in_windows + late + refused_value``, and ``rows =
-    learned + not_learned``.
+    Every sample is accounted for: ``taken = rows + in_windows + late + refused_value``, and
+    ``rows = learned + not_learned``.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from edgesvm.budget import parse_bytes
 from edgesvm.cli import checkpoint_options, learner_options
 from edgesvm.cli.snapshots import of_file
-from edgesvm.learner import Learner, load
+from edgesvm.learner import load
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.exclusive import Claim
 from edgesvm.persist.folders import followed

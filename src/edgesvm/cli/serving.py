@@ -1,4 +1,4 @@
-"""What the commands that learn from a port have in common: opening it, and serving it to the end."""
+"""What the commands that learn from a port have in common: opening it, serving it to the end."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from edgesvm.ingest import Link
 from edgesvm.persist.checkpointing import Checkpointer
 
 
-def open_link(
-    options: argparse.Namespace, signals: Signals, service: Service, **more: Any
-) -> Link:
+def open_link(options: argparse.Namespace, signals: Signals, service: Service, **more: Any) -> Link:
     """Open the port; while it is gone later, the service manager is told. `more` as in
     `link_options.open_port`."""
 

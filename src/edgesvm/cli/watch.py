@@ -55,9 +55,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     link_options.add_port(command)
     link_options.add_to(command, auto=True, unlabelled=" column: a text line has features only")
-    command.add_argument(
-        "--answers", action="store_true", help="tell the node on a text link too"
-    )
+    command.add_argument("--answers", action="store_true", help="tell the node on a text link too")
     command.add_argument(
         "--ring",
         type=arguments.count,

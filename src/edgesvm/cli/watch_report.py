@@ -40,7 +40,9 @@ class Report:
     def opening(self, source: str | None) -> str:
         """The first line: what learns, in how many bytes, and where it came from."""
         w = self._watcher
-        origin = f", loaded from {source} after {w.learner.n_seen_:,} {self._row}s" if source else ""
+        origin = (
+            f", loaded from {source} after {w.learner.n_seen_:,} {self._row}s" if source else ""
+        )
         return (
             f"{w.model!r}{origin}: {format_bytes(w.model.nbytes)}; {len(self.names)} features per "
             f"{self._row}; link {format_bytes(w.link.nbytes)}"
@@ -115,7 +117,10 @@ class Report:
         w = self._watcher
         if (left := w.learning_left) is not None:
             assert w.learn_s is not None
-            done, text = 1 - left / w.learn_s, f"{_minutes(w.learn_s - left)} of {_minutes(w.learn_s)}"
+            done, text = (
+                1 - left / w.learn_s,
+                f"{_minutes(w.learn_s - left)} of {_minutes(w.learn_s)}",
+            )
         else:
             done = w.learner.n_updates_ / w.learner.warm_up
             text = f"{w.learner.n_updates_:,} of {w.learner.warm_up:,}"

@@ -57,8 +57,11 @@ def test_any_cutting_gives_the_same_bytes(form, dtype, engine):
     for other in (single, cut, fitted):
         assert bytes(other.arena) == bytes(whole.arena)
     assert sum(moved) == whole.n_updates_ and whole.n_seen_ == N
-    assert sum(moved) == {"normal": N - whole.n_alarms_, "all": N, "until 100": 100}[whole.learn]
-    assert whole.n_alarms_ > 0 or form == "kernel-all"
+    if whole.learn == "normal":
+        assert N - 11 * whole.n_alarms_ <= sum(moved) <= N - whole.n_alarms_
+    else:
+        assert sum(moved) == {"all": N, "until 100": 100}[whole.learn]
+    assert whole.n_alarms_ > 0 or form in ("kernel-all", "until")
 
 
 @each("form", FORMS)

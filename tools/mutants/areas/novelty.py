@@ -9,24 +9,39 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/novelty/_novelty.pyx",
             (
-                "self.learns_all or not (alarm and self.alarmed[0])",
-                "True",
+                "if self.learns_all or not (alarm or self.alarmed[0]):",
+                "if self.learns_all or alarm or not self.alarmed[0]:",
                 "a fault that lasts moves the threshold",
             ),
             (
-                "if not frozen and (self.learns_all or not alarm):",
-                "if not frozen:",
+                "            self.follow(self.tail.held)\n",
+                "",
+                "a false alarm does not move the threshold",
+            ),
+            (
+                "    return copysign(CLIP + log_(fmin(fabs(far), 1e300) / CLIP), far)",
+                "    return copysign(CLIP, far)",
+                "what is far away is all the same",
+            ),
+            (
+                "if not resting and (self.learns_all or not alarm):",
+                "if not resting:",
                 "what alarms is learned",
             ),
             (
-                "if not frozen and (self.learns_all or not alarm):",
+                "if not resting and (self.learns_all or not alarm):",
                 "if self.learns_all or not alarm:",
                 "until N does not end",
             ),
             (
-                ">= SETTLED and not frozen and (",
-                ">= SETTLED and (",
+                "if self.n_kept() >= SETTLED and not self.is_frozen():",
+                "if self.n_kept() >= SETTLED:",
                 "the threshold of a frozen learner moves",
+            ),
+            (
+                "CALM if alarm else max(self.alarmed[0] - 1, 0)",
+                "1 if alarm else 0",
+                "a fault of which half looks normal is learned",
             ),
             (
                 "consistent = kept == min(n, self.until) and",

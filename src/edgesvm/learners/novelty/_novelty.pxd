@@ -29,10 +29,10 @@ cdef class NoveltyCore(LearnerCore):
     cdef Tail *tail
     cdef int64_t *n_scored  # samples that `tail` is of
     cdef int64_t *n_alarms
-    cdef int64_t *alarmed   # whether the last sample raised one
+    cdef int64_t *alarmed   # samples without an alarm that would end the last one
 
     # A subclass overrides these three; all read `scaled` and may use `scratch`.
-    # How strange it is: a logarithm.
+    # How strange it is.
     cdef double score(self) noexcept nogil
     cdef void learn_scaled(self) noexcept nogil
     # out[j], (n_features,): how much less strange with feature j as the others say; some < 0 is 0

@@ -16,8 +16,12 @@ both by what was in fact above, with steps that end (Robbins & Monro 1951):
 
     d += 2 (above - 0.1) / (density (n + 20)),    c += 2 (alarm / rate - 1) / (n + 1 / rate)
 
-**What alarms is not learned**, and moves the threshold only when a sample is normal again; alarms in
-a row count as one, the first. After `until` samples learned, all stands still.
+with c at least -log(0.1 / rate): the threshold is no lower than the level.
+
+**What alarms is not learned**, nor is anything until CALM samples in a row raise no alarm. The
+threshold stands still too, and the first alarm moves it when the last is over: a fault that lasts
+counts once, even where half its samples look normal. After `until` samples learned, all stands
+still for good.
 
 Bytes: 16 D + D s + 96, s the dtype's size, and the scratch of a subclass.
 """
@@ -40,11 +44,12 @@ from edgesvm.errors import CorruptModelError
 
 cnp.import_array()
 
-cdef int64_t SETTLED
+cdef int64_t CALM, SETTLED
 cdef double CLIP, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
 from edgesvm.learners.novelty.constants import (
     ABOVE,
     ALARMS_AFTER,
+    CALM,
     CLIP,
     DENSITY,
     EXCESS_AFTER,
@@ -117,18 +122,18 @@ cdef class NoveltyCore(LearnerCore):
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double score
-        cdef bint alarm, frozen = self.is_frozen()
+        cdef bint alarm, resting = self.is_frozen() or (self.alarmed[0] and not self.learns_all)
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
         self.scale(x, self.n_kept(), True)
         score = self.score()
         alarm = self.n_kept() >= self.warm_up and score > self.threshold_now()
-        if self.n_kept() >= SETTLED and not frozen:
+        if self.n_kept() >= SETTLED and not self.is_frozen():
             self.follow_unless_held(score, alarm)
-        self.alarmed[0] = alarm
+        self.alarmed[0] = CALM if alarm else max(self.alarmed[0] - 1, 0)
         self.n_alarms[0] += alarm
-        if not frozen and (self.learns_all or not alarm):
+        if not resting and (self.learns_all or not alarm):
             self.keep(x)
             if self.n_kept() >= SETTLED:
                 self.scale(x, self.n_kept() + 1, False)
@@ -185,16 +190,15 @@ cdef class NoveltyCore(LearnerCore):
         return self.level_now() + scale * (self.log_ratio + self.tail.shift)
 
     cdef void follow_unless_held(self, double score, bint alarm) noexcept nogil:
-        """Learn one more score; that of an alarm once the alarm is over, so that a fault does not
+        """Learn one more score; of alarms the first, when they are over, so that a fault does not
         lift the threshold above itself."""
-        if alarm and not self.learns_all:
-            if not self.alarmed[0]:
-                self.tail.held = score
-            return
-        if self.alarmed[0] and not self.learns_all:
+        if self.learns_all or not (alarm or self.alarmed[0]):
+            self.follow(score)
+        elif alarm and not self.alarmed[0]:
+            self.tail.held = score
+        elif not alarm and self.alarmed[0] == 1:
             self.follow(self.tail.held)
             self.tail.held = 0.0
-        self.follow(score)
 
     cdef void follow(self, double score) noexcept nogil:
         """Learn one more score."""
@@ -204,6 +208,7 @@ cdef class NoveltyCore(LearnerCore):
         cdef bint above = score > level, alarm = score > self.threshold_now()
         if deviation > 0.0:
             t.shift += 2.0 * (alarm / self.rate - 1.0) / (n + ALARMS_AFTER / self.rate)
+            t.shift = fmax(t.shift, -self.log_ratio)
             t.level += 2.0 * (above - ABOVE) / (DENSITY * (n + LEVEL_AFTER))
             if above:
                 t.n_above += 1.0
@@ -272,8 +277,8 @@ cdef class NoveltyCore(LearnerCore):
         if self.until:
             consistent = kept == min(n, self.until) and alarms <= n - kept
         else:
-            consistent = kept + (0 if self.learns_all else alarms) == n
-        if not consistent or self.views["alarmed"] not in (0, 1):
+            consistent = kept == n if self.learns_all else kept + alarms <= n
+        if not (consistent and 0 <= self.alarmed[0] <= CALM):
             raise CorruptModelError("the snapshot's counts of alarms are inconsistent")
         if (self.views["spread"] < 0).any():
             raise CorruptModelError("the snapshot has a negative sum of squared deviations")

@@ -11,6 +11,7 @@ from edgesvm.errors import refusal
 from edgesvm.learners.novelty.constants import (
     ABOVE,
     ALARMS_AFTER,
+    CALM,
     CLIP,
     DENSITY,
     EXCESS_AFTER,
@@ -36,7 +37,7 @@ class NoveltyCoreRef(ReferenceCore):
         self.learns_all, self.until = learns_all, until
 
     def score(self, z):
-        """How strange a sample is, in deviations: a logarithm."""
+        """How strange a sample is, in deviations."""
         raise NotImplementedError
 
     def learn_scaled(self, z):
@@ -59,13 +60,14 @@ class NoveltyCoreRef(ReferenceCore):
         if not np.isfinite(x @ x) or not np.isfinite(v["spread"] + (x64 - v["mean"]) ** 2).all():
             return Status.NOT_FINITE
         frozen = 0 < self.until <= self.n_kept
+        resting = frozen or (v["alarmed"] > 0 and not self.learns_all)
         score = self.score(self.bent(x64))
         alarm = self.n_kept >= self.warm_up and score > self.threshold
         if self.n_kept >= SETTLED and not frozen:
             self.follow_unless_held(score, alarm)
-        v["alarmed"][...] = alarm
+        v["alarmed"][...] = CALM if alarm else max(int(v["alarmed"]) - 1, 0)
         v["n_alarms"][...] += alarm
-        if frozen or (alarm and not self.learns_all):
+        if resting or (alarm and not self.learns_all):
             return Status.UNCHANGED
         delta = x64 - v["mean"]
         v["mean"] += delta / (self.n_kept + 1)
@@ -103,14 +105,14 @@ class NoveltyCoreRef(ReferenceCore):
         return t[MEAN] + np.sqrt(t[VARIANCE]) * (Z_ABOVE + t[LEVEL])
 
     def follow_unless_held(self, score, alarm):
-        t, alarmed = self.views["tail"], self.views["alarmed"]
-        if alarm and not self.learns_all:
-            t[HELD] = t[HELD] if alarmed else score
-            return
-        if alarmed and not self.learns_all:
+        t, alarmed = self.views["tail"], int(self.views["alarmed"])
+        if self.learns_all or not (alarm or alarmed):
+            self.follow(score)
+        elif alarm and not alarmed:
+            t[HELD] = score
+        elif not alarm and alarmed == 1:
             self.follow(t[HELD])
             t[HELD] = 0
-        self.follow(score)
 
     def follow(self, score):
         t, n = self.views["tail"], int(self.views["n_scored"])
@@ -118,6 +120,7 @@ class NoveltyCoreRef(ReferenceCore):
         above, alarm = score > level, score > self.threshold
         if deviation > 0:
             t[SHIFT] += 2 * (alarm / self.rate - 1) / (n + ALARMS_AFTER / self.rate)
+            t[SHIFT] = max(t[SHIFT], -np.log(ABOVE / self.rate))
             t[LEVEL] += 2 * (above - ABOVE) / (DENSITY * (n + LEVEL_AFTER))
             if above:
                 t[N_ABOVE] += 1

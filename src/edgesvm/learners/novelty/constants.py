@@ -3,9 +3,8 @@
 CLIP = 8.0  # deviations: a feature that is farther out says little more
 SETTLED = 10  # samples that only the scales learn
 LEAST_UNTIL = 2 * SETTLED
+CALM = 10  # samples in a row without an alarm that end one
 TINY = 1e-300
-# Least squared distance per feature, so that the score of the mean itself is a number.
-LEAST_SQUARE = 1e-3
 
 # The threshold. Scores are held against a normal distribution's tenth from above, a place that many
 # samples settle; what lies above it has an exponential tail.

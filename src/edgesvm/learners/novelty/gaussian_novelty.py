@@ -28,9 +28,10 @@ class GaussianNovelty(NoveltyLearner):
     alarm_rate : float, default 1e-3
         Share of normal samples that may raise an alarm; 1e-9 to 0.05.
     learn : {"normal", "all", "until N"}, default "normal"
-        "normal": what alarms is not learned, so a fault does not become normal by lasting. "all":
-        everything is learned. "until 5000": the first 5000 samples are learned whatever they score,
-        and nothing after them; the threshold stands still too. N is from 20 to 2^30.
+        "normal": what alarms is not learned, nor is anything until ten samples in a row raise no
+        alarm, so a fault does not become normal by lasting. "all": everything is learned. "until
+        5000": the first 5000 samples are learned whatever they score, and nothing after them; the
+        threshold stands still too. N is from 20 to 2^30.
     warm_up : int, default 100
         Samples at the start that are learned whatever they score; with "until N" it is N.
     dtype : {"float32", "float64"}, default "float32"
@@ -45,8 +46,8 @@ class GaussianNovelty(NoveltyLearner):
 
     Notes
     -----
-    ``score_one`` is log(0.001 + d^2 / n_features), d the Mahalanobis distance of a sample whose
-    features are scaled by their running mean and deviation: some 0 for normal samples. What is z > 8
+    ``score_one`` is d / sqrt(n_features), d the Mahalanobis distance of a sample whose features
+    are scaled by their running mean and deviation: some 1 for normal samples. What is z > 8
     deviations away counts as 8 + log(z / 8), so that one wild feature does not outweigh all
     others. The covariance is that of the scaled samples, cut at 8, and one more with the identity.
 
@@ -56,8 +57,8 @@ class GaussianNovelty(NoveltyLearner):
     diagonal that is z_j^2. Time: O(n_features^3), or O(n_features) with a diagonal.
 
     The threshold is a level that a tenth of the scores is above, and an exponential tail from
-    there, both corrected by how many scores were above; seven numbers in all. Alarms
-    in a row move it once, when they are over, so a fault does not lift it above itself.
+    there, both corrected by how many scores were above; seven numbers in all. Where nothing is
+    learned after an alarm it does not move, and then the alarms count once.
 
     Bytes: see ``plan``; 16 + 16 + 24 + 56 + n_features (16 + s), s = 4 or 8, and with the full
     covariance 4 n_features (n_features + 1) + 24 n_features + 16, and padding. Time: O(n_features)

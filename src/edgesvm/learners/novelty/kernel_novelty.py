@@ -39,9 +39,10 @@ class KernelNovelty(NoveltyLearner):
     alarm_rate : float, default 1e-3
         Share of normal samples that may raise an alarm; 1e-9 to 0.05.
     learn : {"normal", "all", "until N"}, default "normal"
-        "normal": what alarms is not learned, so a fault does not become normal by lasting. "all":
-        everything is learned. "until 5000": the first 5000 samples are learned whatever they score,
-        and nothing after them; the threshold stands still too. N is from 20 to 2^30.
+        "normal": what alarms is not learned, nor is anything until ten samples in a row raise no
+        alarm, so a fault does not become normal by lasting. "all": everything is learned. "until
+        5000": the first 5000 samples are learned whatever they score, and nothing after them; the
+        threshold stands still too. N is from 20 to 2^30.
     warm_up : int, default 100
         Samples at the start that are learned whatever they score; with "until N" it is N.
     dtype : {"float32", "float64"}, default "float32"

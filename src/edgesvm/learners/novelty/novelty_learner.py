@@ -113,8 +113,8 @@ class NoveltyLearner(Learner):
 
     def learn_one(self, x: ArrayLike) -> bool:  # type: ignore[override]
         """Learn one sample, after its score has moved the threshold. Returns whether the model
-        changed: with learn="normal" what alarms is counted and not learned, and with
-        learn="until N" what comes after N samples.
+        changed: with learn="normal" what alarms, or follows an alarm, is counted and not learned,
+        and with learn="until N" what comes after N samples.
 
         Parameters
         ----------
