@@ -98,7 +98,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="learn each row only N rows later, as where labels come late; default 0",
     )
     command.add_argument(
-        "--window",
+        "--last",
         type=arguments.count,
         default=1000,
         metavar="N",
@@ -159,7 +159,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     learner = _learner(options, rows)
     loop = PredictThenLearn(
         learner,
-        options.window,
+        options.last,
         freeze_after=_freeze_after(options, rows),
         label_delay=options.label_delay,
     )

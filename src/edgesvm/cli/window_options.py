@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from edgesvm.cli import arguments
 from edgesvm.learner import Learner
@@ -122,3 +123,44 @@ def chain(
     label = getattr(options, "label_of", None) or "majority"
     whole = Chain(windows=cut, learner=learner, label=label)
     return whole.fitted_into(options.memory, n_channels, fixed=fixed)
+
+
+def contradicted(options: argparse.Namespace, model: Chain | Learner) -> list[tuple[str, str]]:
+    """The options given on the command line that `model`, which was loaded, does not have.
+
+    Returns
+    -------
+    list of (str, str)
+        What the model has, and the option as it was given.
+    """
+    found = []
+    for name in ("window", *OF_WINDOWS):
+        value = getattr(options, name, None)
+        if value is None:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        held = _held(model, name)
+        if held is None or not _same(model, name, value):
+            found.append(
+                (f"no {option}" if held is None else f"{option} {held}", f"{option} {value}")
+            )
+    return found
+
+
+def _held(model: Chain | Learner, name: str) -> object:
+    """The value of an option that `model` was made with; None if it has no windows."""
+    if not isinstance(model, Chain):
+        return None
+    return model.label if name == "label_of" else getattr(model.windows_, name)
+
+
+def _same(chain: Chain, name: str, value: object) -> bool:
+    """Whether this value of an option gives the windows that `chain` has."""
+    if name == "label_of":
+        return value == chain.label
+    held = chain.windows_
+    asked = replace(held, **{name: value})
+    return all(
+        getattr(asked, of) == getattr(held, of)
+        for of in ("window", "hop", "rate", "_bands", "_features")
+    )
