@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.core.status import Status
 from edgesvm.errors import SampleRefused
 from edgesvm.ingest import Link
 from edgesvm.ingest.wire import REJECTED
@@ -41,8 +42,10 @@ class WindowRunner(Runner):
     ----------
     taken : int
         Raw samples taken from the link.
-    pushed, late_samples, refused_samples, labels_refused, gaps : int
-        As `pushed`, `late`, `refused`, `unknown_label` and `gaps` of `InOrder`.
+    pushed, late_samples, refused_samples, gaps : int
+        As `pushed`, `late`, `refused` and `gaps` of `InOrder`.
+    labels_refused : int
+        Samples taken in without their label, for which the learner has no room.
     windows, windows_begun, windows_dropped, windows_open : int
         Windows completed; begun; dropped at a gap; and those that the next sample is in too.
     learned, unlabelled, refused_value, unknown_label, over_rate : int
@@ -64,9 +67,9 @@ class WindowRunner(Runner):
             )
         super().__init__(link, chain.learner_, **options)
         self._chain = chain
-        self._samples = InOrder(chain.window, self._gap)
+        self._samples = InOrder(self._window, self._gap)
         chain.gap()  # a window that was saved half full does not go on: what came since is unknown
-        self.windows = 0
+        self.windows = self.labels_refused = 0
         self._begun = self._run_from = 0
         self._dropped_before = chain.windows_.n_dropped_
 
@@ -97,7 +100,17 @@ class WindowRunner(Runner):
             return
         if window is not None:
             self.windows += 1
-            self._answer(*window, sequence, 1.0)
+            row, of_window = window
+            self._answer(row, of_window, sequence, 1.0)
+
+    def _window(self, x: np.ndarray, label: int | None) -> tuple[np.ndarray, Any] | None:
+        try:
+            return self._chain.window(x, label)
+        except SampleRefused as refused:
+            if refused.status != Status.UNKNOWN_LABEL:
+                raise
+            self.labels_refused += 1
+            return self._chain.window(x)
 
     def _gap(self) -> None:
         self._begun = self.windows_begun
@@ -115,10 +128,6 @@ class WindowRunner(Runner):
     @property
     def refused_samples(self) -> int:
         return self._samples.refused
-
-    @property
-    def labels_refused(self) -> int:
-        return self._samples.unknown_label
 
     @property
     def gaps(self) -> int:

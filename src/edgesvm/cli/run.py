@@ -143,19 +143,12 @@ def act(options: argparse.Namespace) -> int:
         model, source = _model(options, link, checkpoint)
         assert link.schema is not None  # open
         origin = f", loaded from {source} after {model.n_seen_:,} samples" if source else ""
-        raw = isinstance(model, Chain)
         status.say(
             f"{model!r}{origin}: {format_bytes(model.nbytes)}; "
-            f"{link.schema.n_features} {'channels' if raw else 'features'} per sample; "
+            f"{link.schema.n_features} features per sample; "
             f"link {format_bytes(link.nbytes)}"
         )
-        runner = (WindowRunner if raw else Runner)(
-            link,
-            model,
-            window=options.last,
-            answers=options.answers or isinstance(link, BinaryLink),
-            max_labels_per_second=options.max_labels_per_second,
-        )
+        runner = _runner(options, link, model)
         if options.set_rate is not None:
             link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.set_rate)))
         saver = checkpoint_options.saver(checkpoint, options, model, status.say)
@@ -231,6 +224,17 @@ def _model(
             f"the link has {n_features}; use --fresh to start over"
         )
     return model, source
+
+
+def _runner(options: argparse.Namespace, link: Link, model: Learner | Chain) -> Runner:
+    asked = {
+        "window": options.last,
+        "answers": options.answers or isinstance(link, BinaryLink),
+        "max_labels_per_second": options.max_labels_per_second,
+    }
+    if isinstance(model, Chain):
+        return WindowRunner(link, model, **asked)
+    return Runner(link, model, **asked)
 
 
 def _serve(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from typing import Any
 
 from edgesvm.cli import arguments
 from edgesvm.learner import Learner
@@ -75,7 +76,7 @@ def windows(
         for name in OF_WINDOWS:
             if (value := getattr(options, name, None)) is not None:
                 option = f"--{name.replace('_', '-')}"
-                raise ValueError(f"{option} {value}: is of windows of raw samples; give --window N")
+                raise ValueError(f"{option} {value} is for windows of raw samples: give --window N")
         return None
     return WindowFeatures(
         window=options.window,
@@ -139,22 +140,15 @@ def contradicted(options: argparse.Namespace, model: Chain | Learner) -> list[tu
         if value is None:
             continue
         option = f"--{name.replace('_', '-')}"
-        held = _held(model, name)
-        if held is None or not _same(model, name, value):
-            found.append(
-                (f"no {option}" if held is None else f"{option} {held}", f"{option} {value}")
-            )
+        if not isinstance(model, Chain):
+            found.append((f"no {option}", f"{option} {value}"))
+        elif not _same(model, name, value):
+            held = model.label if name == "label_of" else getattr(model.windows_, name)
+            found.append((f"{option} {held}", f"{option} {value}"))
     return found
 
 
-def _held(model: Chain | Learner, name: str) -> object:
-    """The value of an option that `model` was made with; None if it has no windows."""
-    if not isinstance(model, Chain):
-        return None
-    return model.label if name == "label_of" else getattr(model.windows_, name)
-
-
-def _same(chain: Chain, name: str, value: object) -> bool:
+def _same(chain: Chain, name: str, value: Any) -> bool:
     """Whether this value of an option gives the windows that `chain` has."""
     if name == "label_of":
         return value == chain.label

@@ -28,10 +28,8 @@ class InOrder:
     Attributes
     ----------
     pushed, late, refused : int
-        Samples taken in; left out, since a later one came first; refused for a value. Every sample
-        is one of these.
-    unknown_label : int
-        Samples taken in without their label, for which the learner has no room.
+        Samples taken in; left out, since a later one came first; refused. Every sample is one of
+        these.
     gaps : int
         Places where samples are missing, as in `Continuity`. A refused sample leaves one.
 
@@ -51,7 +49,7 @@ class InOrder:
     def __init__(self, push: Callable[..., Any], gap: Callable[[], None]) -> None:
         self._push, self._gap = push, gap
         self._continuity = Continuity()
-        self.pushed = self.refused = self.unknown_label = 0
+        self.pushed = self.refused = 0
 
     @property
     def late(self) -> int:
@@ -67,8 +65,9 @@ class InOrder:
         Raises
         ------
         SampleRefused
-            A value is NaN, infinite or too large; the windows that were open are dropped. Or the
-            learner refused the window that this sample completes.
+            A value is NaN, infinite or too large, or the learner has no room for its label; the
+            windows that were open are dropped. Or the learner refused the window that this sample
+            completes.
         """
         place = self._continuity.place(sequence)
         if place == "late":
@@ -78,14 +77,11 @@ class InOrder:
         try:
             found = self._push(x, y)
         except SampleRefused as refused:
-            if refused.status == Status.NOT_FINITE:
+            if refused.status in (Status.NOT_FINITE, Status.UNKNOWN_LABEL):
                 self._break()
-                raise
-            if refused.status != Status.UNKNOWN_LABEL:  # of the window; the sample was taken in
+            else:  # the window was refused, and the sample taken in
                 self.pushed += 1
-                raise
-            self.unknown_label += 1
-            found = self._push(x, None)
+            raise
         self.pushed += 1
         return found
 
