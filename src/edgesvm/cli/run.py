@@ -132,6 +132,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
+    window_options.check(options)
     status = StatusLine(quiet=options.quiet)
     service = Service()
     room = headroom.take()

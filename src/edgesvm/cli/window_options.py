@@ -54,6 +54,14 @@ def add_to(command: argparse.ArgumentParser, *, always: bool = False) -> None:
         )
 
 
+def check(options: argparse.Namespace) -> None:
+    """Raise ValueError if an option of windows is given without ``--window``."""
+    for name in OF_WINDOWS if options.window is None else ():
+        if (value := getattr(options, name, None)) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option} {value} is for windows of raw samples: give --window N")
+
+
 def windows(
     options: argparse.Namespace, period_us: float = 0, dtype: str = "float32"
 ) -> WindowFeatures | None:
@@ -70,13 +78,10 @@ def windows(
     Raises
     ------
     ValueError
-        An option of windows is given without ``--window``.
+        As `check` does.
     """
+    check(options)
     if options.window is None:
-        for name in OF_WINDOWS:
-            if (value := getattr(options, name, None)) is not None:
-                option = f"--{name.replace('_', '-')}"
-                raise ValueError(f"{option} {value} is for windows of raw samples: give --window N")
         return None
     return WindowFeatures(
         window=options.window,
