@@ -148,9 +148,16 @@ def contradicted(options: argparse.Namespace, model: Chain | Learner) -> list[tu
         if not isinstance(model, Chain):
             found.append((f"no {option}", f"{option} {value}"))
         elif not _same(model, name, value):
-            held = model.label if name == "label_of" else getattr(model.windows_, name)
-            found.append((f"{option} {held}", f"{option} {value}"))
+            found.append((f"{option} {_held(model, name)}", f"{option} {value}"))
     return found
+
+
+def _held(chain: Chain, name: str) -> object:
+    """The value of an option, as one would give it."""
+    windows = chain.windows_
+    if name == "bands":
+        return ",".join(f"{lo:g}-{hi:g}" for lo, hi in windows._bands)
+    return chain.label if name == "label_of" else getattr(windows, name)
 
 
 def _same(chain: Chain, name: str, value: Any) -> bool:
