@@ -85,12 +85,19 @@ def windows(
         return None
     return WindowFeatures(
         window=options.window,
-        hop=options.hop or max(options.window // 2, 1),
+        hop=hop(options),
         rate=options.rate or (1e6 / period_us if period_us else 1.0),
         bands=options.bands or "",
         features=options.features or "default",
         dtype=dtype,
     )
+
+
+def hop(options: argparse.Namespace) -> int:
+    """Raw samples from one row of the learner to the next; 1 without ``--window``."""
+    if options.window is None:
+        return 1
+    return options.hop or max(options.window // 2, 1)
 
 
 def chain(

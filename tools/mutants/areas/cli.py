@@ -42,6 +42,14 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/cli/saved_model.py",
+            (
+                "    if model.n_features_in_ != n_inputs:\n",
+                "    if False:\n",
+                "a model of another width is gone on with",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/cli/window_options.py",
             (
                 '            found.append((f"no {option}", f"{option} {value}"))\n',
@@ -81,11 +89,6 @@ AREA = Area(
         ),
         *mutants_of(
             "edgesvm/cli/run.py",
-            (
-                "    if model.n_features_in_ != n_features:\n",
-                "    if False:\n",
-                "a model of another width is gone on with",
-            ),
             (
                 '    if summary["broken_identities"]:\n',
                 "    if False:\n",
