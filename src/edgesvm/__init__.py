@@ -42,6 +42,7 @@ from edgesvm.learners import (
     TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
+    alarm_rate_of,
 )
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.fourier_features import FourierFeatures
@@ -96,5 +97,6 @@ __all__ = [
     "VersionMismatch",
     "WindowFeatures",
     "WindowedSVM",
+    "alarm_rate_of",
     "load",
 ]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments
+from edgesvm.cli import arguments, window_options
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.data import CsvRows, NpzRows
 from edgesvm.errors import SampleRefused
@@ -38,35 +38,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "features", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X, or a .rec")
-    defaults = WindowFeatures()
-    command.add_argument(
-        "--window",
-        type=arguments.count,
-        default=defaults.window,
-        metavar="N",
-        help=f"samples in a window; default {defaults.window}",
-    )
-    command.add_argument(
-        "--hop",
-        type=arguments.count,
-        metavar="N",
-        help="samples from one window to the next; default: half a window",
-    )
-    command.add_argument(
-        "--rate",
-        type=arguments.rate,
-        metavar="HZ",
-        help="samples per second; default: that of the recording, else 1",
-    )
-    command.add_argument(
-        "--bands", default="", metavar="LO-HI,...", help="bands in Hz, such as 10-50,50-200"
-    )
-    command.add_argument(
-        "--features",
-        default=defaults.features,
-        metavar="NAMES",
-        help='"default", "all", or names separated by commas, such as std,crest,power',
-    )
+    window_options.add_to(command, always=True)
     command.add_argument(
         "--label-column",
         metavar="NAME",
@@ -96,13 +68,9 @@ def act(options: argparse.Namespace) -> int:
         drop_columns=tuple(options.drop_column),
     )
     with closing(source):
-        windows = WindowFeatures(
-            window=options.window,
-            hop=options.hop or max(options.window // 2, 1),
-            rate=options.rate or (1e6 / source.period_us if source.period_us else 1.0),
-            bands=options.bands,
-            features=options.features,
-        ).allocate(source.n_features)
+        windows = window_options.windows(options, source.period_us)
+        assert windows is not None  # the option has a default
+        windows.allocate(source.n_features)
         names = windows.names()
         print(",".join(["sample", *(["label"] if source.labelled else []), *names]))
         drawn: list[tuple[int, np.ndarray]] = []

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryPlan, parse_bytes
+from edgesvm.budget import MemoryPlan, format_bytes, parse_bytes
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import one_of
 from edgesvm.contract.registry import kind_of
 from edgesvm.core.arena import Arena
-from edgesvm.errors import CorruptModelError
+from edgesvm.errors import CorruptModelError, MemoryBudgetError
 from edgesvm.learner import Learner
 from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
 from edgesvm.persist.store import read_file, save
@@ -123,19 +123,31 @@ class Chain:
             ]
         )
 
-    def fitted_into(self, budget: int | str, n_channels: int) -> Chain:
-        """This chain with the largest learner that fits into `budget` bytes, windows included.
+    def fitted_into(self, budget: int | str, n_channels: int, *, fixed: bool = False) -> Chain:
+        """This chain with the largest learner that fits into `budget` bytes, windows included; with
+        ``fixed``, with its own learner.
 
         Raises
         ------
         MemoryBudgetError
-            Not even the smallest fits.
+            Not even the smallest fits, or its own does not.
         """
+        n_bytes = parse_bytes(budget)
         windows, learner = self._parts()
         first = windows.plan(n_channels)
         (width,) = first.arrays[-1].shape
-        left = parse_bytes(budget) - first.total - 8 * windows._n_windows * learner._n_classes
-        fitted = learner.fitted_into(max(left, 0), width)
+        before = first.total + 8 * windows._n_windows * learner._n_classes
+        try:
+            fitted = learner.fitted_into(max(n_bytes - before, 0), width, fixed=fixed)
+        except MemoryBudgetError as error:
+            required = before + error.required
+            raise MemoryBudgetError(
+                f"{type(self).__name__} with {n_channels} channels needs"
+                f" {format_bytes(required)}, {format_bytes(before)} of it for its windows; the"
+                f" budget is {format_bytes(n_bytes)}",
+                required,
+                n_bytes,
+            ) from error
         return type(self)(windows=windows, learner=fitted, label=self.label)
 
     def allocate(

@@ -21,6 +21,7 @@ FORMS = {
     "diagonal": (GaussianNovelty, {"covariance": "diagonal", "alarm_rate": 0.05, "learn": "all"}),
     "kernel": (KernelNovelty, {"max_vectors": 9, "alarm_rate": 0.05}),
     "kernel-all": (KernelNovelty, {"max_vectors": 40, "learn": "all", "gamma": 0.2}),
+    "until": (GaussianNovelty, {"alarm_rate": 0.05, "learn": "until 100"}),
 }
 COUNTS = ("n_seen_", "n_updates_", "n_alarms_")
 
@@ -56,7 +57,7 @@ def test_any_cutting_gives_the_same_bytes(form, dtype, engine):
     for other in (single, cut, fitted):
         assert bytes(other.arena) == bytes(whole.arena)
     assert sum(moved) == whole.n_updates_ and whole.n_seen_ == N
-    assert N - sum(moved) == (0 if whole.learn == "all" else whole.n_alarms_)
+    assert sum(moved) == {"normal": N - whole.n_alarms_, "all": N, "until 100": 100}[whole.learn]
     assert whole.n_alarms_ > 0 or form == "kernel-all"
 
 
@@ -75,6 +76,8 @@ def test_the_engines_agree(form, dtype):
             fast.score_samples(X), plain.score_samples(X), rtol=rtol, atol=rtol
         )
         np.testing.assert_allclose(fast.offset_, plain.offset_, rtol=rtol)
+        shares = [[learner.shares_one(x) for x in X[::30]] for learner in (fast, plain)]
+        np.testing.assert_allclose(*shares, rtol=0, atol=rtol)
     assert type(fast._allocated).__module__ != type(plain._allocated).__module__
 
 
@@ -111,12 +114,13 @@ for make in (
     cases[name + " learn_one"] = learning.learn_one, (rows,)
     cases[name + " predict_one"] = learned.predict_one, (rows,)
     cases[name + " decision_one"] = learned.decision_one, (rows,)
+    cases[name + " shares_one"] = learned.shares_one, (rows, [np.empty(5)])
 """
 
 
 def test_no_allocator_call_per_sample():
     measured = hook_calls(ALLOCATIONS, 5_000)
-    assert len(measured) == 9
+    assert len(measured) == 12
     assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
 
 
@@ -151,7 +155,7 @@ def test_a_refused_sample_leaves_no_trace(form):
     for bad in (np.nan, np.inf, 1e30):
         x = X[0].copy()
         x[2] = bad
-        for use in (learner.learn_one, learner.predict_one, learner.score_one):
+        for use in (learner.learn_one, learner.predict_one, learner.score_one, learner.shares_one):
             with pytest.raises(ValueError, match="NaN or infinite, or too large"):
                 use(x)
         with pytest.raises(ValueError, match="row 1"):
@@ -204,7 +208,10 @@ def test_sparse_rows_are_their_dense_ones(form):
     [
         ({"alarm_rate": 0.06}, "alarm_rate"),
         ({"alarm_rate": 0}, "alarm_rate"),
-        ({"learn": "some"}, "learn"),
+        *(
+            ({"learn": n}, "learn")
+            for n in ("some", "until", "until 19", "until -30", "until 3e3", 7)
+        ),
         ({"warm_up": 0}, "warm_up"),
         ({"dtype": "float16"}, "dtype"),
     ],

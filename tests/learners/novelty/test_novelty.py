@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm import GaussianNovelty, KernelNovelty
+from edgesvm import GaussianNovelty, KernelNovelty, alarm_rate_of
 from edgesvm.learners.novelty.constants import SETTLED
 
 KINDS = [
@@ -124,3 +124,124 @@ def test_nothing_is_an_alarm_while_it_warms_up(learner):
     X[50:60] *= 100
     learner.partial_fit(X)
     assert learner.n_alarms_ == 0 and learner.n_updates_ == 200
+
+
+@each("kind", [GaussianNovelty, KernelNovelty])
+def test_until_learns_so_many_and_then_stands_still(kind):
+    """What comes within N samples is normal, strange or not; later samples only count."""
+    X = machine(900)
+    X[150:153] *= 5
+    learner = kind(learn="until 400", alarm_rate=0.05).partial_fit(X[:399])
+    assert learner.n_alarms_ == 0 and learner.n_updates_ == 399 and not learner.is_frozen_
+    everything = kind(learn="all", alarm_rate=0.05).partial_fit(X[:400])
+    assert learner.learn_one(X[399]) and learner.is_frozen_
+    scores = learner.score_samples(X).tolist()
+    assert scores == everything.score_samples(X).tolist()
+    assert learner.offset_ == everything.offset_
+    assert not any(learner.learn_one(x) for x in X[400:])
+    assert learner.score_samples(X).tolist() == scores and learner.offset_ == everything.offset_
+    assert learner.n_updates_ == 400 and learner.n_seen_ == 900
+    assert learner.n_alarms_ == (learner.predict(X[400:]) == -1).sum() > 0
+    assert not everything.is_frozen_
+
+
+# -- which features ----------------------------------------------------------------------------
+
+
+def test_the_shares_of_a_gaussian_are_what_the_distance_loses_without_a_feature():
+    X, new = machine(300), machine(20, 1)
+    full = GaussianNovelty(dtype="float64", learn="all").partial_fit(X)
+    diagonal = GaussianNovelty(covariance="diagonal", dtype="float64", learn="all").partial_fit(X)
+    Z, mean, deviation = scaled(X)
+    A = np.eye(4) + Z[SETTLED:].T @ Z[SETTLED:]
+
+    def distance(z, held):
+        return z[held] @ np.linalg.inv(A[np.ix_(held, held)]) @ z[held]
+
+    for x in new:
+        z = np.clip((x - mean) / deviation, -8, 8)
+        lost = [
+            distance(z, [*range(4)]) - distance(z, [*range(j), *range(j + 1, 4)]) for j in range(4)
+        ]
+        np.testing.assert_allclose(full.shares_one(x), lost / np.sum(lost), rtol=1e-6)
+        np.testing.assert_allclose(diagonal.shares_one(x), z**2 / (z @ z), rtol=1e-9)
+
+
+def test_the_shares_of_a_kernel_are_what_the_score_loses_where_a_feature_is_as_expected():
+    X, new = machine(300), machine(20, 1)
+    learner = KernelNovelty(max_vectors=25, dtype="float64", learn="all").partial_fit(X)
+    C, n = learner.centres_, learner.counts_
+    for x in new:
+        z, lost = (x - learner.mean_) / learner.scale_, []
+        for j in range(4):
+            others = np.delete(z - C, j, axis=1)
+            weight = n * np.exp(-0.75 * (others**2).sum(axis=1))
+            there = x.copy()
+            there[j] = (weight @ C[:, j]) / weight.sum() * learner.scale_[j] + learner.mean_[j]
+            lost.append(max(learner.score_one(x) - learner.score_one(there), 0))
+        shares = lost / np.sum(lost) if any(lost) else [0.25] * 4
+        np.testing.assert_allclose(learner.shares_one(x), shares, atol=1e-7)
+
+
+@each("learner", [*KINDS, KernelNovelty(max_vectors=200)])
+def test_the_feature_that_is_off_has_the_largest_share(learner):
+    X, place = machine(3000, d=8), np.arange(200) % 8
+    learner = type(learner)(**learner.get_params()).partial_fit(X[:2800])
+    off = X[2800:].copy()
+    off[np.arange(200), place] += 6 * learner.scale_[place]
+    shares = np.array([learner.shares_one(x) for x in off])
+    assert (shares >= 0).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert (shares.argmax(axis=1) == place).mean() > 0.95
+
+
+def test_shares_far_from_everything_and_before_there_is_a_model():
+    far = np.float64([0, 1e4, 0])
+    X = np.random.default_rng(0).standard_normal((100, 3))
+    kernel = KernelNovelty(gamma=100.0, dtype="float64").partial_fit(X)
+    assert kernel.shares_one(far).argmax() == 1  # though its score is the largest there is
+    for learner in (KernelNovelty(), GaussianNovelty(), GaussianNovelty(covariance="diagonal")):
+        learner.learn_one(X[0])
+        assert learner.shares_one(X[0]).tolist() == [1 / 3] * 3
+    out = np.empty(3)
+    assert kernel.shares_one(far, out=out) is out and out.sum() == pytest.approx(1)
+    with pytest.raises(ValueError, match="shape"):
+        kernel.shares_one(far, out=np.empty(2))
+
+
+# -- alarms a day ------------------------------------------------------------------------------
+
+
+@each(
+    "text, rate, share",
+    [
+        ("1/day", 10.0, 1 / 864_000),
+        ("2/hour", 1.0, 2 / 3600),
+        ("0.5 / minute", 4, 1 / 480),
+        ("3/week", 0.001, 3 / 604.8),
+        ("0.001", None, 0.001),
+        ("1e-3", 50.0, 0.001),
+    ],
+)
+def test_alarms_in_a_time_are_a_share_of_the_samples(text, rate, share):
+    assert alarm_rate_of(text, rate) == pytest.approx(share)
+    GaussianNovelty(alarm_rate=alarm_rate_of(text, rate)).plan(3)
+
+
+@each(
+    "text, rate, words",
+    [
+        ("1/day", None, "samples a second"),
+        ("1/day", 0.0, "rate"),
+        ("1/day", 1e-4, "0.116 of the samples"),
+        ("1/week", 1e5, "from 1e-09 to 0.05"),
+        *(
+            (text, 1.0, "no alarm rate")
+            for text in ("1/year", "often", "/day", "-1/day", "nan", "")
+        ),
+        ("0.2", None, "'0.2' is 0.2 of the samples"),
+    ],
+)
+def test_an_alarm_rate_that_cannot_be(text, rate, words):
+    with pytest.raises(ValueError, match=words):
+        alarm_rate_of(text, rate)

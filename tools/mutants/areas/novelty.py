@@ -9,14 +9,34 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/novelty/_novelty.pyx",
             (
-                "(self.learns_all or not (alarm and self.alarmed[0]))",
+                "self.learns_all or not (alarm and self.alarmed[0])",
                 "True",
                 "a fault that lasts moves the threshold",
             ),
             (
-                "        if self.learns_all or not alarm:",
-                "        if True:",
+                "if not frozen and (self.learns_all or not alarm):",
+                "if not frozen:",
                 "what alarms is learned",
+            ),
+            (
+                "if not frozen and (self.learns_all or not alarm):",
+                "if self.learns_all or not alarm:",
+                "until N does not end",
+            ),
+            (
+                ">= SETTLED and not frozen and (",
+                ">= SETTLED and (",
+                "the threshold of a frozen learner moves",
+            ),
+            (
+                "consistent = kept == min(n, self.until) and",
+                "consistent =",
+                "a frozen snapshot that learned more",
+            ),
+            (
+                "            out[j] = fmax(out[j], 0.0)\n",
+                "",
+                "negative shares",
             ),
             (
                 "            elif far != 0.0:\n                far = copysign(CLIP, far)",
@@ -46,6 +66,11 @@ AREA = Area(
                 "square = self.n_fitted() * dot(y, y, D)",
                 "the identity does not count as a sample",
             ),
+            (
+                "            out[j] /= dot(y, y, D)",
+                "            pass",
+                "shares do not look at how well the others tell a feature",
+            ),
         ),
         *mutants_of(
             "edgesvm/learners/novelty/_kernel_novelty.pyx",
@@ -58,6 +83,16 @@ AREA = Area(
                 "        self.leave(p)\n        factor_remove",
                 "        factor_remove",
                 "partners of a centre that has gone",
+            ),
+            (
+                "weight = self.counts[i] * exp_(",
+                "weight = exp_(",
+                "expected features do not weigh counts",
+            ),
+            (
+                "exp_(-self.gamma * (square[i] - least))",
+                "exp_(-self.gamma * square[i])",
+                "shares far out vanish",
             ),
             (
                 "factor_complement(&self.factor, 1.0 + self.noise)",

@@ -15,7 +15,8 @@ from libc.stdint cimport int64_t
 
 from edgesvm.core.linalg cimport any_dot, dot, entry
 from edgesvm.core.logistic cimport log_
-from edgesvm.core.packed_factor cimport PackedFactor, factor_add_outer, factor_forward, packed
+from edgesvm.core.packed_factor cimport (
+    PackedFactor, factor_add_outer, factor_backward, factor_forward, packed)
 from edgesvm.learners.novelty._novelty cimport NoveltyCore
 
 from edgesvm.errors import CorruptModelError
@@ -74,6 +75,25 @@ cdef class GaussianNoveltyCore(NoveltyCore):
                 self.factor.pool[packed(j) + j] = 1.0
         self.forward()
         factor_add_outer(&self.factor, 1.0)
+
+    cdef void drops(self, double *out) noexcept nogil:
+        """out[j] = (A^-1 z)_j^2 / (A^-1)_jj, which z' A^-1 z loses where z_j is as the others say:
+        reconstruction-based contributions (Alcala & Qin 2009)"""
+        cdef int64_t D = self.n_features, i, j
+        cdef double *y = self.factor.solution + 1
+        if self.order == 0 or self.n_fitted() == 0:
+            for j in range(D):
+                out[j] = entry(self.is_float32, self.scaled, j) ** 2
+            return
+        self.forward()
+        factor_backward(&self.factor, y)
+        for j in range(D):
+            out[j] = y[j] * y[j]
+        for j in range(D):      # (A^-1)_jj = |L^-1 e_j|^2
+            for i in range(D):
+                self.factor.border[1 + i] = i == j
+            factor_forward(&self.factor)
+            out[j] /= dot(y, y, D)
 
     def check(self):
         super().check()

@@ -22,6 +22,13 @@ class GaussianNoveltyCoreRef(NoveltyCoreRef):
             square = (self.n_fitted + 1) * (y @ y)
         return float(np.log(LEAST_SQUARE + square / len(z)))
 
+    def drops(self, z):
+        z = z.astype(float)
+        if "factor" not in self.views or self.n_fitted == 0:
+            return z * z
+        inverse = np.linalg.inv(self.L @ self.L.T)
+        return (inverse @ z) ** 2 / np.diagonal(inverse)
+
     @property
     def L(self):
         D = self.n_features

@@ -21,7 +21,7 @@ Bytes: M (D s + 24) + 4 M (M + 1), and 8 (4 M + 2) + D s of scratch.
 """
 
 cimport cython
-from libc.math cimport fmax
+from libc.math cimport INFINITY, fmax, fmin
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memmove, memset
 
@@ -102,6 +102,55 @@ cdef class KernelNoveltyCore(NoveltyCore):
         self.fill_border()
         factor_forward(&self.factor)
         return -log_(fmax(dot(y, y, self.n_held[0]), TINY))
+
+    # -- shares of the features --------------------------------------------------------------------
+
+    cdef void drops(self, double *out) noexcept nogil:
+        """out[j] = score(x) - score(x with x_j as expected), (n_features,)"""
+        cdef int64_t j, i
+        cdef double before, c, expected
+        cdef double *rest = self.factor.ones
+        memset(out, 0, self.n_features * sizeof(double))
+        if self.n_held[0] == 0:
+            return
+        self.measure(self.scaled)
+        before = self.far_score(self.square)
+        for j in range(self.n_features):
+            expected = self.expected(j)
+            for i in range(self.n_held[0]):
+                c = entry(self.is_float32, self.centre(i), j)
+                rest[i] = self.without(i, j) + (expected - c) * (expected - c)
+            out[j] = before - self.far_score(rest)
+
+    cdef double without(self, int64_t i, int64_t j) noexcept nogil:
+        """square[i] but for feature j"""
+        cdef double far = entry(self.is_float32, self.scaled, j)
+        far -= entry(self.is_float32, self.centre(i), j)
+        return fmax(self.square[i] - far * far, 0.0)
+
+    cdef double expected(self, int64_t j) noexcept nogil:
+        """Feature j of the centres, each by its count and how near the other features are."""
+        cdef int64_t i
+        cdef double least = INFINITY, weight, total = 0.0, value = 0.0
+        for i in range(self.n_held[0]):
+            least = fmin(least, self.without(i, j))
+        for i in range(self.n_held[0]):
+            weight = self.counts[i] * exp_(-self.gamma * (self.without(i, j) - least))
+            total += weight
+            value += weight * entry(self.is_float32, self.centre(i), j)
+        return value / total
+
+    cdef double far_score(self, const double *square) noexcept nogil:
+        """The score at these squared distances, without its end at TINY."""
+        cdef int64_t i
+        cdef double least = INFINITY
+        cdef const double *y = self.factor.solution + 1
+        for i in range(self.n_held[0]):
+            least = fmin(least, square[i])
+        for i in range(self.n_held[0]):
+            self.factor.border[1 + i] = exp_(-self.gamma * (square[i] - least))
+        factor_forward(&self.factor)
+        return 2.0 * self.gamma * least - log_(dot(y, y, self.n_held[0]))
 
     # -- learning ----------------------------------------------------------------------------------
 

@@ -30,6 +30,26 @@ class KernelNoveltyCoreRef(NoveltyCoreRef):
         y = np.linalg.solve(self.L, k)
         return -float(np.log(max(float(y @ y), TINY)))
 
+    def drops(self, z):
+        centres, counts = self.held()
+        if len(centres) == 0:
+            return np.zeros(len(z))
+        found = np.empty(len(z))
+        for j in range(len(z)):
+            expected = z.astype(float)
+            others = np.delete(centres, j, 1), np.delete(expected, j)
+            squares = distances(others[0], others[1][None])[:, 0]
+            weights = counts * self.kernel(squares - squares.min())
+            expected[j] = weights @ centres[:, j] / weights.sum()
+            found[j] = self.far_score(z) - self.far_score(expected)
+        return found
+
+    def far_score(self, z):
+        """`score`, without its end at TINY."""
+        squares = distances(self.held()[0], z[None])[:, 0]
+        y = np.linalg.solve(self.L, self.kernel(squares - squares.min()))
+        return 2 * self.gamma * squares.min() - np.log(y @ y)
+
     @property
     def L(self):
         m = int(self.views["n_held"])

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t
 
 from edgesvm.contract.core cimport LearnerCore
+from edgesvm.core.status cimport Status
 
 cdef struct Tail:           # of the scores; see `threshold_now`
     double mean
@@ -18,6 +19,7 @@ cdef class NoveltyCore(LearnerCore):
     cdef double log_ratio   # log(ABOVE / rate)
     cdef int64_t warm_up
     cdef bint learns_all
+    cdef int64_t until      # samples learned before nothing is any more; 0: no end
     cdef double *mean       # (n_features,)
     cdef double *spread     # (n_features,): sum of squared deviations
     cdef char *scaled       # (n_features,): TMP, the sample in deviations
@@ -28,11 +30,15 @@ cdef class NoveltyCore(LearnerCore):
     cdef int64_t *n_alarms
     cdef int64_t *alarmed   # whether the last sample raised one
 
-    # A subclass overrides these two; both read `scaled` and may use `scratch`.
+    # A subclass overrides these three; all read `scaled` and may use `scratch`.
     # How strange it is: a logarithm.
     cdef double score(self) noexcept nogil
     cdef void learn_scaled(self) noexcept nogil
+    # out[j], (n_features,): how much less strange with feature j as the others say; some < 0 is 0
+    cdef void drops(self, double *out) noexcept nogil
 
+    cdef bint is_frozen(self) noexcept nogil
+    cdef Status shares(self, const void *x, double *out) noexcept nogil
     cdef int64_t n_kept(self) noexcept nogil
     cdef int64_t n_fitted(self) noexcept nogil
     cdef double threshold_now(self) noexcept nogil

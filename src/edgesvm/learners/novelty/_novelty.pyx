@@ -16,11 +16,12 @@ both by what was in fact above, with steps that end (Robbins & Monro 1951):
     d += 2 (above - 0.1) / (density (n + 20)),    c += 2 (alarm / rate - 1) / (n + 1 / rate)
 
 **What alarms is not learned**, and an alarm that follows an alarm does not move the threshold: a
-fault that lasts counts once.
+fault that lasts counts once. After `until` samples learned, all stands still.
 
 Bytes: 16 D + D s + 88, s the dtype's size, and the scratch of a subclass.
 """
 
+cimport numpy as cnp
 from libc.math cimport copysign, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memset
@@ -31,7 +32,12 @@ from edgesvm.core.logistic cimport log_
 from edgesvm.core.moments cimport welford
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
+import numpy as np
+
+from edgesvm.contract.inputs import as_out
 from edgesvm.errors import CorruptModelError
+
+cnp.import_array()
 
 cdef int64_t SETTLED
 cdef double CLIP, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
@@ -56,12 +62,14 @@ cdef class NoveltyCore(LearnerCore):
     rate : float, of false alarms
     warm_up : int, samples that are learned whatever they score
     learns_all : bool
+    until : int, samples after which nothing is learned; 0: there is no such number
     """
 
-    def __init__(self, *common, rate, warm_up, learns_all):
+    def __init__(self, *common, rate, warm_up, learns_all, until):
         super().__init__(*common)
         self.one_class = True
-        self.rate, self.warm_up, self.learns_all = rate, warm_up, learns_all
+        self.rate, self.warm_up = rate, warm_up
+        self.learns_all, self.until = learns_all, until
         self.log_ratio = log_(ABOVE / rate)
         self.mean = <double *> self.array("mean")
         self.spread = <double *> self.array("spread")
@@ -79,6 +87,9 @@ cdef class NoveltyCore(LearnerCore):
     cdef void learn_scaled(self) noexcept nogil:
         pass
 
+    cdef void drops(self, double *out) noexcept nogil:
+        pass
+
     cdef int64_t n_kept(self) noexcept nogil:
         """Samples that the scales have learned."""
         return self.common.n_updates
@@ -87,22 +98,26 @@ cdef class NoveltyCore(LearnerCore):
         """Those of them that the model has learned: all but the first, whose scales say little."""
         return max(self.n_kept() - SETTLED, 0)
 
+    cdef bint is_frozen(self) noexcept nogil:
+        return 0 < self.until <= self.n_kept()
+
     # -- learning ----------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double score
-        cdef bint alarm
+        cdef bint alarm, frozen = self.is_frozen()
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
         self.scale(x, self.n_kept())
         score = self.score()
         alarm = self.n_kept() >= self.warm_up and score > self.threshold_now()
-        if self.n_kept() >= SETTLED and (self.learns_all or not (alarm and self.alarmed[0])):
+        if self.n_kept() >= SETTLED and not frozen and (
+                self.learns_all or not (alarm and self.alarmed[0])):
             self.follow(score)
         self.alarmed[0] = alarm
         self.n_alarms[0] += alarm
-        if self.learns_all or not alarm:
+        if not frozen and (self.learns_all or not alarm):
             self.keep(x)
             if self.n_kept() >= SETTLED:
                 self.scale(x, self.n_kept() + 1)
@@ -195,13 +210,47 @@ cdef class NoveltyCore(LearnerCore):
         self.wipe()
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
 
+    def shares_one(self, x, out=None):
+        """Which features make a sample strange, ndarray of shape (n_features,); `out` if given."""
+        cdef cnp.ndarray row = self.row_to_decide(x)
+        if self.successor is not None:
+            return self.successor.shares_one(x, out)
+        self.check_fitted()
+        if out is None:
+            out = np.empty(self.n_features)
+        elif not self.is_out(out, 1, self.n_features):
+            as_out(out, (self.n_features,))
+        self.refuse(self.shares(
+            cnp.PyArray_DATA(row), <double *> cnp.PyArray_DATA(<cnp.ndarray> out)))
+        return out
+
+    cdef Status shares(self, const void *x, double *out) noexcept nogil:
+        """out = drops / sum(drops), where one is positive"""
+        cdef int64_t j
+        cdef double total = 0.0
+        if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
+            return NOT_FINITE
+        self.scale(x, self.n_kept())
+        self.drops(out)
+        self.wipe()
+        for j in range(self.n_features):
+            out[j] = fmax(out[j], 0.0)
+            total += out[j]
+        for j in range(self.n_features):
+            out[j] = out[j] / total if total > 0.0 else 1.0 / self.n_features
+        return UNCHANGED
+
     def check(self):
         super().check()
         n, kept = sum(map(int, self.views["n_per_class"])), int(self.views["n_updates"])
         alarms, scored = int(self.views["n_alarms"]), int(self.views["n_scored"])
         if self.views["n_per_class"][0] or not 0 <= scored <= n or not 0 <= alarms <= n:
             raise CorruptModelError("the snapshot's counts of scores are inconsistent")
-        if kept + (0 if self.learns_all else alarms) != n or self.views["alarmed"] not in (0, 1):
+        if self.until:
+            consistent = kept == min(n, self.until) and alarms <= n - kept
+        else:
+            consistent = kept + (0 if self.learns_all else alarms) == n
+        if not consistent or self.views["alarmed"] not in (0, 1):
             raise CorruptModelError("the snapshot's counts of alarms are inconsistent")
         if (self.views["spread"] < 0).any():
             raise CorruptModelError("the snapshot has a negative sum of squared deviations")

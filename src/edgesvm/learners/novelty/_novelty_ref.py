@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.contract.core_ref import ReferenceCore
+from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.core.status import Status
+from edgesvm.errors import refusal
 from edgesvm.learners.novelty.constants import (
     ABOVE,
     ALARMS_AFTER,
@@ -23,20 +25,25 @@ MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT = range(6)  # of the array "tail"
 
 class NoveltyCoreRef(ReferenceCore):
     """The arena's arrays by name: mean, spread, tail, n_scored, n_alarms, alarmed. A subclass adds
-    `score` and `learn_scaled`, of a sample in deviations.
+    `score`, `learn_scaled` and `drops`, of a sample in deviations.
     """
 
     one_class = True
 
-    def __init__(self, *common, rate, warm_up, learns_all):
+    def __init__(self, *common, rate, warm_up, learns_all, until):
         super().__init__(*common)
-        self.rate, self.warm_up, self.learns_all = rate, warm_up, learns_all
+        self.rate, self.warm_up = rate, warm_up
+        self.learns_all, self.until = learns_all, until
 
     def score(self, z):
         """How strange a sample is, in deviations: a logarithm."""
         raise NotImplementedError
 
     def learn_scaled(self, z):
+        raise NotImplementedError
+
+    def drops(self, z):
+        """How much less strange with each feature as the others say; some below 0 is 0."""
         raise NotImplementedError
 
     @property
@@ -51,13 +58,15 @@ class NoveltyCoreRef(ReferenceCore):
         v, x64 = self.views, x.astype(float)
         if not np.isfinite(x @ x) or not np.isfinite(v["spread"] + (x64 - v["mean"]) ** 2).all():
             return Status.NOT_FINITE
+        frozen = 0 < self.until <= self.n_kept
         score = self.score(self.scaled(x64, self.n_kept))
         alarm = self.n_kept >= self.warm_up and score > self.threshold
-        if self.n_kept >= SETTLED and (self.learns_all or not (alarm and v["alarmed"])):
+        counts = self.learns_all or not (alarm and v["alarmed"])
+        if self.n_kept >= SETTLED and counts and not frozen:
             self.follow(score)
         v["alarmed"][...] = alarm
         v["n_alarms"][...] += alarm
-        if alarm and not self.learns_all:
+        if frozen or (alarm and not self.learns_all):
             return Status.UNCHANGED
         delta = x64 - v["mean"]
         v["mean"] += delta / (self.n_kept + 1)
@@ -105,3 +114,17 @@ class NoveltyCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return np.nan
         return self.threshold - self.score(self.scaled(x.astype(float), self.n_kept))
+
+    def shares_one(self, x, out=None):
+        self.check_fitted()
+        x = as_floats(x, self.dtype, 1, self.n_features, self.owner)
+        if not np.isfinite(x @ x):
+            raise refusal(
+                Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, self.labels.in_slots
+            )
+        drops = np.maximum(self.drops(self.scaled(x.astype(float), self.n_kept)), 0)
+        shares = drops / drops.sum() if drops.any() else np.full(len(x), 1 / len(x))
+        if out is None:
+            return shares
+        as_out(out, shares.shape)[:] = shares
+        return out

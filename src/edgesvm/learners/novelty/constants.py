@@ -2,6 +2,7 @@
 
 CLIP = 8.0  # deviations: a feature that is farther out says no more
 SETTLED = 10  # samples that only the scales learn
+LEAST_UNTIL = 2 * SETTLED
 TINY = 1e-300
 # Least squared distance per feature, so that the score of the mean itself is a number.
 LEAST_SQUARE = 1e-3
@@ -14,4 +15,4 @@ DENSITY = 0.17549833193248682  # and its density there
 FIRST_EXCESS = 0.5  # mean excess above the level, in deviations, before any is seen
 LEVEL_AFTER, EXCESS_AFTER = 20.0, 4.0  # samples that the first guesses count for
 ALARMS_AFTER = 1.0  # alarms that the exponential tail counts for
-MOST_RATE = 0.05  # the tail begins at `ABOVE`
+LEAST_RATE, MOST_RATE = 1e-9, 0.05  # of alarms; the tail begins at `ABOVE`

@@ -27,11 +27,12 @@ class GaussianNovelty(NoveltyLearner):
         "diagonal" leaves out which features go together: 16 D + D s bytes instead of some 4 D^2.
     alarm_rate : float, default 1e-3
         Share of normal samples that may raise an alarm; 1e-9 to 0.05.
-    learn : {"normal", "all"}, default "normal"
+    learn : {"normal", "all", "until N"}, default "normal"
         "normal": what alarms is not learned, so a fault does not become normal by lasting. "all":
-        everything is learned.
+        everything is learned. "until 5000": the first 5000 samples are learned whatever they score,
+        and nothing after them; the threshold stands still too. N is from 20 to 2^30.
     warm_up : int, default 100
-        Samples at the start that are learned whatever they score.
+        Samples at the start that are learned whatever they score; with "until N" it is N.
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples.
 
@@ -40,12 +41,18 @@ class GaussianNovelty(NoveltyLearner):
     offset_ : float
     mean_, scale_ : ndarray of shape (n_features,), float64
     n_alarms_, n_seen_, n_updates_, n_features_in_
+    is_frozen_ : bool
 
     Notes
     -----
     ``score_one`` is log(0.001 + d^2 / n_features), d the Mahalanobis distance of a sample whose
     features are scaled by their running mean and deviation and clipped at 8: some 0 for normal
     samples. The covariance is that of the scaled samples and one more with the identity.
+
+    ``shares_one``: feature j counts by (A^-1 z)_j^2 / (A^-1)_jj, A the covariance and z the scaled
+    sample; d^2 is less by that where z_j is what the others lead one to expect. One feature that is
+    off has the largest share (reconstruction-based contributions: Alcala & Qin 2009). With a
+    diagonal that is z_j^2. Time: O(n_features^3), or O(n_features) with a diagonal.
 
     The threshold is a level that a tenth of the scores is above, and an exponential tail from
     there, both corrected by how many scores were above; six numbers in all. An alarm that follows

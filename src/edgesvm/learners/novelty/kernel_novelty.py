@@ -38,11 +38,12 @@ class KernelNovelty(NoveltyLearner):
         How much of a sample's squared length counts as noise; > 0, at most 1e6, and at least 1e-9.
     alarm_rate : float, default 1e-3
         Share of normal samples that may raise an alarm; 1e-9 to 0.05.
-    learn : {"normal", "all"}, default "normal"
+    learn : {"normal", "all", "until N"}, default "normal"
         "normal": what alarms is not learned, so a fault does not become normal by lasting. "all":
-        everything is learned.
+        everything is learned. "until 5000": the first 5000 samples are learned whatever they score,
+        and nothing after them; the threshold stands still too. N is from 20 to 2^30.
     warm_up : int, default 100
-        Samples at the start that are learned whatever they score.
+        Samples at the start that are learned whatever they score; with "until N" it is N.
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples and centres.
 
@@ -53,6 +54,7 @@ class KernelNovelty(NoveltyLearner):
     offset_ : float
     mean_, scale_ : ndarray of shape (n_features,), float64
     n_alarms_, n_seen_, n_updates_, n_features_in_
+    is_frozen_ : bool
 
     Notes
     -----
@@ -65,6 +67,11 @@ class KernelNovelty(NoveltyLearner):
     A centre is the mean of the samples it counts. Where there is no room for one more, the two
     whose merging moves samples least (Ward 1963) become one. The threshold is that of
     `GaussianNovelty`.
+
+    ``shares_one``: feature j counts by score(x) - score(x'), x' the scaled sample with feature j of
+    the centres, their mean by weights counts_i exp(-gamma |x - c_i|^2), distances without feature
+    j: what the other features lead one to expect. It may be less strange than x by nothing: 0.
+    Time: n_features scores.
 
     Bytes: see ``plan``; 16 + 16 + 32 + 48 + n_features (16 + 2 s) + max_vectors (n_features s +
     56) + 4 max_vectors (max_vectors + 1) + 16, s = 4 or 8, and padding. Time: a score is

@@ -1,0 +1,124 @@
+"""Options that cut raw samples into windows, and the learner behind them."""
+
+from __future__ import annotations
+
+import argparse
+
+from edgesvm.cli import arguments
+from edgesvm.learner import Learner
+from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.window_features import WindowFeatures
+
+# What means nothing without --window, by the name of the option.
+OF_WINDOWS = ("hop", "rate", "bands", "features", "label_of")
+
+
+def add_to(command: argparse.ArgumentParser, *, always: bool = False) -> None:
+    """Add the options. `always`: the command cuts windows without ``--window`` too, and learns
+    nothing from them."""
+    defaults = WindowFeatures()
+    group = command.add_argument_group("windows of raw samples")
+    group.add_argument(
+        "--window",
+        type=arguments.count,
+        default=defaults.window if always else None,
+        metavar="N",
+        help="samples in a window; "
+        + (f"default {defaults.window}" if always else "default: no windows, rows are learned"),
+    )
+    group.add_argument(
+        "--hop",
+        type=arguments.count,
+        metavar="N",
+        help="samples from one window to the next; default: half a window",
+    )
+    group.add_argument(
+        "--rate",
+        type=arguments.rate,
+        metavar="HZ",
+        help="raw samples per second; default: what the node or the recording says, else 1",
+    )
+    group.add_argument("--bands", metavar="LO-HI,...", help="bands in Hz, such as 10-50,50-200")
+    group.add_argument(
+        "--features",
+        metavar="NAMES",
+        help='"default", "all", or names separated by commas, such as std,crest,power',
+    )
+    if not always:
+        group.add_argument(
+            "--label-of",
+            choices=("majority", "last"),
+            help="whose label is a window's: that of most of its samples (default), or its last's",
+        )
+
+
+def windows(
+    options: argparse.Namespace, period_us: float = 0, dtype: str = "float32"
+) -> WindowFeatures | None:
+    """The windows that the options ask for; None without ``--window``.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    period_us : float
+        Microseconds between raw samples, as their source says; 0 if it does not.
+    dtype : str
+        That of the learner.
+
+    Raises
+    ------
+    ValueError
+        An option of windows is given without ``--window``.
+    """
+    if options.window is None:
+        for name in OF_WINDOWS:
+            if (value := getattr(options, name, None)) is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise ValueError(f"{option} {value}: is of windows of raw samples; give --window N")
+        return None
+    return WindowFeatures(
+        window=options.window,
+        hop=options.hop or max(options.window // 2, 1),
+        rate=options.rate or (1e6 / period_us if period_us else 1.0),
+        bands=options.bands or "",
+        features=options.features or "default",
+        dtype=dtype,
+    )
+
+
+def chain(
+    options: argparse.Namespace,
+    learner: Learner,
+    n_channels: int,
+    *,
+    period_us: float = 0,
+    fixed: bool = False,
+) -> Chain | Learner:
+    """`learner` behind the windows that the options ask for, as large as ``--memory`` allows; just
+    the learner without ``--window``.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    learner : Learner
+        Not allocated, and neither is what is returned: call ``allocate(n_channels)``.
+    n_channels : int
+        Numbers in a raw sample.
+    period_us : float
+        As for `windows`.
+    fixed : bool
+        Keep the learner's own capacity.
+
+    Raises
+    ------
+    MemoryBudgetError
+        It does not fit.
+    ValueError
+        As `windows` does, or a value is out of range.
+    """
+    cut = windows(options, period_us, learner.dtype)
+    if cut is None:
+        return learner.fitted_into(options.memory, n_channels, fixed=fixed)
+    label = getattr(options, "label_of", None) or "majority"
+    whole = Chain(windows=cut, learner=learner, label=label)
+    return whole.fitted_into(options.memory, n_channels, fixed=fixed)
