@@ -323,7 +323,7 @@ class PredictThenLearn:
         self._fitted = learner.is_fitted
 
     def run(
-        self, source: RowSource, label_of: Callable[[Any], Any] | None = None
+        self, source: RowSource | TrialSource, label_of: Callable[[Any], Any] | None = None
     ) -> Iterator[Trial]:
         """One pass over `source`. The loop stops when you stop iterating.
 

@@ -15,6 +15,18 @@ from edgesvm.evaluation import Forecasts, Prequential
 from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.learner import Learner
+from edgesvm.preprocessing.chain import Chain
+
+# What becomes of a row.
+FATES = (
+    "learned",
+    "unlabelled",
+    "refused_value",
+    "unknown_label",
+    "over_rate",
+    "expired",
+    "waiting",
+)
 
 
 class Runner:
@@ -75,6 +87,11 @@ class Runner:
         self._credit_from = clock()
         self._dtype = np.dtype(learner.dtype)
         self._fitted = learner.is_fitted
+
+    @property
+    def model(self) -> Learner | Chain:
+        """What is saved: the learner, or the chain that it is in."""
+        return self.learner
 
     @property
     def unlabelled(self) -> int:
@@ -143,6 +160,10 @@ class Runner:
         weight : float, default 1.0
         """
         self.taken += 1
+        self._answer(x, label, sequence, weight)
+
+    def _answer(self, x: np.ndarray, label: int | None, sequence: int, weight: float) -> None:
+        """Predict a row, learn it, and send the prediction."""
         predicted, value, flags = None, 0.0, ABSTAIN
         try:
             if self._fitted:
@@ -229,29 +250,14 @@ class Runner:
         """The counters of the runner and of the link, in one dict."""
         return {
             "taken": self.taken,
-            "learned": self.learned,
-            "unlabelled": self.unlabelled,
-            "refused_value": self.refused_value,
-            "unknown_label": self.unknown_label,
-            "over_rate": self.over_rate,
-            "expired": self.expired,
-            "waiting": self.waiting,
+            **{fate: getattr(self, fate) for fate in FATES},
             **self.link.counters,
         }
 
     def check_identities(self) -> list[str]:
         """Counter identities that do not hold, including the link's; empty if all hold."""
         broken = list(self.link.check_identities())
-        fates = (
-            "learned",
-            "unlabelled",
-            "refused_value",
-            "unknown_label",
-            "over_rate",
-            "expired",
-            "waiting",
-        )
-        accounted = sum(getattr(self, fate) for fate in fates)
+        accounted = sum(getattr(self, fate) for fate in FATES)
         if self.taken != accounted:
-            broken.append(f"samples taken {self.taken} = {' + '.join(fates)} = {accounted}")
+            broken.append(f"samples taken {self.taken} = {' + '.join(FATES)} = {accounted}")
         return broken

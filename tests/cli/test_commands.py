@@ -194,7 +194,7 @@ def test_eval_of_a_table_of_an_office_program(tmp_path, capsys):
 
 def test_eval_equals_test_then_train(table, tmp_path, capsys):
     save = tmp_path / "m.esvm"
-    argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--window", 50]
+    argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--last", 50]
     told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
     X, y = next(open_rows(table, drop_columns=("date",)).chunks(1000))
     plain = FourierSVM(dtype="float64").fitted_into("2KiB", 3)

@@ -12,10 +12,11 @@ import numpy as np
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, window_options
-from edgesvm.contract.sparse import SparseRows
+from edgesvm.cli.raw_samples import samples
 from edgesvm.data import CsvRows, NpzRows
 from edgesvm.errors import SampleRefused
 from edgesvm.ingest import Recording, open_rows
+from edgesvm.preprocessing.in_order import InOrder
 from edgesvm.preprocessing.window_features import WindowFeatures
 
 HELP = """\
@@ -30,7 +31,6 @@ number), that sample's label if there are labels, and the features. No sample is
 A sample that is missing from a recording, or has a value that is not finite, is a gap: the windows
 over it are dropped, and counted on stderr.
 """
-CHUNK_ROWS = 4096
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -96,38 +96,19 @@ def act(options: argparse.Namespace) -> int:
 def _rows(
     windows: WindowFeatures, source: CsvRows | NpzRows | Recording
 ) -> Iterator[tuple[int, Any, np.ndarray]]:
-    """Last sample's number, its label, and features of each window."""
-    due = None
-    for number, x, label in _samples(source):
-        if due is not None and number != due:
-            windows.gap()
-        due = (number + 1) & 0xFFFFFFFF  # as a link counts
+    """Last sample's number, its label as the file has it, and features of each window."""
+    in_order = InOrder(lambda x, label: windows.push(x), windows.gap)
+    for number, x, label in samples(source):
         try:
-            row = windows.push(x)
+            row = in_order.push(number, x)
         except SampleRefused:
-            windows.gap()
             continue
         if row is not None:
-            yield number, label, row
+            yield number, _name(source, label), row
 
 
-def _samples(source: CsvRows | NpzRows | Recording) -> Iterator[tuple[int, np.ndarray, Any]]:
-    """Number, channels and label of each sample; "" where it has none."""
-    if isinstance(source, Recording):
-        for batch in source.batches():
-            columns = batch.sequence.tolist(), batch.X, batch.y.tolist(), batch.has_label
-            for number, x, label, has_label in zip(*columns, strict=True):
-                yield number, x, label if has_label else ""
-        return
-    number = 0
-    for X, y in source.chunks(CHUNK_ROWS):
-        if isinstance(X, SparseRows):
-            raise ValueError("raw samples must be dense rows, not a sparse matrix")
-        for i, x in enumerate(X):
-            yield number & 0xFFFFFFFF, x, "" if y is None else _name(source, int(y[i]))
-            number += 1
-
-
-def _name(source: CsvRows | NpzRows, label: int) -> Any:
-    """The label as the file has it."""
+def _name(source: CsvRows | NpzRows | Recording, label: int | None) -> Any:
+    """The label as the file has it; "" where there is none."""
+    if label is None:
+        return ""
     return source.class_names[label] if source.class_names else label

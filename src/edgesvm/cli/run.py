@@ -18,6 +18,7 @@ from edgesvm.cli import (
     link_options,
     run_report,
     saved_model,
+    window_options,
 )
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
@@ -28,7 +29,9 @@ from edgesvm.ingest.link import BinaryLink
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer
+from edgesvm.preprocessing.chain import Chain
 from edgesvm.runner import Runner
+from edgesvm.window_runner import WindowRunner
 
 HELP = """\
 Learn from the sensor on PORT: predict each sample, learn it, and send the prediction back.
@@ -36,6 +39,10 @@ Learn from the sensor on PORT: predict each sample, learn it, and send the predi
   edgesvm run /dev/ttyUSB0                         a node that sends frames (FORMATS.md)
   edgesvm run /dev/ttyACM0 --text --save m.esvm    a sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
+  edgesvm run /dev/ttyACM0 --text --window 256 --hop 128 --rate 1000 --bands 10-50,50-200
+
+With --window, samples are raw signals: each window of them becomes a row of features, which is
+predicted and learned, and the prediction goes back with the number of the window's last sample.
 
 With --save, the model is loaded from FILE if it exists, and written there at the end, on Ctrl-C,
 SIGTERM and SIGHUP. With --checkpoint it is also saved while learning, so that a power cut at any
@@ -95,7 +102,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--allow-commands", action="store_true", help="allow sending commands to the node"
     )
     command.add_argument(
-        "--rate",
+        "--set-rate",
         type=arguments.rate,
         metavar="HZ",
         help="ask the node for this sampling rate; needs --allow-commands",
@@ -112,13 +119,14 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="start with a new model; do not load --save or --checkpoint",
     )
     command.add_argument(
-        "--window",
+        "--last",
         type=arguments.count,
         default=1000,
         metavar="N",
         help="rolling accuracy over the last N samples; default 1000",
     )
     checkpoint_options.add_to(command)
+    window_options.add_to(command)
     learner_options.add_to(command)
     command.set_defaults(act=act)
 
@@ -132,24 +140,18 @@ def act(options: argparse.Namespace) -> int:
         stop_signals() as signals,
         _open(options, signals, service) as link,
     ):
-        learner, source = _learner(options, link, checkpoint)
+        model, source = _model(options, link, checkpoint)
         assert link.schema is not None  # open
-        origin = f", loaded from {source} after {learner.n_seen_:,} samples" if source else ""
+        origin = f", loaded from {source} after {model.n_seen_:,} samples" if source else ""
         status.say(
-            f"{learner!r}{origin}: {format_bytes(learner.nbytes)}; "
+            f"{model!r}{origin}: {format_bytes(model.nbytes)}; "
             f"{link.schema.n_features} features per sample; "
             f"link {format_bytes(link.nbytes)}"
         )
-        runner = Runner(
-            link,
-            learner,
-            window=options.window,
-            answers=options.answers or isinstance(link, BinaryLink),
-            max_labels_per_second=options.max_labels_per_second,
-        )
-        if options.rate is not None:
-            link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.rate)))
-        saver = checkpoint_options.saver(checkpoint, options, learner, status.say)
+        runner = _runner(options, link, model)
+        if options.set_rate is not None:
+            link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.set_rate)))
+        saver = checkpoint_options.saver(checkpoint, options, model, status.say)
         started = time.monotonic()
         service.ready()
         try:
@@ -160,7 +162,7 @@ def act(options: argparse.Namespace) -> int:
             status.end()
             try:
                 if options.save:
-                    learner.save(options.save)
+                    model.save(options.save)
             finally:
                 summary = run_report.summary(runner, time.monotonic() - started)
                 summary["counters"] |= saver.counters if saver else {}
@@ -197,28 +199,42 @@ def _open(options: argparse.Namespace, signals: Signals, service: Service) -> Li
     )
 
 
-def _learner(
+def _model(
     options: argparse.Namespace, link: Link, checkpoint: Checkpoint | None
-) -> tuple[Learner, str | None]:
-    """The saved learner and its file, or a new one for this link's samples and None."""
+) -> tuple[Learner | Chain, str | None]:
+    """The saved model and its file, or a new one for this link's samples and None."""
     assert link.schema is not None  # open
     n_features = link.schema.n_features
-    learner, source = saved_model.loaded(options, checkpoint)
-    if learner is None:
-        learner = learner_options.build(options, n_features, link.schema.n_classes)
-        return learner.allocate(n_features), None
+    model, source = saved_model.loaded(options, checkpoint)
+    if model is None:
+        learner, fixed = learner_options.requested(options, link.schema.n_classes)
+        period = link.schema.nominal_us
+        model = window_options.chain(options, learner, n_features, period_us=period, fixed=fixed)
+        return model.allocate(n_features), None
+    learner = model.learner_ if isinstance(model, Chain) else model
     labels = learner.classes_.tolist()
     if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
         raise ValueError(
             f"the model in {source} has the labels {labels}, but a link has integers; "
             "use --fresh to start over"
         )
-    if learner.n_features_in_ != n_features:
+    if model.n_features_in_ != n_features:
         raise ValueError(
-            f"the model in {source} has {learner.n_features_in_} features, "
+            f"the model in {source} has {model.n_features_in_} features, "
             f"the link has {n_features}; use --fresh to start over"
         )
-    return learner, source
+    return model, source
+
+
+def _runner(options: argparse.Namespace, link: Link, model: Learner | Chain) -> Runner:
+    asked = {
+        "window": options.last,
+        "answers": options.answers or isinstance(link, BinaryLink),
+        "max_labels_per_second": options.max_labels_per_second,
+    }
+    if isinstance(model, Chain):
+        return WindowRunner(link, model, **asked)
+    return Runner(link, model, **asked)
 
 
 def _serve(
@@ -237,7 +253,7 @@ def _serve(
         return run_report.progress(runner, time.monotonic() - started)
 
     learner, checked = runner.learner, False
-    node = _NodeMessages(runner.link, status, options.rate)
+    node = _NodeMessages(runner.link, status, options.set_rate)
     while not signals.stopping and (options.samples is None or runner.taken < options.samples):
         try:
             runner.step(at_most=None if options.samples is None else options.samples - runner.taken)
@@ -262,7 +278,7 @@ def _serve(
 
 
 class _NodeMessages:
-    """Shows the node's log, at most 16 lines per second, and its reply to --rate."""
+    """Shows the node's log, at most 16 lines per second, and its reply to --set-rate."""
 
     def __init__(self, link: Link, status: StatusLine, rate: float | None) -> None:
         self._link = link

@@ -8,12 +8,13 @@ import os
 from collections.abc import Iterator
 
 from edgesvm.budget import parse_bytes
-from edgesvm.cli import checkpoint_options, learner_options
+from edgesvm.cli import checkpoint_options, learner_options, window_options
 from edgesvm.cli.snapshots import of_file
 from edgesvm.learner import Learner, load
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.exclusive import Claim
 from edgesvm.persist.folders import followed
+from edgesvm.preprocessing.chain import Chain
 
 
 @contextlib.contextmanager
@@ -58,7 +59,7 @@ def claimed_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
 
 def loaded(
     options: argparse.Namespace, checkpoint: Checkpoint | None
-) -> tuple[Learner | None, str | None]:
+) -> tuple[Learner | Chain | None, str | None]:
     """The model of the checkpoint, else of the snapshot, and its file; None if there is none.
 
     Raises
@@ -69,19 +70,22 @@ def loaded(
         It was learned with other options than those given.
     """
     max_bytes = parse_bytes(options.memory)
-    learner, source = None, None
+    model: Learner | Chain | None = None
+    source = None
     if checkpoint is not None:
-        learner, source = checkpoint.load(max_bytes), options.checkpoint
-    if learner is None and options.save and not options.fresh and os.path.exists(options.save):
+        model, source = checkpoint.load(max_bytes), options.checkpoint
+    if model is None and options.save and not options.fresh and os.path.exists(options.save):
         with of_file(options.save):
-            learner, source = load(options.save, max_bytes=max_bytes), options.save
-    if learner is None:
+            model, source = load(options.save, max_bytes=max_bytes), options.save
+    if model is None:
         return None, None
+    learner = model.learner_ if isinstance(model, Chain) else model
     if not learner._takes_labels:
         raise ValueError(f"the model in {source} learns without labels; this command needs them")
-    if differing := learner_options.contradicted(options, learner):
+    differing = window_options.contradicted(options, model)
+    if differing := differing + learner_options.contradicted(options, learner):
         raise ValueError(
             f"the model in {source} was learned with {', '.join(have for have, _ in differing)},"
             f" not {', '.join(given for _, given in differing)}; use --fresh to start over"
         )
-    return learner, source
+    return model, source

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from typing import Any
 
 from edgesvm.cli import arguments
 from edgesvm.learner import Learner
@@ -74,7 +76,7 @@ def windows(
         for name in OF_WINDOWS:
             if (value := getattr(options, name, None)) is not None:
                 option = f"--{name.replace('_', '-')}"
-                raise ValueError(f"{option} {value}: is of windows of raw samples; give --window N")
+                raise ValueError(f"{option} {value} is for windows of raw samples: give --window N")
         return None
     return WindowFeatures(
         window=options.window,
@@ -122,3 +124,37 @@ def chain(
     label = getattr(options, "label_of", None) or "majority"
     whole = Chain(windows=cut, learner=learner, label=label)
     return whole.fitted_into(options.memory, n_channels, fixed=fixed)
+
+
+def contradicted(options: argparse.Namespace, model: Chain | Learner) -> list[tuple[str, str]]:
+    """The options given on the command line that `model`, which was loaded, does not have.
+
+    Returns
+    -------
+    list of (str, str)
+        What the model has, and the option as it was given.
+    """
+    found = []
+    for name in ("window", *OF_WINDOWS):
+        value = getattr(options, name, None)
+        if value is None:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if not isinstance(model, Chain):
+            found.append((f"no {option}", f"{option} {value}"))
+        elif not _same(model, name, value):
+            held = model.label if name == "label_of" else getattr(model.windows_, name)
+            found.append((f"{option} {held}", f"{option} {value}"))
+    return found
+
+
+def _same(chain: Chain, name: str, value: Any) -> bool:
+    """Whether this value of an option gives the windows that `chain` has."""
+    if name == "label_of":
+        return value == chain.label
+    held = chain.windows_
+    asked = replace(held, **{name: value})
+    return all(
+        getattr(asked, of) == getattr(held, of)
+        for of in ("window", "hop", "rate", "_bands", "_features")
+    )

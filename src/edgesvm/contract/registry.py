@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from edgesvm.errors import CorruptModelError
 
 LEARNERS: dict[str, type[Any]] = {}
+OTHERS: dict[str, type[Any]] = {}  # what has snapshots and is no learner
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -25,6 +26,12 @@ def registered(kind: Kind) -> Kind:
     return kind
 
 
+def also_loaded(kind: Kind) -> Kind:
+    """Class decorator: as `registered`, for what is no learner."""
+    OTHERS[kind.__name__] = kind
+    return kind
+
+
 def registered_name(kind: type) -> str:
     """The name of this class in snapshots; TypeError if it is not registered."""
     if LEARNERS.get(kind.__name__) is not kind:
@@ -33,6 +40,11 @@ def registered_name(kind: type) -> str:
             " edgesvm.contract.registry.registered, so that `load` finds it"
         )
     return kind.__name__
+
+
+def loaded_as(name: str) -> type[Any]:
+    """The class that `load` makes of a snapshot of this name: a learner or a chain."""
+    return OTHERS[name] if name in OTHERS else kind_of(name)
 
 
 def kind_of(name: str) -> type[Any]:

@@ -18,6 +18,22 @@ class ChainCoreRef:
         self.last, self.owner = last, owner
 
     def push(self, x, y):
+        if not self.take(x, y):
+            return None
+        row = self.windows.row
+        is_fitted = self.learner.views["n_per_class"].any()
+        answer = self.learner.predict_with_score(row) if is_fitted else (None, 0.0)
+        if self.winner >= 0:
+            self.learner.learn_one(row, self.learner.labels.in_slots[self.winner])
+        return answer
+
+    def window(self, x, y):
+        if not self.take(x, y):
+            return None
+        has_label = self.winner >= 0 and not self.learner.one_class
+        return self.windows.row, self.learner.labels.in_slots[self.winner] if has_label else None
+
+    def take(self, x, y):
         windows, labels = self.windows, self.learner.labels
         one_class = self.learner.one_class
         y = None if one_class else y
@@ -41,17 +57,13 @@ class ChainCoreRef:
                 ended = place
         windows.push(row)
         if ended is None:
-            return None
-        is_fitted = self.learner.views["n_per_class"].any()
-        answer = self.learner.predict_with_score(windows.row) if is_fitted else (None, 0.0)
-        winner = slot if self.last else self.winner(self.votes[ended])
-        winner = NORMAL if one_class else winner
-        if winner >= 0:
-            self.learner.learn_one(windows.row, labels.in_slots[winner])
-        return answer
+            return False
+        winner = slot if self.last else self.most_votes(self.votes[ended])
+        self.winner = NORMAL if one_class else winner
+        return True
 
     @staticmethod
-    def winner(votes):
+    def most_votes(votes):
         return int(votes.argmax()) if votes.any() else -1
 
     def check(self):

@@ -14,7 +14,7 @@ from edgesvm.budget import MemoryPlan, format_bytes, parse_bytes
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import one_of
-from edgesvm.contract.registry import kind_of
+from edgesvm.contract.registry import also_loaded, kind_of
 from edgesvm.core.arena import Arena
 from edgesvm.errors import CorruptModelError, MemoryBudgetError
 from edgesvm.learner import Learner
@@ -27,6 +27,7 @@ from edgesvm.preprocessing.window_features import WindowFeatures
 __all__ = ["Chain"]
 
 
+@also_loaded
 @dataclass(kw_only=True, eq=False)
 class Chain:
     """Windows of raw samples, and a learner of their features: one plan, one block of memory, one
@@ -208,6 +209,16 @@ class Chain:
             raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
         return self._arena
 
+    @property
+    def n_features_in_(self) -> int:
+        """Number of channels, the numbers in a raw sample."""
+        return self.windows_._core.n_channels
+
+    @property
+    def n_seen_(self) -> int:
+        """Raw samples taken in."""
+        return self.windows_.n_pushed_
+
     # -- samples -----------------------------------------------------------------------------------
 
     def push(self, x: ArrayLike, y: Any = None) -> tuple[Any, float] | None:
@@ -236,6 +247,28 @@ class Chain:
             dtype = np.dtype(self._parts()[0].dtype)
             self.allocate(len(as_floats(x, dtype, 1, None, type(self).__name__)))
         return self._core.push(x, y)
+
+    def window(self, x: ArrayLike, y: Any = None) -> tuple[np.ndarray, Any] | None:
+        """Take in one raw sample as `push` does, but leave it to the caller what becomes of a
+        window: ``learner_`` predicts and learns its row.
+
+        Parameters
+        ----------
+        x, y :
+            As for `push`.
+
+        Returns
+        -------
+        None, or (row, label) of the window that the sample completes: its features, ndarray of
+        shape (n_features_out,) that the next window overwrites, and its label, None if it has none
+
+        Raises
+        ------
+        SampleRefused
+            As `push` does.
+        """
+        self.arena  # noqa: B018  (raises before `allocate`)
+        return self._core.window(x, y)
 
     def partial_fit(self, X: ArrayLike, y: Sequence[Any] | np.ndarray) -> Chain:
         """Push rows with their labels, in order; predictions are dropped. Raises as `push` does, at

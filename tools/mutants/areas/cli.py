@@ -70,8 +70,8 @@ AREA = Area(
                 "counts that do not add up are no failure",
             ),
             (
-                "round(1e6 / options.rate)",
-                "round(1e3 / options.rate)",
+                "round(1e6 / options.set_rate)",
+                "round(1e3 / options.set_rate)",
                 "the rate asked of a node is in another unit",
             ),
             (
