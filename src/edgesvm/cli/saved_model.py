@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from edgesvm.budget import parse_bytes
 from edgesvm.cli import checkpoint_options, learner_options, window_options
-from edgesvm.cli.snapshots import of_file
+from edgesvm.cli.snapshots import learner_of, of_file
 from edgesvm.learner import Learner, load
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.exclusive import Claim
@@ -79,7 +79,7 @@ def loaded(
             model, source = load(options.save, max_bytes=max_bytes), options.save
     if model is None:
         return None, None
-    learner = model.learner_ if isinstance(model, Chain) else model
+    learner = learner_of(model, str(source))
     if not learner._takes_labels:
         raise ValueError(f"the model in {source} learns without labels; this command needs them")
     differing = window_options.contradicted(options, model)
