@@ -10,7 +10,7 @@ from typing import Any
 
 from edgesvm.budget import parse_bytes
 from edgesvm.cli import checkpoint_options, learner_options, window_options
-from edgesvm.cli.snapshots import of_file
+from edgesvm.cli.snapshots import learner_of, of_file
 from edgesvm.learner import load
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.exclusive import Claim
@@ -88,7 +88,7 @@ def loaded(
             model, source = load(options.save, max_bytes=max_bytes), options.save
     if model is None:
         return None, None
-    learner = model.learner_ if isinstance(model, Chain) else model
+    learner = learner_of(model, str(source))
     if labels and not learner._takes_labels:
         raise ValueError(f"the model in {source} learns without labels; this command needs them")
     if learner._takes_labels and not labels:

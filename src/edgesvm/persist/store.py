@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from edgesvm.budget import MemoryPlan, format_bytes
-from edgesvm.contract.registry import kind_of, loaded_as
+from edgesvm.contract.registry import kind_of
 from edgesvm.errors import CorruptModelError, MemoryBudgetError
 from edgesvm.persist.exclusive import create_temporary, open_regular
 from edgesvm.persist.folders import followed, sync_folder
@@ -106,7 +106,7 @@ def inspect(path: str | os.PathLike[str]) -> tuple[Snapshot, Any, MemoryPlan]:
 def restore(data: bytes) -> Any:
     """The learner in a snapshot's bytes. Raises as `edgesvm.load` does."""
     snapshot = unpack(data)
-    return loaded_as(snapshot.learner)._of_snapshot(snapshot)
+    return kind_of(snapshot.learner)._of_snapshot(snapshot)
 
 
 def read_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> bytes:

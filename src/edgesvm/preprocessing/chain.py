@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -14,12 +13,12 @@ from edgesvm.budget import MemoryPlan, format_bytes, parse_bytes
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import one_of
-from edgesvm.contract.registry import also_loaded, kind_of
+from edgesvm.contract.registry import also_loaded, registered_name
 from edgesvm.core.arena import Arena
-from edgesvm.errors import CorruptModelError, MemoryBudgetError
+from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner
-from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
-from edgesvm.persist.store import read_file, save
+from edgesvm.persist.format import Snapshot, pack, unpack
+from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing._chain import ChainCore
 from edgesvm.preprocessing.standardized import Standardized
 from edgesvm.preprocessing.window_features import WindowFeatures
@@ -29,7 +28,7 @@ __all__ = ["Chain"]
 
 @also_loaded
 @dataclass(kw_only=True, eq=False)
-class Chain:
+class Chain(Saved):
     """Windows of raw samples, and a learner of their features: one plan, one block of memory, one
     snapshot.
 
@@ -121,7 +120,8 @@ class Chain:
                 ("votes", "i8", (windows._n_windows, learner._n_classes)),
                 ("windows", "u1", (first.total,)),
                 ("learner", "u1", (behind.total,)),
-            ]
+            ],
+            {"windows": first, "learner": behind},
         )
 
     def fitted_into(self, budget: int | str, n_channels: int, *, fixed: bool = False) -> Chain:
@@ -192,7 +192,7 @@ class Chain:
     def _described(self) -> dict[str, Any]:
         windows, learner = self.windows_, self.learner_
         return {
-            "windows": Wrapped(type(windows).__name__, windows._params),
+            "windows": windows._described(),
             "learner": learner._described(learner._held_state.params),
             "label": self._label,
         }
@@ -310,38 +310,11 @@ class Chain:
     def _most_labels(self) -> int:
         return self.learner_._most_labels
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a snapshot atomically (see FORMATS.md); read it with ``Chain.load``.
-
-        Raises
-        ------
-        OSError
-            The disk is full or read-only; an older file of that name is unchanged.
-        TypeError
-            A label is not a bool, int, float or str.
-        """
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Chain:
-        """Load what was saved at `path`; it continues within the window where it stopped.
-
-        Raises
-        ------
-        CorruptModelError, FormatVersionError
-            The file is not a valid snapshot of a `Chain`.
-        MemoryBudgetError
-            It has more than `max_bytes`.
-        OSError
-            The file cannot be read, or is not a regular file.
-        """
-        return cls._of_snapshot(unpack(read_file(path, max_bytes)))
-
     def _snapshot(self) -> Snapshot:
         memory = self.arena.memory.data
         labels = self.learner_._allocated.labels
         n_channels = self.windows_._core.n_channels
-        name = type(self).__name__
+        name = registered_name(type(self))
         return Snapshot(name, self._described(), n_channels, labels.in_slots, labels.closed, memory)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -358,17 +331,7 @@ class Chain:
 
     @classmethod
     def _of_snapshot(cls, snapshot: Snapshot) -> Chain:
-        if snapshot.learner != cls.__name__:
-            raise CorruptModelError(f"the snapshot is of a {snapshot.learner}, not {cls.__name__}")
-        try:
-            named = snapshot.params["windows"], snapshot.params["learner"]
-            windows = WindowFeatures(**named[0].params)
-            learner = kind_of(named[1].learner)._of_params(named[1].params)
-            chain = cls(windows=windows, learner=learner, label=snapshot.params["label"])
-            plan = chain.plan(snapshot.n_features)
-        except (TypeError, ValueError, OverflowError, AttributeError, KeyError) as error:
-            raise CorruptModelError(f"the snapshot's parameters are not valid: {error}") from error
-        snapshot.check_size(plan.total)
+        chain, plan = cls._claimed(snapshot)
         chain.allocate(snapshot.n_features)
         saved = plan.cut(np.frombuffer(snapshot.arena, np.uint8))
         views = plan.cut(chain.arena.memory)
