@@ -18,7 +18,7 @@ def progress(loop: PredictThenLearn, seconds: float) -> str:
         f"accuracy {percent(score.accuracy)}, "
         f"last {min(score.n, score.window):,} {percent(score.rolling)} (larger class "
         f"{percent(score.majority)}, label before {percent(score.label_before)})  "
-        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B"
+        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B{score_words.drifts(loop.drift)}"
     )
 
 
@@ -31,10 +31,11 @@ def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
         "n_seen": learner.n_seen_,
         "n_updates": learner.n_updates_,
         "refused": loop.refused,
-        "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
+        "us_per_sample": 1e6 * seconds / max(loop.learned, 1),
         **score_words.given_up(learner),
         **loop.score.summary(),
         **({} if loop.forecasts is None else {"probabilities": loop.forecasts.summary()}),
+        **({} if loop.drift is None else {"drift": loop.drift.summary()}),
         "frozen": loop.frozen.summary(labels_stop=True) if loop.frozen.n else None,
     }
 
@@ -50,6 +51,7 @@ def words(s: dict[str, Any]) -> str:
         score_words.probabilities(s),
         *score_words.remarks(s),
         score_words.full(s),
+        *score_words.drift_lines(s),
     ]
     if frozen := s["frozen"]:
         lines += [

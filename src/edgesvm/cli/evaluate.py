@@ -10,7 +10,14 @@ from itertools import islice
 
 import numpy as np
 
-from edgesvm.cli import arguments, decision_options, eval_report, learner_options, saved_model
+from edgesvm.cli import (
+    arguments,
+    decision_options,
+    drift_options,
+    eval_report,
+    learner_options,
+    saved_model,
+)
 from edgesvm.cli.status import StatusLine
 from edgesvm.contract.sparse import stacked
 from edgesvm.data import CsvRows, NpzRows, Source
@@ -121,6 +128,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "fitted (needs matplotlib); implies --probabilities",
     )
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
+    drift_options.add_to(command)
     learner_options.add_to(command)
 
 
@@ -157,14 +165,15 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     if not rows.labelled:
         raise ValueError(f"{options.file} has no labels: there is nothing to learn")
     learner = _learner(options, rows)
+    status = StatusLine(quiet=options.json)
     loop = PredictThenLearn(
         learner,
         options.window,
         freeze_after=_freeze_after(options, rows),
         label_delay=options.label_delay,
+        drift=drift_options.watch(options, learner, status.say),
     )
     labels = _Labels(options, rows)
-    status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
     checked = False
     started = time.perf_counter()

@@ -13,6 +13,7 @@ from edgesvm.cli import (
     arguments,
     checkpoint_options,
     decision_options,
+    drift_options,
     headroom,
     learner_options,
     link_options,
@@ -118,6 +119,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="N",
         help="rolling accuracy over the last N samples; default 1000",
     )
+    drift_options.add_to(command)
     checkpoint_options.add_to(command)
     learner_options.add_to(command)
     command.set_defaults(act=act)
@@ -140,16 +142,17 @@ def act(options: argparse.Namespace) -> int:
             f"{link.schema.n_features} features per sample; "
             f"link {format_bytes(link.nbytes)}"
         )
+        saver = checkpoint_options.saver(checkpoint, options, learner, status.say)
         runner = Runner(
             link,
             learner,
             window=options.window,
             answers=options.answers or isinstance(link, BinaryLink),
             max_labels_per_second=options.max_labels_per_second,
+            drift=drift_options.watch(options, learner, status.say, saver),
         )
         if options.rate is not None:
             link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.rate)))
-        saver = checkpoint_options.saver(checkpoint, options, learner, status.say)
         started = time.monotonic()
         service.ready()
         try:
