@@ -48,6 +48,7 @@ STUDIES = (
     "rivals/table",
     "fourier/features",
     "novelty/table",
+    "drift/detectors",
 )
 
 
