@@ -4,6 +4,8 @@ bytes."""
 import edgesvm_command  # noqa: F401  (first: it handles Ctrl-C during the imports of the command)
 from edgesvm.budget import MemoryPlan
 from edgesvm.calibration.calibrated import Calibrated
+from edgesvm.drift.adwin import Adwin
+from edgesvm.drift.page_hinkley import PageHinkley
 from edgesvm.errors import (
     CorruptModelError,
     FormatVersionError,
@@ -55,6 +57,7 @@ __all__ = [
     "LASVM",
     "RBF",
     "AdaGradSVM",
+    "Adwin",
     "Auto",
     "BallVectorMachine",
     "BatchSVM",
@@ -81,6 +84,7 @@ __all__ = [
     "NotFittedError",
     "OneVsOne",
     "OneVsRest",
+    "PageHinkley",
     "PassiveAggressive",
     "Pegasos",
     "Perceptron",

@@ -61,7 +61,7 @@ class Adwin(Detector):
 
     Examples
     --------
-    >>> from edgesvm.drift.adwin import Adwin
+    >>> from edgesvm import Adwin
     >>> detector = Adwin()
     >>> right, wrong = [0.0] * 9 + [1.0], [0.0, 1.0]  # one in ten wrong, then every second
     >>> found = detector.add_many(100 * right + 200 * wrong)

@@ -53,7 +53,7 @@ class PageHinkley(Detector):
 
     Examples
     --------
-    >>> from edgesvm.drift.page_hinkley import PageHinkley
+    >>> from edgesvm import PageHinkley
     >>> detector = PageHinkley()
     >>> right, wrong = [0.0] * 9 + [1.0], [0.0, 1.0]  # one in ten wrong, then every second
     >>> found = detector.add_many(100 * right + 200 * wrong)

@@ -51,8 +51,7 @@ class DriftWatch:
     Examples
     --------
     >>> import numpy as np
-    >>> from edgesvm import StreamSVM
-    >>> from edgesvm.drift.page_hinkley import PageHinkley
+    >>> from edgesvm import PageHinkley, StreamSVM
     >>> learner = StreamSVM().allocate(n_features=2, classes=["fault", "fine"])
     >>> watch = DriftWatch(learner, PageHinkley(), reset=True, report=print)
     >>> X = np.random.default_rng(0).standard_normal((4000, 2)).astype(np.float32)
