@@ -9,7 +9,7 @@ import pytest
 from each import each
 
 from edgesvm import Calibrated, Standardized, StreamSVM, load
-from edgesvm.cli import main
+from edgesvm.cli import eval_report, main
 from edgesvm.data import Rows, Source, Stream
 from edgesvm.drift.page_hinkley import PageHinkley
 from edgesvm.drift.watch import DriftWatch
@@ -43,6 +43,7 @@ def test_a_concept_that_flips_is_found_once_though_labels_come_late(reset, delay
     assert watch.detector.n_drifts_ == len(said) == len(watch.last) == 1
     assert FLIP < said[0].sample < FLIP + 150 and said == list(watch.last)
     assert said[0].before < 0.1 and said[0].now > 0.5
+    assert eval_report.progress(loop, 1.0).endswith(" B  drifts 1")
     assert watch.n_resets == reset and learner.arena.memory.ctypes.data == at
     assert watch.detector.n_added_ == loop.learned - 1 - reset == N - 1 - reset
     assert learner.classes_.tolist() == [0, 1]

@@ -29,8 +29,8 @@ class Drift(NamedTuple):
 class DriftWatch:
     """Tells a detector whether a learner is wrong about each sample just before it learns it.
 
-    The learner is asked again where its prediction is older than that, as with late labels: what
-    counts is the model as it is now, not the one before a reset.
+    It asks the learner for that, a decision a sample: with late labels the prediction that was sent
+    is older, maybe from before a reset, and says nothing about the model as it is.
 
     Parameters
     ----------
