@@ -58,6 +58,12 @@ def test_page_hinkley_is_its_definition(errors, params):
     assert len(found) == detector.n_drifts_ > 0
 
 
+def test_no_drift_before_so_many_errors():
+    errors = np.repeat([0.0, 1.0], [10, 30])
+    early, late = (PageHinkley(threshold=3.0, min_samples=n).add_many(errors) for n in (1, 25))
+    assert early.argmax() < 15 and late.argmax() == 24
+
+
 @each("errors", [STEP, SMOOTH], ids=["0 or 1", "any loss"])
 @each("n_rows, per_row", [(14, 5), (4, 3), (2, 2)])
 def test_the_window_of_adwin_is_the_end_of_the_stream(errors, n_rows, per_row):
