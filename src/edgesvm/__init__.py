@@ -4,6 +4,8 @@ bytes."""
 import edgesvm_command  # noqa: F401  (first: it handles Ctrl-C during the imports of the command)
 from edgesvm.budget import MemoryPlan
 from edgesvm.calibration.calibrated import Calibrated
+from edgesvm.drift.adwin import Adwin
+from edgesvm.drift.page_hinkley import PageHinkley
 from edgesvm.errors import (
     CorruptModelError,
     FormatVersionError,
@@ -56,6 +58,7 @@ __all__ = [
     "LASVM",
     "RBF",
     "AdaGradSVM",
+    "Adwin",
     "Auto",
     "BallVectorMachine",
     "BatchSVM",
@@ -82,6 +85,7 @@ __all__ = [
     "NotFittedError",
     "OneVsOne",
     "OneVsRest",
+    "PageHinkley",
     "PassiveAggressive",
     "Pegasos",
     "Perceptron",

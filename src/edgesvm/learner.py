@@ -364,18 +364,27 @@ class Learner(Saved):
             )
         return state
 
-    def reset(self: Self) -> Self:
-        """Forget what was learned, and keep the memory and the labels given in advance."""
+    def reset(self: Self, *, keep_labels: bool = False) -> Self:
+        """Forget what was learned, and keep the memory and the labels given in advance.
+
+        Parameters
+        ----------
+        keep_labels : bool
+            Also keep the labels seen, each in its place: for a new start on the same stream.
+        """
         with self._guard:
             if self._state is not None:
-                self._empty(self._state.core)
+                self._empty(self._state.core, keep_labels)
         return self
 
-    def _empty(self, core: Any) -> None:
+    def _empty(self, core: Any, keep_labels: bool = False) -> None:
         plan = self.plan(core.n_features)
         self._zero(core)
-        given = core.labels.in_slots if core.labels.closed else None
-        labels = Labels(given, core.labels.room)
+        known = core.labels
+        if keep_labels:
+            labels = Labels.restore(known.in_slots, known.closed, known.room)
+        else:
+            labels = Labels(known.in_slots if known.closed else None, known.room)
         if plan.total != core.arena.nbytes or labels.room != self._n_classes:
             self._state = None
         else:

@@ -10,6 +10,7 @@ import numpy as np
 
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.status import Status
+from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import Forecasts, Prequential
 from edgesvm.ingest import Link
@@ -48,6 +49,8 @@ class Runner:
     max_labels_per_second : float, optional
         Samples over this rate are not learned (`over_rate`), which limits what an intruder on the
         wire can teach. Bursts of up to one second's samples are learned.
+    drift : DriftWatch, optional
+        Of this learner: told whether it is wrong about each sample just before it learns it.
     clock : callable
         Monotonic clock, in seconds.
 
@@ -71,13 +74,14 @@ class Runner:
         window: int = 1000,
         answers: bool = True,
         max_labels_per_second: float | None = None,
+        drift: DriftWatch | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if max_labels_per_second is not None and not max_labels_per_second > 0:
             raise ValueError(f"max_labels_per_second={max_labels_per_second}: give a number > 0")
         self.link = link
         self.learner = learner
-        self.answers = answers
+        self.answers, self.drift = answers, drift
         self.score, self.forecasts = Prequential(window), Forecasts()
         self.taken = self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self._unlabelled = 0
@@ -226,6 +230,8 @@ class Runner:
             self.over_rate += 1
             return False
         forecast = self._forecast(x)
+        if self.drift is not None and self._fitted:
+            self.drift.ask(x)
         self.learner.learn_one(x, label, weight)
         self.learned += 1
         if forecast is not None:
@@ -233,6 +239,8 @@ class Runner:
         self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
+        if self.drift is not None and self.drift.score(label):
+            self._fitted = False
         return weight > 0  # weight zero is counted as seen, and teaches nothing
 
     def _forecast(self, x: np.ndarray) -> tuple[list[Any], np.ndarray] | None:

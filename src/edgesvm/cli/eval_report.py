@@ -20,7 +20,7 @@ def progress(loop: PredictThenLearn, seconds: float) -> str:
         f"accuracy {percent(score.accuracy)}, "
         f"last {min(score.n, score.window):,} {percent(score.rolling)} (larger class "
         f"{percent(score.majority)}, label before {percent(score.label_before)})  "
-        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B"
+        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B{score_words.drifts(loop.drift)}"
     )
 
 
@@ -33,12 +33,18 @@ def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> d
         "n_seen": learner.n_seen_,
         "n_updates": learner.n_updates_,
         "refused": loop.refused,
-        "us_per_sample": 1e6 * seconds / max(model.n_seen_, 1),
+        "us_per_sample": 1e6 * seconds / max(_n_samples(loop, model), 1),
         **score_words.given_up(learner),
         **loop.score.summary(),
         **({} if loop.forecasts is None else {"probabilities": loop.forecasts.summary()}),
+        **({} if loop.drift is None else {"drift": loop.drift.summary()}),
         "frozen": loop.frozen.summary(labels_stop=True) if loop.frozen.n else None,
     }
+
+
+def _n_samples(loop: PredictThenLearn, model: Learner | Chain) -> int:
+    """Rows learned, or raw samples taken in."""
+    return model.n_seen_ if isinstance(model, Chain) else loop.learned
 
 
 def words(s: dict[str, Any]) -> str:
@@ -53,6 +59,7 @@ def words(s: dict[str, Any]) -> str:
         score_words.probabilities(s),
         *score_words.remarks(s),
         score_words.full(s),
+        *score_words.drift_lines(s),
     ]
     if frozen := s["frozen"]:
         lines += [

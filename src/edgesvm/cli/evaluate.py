@@ -13,6 +13,7 @@ import numpy as np
 from edgesvm.cli import (
     arguments,
     decision_options,
+    drift_options,
     eval_report,
     learner_options,
     saved_model,
@@ -133,6 +134,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "fitted (needs matplotlib); implies --probabilities",
     )
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
+    drift_options.add_to(command)
     window_options.add_to(command)
     learner_options.add_to(command)
 
@@ -171,11 +173,13 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         raise ValueError(f"{options.file} has no labels: there is nothing to learn")
     model = _model(options, rows)
     learner = model.learner_ if isinstance(model, Chain) else model
+    status = StatusLine(quiet=options.json)
     loop = PredictThenLearn(
         learner,
         options.last,
         freeze_after=_freeze_after(options, rows, model),
         label_delay=options.label_delay,
+        drift=drift_options.watch(options, learner, status.say),
     )
     labels = _Labels(options, rows)
     windows = _windows(options, rows, model, labels)
@@ -184,7 +188,6 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         if windows is None
         else loop.run(windows)
     )
-    status = StatusLine(quiet=options.json)
     curve: list[tuple[int, float]] = []
     checked = False
     started = time.perf_counter()

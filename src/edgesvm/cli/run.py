@@ -13,6 +13,7 @@ from edgesvm.cli import (
     arguments,
     checkpoint_options,
     decision_options,
+    drift_options,
     headroom,
     learner_options,
     link_options,
@@ -23,6 +24,7 @@ from edgesvm.cli import (
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
+from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
@@ -125,6 +127,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="N",
         help="rolling accuracy over the last N samples; default 1000",
     )
+    drift_options.add_to(command)
     checkpoint_options.add_to(command)
     window_options.add_to(command)
     learner_options.add_to(command)
@@ -149,10 +152,12 @@ def act(options: argparse.Namespace) -> int:
             f"{link.schema.n_features} features per sample; "
             f"link {format_bytes(link.nbytes)}"
         )
-        runner = _runner(options, link, model)
+        saver = checkpoint_options.saver(checkpoint, options, model, status.say)
+        learner = model.learner_ if isinstance(model, Chain) else model
+        drift = drift_options.watch(options, learner, status.say, saver)
+        runner = _runner(options, link, model, drift)
         if options.set_rate is not None:
             link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.set_rate)))
-        saver = checkpoint_options.saver(checkpoint, options, model, status.say)
         started = time.monotonic()
         service.ready()
         try:
@@ -223,11 +228,14 @@ def _model(
     return model, source
 
 
-def _runner(options: argparse.Namespace, link: Link, model: Learner | Chain) -> Runner:
+def _runner(
+    options: argparse.Namespace, link: Link, model: Learner | Chain, drift: DriftWatch | None
+) -> Runner:
     asked = {
         "window": options.last,
         "answers": options.answers or isinstance(link, BinaryLink),
         "max_labels_per_second": options.max_labels_per_second,
+        "drift": drift,
     }
     if isinstance(model, Chain):
         return WindowRunner(link, model, **asked)

@@ -21,6 +21,7 @@ def progress(runner: Runner, seconds: float) -> str:
         f"{runner.model.nbytes:,} B  "
         f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  "
         f"disconnects {c['disconnects']:,}  silent {c['silent']:,}"
+        f"{score_words.drifts(runner.drift)}"
     )
 
 
@@ -43,6 +44,7 @@ def summary(runner: Runner, seconds: float) -> dict[str, Any]:
         **score_words.given_up(runner.learner),
         **runner.score.summary(),
         **runner.probability_summary(),
+        **({} if runner.drift is None else {"drift": runner.drift.summary()}),
         "counters": runner.counters(),
         "broken_identities": runner.check_identities(),
     }
@@ -61,6 +63,7 @@ def words(summary: dict[str, Any]) -> str:
         *filter(None, [score_words.recalls(summary), score_words.probabilities(summary)]),
         *score_words.remarks(summary),
         *filter(None, [score_words.full(summary)]),
+        *score_words.drift_lines(summary),
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
