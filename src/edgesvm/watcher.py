@@ -14,15 +14,19 @@ from edgesvm.alarms import Hysteresis
 from edgesvm.core.status import Status
 from edgesvm.errors import SampleRefused
 from edgesvm.ingest import Link
-from edgesvm.ingest.continuity import Continuity
 from edgesvm.ingest.wire import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE, NoveltyLearner
 from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.in_order import InOrder
 
 __all__ = ["Episode", "Watcher"]
 
 # A threshold that fewer rows have set is no threshold.
 LEAST_LEARNED = 100
+COUNTS = (
+    *("taken", "rows", "in_windows", "late", "refused_value"),
+    *("learned", "not_learned", "strange", "alarms"),
+)
 
 
 @dataclass
@@ -121,7 +125,12 @@ class Watcher:
         self._clock = clock
         self._started = clock()
         self._dtype = np.dtype(learner.dtype)
-        self._continuity = Continuity()
+        self._epochs = link.epochs
+        self._samples: InOrder | None = None
+        if self.windows is not None:
+            self._samples = InOrder(self._push, self.windows.gap)
+            self.windows.gap()  # one that was saved half full does not go on
+            self._dropped_before = self.windows.n_dropped_
 
     @property
     def watching(self) -> bool:
@@ -129,7 +138,7 @@ class Watcher:
 
     @property
     def late(self) -> int:
-        return self._continuity.late if self.windows is not None else 0
+        return 0 if self._samples is None else self._samples.late
 
     @property
     def learning_left(self) -> float | None:
@@ -164,6 +173,9 @@ class Watcher:
 
     def _handle_waiting(self, at_most: int | None) -> int:
         n, state = 0, self._state
+        if self._samples is not None and self.link.epochs != self._epochs:
+            self._samples.begin_again()  # the node has restarted; its numbers may fit by chance
+        self._epochs = self.link.epochs
         while self.link.schema is not None and n != at_most and state == self._state:
             batch = self.link.take(None if at_most is None else at_most - n)
             if not len(batch.y):
@@ -194,28 +206,25 @@ class Watcher:
         """
         self.taken += 1
         try:
-            row = self._row(x, sequence)
+            row = x if self._samples is None else self._row(self._samples, x, sequence)
             if row is not None:
                 self._handle_row(row, sequence)
         except SampleRefused as refused:
             if refused.status != Status.NOT_FINITE:
                 raise
             self.refused_value += 1
-            self._continuity.broken()
             self._tell(sequence, 0, 0.0, REJECTED)
 
-    def _row(self, x: np.ndarray, sequence: int) -> np.ndarray | None:
-        """What the learner gets: the sample, or the features of the window that it completes."""
-        if self.windows is None:
-            return x
-        place = self._continuity.place(sequence)
-        if place == "late":
-            return None
-        if place == "gap":
-            self.windows.gap()
-        row = self.windows.push(x)
-        self.in_windows += row is None
+    def _row(self, samples: InOrder, x: np.ndarray, sequence: int) -> np.ndarray | None:
+        """The features of the window that the sample completes."""
+        late = samples.late
+        row = samples.push(sequence, x)
+        self.in_windows += row is None and samples.late == late
         return row
+
+    def _push(self, x: np.ndarray, _label: None) -> np.ndarray | None:
+        assert self.windows is not None
+        return self.windows.push(x)
 
     def _handle_row(self, row: np.ndarray, sequence: int) -> None:
         learner, watching = self.learner, self.watching
@@ -261,12 +270,10 @@ class Watcher:
 
     def counters(self) -> dict[str, Any]:
         """The counters of the watch and of the link, in one dict."""
-        names = ("taken", "rows", "in_windows", "late", "refused_value")
-        names += ("learned", "not_learned", "strange", "alarms")
-        own = {name: getattr(self, name) for name in names}
-        if self.windows is not None:
-            own["windows_dropped"] = self.windows.n_dropped_
-            own["gaps"] = self._continuity.gaps
+        own = {name: getattr(self, name) for name in COUNTS}
+        if self.windows is not None and self._samples is not None:
+            own["windows_dropped"] = self.windows.n_dropped_ - self._dropped_before
+            own["gaps"] = self._samples.gaps
         return {**own, **self.link.counters}
 
     def check_identities(self) -> list[str]:

@@ -7,6 +7,7 @@ import json
 import struct
 import time
 from contextlib import closing, nullcontext
+from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import (
@@ -19,18 +20,18 @@ from edgesvm.cli import (
     link_options,
     run_report,
     saved_model,
+    serving,
     window_options,
 )
+from edgesvm.cli.node_messages import NodeMessages
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
-from edgesvm.cli.stopping import Signals, Stop, stop_signals
+from edgesvm.cli.stopping import Signals, stop_signals
 from edgesvm.drift.watch import DriftWatch
-from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
-from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.runner import Runner
 from edgesvm.window_runner import WindowRunner
@@ -142,7 +143,17 @@ def act(options: argparse.Namespace) -> int:
     with (
         saved_model.claimed(options) as checkpoint,
         stop_signals() as signals,
-        _open(options, signals, service) as link,
+        serving.open_link(
+            options,
+            signals,
+            service,
+            ring=options.ring,
+            policy=options.full,
+            late_labels=options.late_labels,
+            value_range=options.range,
+            clip=options.clip,
+            allow_commands=options.allow_commands,
+        ) as link,
     ):
         model, source = _model(options, link, checkpoint)
         assert link.schema is not None  # open
@@ -185,24 +196,6 @@ def act(options: argparse.Namespace) -> int:
             f"internal error, counters are inconsistent: {'; '.join(summary['broken_identities'])}"
         )
     return 0
-
-
-def _open(options: argparse.Namespace, signals: Signals, service: Service) -> Link:
-    def wait(seconds: float) -> None:  # between attempts to open the port again
-        service.alive(lambda: f"{options.port} is gone; trying to open it again")
-        time.sleep(seconds)
-
-    return link_options.open_port(
-        options,
-        signals,
-        ring=options.ring,
-        policy=options.full,
-        late_labels=options.late_labels,
-        value_range=options.range,
-        clip=options.clip,
-        allow_commands=options.allow_commands,
-        sleep=wait,
-    )
 
 
 def _model(
@@ -248,66 +241,23 @@ def _serve(
     signals: Signals,
     status: StatusLine,
     started: float,
-    *,
-    saver: Checkpointer | None,
-    service: Service,
+    **rest: Any,
 ) -> None:
     """Serve until enough samples are taken, a signal arrives or, with --once, the port fails."""
+    learner, checked = runner.learner, False
+    node = NodeMessages(runner.link, status, options.set_rate)
+
+    def turn() -> bool:
+        nonlocal checked
+        left = None if options.samples is None else options.samples - runner.taken
+        if left == 0:
+            return False
+        runner.step(at_most=left)
+        checked = checked or (runner.learned > 0 and decision_options.check_labels(learner))
+        node.show()
+        return True
 
     def progress() -> str:
         return run_report.progress(runner, time.monotonic() - started)
 
-    learner, checked = runner.learner, False
-    node = _NodeMessages(runner.link, status, options.set_rate)
-    while not signals.stopping and (options.samples is None or runner.taken < options.samples):
-        try:
-            runner.step(at_most=None if options.samples is None else options.samples - runner.taken)
-            checked = checked or (runner.learned > 0 and decision_options.check_labels(learner))
-            if saver is not None:
-                saver.step()
-        except LinkDown as down:
-            if saver is not None:
-                saver.save()  # the port may be away for long
-            if options.once:
-                return
-            status.say(f"{down}; trying to open it again")
-            try:
-                with signals.interruptible():
-                    runner.link.reconnect()
-            except Stop:
-                return
-            status.say(f"{runner.link.name} is open again")
-        node.show()
-        status.show(progress)
-        service.alive(progress)
-
-
-class _NodeMessages:
-    """Shows the node's log, at most 16 lines per second, and its reply to --set-rate."""
-
-    def __init__(self, link: Link, status: StatusLine, rate: float | None) -> None:
-        self._link = link
-        self._status = status
-        self._rate = rate
-        self._next = time.monotonic()
-
-    def show(self) -> None:
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + 1.0
-            for line in self._link.take_logs():
-                self._status.say(f"node: {line}")
-        if self._rate is not None and isinstance(self._link, BinaryLink):
-            self._show_reply(self._link)
-
-    def _show_reply(self, link: BinaryLink) -> None:
-        if link.commands.pending:
-            return
-        rate = f"{self._rate:g} samples per second"
-        if link.commands.command_done:
-            self._status.say(f"the node's rate is now {rate}")
-        elif link.commands.command_refused:
-            self._status.say(f"the node refused the rate {rate}")
-        else:
-            self._status.say(f"the node did not answer the request for {rate}")
-        self._rate = None
+    serving.serve(options, runner.link, turn, progress, signals=signals, status=status, **rest)

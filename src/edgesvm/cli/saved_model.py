@@ -11,7 +11,7 @@ from typing import Any
 from edgesvm.budget import parse_bytes
 from edgesvm.cli import checkpoint_options, learner_options, window_options
 from edgesvm.cli.snapshots import learner_of, of_file
-from edgesvm.learner import load
+from edgesvm.learner import Learner, load
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.exclusive import Claim
 from edgesvm.persist.folders import followed

@@ -20,6 +20,7 @@ from edgesvm.cli import (
     watch_report,
     window_options,
 )
+from edgesvm.cli.node_messages import NodeMessages
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, stop_signals
@@ -138,6 +139,7 @@ def _model(
     """The saved model and its file, or a new one for this link's samples and None."""
     assert link.schema is not None  # open
     n_inputs, period_us = link.schema.n_features, link.schema.nominal_us
+    model: Any
     model, source = saved_model.loaded(options, checkpoint, labels=False)
     if model is not None:
         saved_model.check_inputs(model, n_inputs, source)
@@ -175,6 +177,8 @@ def _serve(
     status: StatusLine,
     **rest: Any,
 ) -> None:
+    node = NodeMessages(watcher.link, status)
+
     def turn() -> bool:
         left = None if options.samples is None else options.samples - watcher.taken
         if left == 0:
@@ -185,6 +189,7 @@ def _serve(
             for line in report.news():
                 status.end()
                 print(line, flush=True)
+        node.show()
         return True
 
     serving.serve(

@@ -31,8 +31,11 @@ class Report:
         self._watcher, self._options = watcher, options
         self._started = time.monotonic()
         n_features = watcher.learner.n_features_in_
-        self.names = watcher.windows.names() if watcher.windows is not None else None
-        self.names = self.names or [f"x{j}" for j in range(n_features)]
+        self.names = (
+            [f"x{j}" for j in range(n_features)]
+            if watcher.windows is None
+            else watcher.windows.names()
+        )
         self._row = "window" if watcher.windows is not None else "sample"
         self._was_watching = watcher.watching
         self._told: Episode | None = None
@@ -40,9 +43,8 @@ class Report:
     def opening(self, source: str | None) -> str:
         """The first line: what learns, in how many bytes, and where it came from."""
         w = self._watcher
-        origin = (
-            f", loaded from {source} after {w.learner.n_seen_:,} {self._row}s" if source else ""
-        )
+        age = f"{w.learner.n_seen_:,} {self._row}s"
+        origin = f", loaded from {source} after {age}" if source else ""
         return (
             f"{w.model!r}{origin}: {format_bytes(w.model.nbytes)}; {len(self.names)} features per "
             f"{self._row}; link {format_bytes(w.link.nbytes)}"
@@ -89,7 +91,8 @@ class Report:
         if self._options.json:
             event = {"event": "over", "alarm": number, "seconds": round(seconds, 3)}
             return json.dumps({"time": _now(), **event, "highest": e.highest})
-        return f"{_now()}  alarm {number} is over after {seconds:,.1f} s, highest score {e.highest:.3g}"
+        over = f"alarm {number} is over after {seconds:,.1f} s"
+        return f"{_now()}  {over}, highest score {e.highest:.3g}"
 
     def _standing_out(self, e: Episode) -> dict[str, float]:
         """The features with the largest shares of the score, first the largest."""
@@ -117,10 +120,8 @@ class Report:
         w = self._watcher
         if (left := w.learning_left) is not None:
             assert w.learn_s is not None
-            done, text = (
-                1 - left / w.learn_s,
-                f"{_minutes(w.learn_s - left)} of {_minutes(w.learn_s)}",
-            )
+            so_far = w.learn_s - left
+            done, text = so_far / w.learn_s, f"{_minutes(so_far)} of {_minutes(w.learn_s)}"
         else:
             done = w.learner.n_updates_ / w.learner.warm_up
             text = f"{w.learner.n_updates_:,} of {w.learner.warm_up:,}"
@@ -130,11 +131,10 @@ class Report:
     def summary(self) -> dict[str, Any]:
         """All results, for a JSON line."""
         w = self._watcher
-        n_inputs = w.learner.n_features_in_ if w.windows is None else w.windows.n_channels_
         return {
             "event": "end",
             "learner": repr(w.model),
-            "bytes_planned": w.model.plan(n_inputs).total,
+            "bytes_planned": w.model.plan(w.model.n_features_in_).total,
             "bytes_allocated": w.model.nbytes,
             "link_bytes": w.link.nbytes,
             "seconds": round(time.monotonic() - self._started, 3),
