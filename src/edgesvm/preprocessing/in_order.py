@@ -87,7 +87,7 @@ class InOrder:
 
     def begin_again(self) -> None:
         """The samples are numbered anew: what comes next does not follow, whatever its number."""
-        self._continuity.broken()
+        self._continuity.forget()
 
     def _break(self) -> None:
         self.refused += 1
