@@ -106,7 +106,8 @@ def test_the_bound_of_adwin_by_hand():
 @each("errors", [STEP, SMOOTH], ids=["0 or 1", "any loss"])
 def test_the_twin_finds_the_same(kind, twin, errors):
     small = {"n_rows": 8, "per_row": 3} if kind is Adwin else {"threshold": 15.0}
-    for params in ({}, small):
+    easily = {"delta": 0.9, "every": 1} if kind is Adwin else {"threshold": 2.0}
+    for params in ({}, small, easily):
         ours, theirs = kind(**params), twin(**params)
         np.testing.assert_array_equal(ours.add_many(errors), theirs.add_many(errors))
         assert ours.n_drifts_ == theirs.n_drifts_ > 0

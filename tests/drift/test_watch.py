@@ -11,6 +11,7 @@ from each import each
 from edgesvm import Calibrated, Standardized, StreamSVM, load
 from edgesvm.cli import eval_report, main
 from edgesvm.data import Rows, Source, Stream
+from edgesvm.drift.adwin import Adwin
 from edgesvm.drift.page_hinkley import PageHinkley
 from edgesvm.drift.watch import DriftWatch
 from edgesvm.evaluation import PredictThenLearn
@@ -22,6 +23,7 @@ from firmware_sim.node import FrameNode
 N, FLIP = 3000, 1500
 rng = np.random.default_rng(3)
 X = rng.standard_normal((N, 3)).astype(np.float32)
+COUNTS = ("n_added", "n_drifts", "before", "now")
 Y = ((X[:, 0] > 0) ^ (np.arange(N) >= FLIP)).astype(int)
 
 
@@ -52,6 +54,22 @@ def test_a_concept_that_flips_is_found_once_though_labels_come_late(reset, delay
         alone.partial_fit(X[said[0].sample + 1 :], Y[said[0].sample + 1 :], classes=[0, 1])
         assert learner.n_seen_ == alone.n_seen_ == N - 1 - said[0].sample
         assert (learner.predict(X) == alone.predict(X)).all()
+
+
+@each("kind", [PageHinkley, Adwin])
+def test_a_new_start_knows_the_labels_and_nothing_else(kind):
+    learner = StreamSVM().allocate(3)
+
+    def look(drift):
+        assert learner.classes_.tolist() == [0, 1] and learner.n_seen_ == 0
+        own = {k: v for k, v in watch.detector._core.views.items() if k not in COUNTS}
+        assert not any(np.any(array) for array in own.values()) and len(own) > 0
+        seen.append(drift)
+
+    seen = []
+    watch = DriftWatch(learner, kind(), reset=True, report=look)
+    list(PredictThenLearn(learner, drift=watch).run(Source(X, Y)))
+    assert len(seen) == watch.n_resets == 1
 
 
 def test_a_refused_sample_is_no_error():
