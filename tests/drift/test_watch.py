@@ -3,13 +3,15 @@
 import json
 import os
 import sys
+from argparse import Namespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from each import each
 
 from edgesvm import Calibrated, Standardized, StreamSVM, load
-from edgesvm.cli import eval_report, main
+from edgesvm.cli import drift_options, eval_report, main
 from edgesvm.data import Rows, Source, Stream
 from edgesvm.drift.adwin import Adwin
 from edgesvm.drift.page_hinkley import PageHinkley
@@ -143,6 +145,18 @@ def test_eval_says_where_and_resets_only_if_told(name, rows, tmp_path, capsys):
 def test_on_drift_alone_means_nothing(rows, capsys):
     assert main(["eval", rows, "--on-drift", "reset"]) == 2
     assert "--on-drift needs --drift" in capsys.readouterr().err
+
+
+@each("on_drift, n_told", [("reset", 1), ("note", 0), (None, 0)])
+def test_the_checkpoint_is_told_of_a_new_start(on_drift, n_told):
+    told, said = [], []
+    saver = SimpleNamespace(forget=lambda: told.append(learner.n_seen_))
+    learner = StreamSVM().allocate(3)
+    options = Namespace(drift="adwin", on_drift=on_drift)
+    watch = drift_options.watch(options, learner, said.append, saver)
+    list(PredictThenLearn(learner, drift=watch).run(Source(X, Y)))
+    assert told == [0] * n_told and len(said) == 1
+    assert said[0].endswith("; the learner starts over") == bool(n_told)
 
 
 class Flipping(Stream):
