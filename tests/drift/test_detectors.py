@@ -100,13 +100,16 @@ def test_the_bound_of_adwin_by_hand():
         detector = Adwin(delta=delta * factor, every=64, per_row=100)
         assert detector.add_many(errors).any() == is_found
     assert not Adwin(delta=0.5, every=65).add_many(errors).any()
+    easily = Adwin(delta=0.9, every=1)  # the fourth wrong one would do, but there must be five
+    assert easily.add_many(np.repeat([0.0, 1.0], [100, 6])).argmax() == 104
 
 
 @each("kind, twin", [(PageHinkley, PageHinkleyInPython), (Adwin, AdwinInPython)])
 @each("errors", [STEP, SMOOTH], ids=["0 or 1", "any loss"])
 def test_the_twin_finds_the_same(kind, twin, errors):
     small = {"n_rows": 8, "per_row": 3} if kind is Adwin else {"threshold": 15.0}
-    for params in ({}, small):
+    easily = {"delta": 0.9, "every": 1} if kind is Adwin else {"threshold": 2.0}
+    for params in ({}, small, easily):
         ours, theirs = kind(**params), twin(**params)
         np.testing.assert_array_equal(ours.add_many(errors), theirs.add_many(errors))
         assert ours.n_drifts_ == theirs.n_drifts_ > 0

@@ -3,14 +3,17 @@
 import json
 import os
 import sys
+from argparse import Namespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from each import each
 
 from edgesvm import Calibrated, Standardized, StreamSVM, load
-from edgesvm.cli import eval_report, main
+from edgesvm.cli import drift_options, eval_report, main
 from edgesvm.data import Rows, Source, Stream
+from edgesvm.drift.adwin import Adwin
 from edgesvm.drift.page_hinkley import PageHinkley
 from edgesvm.drift.watch import DriftWatch
 from edgesvm.evaluation import PredictThenLearn
@@ -22,6 +25,7 @@ from firmware_sim.node import FrameNode
 N, FLIP = 3000, 1500
 rng = np.random.default_rng(3)
 X = rng.standard_normal((N, 3)).astype(np.float32)
+COUNTS = ("n_added", "n_drifts", "before", "now")
 Y = ((X[:, 0] > 0) ^ (np.arange(N) >= FLIP)).astype(int)
 
 
@@ -52,6 +56,22 @@ def test_a_concept_that_flips_is_found_once_though_labels_come_late(reset, delay
         alone.partial_fit(X[said[0].sample + 1 :], Y[said[0].sample + 1 :], classes=[0, 1])
         assert learner.n_seen_ == alone.n_seen_ == N - 1 - said[0].sample
         assert (learner.predict(X) == alone.predict(X)).all()
+
+
+@each("kind", [PageHinkley, Adwin])
+def test_a_new_start_knows_the_labels_and_nothing_else(kind):
+    learner = StreamSVM().allocate(3)
+
+    def look(drift):
+        assert learner.classes_.tolist() == [0, 1] and learner.n_seen_ == 0
+        own = {k: v for k, v in watch.detector._core.views.items() if k not in COUNTS}
+        assert not any(np.any(array) for array in own.values()) and len(own) > 0
+        seen.append(drift)
+
+    seen = []
+    watch = DriftWatch(learner, kind(), reset=True, report=look)
+    list(PredictThenLearn(learner, drift=watch).run(Source(X, Y)))
+    assert len(seen) == watch.n_resets == 1
 
 
 def test_a_refused_sample_is_no_error():
@@ -125,6 +145,18 @@ def test_eval_says_where_and_resets_only_if_told(name, rows, tmp_path, capsys):
 def test_on_drift_alone_means_nothing(rows, capsys):
     assert main(["eval", rows, "--on-drift", "reset"]) == 2
     assert "--on-drift needs --drift" in capsys.readouterr().err
+
+
+@each("on_drift, n_told", [("reset", 1), ("note", 0), (None, 0)])
+def test_the_checkpoint_is_told_of_a_new_start(on_drift, n_told):
+    told, said = [], []
+    saver = SimpleNamespace(forget=lambda: told.append(learner.n_seen_))
+    learner = StreamSVM().allocate(3)
+    options = Namespace(drift="adwin", on_drift=on_drift)
+    watch = drift_options.watch(options, learner, said.append, saver)
+    list(PredictThenLearn(learner, drift=watch).run(Source(X, Y)))
+    assert told == [0] * n_told and len(said) == 1
+    assert said[0].endswith("; the learner starts over") == bool(n_told)
 
 
 class Flipping(Stream):
