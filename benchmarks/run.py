@@ -49,6 +49,7 @@ STUDIES = (
     "fourier/features",
     "novelty/table",
     "novelty/drift",
+    "novelty/onset",
     "drift/detectors",
 )
 

@@ -66,7 +66,7 @@ def planted(n=3000, at=2000, feature=1):
 
 @each("kind", [GaussianNovelty, KernelNovelty])
 def test_learns_then_tells_what_is_strange_and_which_feature(kind):
-    watcher, node, episodes = watched(planted(), kind(warm_up=1000, alarm_rate=1e-5))
+    watcher, node, episodes = watched(planted(), kind(warm_up=1000, alarm_rate=1e-5), learns=True)
     assert watcher.watching and watcher.rows == watcher.taken == 3000
     (episode,) = episodes
     assert episode.sequence == 2002 and episode.row == 2003, "3 of 5"
@@ -104,11 +104,11 @@ def test_learning_for_a_time_ends_by_the_clock_and_not_before_a_hundred_rows():
 
 def test_what_is_learned_while_watching():
     X = planted()
-    for options, learned in (({}, 2950), ({"learns": False}, 1000)):
+    for options, learned in (({"learns": True}, 2950), ({}, 1000)):
         model = GaussianNovelty(warm_up=1000, alarm_rate=1e-5)
         watcher, _, _ = watched(X, model, **options)
         assert watcher.learned == model.n_updates_ == learned
-    watcher, _, _ = watched(X, GaussianNovelty(warm_up=1000, learn="all"))
+    watcher, _, _ = watched(X, GaussianNovelty(warm_up=1000, learn="all"), learns=True)
     assert watcher.learned == 3000
 
 

@@ -75,7 +75,8 @@ class Watcher:
     hysteresis : Hysteresis, optional
         By default an alarm begins with 3 strange rows of 5.
     learns : bool
-        Whether it goes on learning while it watches, as the learner's ``learn`` says.
+        Whether it goes on learning while it watches, as the learner's ``learn`` says. A fault that
+        grows slowly is learned then.
     answers : bool
         Whether to tell the node: 1 (normal) or -1 (strange), the decision value, and the flag
         ALARM while an alarm is on.
@@ -104,7 +105,7 @@ class Watcher:
         *,
         learn_s: float | None = None,
         hysteresis: Hysteresis | None = None,
-        learns: bool = True,
+        learns: bool = False,
         answers: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from edgesvm.learners import GaussianNovelty, KernelNovelty
-from edgesvm.learners.novelty.alarm_rate import alarm_rate_of
+from edgesvm.learners.novelty.alarm_rate import alarm_rate_of, read
 from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner
 
 KINDS: dict[str, type[NoveltyLearner]] = {"kernel": KernelNovelty, "gaussian": GaussianNovelty}
@@ -35,6 +35,15 @@ def learning(text: str) -> Learning:
     )
 
 
+def alarm_rate(text: str) -> str:
+    """``1/day`` or a share; what share the first is depends on the samples a second."""
+    try:
+        read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
 def hysteresis(text: str) -> tuple[int, int]:
     """``K/N``: strange samples of the last N that begin an alarm."""
     found = re.fullmatch(r"(\d+)/(\d+)", text)
@@ -55,6 +64,8 @@ def add_to(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--alarm-rate",
+        type=alarm_rate,
+        default=DEFAULT_RATE,
         metavar="1/day",
         help="strange samples (windows) expected of a machine that runs well: 1/day, 2/hour, or a "
         f"share such as 0.001; default {DEFAULT_RATE}",
@@ -69,8 +80,9 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--then",
         choices=("normal", "all", "nothing"),
-        default="normal",
-        help="what to learn while watching: what is not strange (default), all, or nothing",
+        default="nothing",
+        help="what to learn while watching: nothing (default); normal: what is not strange, which "
+        "follows a machine that changes, and a fault that grows slowly too; or all",
     )
     group.add_argument(
         "--memory",
@@ -88,13 +100,13 @@ def add_to(command: argparse.ArgumentParser) -> None:
 
 def needs_rate(options: argparse.Namespace) -> bool:
     """Whether ``--alarm-rate`` is alarms in a time."""
-    return "/" in (options.alarm_rate or DEFAULT_RATE)
+    return read(options.alarm_rate)[1] is not None
 
 
 def of_options(options: argparse.Namespace, samples_per_second: float | None) -> NoveltyLearner:
     """The learner that the options ask for, not allocated."""
     return KINDS[options.learner or "kernel"](
-        alarm_rate=alarm_rate_of(options.alarm_rate or DEFAULT_RATE, samples_per_second),
+        alarm_rate=alarm_rate_of(options.alarm_rate, samples_per_second),
         learn="all" if options.then == "all" else "normal",
         warm_up=options.learn.samples or MOST_WARM_UP,
     )

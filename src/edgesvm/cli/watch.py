@@ -40,9 +40,9 @@ says when, how strange, and which features stand out.
   edgesvm watch /dev/ttyUSB0 --checkpoint pump.ckpt     goes on after a restart, without learning
   edgesvm watch /dev/ttyUSB0 --json >alarms.jsonl       a JSON line for each alarm
 
-Let the machine run well while it learns: what it does then is normal. Later it goes on learning
-what raises no alarm (--then says otherwise). The node is told too: the answer to each sample or
-window has flag 8 while an alarm is on, enough to light a LED.
+Let the machine run well while it learns, in all its states: what it does then is normal. Then
+nothing is learned any more (--then says otherwise). The node is told too: the answer to each
+sample or window has flag 8 while an alarm is on, enough to light a LED.
 
 Exit code: 0 without an alarm, 3 if there was one, 1 for a failure, 2 for wrong use.
 """
@@ -76,12 +76,13 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="start with a new model; do not load --save or --checkpoint",
     )
     novelty_options.add_to(command)
-    window_options.add_to(command)
+    window_options.add_to(command, labels=False)
     checkpoint_options.add_to(command)
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
+    window_options.check(options)
     status = StatusLine(quiet=options.quiet)
     service = Service()
     room = headroom.take()
@@ -189,6 +190,8 @@ def _serve(
             for line in report.news():
                 status.end()
                 print(line, flush=True)
+        if (warning := report.warning()) is not None:
+            status.say(warning)
         node.show()
         return True
 

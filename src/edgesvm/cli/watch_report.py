@@ -15,6 +15,7 @@ from edgesvm.watcher import Episode, Watcher
 
 BAR = 20  # characters
 NAMED = 3  # features named in a line
+FEW = 10  # windows' worth of samples
 LEAST_SHARE = 0.05  # a feature with less is not named
 
 
@@ -39,6 +40,7 @@ class Report:
         self._row = "window" if watcher.windows is not None else "sample"
         self._was_watching = watcher.watching
         self._told: Episode | None = None
+        self._warned = False
 
     def opening(self, source: str | None) -> str:
         """The first line: what learns, in how many bytes, and where it came from."""
@@ -62,6 +64,18 @@ class Report:
             lines.append(self._learned())
         self._was_watching = w.watching
         return lines
+
+    def warning(self) -> str | None:
+        """Said once: no window is ever complete."""
+        w = self._watcher
+        if w.windows is None or w.rows or self._warned or w.taken < FEW * w.windows.window:
+            return None
+        self._warned = True
+        c = w.counters()
+        return (
+            f"no window is complete after {w.taken:,} samples: {c['gaps']:,} gaps between them; "
+            "give shorter windows with --window, or mend the line"
+        )
 
     def _learned(self) -> str:
         w = self._watcher

@@ -15,7 +15,7 @@ from edgesvm.preprocessing.window_features import WindowFeatures
 OF_WINDOWS = ("hop", "rate", "bands", "features", "label_of")
 
 
-def add_to(command: argparse.ArgumentParser, *, always: bool = False) -> None:
+def add_to(command: argparse.ArgumentParser, *, always: bool = False, labels: bool = True) -> None:
     """Add the options. `always`: the command cuts windows without ``--window`` too, and learns
     nothing from them."""
     defaults = WindowFeatures()
@@ -46,7 +46,7 @@ def add_to(command: argparse.ArgumentParser, *, always: bool = False) -> None:
         metavar="NAMES",
         help='"default", "all", or names separated by commas, such as std,crest,power',
     )
-    if not always:
+    if labels and not always:
         group.add_argument(
             "--label-of",
             choices=("majority", "last"),

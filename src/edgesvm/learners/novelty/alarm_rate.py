@@ -36,6 +36,17 @@ def alarm_rate_of(text: str, rate: float | None = None) -> float:
     >>> alarm_rate_of("36/hour", rate=10.0), alarm_rate_of("0.002")
     (0.001, 0.002)
     """
+    alarms, seconds = read(text)
+    if seconds is None:
+        return _in_range(alarms, repr(text))
+    if rate is None:
+        raise ValueError(f"{text!r} needs the samples a second: give rate=")
+    samples = positive("rate", rate)
+    return _in_range(alarms / seconds / samples, f"{text!r} at {samples:g} samples a second")
+
+
+def read(text: str) -> tuple[float, int | None]:
+    """Alarms, and in how many seconds; None for a share. Raises ValueError if the text is none."""
     count, slash, unit = text.partition("/")
     seconds = SECONDS.get(unit.strip())
     try:
@@ -47,12 +58,7 @@ def alarm_rate_of(text: str, rate: float | None = None) -> float:
             f"{text!r} is no alarm rate: give alarms in a time, as 1/day (second, minute, hour,"
             " day or week), or a share of the samples, as 0.001"
         )
-    if seconds is None:
-        return _in_range(alarms, repr(text))
-    if rate is None:
-        raise ValueError(f"{text!r} needs the samples a second: give rate=")
-    samples = positive("rate", rate)
-    return _in_range(alarms / seconds / samples, f"{text!r} at {samples:g} samples a second")
+    return alarms, seconds
 
 
 def _in_range(share: float, what: str) -> float:
