@@ -86,8 +86,8 @@ AREA = Area(
                 "merges do not weigh counts",
             ),
             (
-                "        self.leave(p)\n        factor_remove",
-                "        factor_remove",
+                "        self.leave(p)\n        if self.compact:",
+                "        if self.compact:",
                 "partners of a centre that has gone",
             ),
             (
@@ -98,11 +98,21 @@ AREA = Area(
             (
                 "exp_(-self.gamma * (square[i] - least))",
                 "exp_(-self.gamma * square[i])",
-                "shares far out vanish",
+                "scores and shares far out are off",
             ),
             (
-                "factor_complement(&self.factor, 1.0 + self.noise)",
-                "factor_complement(&self.factor, 1.0 + 2.0 * self.noise)",
+                "complement = fmax(complement, self.noise)",
+                "pass",
+                "a float32 complement may be rounding",
+            ),
+            (
+                "<int16_t> rint(c)",
+                "<int16_t> c",
+                "means of codes are cut, not rounded",
+            ),
+            (
+                "self.append_row(1.0 + self.noise - ",
+                "self.append_row(1.0 + 2.0 * self.noise - ",
                 "twice the noise",
             ),
             (
