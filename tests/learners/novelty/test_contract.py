@@ -148,6 +148,48 @@ def test_saved_and_continued_equals_never_stopped(form, k, tmp_path):
 
 
 @each("form", FORMS)
+def test_rows_of_any_layout_are_read_and_left_alone(form):
+    X = stream()
+    plain = make(form).partial_fit(X)
+    locked = X.copy()
+    locked.flags.writeable = False
+    wide = np.zeros((N, 2 * D), np.float32)
+    wide[:, ::2] = X
+    for rows in (locked, np.asfortranarray(X), wide[:, ::2], X.astype("float64"), X.tolist()):
+        other = make(form).partial_fit(rows)
+        assert bytes(other.arena) == bytes(plain.arena)
+        assert other.shares_one(rows[3]).tolist() == plain.shares_one(X[3]).tolist()
+    learned = make(form).allocate(D)
+    row = np.empty(D, np.float32)
+    for x in X:  # the learner keeps no reference to it
+        row[:] = x
+        learned.learn_one(row)
+    assert bytes(learned.arena) == bytes(plain.arena) and (locked == X).all()
+    before = bytes(plain.arena)
+    plain.score_samples(X), plain.predict(X), plain.score_one(X[0]), plain.shares_one(X[0])
+    assert bytes(plain.arena) == before
+
+
+@each("form", FORMS)
+def test_counters_that_no_stream_reaches_are_refused(form):
+    learner = make(form).partial_fit(stream())
+    for name, value in {
+        "n_updates": N + 1,
+        "n_alarms": N + 1,
+        "alarmed": 11,
+        "n_scored": -1,
+    }.items():
+        again = copy.deepcopy(learner)
+        again._allocated.views[name][...] = value
+        with pytest.raises(CorruptModelError):
+            again._allocated.check()
+    until = make("until").partial_fit(stream())
+    until._allocated.views["n_updates"][...] = 101
+    with pytest.raises(CorruptModelError, match="alarms"):
+        until._allocated.check()
+
+
+@each("form", FORMS)
 def test_a_refused_sample_leaves_no_trace(form):
     X = stream()
     new = make(form)

@@ -66,6 +66,15 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/learners/novelty/alarm_rate.py",
+            ("alarms / seconds / samples", "alarms / seconds", "alarms a second, not a sample"),
+            ("    if rate is None:", "    if False:", "a rate that is not there"),
+        ),
+        *mutants_of(
+            "edgesvm/core/codes.pxd",
+            ("rint(z * CODES_PER_UNIT)", "(z * CODES_PER_UNIT)", "codes are cut, not rounded"),
+        ),
+        *mutants_of(
             "edgesvm/learners/novelty/_gaussian_novelty.pyx",
             (
                 "square = (self.n_fitted() + 1) * dot(y, y, D)",
