@@ -147,6 +147,16 @@ def test_saved_and_continued_equals_never_stopped(form, k, tmp_path):
         assert bytes(again.partial_fit(X[k:]).arena) == bytes(whole.arena)
 
 
+@each("storage", ["compact", "exact"])
+@each("gamma", [1e-300, 1e300])
+def test_no_width_makes_a_score_that_is_no_number(storage, gamma):
+    for engine in ("compiled", "reference"):
+        learner = make("kernel", engine=engine, storage=storage, gamma=gamma).partial_fit(stream())
+        assert np.isfinite([learner.offset_, *learner.score_samples(stream())]).all()
+        again = pickle.loads(pickle.dumps(learner))
+        assert bytes(again.arena) == bytes(learner.arena)
+
+
 @each("form", FORMS)
 def test_rows_of_any_layout_are_read_and_left_alone(form):
     X = stream()

@@ -41,8 +41,8 @@ import numpy as np
 
 from edgesvm.errors import CorruptModelError
 
-cdef double TINY
-from edgesvm.learners.novelty.constants import CLIP, TINY
+cdef double FARTHEST, TINY
+from edgesvm.learners.novelty.constants import CLIP, FARTHEST, TINY
 
 
 @cython.final
@@ -131,7 +131,7 @@ cdef class KernelNoveltyCore(NoveltyCore):
             return 0.0
         self.measure(self.sample())
         if self.compact:
-            return self.far_score(self.square)
+            return fmin(self.far_score(self.square), FARTHEST)
         return -log_(fmax(self.explained(self.square, 0.0), TINY))
 
     # -- shares of the features --------------------------------------------------------------------

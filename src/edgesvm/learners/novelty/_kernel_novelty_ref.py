@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.learners.novelty._novelty_ref import NoveltyCoreRef
-from edgesvm.learners.novelty.constants import CODES_PER_UNIT, TINY
+from edgesvm.learners.novelty.constants import CODES_PER_UNIT, FARTHEST, TINY
 
 
 class KernelNoveltyCoreRef(NoveltyCoreRef):
@@ -36,7 +36,7 @@ class KernelNoveltyCoreRef(NoveltyCoreRef):
         if len(centres) == 0:
             return 0.0
         if self.compact:
-            return self.far_score(self.sample(z))
+            return min(float(self.far_score(self.sample(z))), FARTHEST)
         k = self.kernel(distances(centres, z[None])[:, 0])
         y = np.linalg.solve(self.L, k)
         return -float(np.log(max(float(y @ y), TINY)))

@@ -5,6 +5,7 @@ SETTLED = 10  # samples that only the scales learn
 LEAST_UNTIL = 2 * SETTLED
 CALM = 10  # samples in a row without an alarm that end one
 TINY = 1e-300
+FARTHEST = 1e100  # largest score: its square is a number
 CODES_PER_UNIT = 4095  # of centres in 16 bits, as in core/codes.pxd
 # Least squared distance per feature, so that the score of the mean itself is a number.
 LEAST_SQUARE = 1e-3
