@@ -90,26 +90,25 @@ def run_other(model: Any, rows: Rows, scaled: Scaled) -> Found:
 
 
 class Streamed:
-    """One of river's, one row at a time: its score times `sign` is higher for what is normal."""
+    """One of river's, one row at a time: its score is higher for what is stranger."""
 
-    def __init__(self, model: Any, sign: float, squeeze: float = 1.0, shift: float = 0.0) -> None:
-        self.model, self.sign, self.squeeze, self.shift = model, sign, squeeze, shift
+    def __init__(self, model: Any, squeeze: float = 1.0, shift: float = 0.0) -> None:
+        self.model, self.squeeze, self.shift = model, squeeze, shift
 
     def fit(self, Z: np.ndarray) -> None:
         for row in self.rows(Z):
             self.model.learn_one(row)
 
     def decision_function(self, Z: np.ndarray) -> np.ndarray:
-        return self.sign * np.array([self.model.score_one(row) for row in self.rows(Z)])
+        return -np.array([self.model.score_one(row) for row in self.rows(Z)])
 
     def rows(self, Z: np.ndarray) -> Iterator[dict[int, float]]:
         return (dict(enumerate(row)) for row in (self.shift + self.squeeze * Z).tolist())
 
 
 def of_river(seed: int) -> dict[str, Streamed]:
-    """Its trees take features from 0 to 1; its linear `OneClassSVM` scores what is normal higher,
-    against the convention of its other detectors."""
+    """Its trees take features from 0 to 1; its `OneClassSVM` is linear."""
     from river.anomaly import HalfSpaceTrees, OneClassSVM
 
-    trees = Streamed(HalfSpaceTrees(seed=seed), sign=-1.0, squeeze=0.5 / CLIP, shift=0.5)
-    return {TREES: trees, "river OneClassSVM": Streamed(OneClassSVM(nu=0.01), sign=1.0)}
+    trees = Streamed(HalfSpaceTrees(seed=seed), squeeze=0.5 / CLIP, shift=0.5)
+    return {TREES: trees, "river OneClassSVM": Streamed(OneClassSVM(nu=0.01))}

@@ -7,6 +7,7 @@ chance, by so many standard deviations in all. Then the fault: strange rows, mov
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.data import left_out
 from benchmarks.common.progress import progress
-from benchmarks.common.report import Report, Table, publish
+from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
 from benchmarks.novelty.rows import QUICK, rows_of
 from edgesvm import GaussianNovelty, KernelNovelty
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
@@ -90,11 +91,13 @@ def table(title: str, found: dict[str, dict[str, list[list[Seen]]]], what: str, 
 
 
 def drawn(found: dict[str, dict[str, list[list[Seen]]]], out: Path) -> list[tuple[str, str]]:
-    """`novelty_drift.png`, where matplotlib is there."""
+    """Caption and path from the report; nothing where matplotlib is not there."""
     try:
         import matplotlib
     except ImportError:
         return []
+    folder = FOLDER / "figures" if out == RESULTS else out
+    folder.mkdir(parents=True, exist_ok=True)
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
@@ -111,11 +114,10 @@ def drawn(found: dict[str, dict[str, list[list[Seen]]]], out: Path) -> list[tupl
         axis.set_title(title, fontsize=10)
         axis.set_ylim(bottom=0)
     axes[0].legend(fontsize=9, frameon=False)
-    out.mkdir(parents=True, exist_ok=True)
-    canvas.savefig(out / "novelty_drift.png", dpi=120)
+    canvas.savefig(folder / "novelty_drift.png", dpi=120)
     plt.close(canvas)
     caption = "False alarms and fault rows found against drift, KernelNovelty in 16 KiB"
-    return [(caption, "novelty_drift.png")]
+    return [(caption, os.path.relpath(folder / "novelty_drift.png", out))]
 
 
 def main() -> None:

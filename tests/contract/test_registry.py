@@ -44,7 +44,7 @@ ORDERS = {
     "Forgetron": f"max_vectors {K} dtype",
     "LASVM": f"max_vectors {K} C tau dtype class_weight",
     "GaussianNovelty": "covariance alarm_rate learn warm_up dtype",
-    "KernelNovelty": "max_vectors gamma noise alarm_rate learn warm_up dtype",
+    "KernelNovelty": "max_vectors gamma noise alarm_rate learn warm_up dtype storage",
     "Standardized": "learner",
     "RobustStandardized": "learner clip",
     "FourierFeatures": "learner n_directions gamma seed directions",

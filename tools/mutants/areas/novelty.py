@@ -19,7 +19,7 @@ AREA = Area(
                 "a false alarm does not move the threshold",
             ),
             (
-                "    return copysign(CLIP + log_(fmin(fabs(far), 1e300) / CLIP), far)",
+                "    return copysign(fmin(CLIP + log_(fmin(fabs(far), 1e300) / CLIP), REACH), far)",
                 "    return copysign(CLIP, far)",
                 "what is far away is all the same",
             ),
@@ -75,6 +75,15 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/learners/novelty/alarm_rate.py",
+            ("alarms / seconds / samples", "alarms / seconds", "alarms a second, not a sample"),
+            ("    if rate is None:", "    if False:", "a rate that is not there"),
+        ),
+        *mutants_of(
+            "edgesvm/core/codes.pxd",
+            ("rint(z * CODES_PER_UNIT)", "(z * CODES_PER_UNIT)", "codes are cut, not rounded"),
+        ),
+        *mutants_of(
             "edgesvm/learners/novelty/_gaussian_novelty.pyx",
             (
                 "square = (self.n_fitted() + 1) * dot(y, y, D)",
@@ -95,8 +104,8 @@ AREA = Area(
                 "merges do not weigh counts",
             ),
             (
-                "        self.leave(p)\n        factor_remove",
-                "        factor_remove",
+                "        self.leave(p)\n        if self.compact:",
+                "        if self.compact:",
                 "partners of a centre that has gone",
             ),
             (
@@ -107,11 +116,21 @@ AREA = Area(
             (
                 "exp_(-self.gamma * (square[i] - least))",
                 "exp_(-self.gamma * square[i])",
-                "shares far out vanish",
+                "scores and shares far out are off",
             ),
             (
-                "factor_complement(&self.factor, 1.0 + self.noise)",
-                "factor_complement(&self.factor, 1.0 + 2.0 * self.noise)",
+                "complement = fmax(complement, self.noise)",
+                "pass",
+                "a float32 complement may be rounding",
+            ),
+            (
+                "<int16_t> rint(c)",
+                "<int16_t> c",
+                "means of codes are cut, not rounded",
+            ),
+            (
+                "self.append_row(1.0 + self.noise - ",
+                "self.append_row(1.0 + 2.0 * self.noise - ",
                 "twice the noise",
             ),
             (

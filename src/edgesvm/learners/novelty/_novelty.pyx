@@ -2,8 +2,8 @@
 
 **Scales.** Mean and spread of each feature follow Welford's recurrence over the samples learned.
 Scaled is z = (x - mean) / deviation, cut at -8 and 8 to be learned. To be scored it goes on slowly,
-as 8 + log(z / 8): one wild feature does not outweigh all others, and what is stranger still scores
-more. A feature that never varied, and now does, is 8 away.
+as 8 + log(z / 8), to 24: one wild feature does not outweigh all others, and what is stranger still
+scores more. A feature that never varied, and now does, is 8 away.
 
 **The threshold** is a quantile that is rarely reached, so it is found in three steps. `mean` and
 `variance` of the scores weigh sample t by t. The level that a tenth is above, and the threshold:
@@ -45,7 +45,8 @@ from edgesvm.errors import CorruptModelError
 cnp.import_array()
 
 cdef int64_t CALM, SETTLED
-cdef double CLIP, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
+cdef double CLIP, REACH, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS
+cdef double LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
 from edgesvm.learners.novelty.constants import (
     ABOVE,
     ALARMS_AFTER,
@@ -55,16 +56,17 @@ from edgesvm.learners.novelty.constants import (
     EXCESS_AFTER,
     FIRST_EXCESS,
     LEVEL_AFTER,
+    REACH,
     SETTLED,
     Z_ABOVE,
 )
 
 
 cdef double bent(double far) noexcept nogil:
-    """far up to CLIP, from there on CLIP + log(far / CLIP)"""
+    """far up to CLIP, from there on CLIP + log(far / CLIP), at most REACH"""
     if fabs(far) <= CLIP:
         return far
-    return copysign(CLIP + log_(fmin(fabs(far), 1e300) / CLIP), far)
+    return copysign(fmin(CLIP + log_(fmin(fabs(far), 1e300) / CLIP), REACH), far)
 
 
 cdef double cut(double far) noexcept nogil:

@@ -17,6 +17,7 @@ from edgesvm.learners.novelty.constants import (
     EXCESS_AFTER,
     FIRST_EXCESS,
     LEVEL_AFTER,
+    REACH,
     SETTLED,
     Z_ABOVE,
 )
@@ -90,7 +91,7 @@ class NoveltyCoreRef(ReferenceCore):
         deviation = np.sqrt(self.views["spread"] / max(self.n_kept, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             far = np.abs(x - self.views["mean"]) / deviation
-            bent = np.sign(cut) * (CLIP + np.log(np.minimum(far, 1e300) / CLIP))
+            bent = np.sign(cut) * np.minimum(CLIP + np.log(np.minimum(far, 1e300) / CLIP), REACH)
         return np.where((deviation > 0) & (far > CLIP), bent, cut).astype(self.dtype)
 
     @property

@@ -1,10 +1,13 @@
 """Numbers that both cores of the novelty learners share."""
 
+REACH = 24.0  # deviations that a feature can count for
 CLIP = 8.0  # deviations: a feature that is farther out says little more
 SETTLED = 10  # samples that only the scales learn
 LEAST_UNTIL = 2 * SETTLED
 CALM = 10  # samples in a row without an alarm that end one
 TINY = 1e-300
+FARTHEST = 1e100  # largest score: its square is a number
+CODES_PER_UNIT = 1365  # of centres in 16 bits, as in core/codes.pxd
 
 # The threshold. Scores are held against a normal distribution's tenth from above, a place that many
 # samples settle; what lies above it has an exponential tail.
