@@ -28,6 +28,7 @@ from areas import (
     runner,
     stream,
     twin,
+    watch,
 )
 
 AREAS: list[Area] = [
@@ -35,6 +36,7 @@ AREAS: list[Area] = [
     contract.AREA,
     stream.AREA,
     twin.AREA,
+    watch.AREA,
     batch.AREA,
     incremental.AREA,
     randomized.AREA,

@@ -105,8 +105,8 @@ AREA = Area(
                 "nothing is saved at the end",
             ),
             (
-                "at_most=None if options.samples is None else options.samples - runner.taken",
-                "at_most=None",
+                "runner.step(at_most=left)",
+                "runner.step()",
                 "more samples are learned than asked for",
             ),
         ),
