@@ -119,11 +119,6 @@ AREA = Area(
                 "scores and shares far out are off",
             ),
             (
-                "complement = fmax(complement, self.noise)",
-                "pass",
-                "a float32 complement may be rounding",
-            ),
-            (
                 "<int16_t> rint(c)",
                 "<int16_t> c",
                 "means of codes are cut, not rounded",

@@ -258,11 +258,10 @@ cdef class KernelNoveltyCore(NoveltyCore):
         self.find_lost()
 
     cdef void append_row(self, double complement) noexcept nogil:
-        """The row of L of the sample last `explained`. The complement is `noise` at least."""
+        """The row of L of the sample last `explained`. The complement is `noise` at least, far
+        above the rounding of a sum of float32."""
         cdef int64_t m = self.n_held[0], size = 4 if self.compact else 8
         cdef char *row = <char *> self.L + packed(m) * size
-        if self.compact:
-            complement = fmax(complement, self.noise)
         memcpy(row, self.solution, m * size)
         put(self.compact, row, m, sqrt(complement))
         self.n_held[0] = m + 1
