@@ -70,12 +70,20 @@ class WindowRunner(Runner):
         self._samples = InOrder(self._window, self._gap)
         chain.gap()  # a window that was saved half full does not go on: what came since is unknown
         self.windows = self.labels_refused = 0
+        self._epochs = link.epochs
         self._begun = self._run_from = 0
         self._dropped_before = chain.windows_.n_dropped_
 
     @property
     def model(self) -> Chain:
         return self._chain
+
+    def handle_waiting(self, at_most: int | None = None) -> int:
+        """As in `Runner`; a node that has restarted may reach the number that is due by chance."""
+        if self.link.epochs != self._epochs:
+            self._epochs = self.link.epochs
+            self._samples.begin_again()
+        return super().handle_waiting(at_most)
 
     def handle(self, x: np.ndarray, label: int | None, sequence: int, weight: float = 1.0) -> None:
         """Take in one raw sample; predict the window that it completes, learn it, and send the

@@ -23,4 +23,6 @@ def test_the_numbers_wrap_and_a_node_that_counts_anew_is_a_gap():
 def test_a_sample_that_could_not_be_used_leaves_a_gap():
     follow = places(1, 2)[1]
     follow.broken()
+    assert [follow.place(1), follow.place(3), follow.place(4)] == ["late", "gap", "next"]
+    follow.forget()
     assert [follow.place(3), follow.place(4)] == ["gap", "next"]

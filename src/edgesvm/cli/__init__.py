@@ -18,6 +18,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
 
   edgesvm plan 16KiB --features 8          which learners fit in 16 KiB
   edgesvm run /dev/ttyUSB0 --save m.esvm   learn from a serial sensor and send predictions back
+  edgesvm run /dev/ttyACM0 --text --window 256 --rate 1000    the same with windows of raw signals
   edgesvm eval room.csv                    the same with the rows of a file, no sensor needed
   edgesvm record /dev/ttyUSB0 room.rec     record its samples in a file that survives power cuts
   edgesvm replay room.rec                  predict and learn the samples of a recording

@@ -132,6 +132,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
+    window_options.check(options)
     status = StatusLine(quiet=options.quiet)
     service = Service()
     room = headroom.take()
@@ -218,11 +219,7 @@ def _model(
             f"the model in {source} has the labels {labels}, but a link has integers; "
             "use --fresh to start over"
         )
-    if model.n_features_in_ != n_features:
-        raise ValueError(
-            f"the model in {source} has {model.n_features_in_} features, "
-            f"the link has {n_features}; use --fresh to start over"
-        )
+    saved_model.check_inputs(model, n_features, source)
     return model, source
 
 

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from edgesvm.budget import parse_bytes
 from edgesvm.cli import checkpoint_options, learner_options, window_options
@@ -58,16 +59,24 @@ def claimed_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
 
 
 def loaded(
-    options: argparse.Namespace, checkpoint: Checkpoint | None
-) -> tuple[Learner | Chain | None, str | None]:
+    options: argparse.Namespace, checkpoint: Checkpoint | None, *, labels: bool = True
+) -> tuple[Any, str | None]:
     """The model of the checkpoint, else of the snapshot, and its file; None if there is none.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    checkpoint : Checkpoint or None
+    labels : bool
+        Whether it must be one that learns with labels, or one without.
 
     Raises
     ------
     MemoryBudgetError
         It is larger than ``--memory``; only a header was read.
     ValueError
-        It was learned with other options than those given.
+        It was learned with other options than those given, or it learns with labels and must not,
+        or the reverse.
     """
     max_bytes = parse_bytes(options.memory)
     model: Learner | Chain | None = None
@@ -80,12 +89,25 @@ def loaded(
     if model is None:
         return None, None
     learner = learner_of(model, str(source))
-    if not learner._takes_labels:
+    if labels and not learner._takes_labels:
         raise ValueError(f"the model in {source} learns without labels; this command needs them")
+    if learner._takes_labels and not labels:
+        raise ValueError(f"the model in {source} learns with labels; this command has none")
     differing = window_options.contradicted(options, model)
-    if differing := differing + learner_options.contradicted(options, learner):
+    differing += learner_options.contradicted(options, learner) if labels else []
+    if differing:
         raise ValueError(
             f"the model in {source} was learned with {', '.join(have for have, _ in differing)},"
             f" not {', '.join(given for _, given in differing)}; use --fresh to start over"
         )
     return model, source
+
+
+def check_inputs(model: Learner | Chain, n_inputs: int, source: str | None) -> None:
+    """Raise ValueError if the samples of a link have another length than those that `model`, loaded
+    from `source`, has learned."""
+    if model.n_features_in_ != n_inputs:
+        raise ValueError(
+            f"the model in {source} has {model.n_features_in_} features, "
+            f"the link has {n_inputs}; use --fresh to start over"
+        )

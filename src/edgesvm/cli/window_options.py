@@ -54,6 +54,14 @@ def add_to(command: argparse.ArgumentParser, *, always: bool = False) -> None:
         )
 
 
+def check(options: argparse.Namespace) -> None:
+    """Raise ValueError if an option of windows is given without ``--window``."""
+    for name in OF_WINDOWS if options.window is None else ():
+        if (value := getattr(options, name, None)) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option} {value} is for windows of raw samples: give --window N")
+
+
 def windows(
     options: argparse.Namespace, period_us: float = 0, dtype: str = "float32"
 ) -> WindowFeatures | None:
@@ -70,22 +78,26 @@ def windows(
     Raises
     ------
     ValueError
-        An option of windows is given without ``--window``.
+        As `check` does.
     """
+    check(options)
     if options.window is None:
-        for name in OF_WINDOWS:
-            if (value := getattr(options, name, None)) is not None:
-                option = f"--{name.replace('_', '-')}"
-                raise ValueError(f"{option} {value} is for windows of raw samples: give --window N")
         return None
     return WindowFeatures(
         window=options.window,
-        hop=options.hop or max(options.window // 2, 1),
+        hop=hop(options),
         rate=options.rate or (1e6 / period_us if period_us else 1.0),
         bands=options.bands or "",
         features=options.features or "default",
         dtype=dtype,
     )
+
+
+def hop(options: argparse.Namespace) -> int:
+    """Raw samples from one row of the learner to the next; 1 without ``--window``."""
+    if options.window is None:
+        return 1
+    return options.hop or max(options.window // 2, 1)
 
 
 def chain(
@@ -143,9 +155,16 @@ def contradicted(options: argparse.Namespace, model: Chain | Learner) -> list[tu
         if not isinstance(model, Chain):
             found.append((f"no {option}", f"{option} {value}"))
         elif not _same(model, name, value):
-            held = model.label if name == "label_of" else getattr(model.windows_, name)
-            found.append((f"{option} {held}", f"{option} {value}"))
+            found.append((f"{option} {_held(model, name)}", f"{option} {value}"))
     return found
+
+
+def _held(chain: Chain, name: str) -> object:
+    """The value of an option, as one would give it."""
+    windows = chain.windows_
+    if name == "bands":
+        return ",".join(f"{lo:g}-{hi:g}" for lo, hi in windows._bands)
+    return chain.label if name == "label_of" else getattr(windows, name)
 
 
 def _same(chain: Chain, name: str, value: Any) -> bool:

@@ -21,6 +21,7 @@ class Continuity:
     def __init__(self) -> None:
         self.gaps = self.late = 0
         self._next: int | None = None
+        self._broken = False
 
     def place(self, sequence: int) -> str:
         """Note the next sample: "next", "gap" (samples are missing before it) or "late"."""
@@ -29,11 +30,16 @@ class Continuity:
             self.late += 1
             return "late"
         self._next = (sequence + 1) % WRAP
-        if ahead == 0:
+        if ahead == 0 and not self._broken:
             return "next"
+        self._broken = False
         self.gaps += 1
         return "gap"
 
     def broken(self) -> None:
         """A sample that the link gave could not be used: the next one follows a gap."""
+        self._broken = True
+
+    def forget(self) -> None:
+        """The samples are numbered anew: the next one follows a gap, whatever its number."""
         self._next = None

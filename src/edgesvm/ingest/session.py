@@ -261,6 +261,12 @@ class Link(ABC):
 
     # Samples.
 
+    @property
+    def epochs(self) -> int:
+        """How often the node has begun to number its samples."""
+        epochs: int = self._parser.sequence.epochs
+        return epochs
+
     def poll(self, timeout: float = 0.1) -> int:
         """Write queued bytes, read once, and decode.
 

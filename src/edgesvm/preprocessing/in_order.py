@@ -85,6 +85,10 @@ class InOrder:
         self.pushed += 1
         return found
 
+    def begin_again(self) -> None:
+        """The samples are numbered anew: what comes next does not follow, whatever its number."""
+        self._continuity.forget()
+
     def _break(self) -> None:
         self.refused += 1
         self._continuity.broken()

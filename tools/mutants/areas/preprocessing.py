@@ -142,8 +142,8 @@ AREA = Area(
                 "a complete window is voted on",
             ),
             (
-                "winner = slot if self.last else self.winner(at)",
-                "winner = self.winner(at)",
+                "self.winner = slot if self.last else self.most_votes(at)",
+                "self.winner = self.most_votes(at)",
                 "the last label does not decide alone",
             ),
         ),
