@@ -1,4 +1,5 @@
-"""Chain: equal to its parts pushed and learned by hand, in one block, however cut."""
+"""Chain: equal to its parts pushed and learned by hand, in one block, however cut. What holds for
+all that takes raw samples is in tests/conformance/test_raw.py."""
 
 import copy
 
@@ -19,7 +20,6 @@ from edgesvm import (
     load,
 )
 from edgesvm.errors import SampleRefused
-from firmware_sim.limits.allocations import hook_calls
 
 RATE = 1000.0
 WINDOWS = WindowFeatures(window=60, hop=25, rate=RATE, bands="10-50,50-200")
@@ -165,22 +165,6 @@ def test_one_block_as_planned():
     assert 15_000 < fitted.plan(2).total <= 16_384
     with pytest.raises(MemoryBudgetError):
         Chain(windows=WINDOWS).fitted_into(300, 2)
-
-
-def test_no_allocator_call_per_sample():
-    setup = """
-import numpy as np
-from edgesvm import Chain, Standardized, StreamSVM, WindowFeatures
-
-X = np.random.default_rng(0).standard_normal((600, 2)).astype(np.float32)
-windows = WindowFeatures(window=60, hop=25, rate=1000.0, bands="10-50,50-200")
-chain = Chain(windows=windows, learner=Standardized(learner=StreamSVM()))
-chain.partial_fit(X, [0, 1] * 300)
-cases = {"push": (chain.push, (list(X), [0, 1] * 300))}
-"""
-    measured = hook_calls(setup, 20_000)
-    assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
-    assert list(measured) == ["push"]
 
 
 def test_wrong_parameters_and_snapshots(tmp_path):

@@ -1,4 +1,5 @@
-"""WindowFeatures: equal to NumPy and SciPy on the same window, in fixed memory, however cut."""
+"""WindowFeatures: equal to NumPy and SciPy on the same window, in fixed memory, however cut. What
+holds for all that takes raw samples is in tests/conformance/test_raw.py."""
 
 import copy
 import pickle
@@ -13,7 +14,6 @@ from edgesvm import CorruptModelError, MemoryBudgetError, Standardized, WindowFe
 from edgesvm.errors import SampleRefused
 from edgesvm.preprocessing.bands import as_bands, butterworth
 from edgesvm.preprocessing.window_features import ALL
-from firmware_sim.limits.allocations import hook_calls, preload_calls
 
 RATE, BANDS = 1000.0, [(10, 50), (50, 200), (200, 400)]
 EVERYTHING = {"rate": RATE, "bands": BANDS, "features": "all", "dtype": "float64"}
@@ -273,30 +273,3 @@ def test_a_snapshot_no_stream_can_have_made(tmp_path):
     WindowFeatures(**EVERYTHING).allocate(2).save(path)
     with pytest.raises(MemoryBudgetError):
         edgesvm.load(path, max_bytes=100)
-
-
-@each("dtype", ["float32", "float64"])
-def test_no_allocator_call_per_sample(dtype, alloc_preload):
-    """From the raw sample to the learner behind: the row that comes back is in the arena."""
-    setup = f"""
-import numpy as np
-from edgesvm import Standardized, StreamSVM, WindowFeatures
-
-X = np.random.default_rng(0).standard_normal((600, 3)).astype({dtype!r})
-windows = WindowFeatures(window=50, hop=20, rate=1000.0, bands="10-50", features="all",
-                         dtype={dtype!r}).allocate(3)
-learner = Standardized(learner=StreamSVM(dtype={dtype!r}))
-learner.partial_fit(windows.push_many(X)[:6], [0, 1] * 3)
-
-def chained(x, label, push=windows.push, learn=learner.learn_one):
-    row = push(x)
-    if row is not None:
-        learn(row, label)
-
-cases = {{"push": (windows.push, (list(X),)), "chained": (chained, (list(X), [0, 1] * 300))}}
-"""
-    measured = hook_calls(setup, 20_000)
-    assert len(measured) == 2
-    assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
-    beneath = preload_calls(setup, alloc_preload, 20_000, through_malloc=True)
-    assert {c: calls for c, calls in beneath.items() if max(calls.excess) > calls.control} == {}

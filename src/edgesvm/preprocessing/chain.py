@@ -240,8 +240,8 @@ class Chain(Saved):
         ------
         SampleRefused
             A value is NaN, infinite or beyond 1e15, or the label is new and there is no room for
-            it; nothing has changed. A learner that is full refuses the window: the sample was
-            taken in.
+            it; nothing has changed. A learner that is full, or to which the features are too large
+            to be squared, refuses the window: the sample was taken in.
         """
         if self._core is None:
             dtype = np.dtype(self._parts()[0].dtype)

@@ -4,7 +4,12 @@ from mutant import Area, mutants_of
 
 AREA = Area(
     "preprocessing",
-    ("tests/preprocessing", "tests/conformance/test_twin.py"),
+    (
+        "tests/preprocessing",
+        "tests/conformance/test_twin.py",
+        "tests/conformance/test_raw.py",
+        "tests/conformance/test_snapshots.py",
+    ),
     (
         *mutants_of(
             "edgesvm/core/moments.pxd",
@@ -92,6 +97,16 @@ AREA = Area(
                 "    of.n_crossings += n > 2.0 and is_above != (of.is_above > 0.0)\n",
                 "    of.n_crossings += is_above != (of.is_above > 0.0)\n",
                 "the second sample crosses what is no mean yet",
+            ),
+            (
+                "not 0 <= of.n_run <= of.n_pushed < 1 << 62",
+                "not 0 <= of.n_run <= of.n_pushed",
+                "a count that overflows is read from a snapshot",
+            ),
+            (
+                "            self.counts.n_run = 0\n",
+                "",
+                "windows span a gap",
             ),
             (
                 "delay[0] = delay[1] = -self.sections[2 * b].b * self.sample[s]",
