@@ -9,8 +9,11 @@ learns on what it takes for normal. Windows and learner share 16 KiB.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -19,7 +22,7 @@ import numpy as np
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.clock import since
 from benchmarks.common.progress import progress
-from benchmarks.common.report import Report, Table, publish
+from benchmarks.common.report import RESULTS, Report, Table, publish
 from edgesvm import Chain, GaussianNovelty, KernelNovelty, WindowFeatures
 from edgesvm.alarms import Hysteresis
 from edgesvm.ingest import open_link
@@ -171,6 +174,46 @@ cases = {"push": (chain.push, (list(X),))}
 """
 
 
+# -- a picture -----------------------------------------------------------------------------------
+
+
+def drawn(rows: np.ndarray, defect: str, times: Times, out: Path) -> list[tuple[str, str]]:
+    """Scores of one stream and their thresholds, by the learner; needs matplotlib."""
+    if find_spec("matplotlib") is None:
+        return []
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    names = ("KernelNovelty", "GaussianNovelty")
+    canvas, axes = plt.subplots(len(names), 1, figsize=(8, 5), sharex=True, layout="constrained")
+    at = (np.arange(len(rows)) * HOP + WINDOW) / HZ
+    for axis, name in zip(axes, names, strict=True):
+        learner = chain_of(LEARNERS[name], times).learner_
+        scores = []
+        for row in rows:
+            scores.append(learner.score_one(row) if learner.is_fitted else 0.0)
+            if learner.n_updates_ < learner.warm_up:
+                learner.learn_one(row)
+        axis.plot(at, scores, ".", markersize=2)
+        axis.axhline(-learner.offset_, color="tab:red", linewidth=1, label="threshold, 1 a day")
+        axis.axvspan(0, times.learn, color="0.9", label="learning")
+        axis.axvline(times.good, color="0.3", linestyle="--", label="the fault begins")
+        axis.set_title(name, fontsize=10, loc="left")
+        axis.set_ylabel("score")
+        axis.set_yscale("symlog")
+        axis.margins(x=0.01)
+    axes[0].legend(fontsize=9, frameon=False, loc="upper left")
+    axes[-1].set_xlabel("seconds")
+    folder = out.parent / "figures" if out == RESULTS else out
+    folder.mkdir(parents=True, exist_ok=True)
+    canvas.savefig(folder / "novelty_onset.png", dpi=120)
+    plt.close(canvas)
+    caption = f"Scores while an {defect} fault of a simulated bearing begins and grows"
+    return [(caption, os.path.relpath(folder / "novelty_onset.png", out))]
+
+
 # -- the report ----------------------------------------------------------------------------------
 
 
@@ -244,6 +287,7 @@ def main() -> None:
     defects, seeds = list(DEFECTS), args.rounds
     if args.quick:
         times, defects, seeds = Times(20.0, 30.0, 20.0), ["outer-race"], 1
+    pictures = drawn(rows_of(0, defects[0], times), defects[0], times, args.out)
     rules, of_rules = rule_table(defects, seeds, times)
     over_line, of_line = line_table(defects, seeds, times)
     n_calls = sum(hook_calls(COUNTED, N_COUNTED)["push"].excess)
@@ -256,7 +300,8 @@ def main() -> None:
     ]
     figures = {"line": of_line, "rules": of_rules, "allocator_calls": n_calls}
     title = "From raw signal to alarm"
-    publish(Report("novelty/onset", title, [over_line, rules], about, figures), args.out)
+    tables = [over_line, rules]
+    publish(Report("novelty/onset", title, tables, about, figures, [], pictures), args.out)
 
 
 if __name__ == "__main__":
