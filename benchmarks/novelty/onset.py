@@ -203,8 +203,9 @@ def drawn(rows: np.ndarray, defect: str, times: Times, out: Path) -> list[tuple[
         axis.set_title(name, fontsize=10, loc="left")
         axis.set_ylabel("score")
         axis.set_yscale("symlog")
+        axis.set_ylim(bottom=0)
         axis.margins(x=0.01)
-    axes[0].legend(fontsize=9, frameon=False, loc="upper left")
+    axes[0].legend(fontsize=9, loc="lower right")
     axes[-1].set_xlabel("seconds")
     folder = out.parent / "figures" if out == RESULTS else out
     folder.mkdir(parents=True, exist_ok=True)
