@@ -161,7 +161,7 @@ def variants(X: np.ndarray, people: np.ndarray) -> tuple[dict[str, np.ndarray], 
     mine, yours = found.values()
     found["WindowFeatures, power by the FFT"] = with_power(mine, power_of(yours))
     for n in (1, 3, 4):
-        found[f"WindowFeatures, {n} sections"] = with_power(mine, by_sections(X, people, n))
+        found[f"WindowFeatures, sections: {n}"] = with_power(mine, by_sections(X, people, n))
     found["WindowFeatures, log(1 + power)"] = logarithm(mine)
     found["NumPy and SciPy, log(1 + power)"] = logarithm(yours)
     return found, microseconds
