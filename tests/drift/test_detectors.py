@@ -100,8 +100,9 @@ def test_the_bound_of_adwin_by_hand():
         detector = Adwin(delta=delta * factor, every=64, per_row=100)
         assert detector.add_many(errors).any() == is_found
     assert not Adwin(delta=0.5, every=65).add_many(errors).any()
-    easily = Adwin(delta=0.9, every=1)  # the fourth wrong one would do, but there must be five
-    assert easily.add_many(np.repeat([0.0, 1.0], [100, 6])).argmax() == 104
+    easily = Adwin(delta=0.9, every=1, per_row=100)
+    assert easily.add_many(np.repeat([0.0, 1.0], [100, 3])).argmax() == 102
+    assert (easily.before_, easily.now_) == (0.0, 0.6)  # of five: no side has fewer
 
 
 @each("kind, twin", [(PageHinkley, PageHinkleyInPython), (Adwin, AdwinInPython)])
