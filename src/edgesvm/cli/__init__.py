@@ -19,6 +19,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
   edgesvm plan 16KiB --features 8          which learners fit in 16 KiB
   edgesvm run /dev/ttyUSB0 --save m.esvm   learn from a serial sensor and send predictions back
   edgesvm run /dev/ttyACM0 --text --window 256 --rate 1000    the same with windows of raw signals
+  edgesvm watch /dev/ttyUSB0 --learn 5m    learn what is normal, without labels, then raise alarms
   edgesvm eval room.csv                    the same with the rows of a file, no sensor needed
   edgesvm record /dev/ttyUSB0 room.rec     record its samples in a file that survives power cuts
   edgesvm replay room.rec                  predict and learn the samples of a recording
@@ -31,7 +32,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
 
 Each command has its own --help.
 
-Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted with nothing to save.
+Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted with nothing to save, 3 from `watch`: alarms.
 """
 COMMANDS = {
     "plan": ("edgesvm.cli.plan", "list the learners that fit in N bytes"),
