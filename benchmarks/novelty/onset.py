@@ -283,7 +283,7 @@ def rule_table(defects: list[str], seeds: int, times: Times) -> tuple[Table, Any
 
 
 def main() -> None:
-    args = parsed(arguments(__doc__, rounds=5))
+    args = parsed(arguments(__doc__, rounds=3))
     times = Times(LEARN_S, GOOD_S, GROWTH_S)
     defects, seeds = list(DEFECTS), args.rounds
     if args.quick:

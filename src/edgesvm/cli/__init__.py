@@ -32,7 +32,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
 
 Each command has its own --help.
 
-Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted with nothing to save, 3 from `watch`: alarms.
+Exit code: 0 done, 1 failed, 2 wrong use, 3 alarms (`watch`), 130 interrupted with nothing to save.
 """
 COMMANDS = {
     "plan": ("edgesvm.cli.plan", "list the learners that fit in N bytes"),
