@@ -48,8 +48,9 @@ def install(machine: Machine, wheel: Path) -> None:
     that runs it.
     """
     pip = [*emulator(machine).split(), str(machine.root / "usr" / "bin" / "python3"), "-m", "pip"]
-    options = ["--quiet", "--no-deps", "--no-index", "--target", str(site_packages(machine))]
-    subprocess.run([*pip, "install", *options, str(wheel)], env=clean(), check=True)
+    options = ["--quiet", "--no-deps", "--no-index", "--root-user-action=ignore"]
+    target = ["--target", str(site_packages(machine))]
+    subprocess.run([*pip, "install", *options, *target, str(wheel)], env=clean(), check=True)
 
 
 def clean() -> dict[str, str]:
