@@ -67,12 +67,13 @@ class Steps:
         """A run under emulation: its last line with this text, or all it printed if it fails."""
 
         def step() -> str:
-            done = run(self.machine, program, *arguments)
-            told = [line for line in done.stdout.splitlines() if telling in line]
-            if done.returncode == 0 and told:
+            log = self.machine.folder / f"{name}.log"
+            passed = run(self.machine, program, log, *arguments)
+            told = [line for line in log.read_text().splitlines() if telling in line]
+            if passed and told:
                 return told[-1].strip("= ")
             self.failed = True
-            return f"FAILED\n{done.stdout}"
+            return f"FAILED\n{log.read_text()}"
 
         self.take(name, step)
 

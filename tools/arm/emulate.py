@@ -58,15 +58,10 @@ def clean() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
 
 
-def run(machine: Machine, program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A run of the machine's Python from the source tree, its output kept."""
+def run(machine: Machine, program: Path, log: Path, *arguments: str) -> bool:
+    """Run the machine's Python in the source tree, its output in a log; whether it ended well."""
     env = {**clean(), "CC": f"{machine.triple}-gcc", "EDGESVM_EMULATOR": emulator(machine)}
-    return subprocess.run(
-        [str(program), *arguments],
-        cwd=ROOT,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    with log.open("w") as out:
+        command = [str(program), *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=env, stdout=out, stderr=out, check=False)
+    return done.returncode == 0
