@@ -31,7 +31,7 @@ FUZZ_SECONDS ?= 60
 CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
-.PHONY: help build demo test test-bounds lint conformance mutants sanitize sanitize-threads fuzz bench clean
+.PHONY: help build demo test test-bounds lint conformance mutants sanitize sanitize-threads fuzz arm bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -75,6 +75,7 @@ conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, l
 	$(MAKE) sanitize
 	$(MAKE) sanitize-threads
 	$(MAKE) fuzz
+	$(MAKE) arm ARM_ARGS=--needed
 	$(MAKE) mutants
 
 mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; each must fail a test
@@ -96,6 +97,9 @@ fuzz:  ## fuzz every reader for FUZZ_SECONDS with the address sanitizer (needs c
 	  CC="$(CLANG)" $(MAKE) .venv-fuzz/.built .venv-fuzz/.extra-fuzz VENV=.venv-fuzz SETUP='$(FUZZING)' && \
 	  LD_PRELOAD="$$(.venv-fuzz/bin/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so" $(CHECKED) \
 	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS); fi
+
+arm: $(VENV)/.tools  ## cross-compile wheels for 64- and 32-bit ARM and test them under emulation
+	$(BIN)/python tools/arm $(ARM_ARGS)
 
 bench: $(VENV)/.built $(VENV)/.extra-bench  ## measure speed, accuracy and paper tables, into benchmarks/results
 	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)

@@ -1,5 +1,5 @@
-/* Prints the bits of every sum of lanes.h over fixed pseudo-random vectors of lengths 0 to 200 and 784, and
- * those of rows.h over rows of that width. */
+/* Prints the bits of every sum of lanes.h over fixed pseudo-random vectors of lengths 0 to 200 and 784, normal
+ * and subnormal, and those of rows.h over rows of that width. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,11 +18,13 @@ static uint64_t next_bits(void)  /* splitmix64 */
     return z ^ (z >> 31);
 }
 
+static int scale;  /* power of two that all numbers are multiplied by */
+
 /* Exponents differ widely, so that another order of summation shows in the last bits. */
 static double next_number(void)
 {
     double mantissa = (double)(int64_t)next_bits() * 0x1p-63;
-    return ldexp(mantissa, (int)(next_bits() % 17) - 8);
+    return ldexp(mantissa, (int)(next_bits() % 17) - 8 + scale);
 }
 
 static void show_f32(float sum) { uint32_t bits; memcpy(&bits, &sum, 4); printf(" %08" PRIx32, bits); }
@@ -65,6 +67,11 @@ int main(void)
         SHOW_ALL(float, f32);
         SHOW_ALL(double, f64);
         if (n) { SHOW_ROWS(float, f32); SHOW_ROWS(double, f64); }
+        scale = -74;  /* products below the least normal float */
+        SHOW_ALL(float, f32);
+        scale = -524;
+        SHOW_ALL(double, f64);
+        scale = 0;
         printf("\n");
     }
     return 0;

@@ -7,13 +7,15 @@ import pickle
 import numpy as np
 import pytest
 from each import each
-from scipy import signal, stats
 
 import edgesvm
 from edgesvm import CorruptModelError, MemoryBudgetError, Standardized, WindowFeatures
 from edgesvm.errors import SampleRefused
 from edgesvm.preprocessing.bands import as_bands, butterworth
 from edgesvm.preprocessing.window_features import ALL
+
+signal = pytest.importorskip("scipy.signal")
+stats = pytest.importorskip("scipy.stats")
 
 RATE, BANDS = 1000.0, [(10, 50), (50, 200), (200, 400)]
 EVERYTHING = {"rate": RATE, "bands": BANDS, "features": "all", "dtype": "float64"}

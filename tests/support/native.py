@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,18 +18,28 @@ class Unavailable(RuntimeError):
     """A tool that this machine does not have; the text says which."""
 
 
-def compiler() -> str:
-    """Path of a C compiler."""
-    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
+def found(*names: str | None) -> str:
+    """Path of the first of these programs that is here."""
+    for name in names:
         if name and (path := shutil.which(name)):
             return path
-    raise Unavailable("no C compiler (cc, gcc or clang) on the path")
+    raise Unavailable(f"no {' or '.join(filter(None, names))} on the path")
 
 
-def compile_c(source: Path, output: Path, *flags: str) -> Path:
+def compiler() -> str:
+    """Path of a C compiler."""
+    return found(os.environ.get("CC"), "cc", "gcc", "clang")
+
+
+def emulator() -> list[str]:
+    """What runs the compiler's programs, if the kernel does not: `make arm` sets it."""
+    return shlex.split(os.environ.get("EDGESVM_EMULATOR", ""))
+
+
+def compile_c(source: Path, output: Path, *flags: str, by: str = "") -> Path:
     """Compile one C file; a compiler error fails the test, with its text."""
     run = subprocess.run(
-        [compiler(), "-O2", "-Wall", *flags, str(source), "-o", str(output)],
+        [by or compiler(), "-O2", "-Wall", *flags, str(source), "-o", str(output)],
         capture_output=True,
         text=True,
         check=False,

@@ -19,6 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__arm__) && defined(__ARM_NEON) && (defined(__clang__) || defined(__FAST_MATH__))
+/* GCC uses NEON for float only under -ffast-math; clang always does. */
+#error "32-bit NEON takes subnormal numbers for zero: compile with -mfpu=vfpv3-d16 and without -ffast-math"
+#endif
+
 #if defined(EDGESVM_CLONES)
 /* Chosen by whoever compiles: the tests compare one target with another. */
 #elif defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)

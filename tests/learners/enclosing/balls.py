@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
+import pytest
 
 from edgesvm import RBF, BallVectorMachine, CoreVectorMachine
+
+minimize = pytest.importorskip("scipy.optimize").minimize
 
 ENGINES = ["compiled", "reference"]
 MACHINES = [BallVectorMachine, CoreVectorMachine]

@@ -161,9 +161,11 @@ cdef class KernelNoveltyCore(NoveltyCore):
         """Feature j of the centres, each by its count and how near the other features are, as
         stored."""
         cdef int64_t i
-        cdef double least = INFINITY, weight, total = 0.0, value = 0.0
+        cdef double least = INFINITY, far, weight, total = 0.0, value = 0.0
         for i in range(self.n_held[0]):
-            least = fmin(least, self.without(i, j))
+            far = self.without(i, j)
+            if far < least:  # with fmin, GCC 12 for 64-bit ARM breaks down
+                least = far
         for i in range(self.n_held[0]):
             weight = self.counts[i] * exp_(-self.gamma * (self.without(i, j) - least))
             total += weight

@@ -1,0 +1,63 @@
+"""`make arm` where its tools are absent, and the tag of a wheel; the rest is `make arm` itself."""
+
+import base64
+import csv
+import hashlib
+import io
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).parents[1] / "tools" / "arm"
+
+
+@pytest.mark.parametrize("needed, word, code", [(False, "SKIPPED", 0), (True, "FAILED", 1)])
+def test_it_says_what_is_absent_and_how_to_install_it(needed, word, code):
+    options = ["--needed"] if needed else []
+    run = subprocess.run(
+        [sys.executable, TOOL, *options],
+        env={"PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == code and run.stderr == ""
+    assert run.stdout.startswith(f"arm: {word}, no mmdebstrap, apt-get, aarch64-linux-gnu-gcc")
+    assert "(apt-get install qemu-user-static mmdebstrap " in run.stdout
+
+
+def test_a_wheel_under_another_tag_is_whole(tmp_path, monkeypatch):
+    """Its name, WHEEL and RECORD agree, and nothing else has changed."""
+    monkeypatch.syspath_prepend(TOOL)
+    import machine
+    import wheel_tag
+
+    monkeypatch.setattr(machine.Machine, "folder", tmp_path)
+    monkeypatch.setattr(wheel_tag, "glibc_needed", lambda *_: 29)
+    before = tmp_path / "p-1-cp311-cp311-linux_aarch64.whl"
+    files = {
+        "p/__init__.py": b"linux_aarch64 = 1\n",
+        "p-1.dist-info/WHEEL": b"Wheel-Version: 1.0\nTag: cp311-cp311-linux_aarch64\n",
+        "p-1.dist-info/RECORD": b"p/__init__.py,sha256=left,18\np-1.dist-info/WHEEL,sha256=old,9\n"
+        b"p-1.dist-info/RECORD,,\n",
+    }
+    with zipfile.ZipFile(before, "w") as archive:
+        for name, body in files.items():
+            archive.writestr(name, body)
+    after = wheel_tag.tagged(machine.MACHINES[0], before)
+    assert after.name == "p-1-cp311-cp311-manylinux_2_29_aarch64.whl"
+    with zipfile.ZipFile(after) as archive:
+        changed = {name: archive.read(name) for name in archive.namelist()}
+    tag = changed["p-1.dist-info/WHEEL"]
+    assert tag == b"Wheel-Version: 1.0\nTag: cp311-cp311-manylinux_2_29_aarch64\n"
+    sha256 = base64.urlsafe_b64encode(hashlib.sha256(tag).digest()).decode().rstrip("=")
+    record = list(csv.reader(io.StringIO(changed["p-1.dist-info/RECORD"].decode())))
+    assert record == [
+        ["p/__init__.py", "sha256=left", "18"],
+        ["p-1.dist-info/WHEEL", f"sha256={sha256}", str(len(tag))],
+        ["p-1.dist-info/RECORD", "", ""],
+    ]
+    assert changed["p/__init__.py"] == files["p/__init__.py"]
