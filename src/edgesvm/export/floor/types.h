@@ -1,0 +1,21 @@
+/* Types of a model's tables. */
+#ifndef EDGESVM_TYPES_H
+#define EDGESVM_TYPES_H
+
+#include <stdint.h>
+
+typedef struct {
+    uint32_t at;    /* byte of the arena */
+    uint32_t n;     /* numbers */
+    uint8_t kind;
+    int32_t most;   /* of an index */
+} esvm_check;
+
+enum { ESVM_FLOATS, ESVM_DOUBLES, ESVM_COUNTS, ESVM_INDICES, ESVM_ZEROS };
+
+typedef struct {
+    uint32_t at;
+    uint64_t word;
+} esvm_word;
+
+#endif

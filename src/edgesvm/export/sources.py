@@ -1,0 +1,300 @@
+"""The text of NAME.h and NAME.c."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from edgesvm.budget import MemoryPlan
+from edgesvm.export.units import Arrays, Unit, arrays_of, number, units_of
+from edgesvm.learner import Learner
+from edgesvm.persist.format import CRC_BYTES
+from edgesvm.persist.store import describe
+
+LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
+KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
+
+
+@dataclass(frozen=True)
+class Model:
+    """What of a learner goes into the sources."""
+
+    prefix: str
+    title: str
+    n_features: int
+    dtype: str
+    plan: MemoryPlan
+    units: list[Unit]
+    arrays: Arrays
+    head: bytes
+    arena: bytes
+    empty: bytes
+    labels: tuple[Any, ...]  # by class index
+    order: tuple[int, ...]  # class indices, as the labels sort
+    sign: int
+
+    @classmethod
+    def of(cls, learner: Learner, prefix: str) -> Model:
+        """Raises ValueError for a learner that cannot be exported."""
+        core, params = learner._held_state
+        built = type(learner)(**params)
+        units = units_of(built, core.n_features)
+        plan = built.plan(core.n_features)
+        labels = core.labels
+        if plan.total > LARGEST_ARENA:
+            raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
+        if learner._takes_labels and len(labels.in_slots) < 2:
+            raise ValueError(
+                "the model does not know its classes yet: name them to allocate(), or teach both"
+            )
+        empty = built._like_new().allocate(core.n_features, classes=labels.in_slots or None)
+        return cls(
+            prefix,
+            repr(built),
+            core.n_features,
+            learner.dtype,
+            plan,
+            units,
+            arrays_of(built, core.n_features),
+            describe(learner),
+            bytes(learner.arena),
+            bytes(empty.arena),
+            labels.in_slots,
+            labels.sorted_slots,
+            labels.sign,
+        )
+
+    @property
+    def real(self) -> str:
+        return "float" if self.dtype == "float32" else "double"
+
+    @property
+    def n_values(self) -> int:
+        """Decision values of a sample."""
+        return 1 if len(self.labels) <= 2 else len(self.labels)
+
+    @property
+    def snapshot_bytes(self) -> int:
+        return len(self.head) + self.plan.total + CRC_BYTES
+
+    def number_of(self, slot: int) -> int:
+        """What stands for a label on the wire: itself if it has 16 bits, else its class index."""
+        y = self.labels[slot]
+        if not isinstance(y, int):
+            return slot
+        return int(y) if -(1 << 15) <= y < 1 << 15 else slot
+
+
+def read(folder: str, name: str) -> str:
+    """One of the files that are the same for every model."""
+    return files("edgesvm.export").joinpath(folder, name).read_text(encoding="utf-8")
+
+
+# -- NAME.h ----------------------------------------------------------------------------------------
+
+
+def header(model: Model) -> str:
+    P, p = model.prefix.upper(), model.prefix
+    labels = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(model.labels)) or "none"
+    values = "value, positive for the larger label" if model.n_values == 1 else "value of each label, as they sort"
+    return HEADER.format(
+        P=P,
+        p=p,
+        title=comment(model.title),
+        labels=comment(labels),
+        values=values,
+        n_features=model.n_features,
+        n_values=model.n_values,
+        n_labels=max(len(model.labels), 1),
+        arena=model.plan.total,
+        head=len(model.head),
+        snapshot=model.snapshot_bytes,
+        real=model.real,
+    )
+
+
+def comment(text: str) -> str:
+    """Text that does not end a comment."""
+    return text.replace("*/", "* /")
+
+
+HEADER = """\
+/** @file {p}.h
+ * {title}
+ *
+ * Learns and predicts in {arena} bytes of RAM, to the bit as edgesvm does on the host, and nothing
+ * is allocated. Besides {p}_t there is no state: as many models of this kind may be used as there
+ * are {p}_t. A call on one {p}_t must return before the next one on it begins.
+ */
+#ifndef EDGESVM_MODEL_{P}_H
+#define EDGESVM_MODEL_{P}_H
+
+#include "edgesvm/esvm.h"
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+#define {P}_N_FEATURES {n_features}     /**< numbers of a sample */
+#define {P}_N_LABELS {n_labels}         /**< classes */
+#define {P}_N_VALUES {n_values}         /**< decision values of a sample */
+#define {P}_ARENA_BYTES {arena}u        /**< sizeof({p}_t): the RAM of a model */
+#define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
+#define {P}_SNAPSHOT_BYTES {snapshot}u  /**< of a whole snapshot, as the host saves it */
+
+/** A number of a sample. */
+typedef {real} {p}_value;
+
+/** The model: the host's arena, byte for byte. */
+typedef struct {{
+    uint64_t words[{P}_ARENA_BYTES / 8];
+}} {p}_t;
+
+/** The model as it was exported, {arena} bytes of flash: `{p}_t model = {p}_saved;` */
+extern const {p}_t {p}_saved;
+
+/** What every snapshot of this model begins with: parameters and labels. */
+extern const uint8_t {p}_head[{P}_HEAD_BYTES];
+
+/** Label by class index, for what sends it on: {labels}. */
+extern const int16_t {p}_labels[{P}_N_LABELS];
+
+/** Forget what was learned. */
+void {p}_reset({p}_t *model);
+
+/** Learn one sample.
+ * @param x     {n_features} numbers
+ * @param slot  class index, 0 to {P}_N_LABELS - 1: {labels}
+ * @return ESVM_UNCHANGED or ESVM_CHANGED if it was learned; otherwise it left no trace
+ */
+esvm_status {p}_learn({p}_t *model, const {p}_value *x, int slot);
+
+/** The same with the sample's weight, finite and >= 0; one of weight 0 is only counted. */
+esvm_status {p}_learn_weighted({p}_t *model, const {p}_value *x, int slot, double weight);
+
+/** Decide about one sample.
+ * @param values  {P}_N_VALUES numbers: the decision {values}
+ * @return ESVM_UNCHANGED, or why there is none: ESVM_NOT_FITTED, ESVM_NOT_FINITE
+ */
+esvm_status {p}_decide({p}_t *model, const {p}_value *x, double *values);
+
+/** Predict the class of one sample.
+ * @param score  one number: the decision value of that class
+ * @return the class index, or -1 if there is no decision
+ */
+int {p}_predict({p}_t *model, const {p}_value *x, double *score);
+
+/** Write bytes `at` to `at` + n - 1 of the snapshot of {P}_SNAPSHOT_BYTES that the host would save;
+ * beyond its end, zeros. The last four are a CRC, for which the whole model is read. */
+void {p}_snapshot_read(const {p}_t *model, uint32_t at, uint8_t *out, uint32_t n);
+
+/** Take over a snapshot, from here or from the host.
+ * @return ESVM_UNCHANGED, or ESVM_BAD_SNAPSHOT and the model is as it was: another length, a wrong
+ *         CRC, other parameters or labels, a number that is not finite, a count out of its range
+ */
+esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+
+
+# -- NAME.c ----------------------------------------------------------------------------------------
+
+
+def source(model: Model) -> str:
+    p = model.prefix
+    parts = [
+        f"/* {comment(model.title)}: exported by edgesvm. */",
+        f'#include "{p}.h"\n#include "edgesvm/types.h"',
+        NAMES.format(p=p, P=p.upper(), top=model.units[-1].name),
+        f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}",
+        *(macros(model, unit) for unit in model.units),
+        "\n".join(f'#include "edgesvm/{unit.header}"' for unit in model.units),
+        saved(model),
+        f"static const esvm_check {p}_checks[] = {{\n{checks(model)}\n}};",
+        f"static const esvm_word {p}_first[] = {{\n{first_words(model)}\n}};",
+        '#include "edgesvm/model.h"',
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+NAMES = """\
+#define ESVM_NAME(f) {p}_##f
+#define ESVM_TOP(f) {top}_##f
+#define ESVM_VALUES {P}_N_VALUES
+#define ESVM_LABELS {P}_N_LABELS
+#define ESVM_ARENA {P}_ARENA_BYTES
+#define ESVM_HEAD {P}_HEAD_BYTES"""
+
+
+def macros(model: Model, unit: Unit) -> str:
+    """The attributes of a core, and where its arrays are."""
+    text = read("translated", unit.header)
+    order = ", ".join(map(str, model.order)) or "0"
+    given = {
+        **unit.macros,
+        "labels_n": len(model.labels),
+        "labels_sign": model.sign,
+    }
+    lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
+    lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
+    offsets = model.plan.offsets
+    for name in sorted(set(re.findall(rf"\b{unit.name}_AT_(\w+)", text))):
+        lines.append(f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}")
+    for name in sorted(set(re.findall(rf"\b{unit.name}_HAS_(\w+)", text))):
+        there = unit.renamed.get(name, name) in offsets
+        lines.append(f"#define {unit.name}_HAS_{name} {int(there)}")
+    return "\n".join(lines)
+
+
+def saved(model: Model) -> str:
+    p, P = model.prefix, model.prefix.upper()
+    words = np.frombuffer(model.arena, "<u8")
+    image = rows((f"0x{word:x}u" for word in words), 4) if words.any() else "    0"
+    labels = ", ".join(str(model.number_of(slot)) for slot in range(len(model.labels))) or "0"
+    return "\n\n".join(
+        [
+            f"const {p}_t {p}_saved = {{{{\n{image}\n}}}};",
+            f"const uint8_t {p}_head[{P}_HEAD_BYTES] = {{\n{rows(map(str, model.head), 20)}\n}};",
+            f"const int16_t {p}_labels[{P}_N_LABELS] = {{{labels}}};",
+        ]
+    )
+
+
+def checks(model: Model) -> str:
+    """A line for each array: what its numbers must be."""
+    lines = []
+    for array in model.plan.arrays:
+        kind, n, most = array.dtype.str[1:], int(np.prod(array.shape, dtype=int)), 0
+        what = KINDS.get(kind)
+        if array.name in model.arrays.zeros:
+            what, n = "ESVM_ZEROS", array.nbytes
+        elif array.name in model.arrays.most:
+            what, most = "ESVM_INDICES", model.arrays.most[array.name]
+        if what is None:
+            raise ValueError(f"the array {array.name} of {model.title} has no check in C")
+        if n:
+            lines.append(f"    {{{array.offset}u, {n}u, {what}, {most}}},  /* {array.name} */")
+    return "\n".join(lines)
+
+
+def first_words(model: Model) -> str:
+    """Numbers of an empty arena that are not zero; at least one entry."""
+    words = np.frombuffer(model.empty, "<u8")
+    lines = [f"    {{{8 * i}u, 0x{words[i]:x}u}}," for i in np.flatnonzero(words)]
+    return "\n".join(lines or ["    {0u, 0u},"])
+
+
+def rows(items: Iterable[str], width: int) -> str:
+    listed = list(items)
+    return "\n".join(
+        "    " + ", ".join(listed[i : i + width]) + "," for i in range(0, len(listed), width)
+    )

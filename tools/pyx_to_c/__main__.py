@@ -1,0 +1,29 @@
+"""``make translate``: write the headers of ``src/edgesvm/export/c``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyx_to_c.names import SOURCES
+from pyx_to_c.program import Program
+
+TARGET = SOURCES / "edgesvm" / "export" / "translated"
+CLASSES = [
+    ("edgesvm.learners.stream._stream_svm", "StreamSVMCore"),
+    ("edgesvm.preprocessing._standardized", "StandardizedCore"),
+    ("edgesvm.learners.stream._kernel_stream_svm", "KernelStreamSVMCore"),
+]
+ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
+COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_unknown"]
+
+
+def main() -> None:
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET
+    target.mkdir(parents=True, exist_ok=True)
+    for name, text in Program(CLASSES, ROOTS, COUNTS).headers().items():
+        (target / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""What a core's attributes are in C: arrays of the arena, or macros that the model defines."""
+
+from __future__ import annotations
+
+from Cython.Compiler import ExprNodes as E
+from Cython.Compiler import Nodes as N
+
+from pyx_to_c.names import Struct
+from pyx_to_c.parsing import statements
+from pyx_to_c.types import is_pointer
+
+
+class Layout:
+    """The attributes of one class, with its bases'; a path is ("balls", "m") of ``self.balls.m``.
+
+    arrays : path -> (type, name of the plan's array)
+    optional : paths of arrays that a model may not have
+    """
+
+    def __init__(self, owner) -> None:
+        self.name = owner.name
+        self.fields, self.arrays, self.optional = {}, {}, set()
+        self.structs = {}
+        for cls in reversed(owner.lineage):
+            self.fields.update(cls.fields)
+            self.structs.update(
+                {v.cname: v for v in cls.module.scope.values() if isinstance(v, Struct)}
+            )
+        self.arrays["common",] = self.fields["common"], None
+        for cls in reversed(owner.lineage):
+            self.aliases = {}
+            self.read(cls.wiring, optional=False)
+
+    # -- __init__ ----------------------------------------------------------------------------------
+
+    def read(self, nodes, optional):
+        for node in nodes:
+            if isinstance(node, N.SingleAssignmentNode):
+                pairs = [(node.lhs, node.rhs)]
+                if isinstance(node.lhs, E.TupleNode) and isinstance(node.rhs, E.TupleNode):
+                    pairs = list(zip(node.lhs.args, node.rhs.args))
+                for target, value in pairs:
+                    self.wire(target, value, optional)
+            elif isinstance(node, N.CVarDefNode):
+                for d in node.declarators:
+                    self.alias(d)
+            elif isinstance(node, N.IfStatNode):
+                for clause in node.if_clauses:
+                    self.read(statements(clause.body), optional=True)
+                self.read(statements(node.else_clause), optional=True)
+
+    def alias(self, d):
+        """``cdef PackedFactor *f = &self.factor``"""
+        inner = d
+        while not isinstance(inner, N.CNameDeclaratorNode):
+            inner = inner.base
+        if isinstance(inner.default, E.AmpersandNode):
+            self.aliases[inner.name] = self.path(inner.default.operand)
+
+    def path(self, node):
+        if isinstance(node, E.NameNode):
+            return () if node.name == "self" else self.aliases.get(node.name)
+        if isinstance(node, E.AttributeNode):
+            before = self.path(node.obj)
+            return None if before is None else (*before, node.attribute)
+        return None
+
+    def wire(self, target, value, optional):
+        path = self.path(target)
+        if not path:
+            return
+        if isinstance(value, E.CondExprNode):
+            self.wire(target, value.true_val, True)
+            return
+        kind = "char *"
+        if isinstance(value, E.TypecastNode):
+            kind, value = None, value.operand
+        if not (
+            isinstance(value, E.SimpleCallNode)
+            and getattr(value.function, "attribute", None) == "array"
+        ):
+            return
+        array = getattr(value.args[0], "value", path[-1])  # a name given by a subclass: its own
+        self.arrays[path] = kind or self.declared(path), array
+        if optional and len(path) == 1:
+            self.optional.add(path)
+
+    def declared(self, path):
+        """The type of an attribute or member as declared"""
+        kind = self.fields[path[0]]
+        for name in path[1:]:
+            kind = self.structs[kind].fields[name]
+        return kind
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    def split(self, path):
+        """The part of a path that is a macro, its type, and the members behind it."""
+        kind, k = self.fields.get(path[0]), 1
+        while k < len(path) and self.is_wired(path[:k]):
+            kind = self.structs[kind].fields.get(path[k])
+            k += 1
+        return tuple(path[:k]), kind, tuple(path[k:])
+
+    def type_of(self, path):
+        return self.split(path)[1]
+
+    def is_wired(self, path):
+        """Whether an attribute is a struct with pointers into the arena, which is no object in
+        C."""
+        path = (path,) if isinstance(path, str) else tuple(path)
+        kind = self.fields.get(path[0])
+        for name in path[1:]:
+            if kind not in self.structs:
+                return False
+            kind = self.structs[kind].fields.get(name)
+        return kind in self.structs and any(p[: len(path)] == path for p in self.arrays)
+
+    def is_wired_struct(self, path):
+        return self.is_wired(path)
+
+    def is_optional(self, path):
+        return tuple(path) in self.optional
+
+    def has(self, path):
+        """The macro that says whether a model has an optional array."""
+        return f"{self.name}_HAS_{self.arrays[tuple(path)][1]}"
+
+    def is_state(self, path):
+        """Whether setting it sets something in the arena."""
+        return bool(self.split(path)[2])
+
+    def constants(self):
+        """Attributes that are structs of numbers: (name, type)."""
+        return [
+            (name, kind)
+            for name, kind in self.fields.items()
+            if kind in self.structs and not self.is_wired((name,)) and not is_pointer(kind)
+        ]
+
+    # -- in C --------------------------------------------------------------------------------------
+
+    def maker(self, path):
+        """The function that makes a wired struct on the stack."""
+        return f"{self.name}_{'_'.join(path)}_of"
+
+    def macros(self):
+        """``#define StreamSVM_w ((char *)(self + StreamSVM_AT_w))`` for each array"""
+        for path, (kind, array) in self.arrays.items():
+            name, text = f"{self.name}_{'_'.join(path)}", kind.replace(" *", "*")
+            text = f"{text[:-1]} *" if text.endswith("*") else text
+            where = "self" if array is None else f"(self + {self.name}_AT_{array})"
+            yield f"#define {name} (({text}){where})"
+
+    def makers(self):
+        """The functions that make the wired structs."""
+        for name, kind in self.fields.items():
+            if self.is_wired((name,)):
+                yield from self.made((name,), kind)
+
+    def made(self, path, kind):
+        whole = f"{self.name}_{'_'.join(path)}"
+        lines = [f"ESVM_STATIC {kind} {whole}_of(char *self) {{", f"    {kind} made;", "    (void)self;"]
+        for member, of in self.structs[kind].fields.items():
+            if self.is_wired((*path, member)):
+                yield from self.made((*path, member), of)
+                lines.append(f"    made.{member} = {whole}_{member}_of(self);")
+            else:
+                lines.append(f"    made.{member} = {whole}_{member};")
+        yield "\n".join([*lines, "    return made;", "}"])
