@@ -40,18 +40,23 @@ def compilers():
     return [cc for cc in ("gcc", "clang") if shutil.which(cc)]
 
 
+def write(learner, folder, without=""):
+    """Export it as "mod"; a control leaves out a line of floor.h."""
+    for path in export(learner, folder, "mod"):
+        if without and path.name == "floor.h":
+            assert without in path.read_text()
+            path.write_text(path.read_text().replace(without, ""))
+
+
 class Compiled:
     """The model's C on this machine, with its arena in `arena`."""
 
     def __init__(self, learner, folder, cc="gcc -O2", without=""):
         self.learner, self.folder = learner, folder
-        for path in export(learner, folder, "mod"):
-            if without and path.name == "floor.h":
-                assert without in path.read_text()
-                path.write_text(path.read_text().replace(without, ""))
+        write(learner, folder, without)
         (folder / "driver.c").write_text(DRIVER)
         library = folder / "mod.so"
-        sources = [folder / "mod.c", folder / "edgesvm/esvm.c", folder / "driver.c"]
+        sources = [folder / "mod.c", folder / "edgesvm/esvm.c", folder / "edgesvm/soft.c", folder / "driver.c"]
         flags = [*shlex.split(cc), *STRICT, "-fPIC", "-shared", f"-I{folder}"]
         subprocess.run([*flags, *sources, "-o", library, "-lm"], check=True)
         self.library = ctypes.CDLL(str(library))
@@ -117,7 +122,7 @@ def hard_samples(n, n_features, dtype, seed, n_classes=2):
         X[rng.random(n) < 0.002, rng.integers(n_features)] = value
     weights = np.where(rng.random(n) < 0.8, 1.0, rng.integers(0, 9, n) / 2.0)
     odd = rng.random(n) < 0.01
-    weights[odd] = rng.choice([1e-300, 1e-12, 1e300, -1.0, np.nan, np.inf], odd.sum())
+    weights[odd] = rng.choice([1e-300, 1e-12, 1e9, -1.0, np.nan, np.inf], odd.sum())
     return np.ascontiguousarray(X), slots, weights
 
 

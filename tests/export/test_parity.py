@@ -23,16 +23,16 @@ def flags_of_processor():
 
 def both(name, dtype, folder, cc="gcc -O2"):
     """A learner, and its C."""
-    make, n_features = SETTINGS[name]
-    learner = make(dtype).allocate(n_features, classes=[0, 1])
-    return learner, Compiled(learner, folder, cc), n_features
+    make, n_features, classes = SETTINGS[name]
+    learner = make(dtype).allocate(n_features, classes=classes)
+    return learner, Compiled(learner, folder, cc), n_features, classes
 
 
 @each("name", SETTINGS)
 def test_learns_and_decides_as_the_host(name, tmp_path):
     for seed, dtype in enumerate(("float32", "float64")):
-        learner, compiled, n_features = both(name, dtype, tmp_path / dtype, f"gcc -O1 {SOFT}")
-        samples = hard_samples(N, n_features, dtype, seed)
+        learner, compiled, n_features, classes = both(name, dtype, tmp_path / dtype, f"gcc -O0 {SOFT}")
+        samples = hard_samples(N, n_features, dtype, seed, len(classes))
         assert differences(learner, compiled, *samples) == ""
         assert learner.n_updates_ > 0
 
@@ -44,16 +44,16 @@ def test_for_long(name, dtype, tmp_path):
     for seed, cc in enumerate(compilers()):
         for i, flags in enumerate(("-O3 -march=native", f"-Os {SOFT}")):
             folder = tmp_path / f"{cc}{i}"
-            learner, compiled, n_features = both(name, dtype, folder, f"{cc} {flags}")
-            samples = hard_samples(100_000, n_features, dtype, 10 * seed + i)
+            learner, compiled, n_features, classes = both(name, dtype, folder, f"{cc} {flags}")
+            samples = hard_samples(100_000, n_features, dtype, 10 * seed + i, len(classes))
             assert differences(learner, compiled, *samples, block=5000) == ""
 
 
 @pytest.mark.skipif("fma" not in flags_of_processor(), reason="no fused multiply-add here")
 def test_a_fused_build_differs(tmp_path):
     """The control: what is compared would not agree by itself."""
-    make, n_features = SETTINGS["scaled stream"]
-    learner = make("float32").allocate(n_features, classes=[0, 1])
+    make, n_features, classes = SETTINGS["scaled stream"]
+    learner = make("float32").allocate(n_features, classes=classes)
     cc = "gcc -O2 -mfma -ffp-contract=fast"
     guard = '#pragma GCC optimize("fp-contract=off")'
     samples = hard_samples(N, n_features, "float32", 0)

@@ -9,6 +9,7 @@ from Cython.Compiler import ExprNodes as E
 from Cython.Compiler import Nodes as N
 
 from pyx_to_c.expressions import SUFFIX, Expressions
+from pyx_to_c.names import Struct
 from pyx_to_c.parsing import UnknownNode, statements, walk
 from pyx_to_c.types import declaration, is_index, is_pointer
 
@@ -172,6 +173,9 @@ class Body(Expressions):
 
     def declare(self, kind, name):
         """A variable without a value; plain ones of a type share a line."""
+        if isinstance(self.program.struct_named(kind), Struct):
+            self.emit(f"{kind} {name} = {{0}};")  # a compiler cannot see that all of it is set
+            return
         before = self.lines[-1] if self.lines else ""
         plain = re.fullmatch(rf" *{re.escape(kind)} [\w, ]+;", before) and not is_pointer(kind)
         if plain and len(before) + len(name) < LINE - 2:

@@ -35,19 +35,17 @@ static uint32_t add(uint32_t crc, double x) {
 }
 
 uint32_t esvm_self_test(void) {
-    float f[37], tiny = 1.17549435e-38f;
-    double d[37], least = 2.2250738585072014e-308;
+    float f[70], tiny = 1.17549435e-38f;
+    double d[24], least = 2.2250738585072014e-308;
     uint32_t state = 1, crc = 0;
     int i, n;
-    for (n = 1; n <= 37; n++) {
-        for (i = 0; i < n; i++) {
-            d[i] = next(&state);
-            f[i] = (float)next(&state);
-        }
-        crc = add(crc, lanes_dot_f32(f, f + n / 2, n - n / 2));
-        crc = add(crc, lanes_square_distance_f32(f, f + n / 2, n - n / 2));
-        crc = add(crc, lanes_dot_f64(d, d + n / 2, n - n / 2));
-        crc = add(crc, ESVM_DIVIDE(d[0], d[n / 2]));
+    for (n = 1; n <= 35; n++) {
+        for (i = 0; i < 70; i++) f[i] = (float)next(&state);
+        for (i = 0; i < 24; i++) d[i] = next(&state);
+        crc = add(crc, lanes_dot_f32(f, f + 35, n));
+        crc = add(crc, lanes_square_distance_f32(f, f + 35, n));
+        crc = add(crc, lanes_dot_f64(d, d + 12, n / 3));
+        crc = add(crc, ESVM_DIVIDE(d[0], d[n / 2 + 1]));
         crc = add(crc, esvm_sqrt(fabs(d[n / 3])));
         crc = add(crc, kernels_exp_(-fabs(d[n / 4]) * 1e-3));
         crc = add(crc, (double)(tiny / 3.0f * (float)n)); /* subnormal, in both types */

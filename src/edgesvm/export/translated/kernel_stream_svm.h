@@ -261,7 +261,7 @@ ESVM_STATIC status_Status KernelStreamSVM_refine(char *self, const void *x, doub
 ESVM_STATIC status_Status KernelStreamSVM_enclose(char *self, const void *x, double y,
         double weight) {
     ball_Ball *ball = KernelStreamSVM_ball;
-    ball_Point z;
+    ball_Point z = {0};
     double step = 1.0;
     double f = KernelStreamSVM_project(self, x, NULL);
     double k_xx = KernelStreamSVM_self_kernel(self, x);

@@ -64,7 +64,7 @@ ESVM_STATIC double kernels_kernel_value_f64(const kernels_Kernel *kernel, const 
 
 ESVM_STATIC double kernels_exp_(double x) {
     double k, r, p;
-    kernels_Bits scale;
+    kernels_Bits scale = {0};
     if (!(x > -708.0)) {
         return 0.0;
     }

@@ -205,7 +205,7 @@ ESVM_STATIC double StreamSVM_class_weight(char *self, double y) {
 
 ESVM_STATIC status_Status StreamSVM_decide_typed(char *self, const esvm_real *x,
         const esvm_real *w, double *value) {
-    ball_Point z;
+    ball_Point z = {0};
     status_Status status = StreamSVM_measure(self, x, w, 1.0, 1.0, &z);
     value[0] = z.wz;
     double share = StreamSVM_share_of_last(self);
@@ -218,7 +218,7 @@ ESVM_STATIC status_Status StreamSVM_decide_typed(char *self, const esvm_real *x,
 
 ESVM_STATIC status_Status StreamSVM_step_typed(char *self, const esvm_real *x, esvm_real *w,
         double y, double weight) {
-    ball_Point z;
+    ball_Point z = {0};
     status_Status status;
     esvm_real *tested = w;
     if (StreamSVM_balls_capacity && !StreamSVM_lower) {
