@@ -48,6 +48,9 @@ STUDIES = (
     "rivals/table",
     "fourier/features",
     "novelty/table",
+    "novelty/drift",
+    "novelty/onset",
+    "drift/detectors",
 )
 
 

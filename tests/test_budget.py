@@ -75,7 +75,7 @@ def test_a_plan_beyond_any_machine_is_refused():
 
 def test_parts_are_one_array_of_the_plan():
     part = MemoryPlan.of([("n", "i8", ()), ("w", "f4", (3,))])
-    plan = MemoryPlan.of([("count", "i8", ()), ("parts", "u1", (2, part.total))], part)
+    plan = MemoryPlan.of([("count", "i8", ()), ("parts", "u1", (2, part.total))], {"parts": part})
     assert plan.total == 8 + 2 * part.total == 56
     assert [(a.name, a.offset, a.nbytes) for a in plan.leaves()] == [
         ("count", 0, 8),

@@ -109,7 +109,7 @@ def test_int16_samples_late_labels_a_command_a_log_and_then_other_features(
     node.end = wire.encode_frame(wire.SCHEMA, wire.Schema(0, 10, 5).pack())
     node.start()
     saved = str(tmp_path / "m.esvm")
-    argv = [port, "--late-labels", "8", "--allow-commands", "--rate", "100", "--json"]
+    argv = [port, "--late-labels", "8", "--allow-commands", "--set-rate", "100", "--json"]
     argv += ["--learner", "stream", "--save", saved]
     assert main(["run", *argv]) == 1
     said = capsys.readouterr()

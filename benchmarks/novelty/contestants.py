@@ -21,6 +21,7 @@ from edgesvm import GaussianNovelty, KernelNovelty, Learner, MemoryBudgetError
 BUDGETS = {"4 KiB": 4 << 10, "16 KiB": 16 << 10, "64 KiB": 64 << 10}
 FALSE_ALARMS = 0.01
 N_NYSTROEM = 128
+TREES = "river HalfSpaceTrees"
 
 
 class Found(NamedTuple):
@@ -88,21 +89,26 @@ def run_other(model: Any, rows: Rows, scaled: Scaled) -> Found:
     return Found(auc, detected, len(pickle.dumps(model)), 1e6 * seconds / len(rows.learned))
 
 
-class HalfSpaceTrees:
-    """river's, which takes features from 0 to 1, one row at a time."""
+class Streamed:
+    """One of river's, one row at a time: its score is higher for what is stranger."""
 
-    def __init__(self, seed: int) -> None:
-        from river.anomaly import HalfSpaceTrees as Trees
-
-        self.trees = Trees(seed=seed)
+    def __init__(self, model: Any, squeeze: float = 1.0, shift: float = 0.0) -> None:
+        self.model, self.squeeze, self.shift = model, squeeze, shift
 
     def fit(self, Z: np.ndarray) -> None:
         for row in self.rows(Z):
-            self.trees.learn_one(row)
+            self.model.learn_one(row)
 
     def decision_function(self, Z: np.ndarray) -> np.ndarray:
-        return -np.array([self.trees.score_one(row) for row in self.rows(Z)])
+        return -np.array([self.model.score_one(row) for row in self.rows(Z)])
 
-    @staticmethod
-    def rows(Z: np.ndarray) -> Iterator[dict[int, float]]:
-        return (dict(enumerate(row)) for row in (0.5 + Z / (2 * CLIP)).tolist())
+    def rows(self, Z: np.ndarray) -> Iterator[dict[int, float]]:
+        return (dict(enumerate(row)) for row in (self.shift + self.squeeze * Z).tolist())
+
+
+def of_river(seed: int) -> dict[str, Streamed]:
+    """Its trees take features from 0 to 1; its `OneClassSVM` is linear."""
+    from river.anomaly import HalfSpaceTrees, OneClassSVM
+
+    trees = Streamed(HalfSpaceTrees(seed=seed), squeeze=0.5 / CLIP, shift=0.5)
+    return {TREES: trees, "river OneClassSVM": Streamed(OneClassSVM(nu=0.01))}

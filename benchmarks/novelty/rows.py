@@ -1,5 +1,5 @@
-"""Data sets in which one class is normal: its rows in a random order, 70 % to learn, and all others
-strange. At most 20,000 rows of a set.
+"""Data sets in which one class is normal: its rows in a random order or in that of the source, 70 %
+to learn, and all others strange. At most 20,000 rows of a set.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ NORMAL: dict[str, int | str | None] = {
     "gas_drift_8batches": None,
 }
 CHOSEN_ON, SHOWN_ON = list(NORMAL)[::2], list(NORMAL)[1::2]
+IN_ORDER = ["bearing_cwru", "robot_wall24", "wisdm_windows", "kdd99_10pct", "gas_drift_8batches"]
 QUICK = ["ring", "clouds"]
 
 
@@ -36,16 +37,29 @@ class Rows(NamedTuple):
     strange: np.ndarray
 
 
-def rows_of(name: str, seed: int) -> Rows:
-    """float32 rows, unscaled."""
-    rng = np.random.default_rng(seed)
+def rows_of(name: str, seed: int | None) -> Rows:
+    """float32 rows, unscaled; without a seed the normal ones are in the order of the source."""
+    rng = np.random.default_rng(0 if seed is None else seed)
     X, y, normal = generated(name, rng) if name in QUICK else from_file(name)
     inside, outside = (
         X[rng.permutation(np.flatnonzero(part))] for part in (y == normal, y != normal)
     )
+    if seed is None:
+        inside = X[y == normal]
     inside, outside = inside[:MOST_NORMAL], outside[:MOST_STRANGE]
     n = int(SHARE_LEARNED * len(inside))
     return Rows(*(part.astype(np.float32) for part in (inside[:n], inside[n:], outside)))
+
+
+def faults_of(name: str, seed: int) -> dict[str, Rows]:
+    """`rows_of` that set, with each strange class by its name."""
+    file, rows = read(name), rows_of(name, seed)
+    names = dict(enumerate(map(str, file["class_names"])))
+    return {
+        names[k]: rows._replace(strange=file["X"][file["y"] == k].astype(np.float32))
+        for k in names
+        if names[k] != NORMAL[name]
+    }
 
 
 def from_file(name: str) -> tuple[np.ndarray, np.ndarray, int]:

@@ -4,6 +4,8 @@ bytes."""
 import edgesvm_command  # noqa: F401  (first: it handles Ctrl-C during the imports of the command)
 from edgesvm.budget import MemoryPlan
 from edgesvm.calibration.calibrated import Calibrated
+from edgesvm.drift.adwin import Adwin
+from edgesvm.drift.page_hinkley import PageHinkley
 from edgesvm.errors import (
     CorruptModelError,
     FormatVersionError,
@@ -42,6 +44,7 @@ from edgesvm.learners import (
     TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
+    alarm_rate_of,
 )
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.fourier_features import FourierFeatures
@@ -55,6 +58,7 @@ __all__ = [
     "LASVM",
     "RBF",
     "AdaGradSVM",
+    "Adwin",
     "Auto",
     "BallVectorMachine",
     "BatchSVM",
@@ -81,6 +85,7 @@ __all__ = [
     "NotFittedError",
     "OneVsOne",
     "OneVsRest",
+    "PageHinkley",
     "PassiveAggressive",
     "Pegasos",
     "Perceptron",
@@ -96,5 +101,6 @@ __all__ = [
     "VersionMismatch",
     "WindowFeatures",
     "WindowedSVM",
+    "alarm_rate_of",
     "load",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -87,17 +87,24 @@ class PlannedArray:
 class MemoryPlan:
     """The arrays of a learner and their ``total`` in bytes, padding included.
 
-    A learner of several parts has one array ``parts`` of shape (n_parts, bytes per part); ``part``
-    is the plan of a part.
+    An array of bytes may hold whole arenas: one, or a row for each. ``inside`` has their plan by
+    the array's name. The parts of a learner are in the array ``parts``.
     """
 
     arrays: tuple[PlannedArray, ...]
     total: int
-    part: MemoryPlan | None = None
+    inside: Mapping[str, MemoryPlan] = field(default_factory=dict, hash=False)
+
+    @property
+    def part(self) -> MemoryPlan | None:
+        """The plan of one of a learner's parts; None if it has none."""
+        return self.inside.get(PARTS)
 
     @classmethod
     def of(
-        cls, arrays: Iterable[tuple[str, str, tuple[int, ...]]], part: MemoryPlan | None = None
+        cls,
+        arrays: Iterable[tuple[str, str, tuple[int, ...]]],
+        inside: Mapping[str, MemoryPlan] | None = None,
     ) -> MemoryPlan:
         """Lay out ``(name, dtype, shape)`` one after the other, each on an 8-byte boundary.
 
@@ -117,19 +124,22 @@ class MemoryPlan:
             raise ValueError(f"two arrays of a plan have one name: {', '.join(names)}")
         if offset > MAX_PLAN_BYTES:
             raise BeyondAnyMachine(f"the plan needs {offset:,} bytes, more than any machine has")
-        return cls(tuple(placed), offset, part)
+        return cls(tuple(placed), offset, inside or {})
 
     def leaves(self) -> Iterator[PlannedArray]:
-        """Every array; those of part 0 are named ``part0/w``, and so on."""
+        """Every array; those of part 0 are named ``part0/w``, and so on, those of one arena inside
+        ``learner/w``."""
         for array in self.arrays:
-            if self.part is None or array.name != PARTS:
+            inside = self.inside.get(array.name)
+            if inside is None:
                 yield array
                 continue
-            n_parts, n_bytes = array.shape
-            for p in range(n_parts):
+            *n_parts, n_bytes = array.shape
+            names = [f"part{p}" for p in range(n_parts[0])] if n_parts else [array.name]
+            for p, name in enumerate(names):
                 at = array.offset + p * n_bytes
-                for leaf in self.part.leaves():
-                    yield replace(leaf, name=f"part{p}/{leaf.name}", offset=at + leaf.offset)
+                for leaf in inside.leaves():
+                    yield replace(leaf, name=f"{name}/{leaf.name}", offset=at + leaf.offset)
 
     @property
     def offsets(self) -> Mapping[str, int]:
@@ -154,11 +164,7 @@ class MemoryPlan:
         }
 
     def __str__(self) -> str:
-        rows = [*self._rows(), ("total", "", "", self.total)]
-        if self.part is not None:
-            (n_parts,) = (array.shape[0] for array in self.arrays if array.name == PARTS)
-            rows += [("", "", "", None), (f"each of the {n_parts} parts", "", "", None)]
-            rows += [*self.part._rows(), ("total", "", "", self.part.total)]
+        rows = list(self._table())
         width = max(len(name) for name, *_ in rows)
         return "\n".join(
             name
@@ -166,6 +172,16 @@ class MemoryPlan:
             else f"{name:<{width}}  {dtype:<8}  {shape:>12}  {n_bytes:>12,} B"
             for name, dtype, shape, n_bytes in rows
         )
+
+    def _table(self) -> Iterator[tuple[str, str, str, int | None]]:
+        yield from self._rows()
+        yield "total", "", "", self.total
+        for array in self.arrays:
+            if (plan := self.inside.get(array.name)) is not None:
+                n_parts = array.shape[0] if len(array.shape) > 1 else 0
+                title = f"each of the {n_parts} parts" if n_parts else array.name
+                yield from (("", "", "", None), (title, "", "", None))
+                yield from plan._table()
 
     def _rows(self) -> list[tuple[str, str, str, int | None]]:
         rows: list[tuple[str, str, str, int | None]] = [

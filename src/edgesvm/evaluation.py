@@ -14,6 +14,7 @@ import numpy as np
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource, Trial, TrialSource
+from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 
@@ -276,6 +277,8 @@ class PredictThenLearn:
         later samples, as the model will once labels stop.
     label_delay : int, default 0
         A sample is learned only when so many more have arrived.
+    drift : DriftWatch, optional
+        Of this learner: told whether it is wrong about each sample just before it learns it.
 
     Attributes
     ----------
@@ -285,6 +288,8 @@ class PredictThenLearn:
         Score of the copy that learns no more; without predictions until there is one.
     forecasts : BeforeAndAfter or None
         Score of the probabilities of a `Calibrated` learner, asked just before a sample is learned.
+    learned : int
+        Samples that were learned.
     refused : int
         Samples that the learner refused for a value or a weight. They are skipped.
     unlabelled : int
@@ -309,6 +314,7 @@ class PredictThenLearn:
         *,
         freeze_after: int | None = None,
         label_delay: int = 0,
+        drift: DriftWatch | None = None,
     ) -> None:
         if label_delay < 0:
             raise ValueError(f"label_delay={label_delay}: give an integer >= 0")
@@ -317,13 +323,13 @@ class PredictThenLearn:
         self.forecasts = BeforeAndAfter(learner) if isinstance(learner, Calibrated) else None
         self._freeze_after, self._delay = freeze_after, label_delay
         self._frozen: Learner | None = None
-        self._n_learned = 0
-        self.refused = self.unlabelled = 0
+        self.drift = drift
+        self.learned = self.refused = self.unlabelled = 0
         self._dtype = np.dtype(learner.dtype)
         self._fitted = learner.is_fitted
 
     def run(
-        self, source: RowSource, label_of: Callable[[Any], Any] | None = None
+        self, source: RowSource | TrialSource, label_of: Callable[[Any], Any] | None = None
     ) -> Iterator[Trial]:
         """One pass over `source`. The loop stops when you stop iterating.
 
@@ -390,6 +396,8 @@ class PredictThenLearn:
         try:
             if self.forecasts is not None and self._fitted:
                 self.forecasts.ask(x)
+            if self.drift is not None and self._fitted:
+                self.drift.ask(x)
             self.learner.learn_one(x, label, weight)
         except SampleRefused as refused:
             if refused.status == Status.UNKNOWN_LABEL:
@@ -402,14 +410,16 @@ class PredictThenLearn:
         self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
+        if self.drift is not None and self.drift.score(label):
+            self._fitted = False
         return True
 
     def _score_frozen(self, x: np.ndarray, label: Any) -> None:
         """Score the copy that learns no more, or make it."""
-        self._n_learned += 1
+        self.learned += 1
         if self._frozen is not None:
             self.frozen.add(label, self._frozen.predict_one(x))
-        elif self._n_learned == self._freeze_after and self.learner.is_fitted:
+        elif self.learned == self._freeze_after and self.learner.is_fitted:
             self._frozen = copy.deepcopy(self.learner)
 
     def _trials(self, source: RowSource) -> Iterator[Trial]:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import (
+    PARTS,
     BeyondAnyMachine,
     MemoryBudgetError,
     MemoryPlan,
@@ -32,14 +33,15 @@ from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_weights
 from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.params import one_of, whole
-from edgesvm.contract.registry import kind_of, registered_name
+from edgesvm.contract.registry import registered_name
 from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows, RowSource, Stream
 from edgesvm.data.sources import is_row_source
-from edgesvm.errors import CorruptModelError, NotFittedError, refusal
+from edgesvm.errors import NotFittedError, refusal
 from edgesvm.persist.format import Snapshot, Wrapped
-from edgesvm.persist.store import read_file, restore, save
+from edgesvm.persist.saved import Saved
+from edgesvm.persist.store import read_file, restore
 
 Self = TypeVar("Self", bound="Learner")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -80,7 +82,7 @@ class State(NamedTuple):
     params: dict[str, Any]  # the parameters the core was built with; others may be set later
 
 
-class Learner:
+class Learner(Saved):
     """Base of all learners; see a concrete one, such as `StreamSVM`, for how to use it.
 
     Guarantees, each checked by a test:
@@ -103,9 +105,6 @@ class Learner:
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
-    # Parameters that older snapshots do not have, with the value that is meant there. A snapshot
-    # leaves out a parameter of this value.
-    _absent: ClassVar[Mapping[str, Any]] = {}
     _engine: str = "compiled"  # or "reference", in NumPy, for tests and readers
     _state: State | None = None  # None: no memory yet
     _own_guard: Guard | None = None
@@ -216,7 +215,8 @@ class Learner:
         n_features = whole("n_features", n_features, 1, MAX_FEATURES)
         self._check_params()
         arrays = [*common_arrays(self._n_classes), *self._arrays(n_features)]
-        return MemoryPlan.of(arrays, self._part(n_features))
+        part = self._part(n_features)
+        return MemoryPlan.of(arrays, {} if part is None else {PARTS: part})
 
     def allocate(
         self: Self, n_features: int, classes: Sequence[Any] | None = None, buffer: Any = None
@@ -364,18 +364,27 @@ class Learner:
             )
         return state
 
-    def reset(self: Self) -> Self:
-        """Forget what was learned, and keep the memory and the labels given in advance."""
+    def reset(self: Self, *, keep_labels: bool = False) -> Self:
+        """Forget what was learned, and keep the memory and the labels given in advance.
+
+        Parameters
+        ----------
+        keep_labels : bool
+            Also keep the labels seen, each in its place: for a new start on the same stream.
+        """
         with self._guard:
             if self._state is not None:
-                self._empty(self._state.core)
+                self._empty(self._state.core, keep_labels)
         return self
 
-    def _empty(self, core: Any) -> None:
+    def _empty(self, core: Any, keep_labels: bool = False) -> None:
         plan = self.plan(core.n_features)
         self._zero(core)
-        given = core.labels.in_slots if core.labels.closed else None
-        labels = Labels(given, core.labels.room)
+        known = core.labels
+        if keep_labels:
+            labels = Labels.restore(known.in_slots, known.closed, known.room)
+        else:
+            labels = Labels(known.in_slots if known.closed else None, known.room)
         if plan.total != core.arena.nbytes or labels.room != self._n_classes:
             self._state = None
         else:
@@ -698,22 +707,6 @@ class Learner:
 
     # -- saving and loading ------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a snapshot atomically (see FORMATS.md); read it with ``edgesvm.load``.
-
-        If `path` is a symbolic link, the file it points to is replaced and the link stays.
-
-        Raises
-        ------
-        TypeError
-            A label is not a bool, int, float or str, or the class is not registered, so that `load`
-            would not find it.
-        OSError
-            The disk is full or read-only, or `path` is a link to no file; an older file of that
-            name is unchanged.
-        """
-        save(self, path)
-
     def _snapshot(self) -> Snapshot:
         """The contents of this learner's snapshot; the arena is not copied."""
         core, params = self._held_state
@@ -744,29 +737,6 @@ class Learner:
                 if name not in absent or v != absent[name]
             },
         )
-
-    @classmethod
-    def _of_params(cls: type[Self], claimed: Mapping[str, Any]) -> Self:
-        """The unfitted learner of a snapshot's parameters; wrapped learners are built."""
-        given = {
-            name: kind_of(v.learner)._of_params(v.params) if isinstance(v, Wrapped) else v
-            for name, v in claimed.items()
-        }
-        return cls(**{**cls._absent, **given})
-
-    @classmethod
-    def _claimed(cls: type[Self], snapshot: Snapshot) -> tuple[Self, MemoryPlan]:
-        """The unfitted learner that a snapshot of this class describes, and its plan, whose total
-        is the size of the snapshot's arena."""
-        try:
-            learner = cls._of_params(snapshot.params)
-            plan = learner.plan(snapshot.n_features)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise CorruptModelError(
-                f"the snapshot's parameters are not valid for {snapshot.learner}: {error}"
-            ) from error
-        snapshot.check_size(plan.total)
-        return learner, plan
 
     @classmethod
     def _of_snapshot(cls: type[Self], snapshot: Snapshot) -> Self:
@@ -847,8 +817,8 @@ class ClosedSource:
             yield chunk
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Learner:
-    """Load the learner saved at `path`; it continues as if it had never stopped.
+def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
+    """Load what was saved at `path`; it continues as if it had never stopped.
 
     Parameters
     ----------
@@ -856,14 +826,17 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Learn
     max_bytes : int, optional
         Memory of the largest learner to load. Of a larger one only the header is read.
 
+    Returns
+    -------
+    Learner, Chain or WindowFeatures; the latter two in the middle of a window
+
     Raises
     ------
     CorruptModelError, FormatVersionError
         The file is not a valid snapshot, or has an unknown format version.
     MemoryBudgetError
-        The learner has more than `max_bytes`.
+        It has more than `max_bytes`.
     OSError
         The file cannot be read, or is not a regular file.
     """
-    learner: Learner = restore(read_file(path, max_bytes))
-    return learner
+    return restore(read_file(path, max_bytes))

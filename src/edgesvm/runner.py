@@ -10,11 +10,24 @@ import numpy as np
 
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.status import Status
+from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import Forecasts, Prequential
 from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.learner import Learner
+from edgesvm.preprocessing.chain import Chain
+
+# What becomes of a row.
+FATES = (
+    "learned",
+    "unlabelled",
+    "refused_value",
+    "unknown_label",
+    "over_rate",
+    "expired",
+    "waiting",
+)
 
 
 class Runner:
@@ -36,6 +49,8 @@ class Runner:
     max_labels_per_second : float, optional
         Samples over this rate are not learned (`over_rate`), which limits what an intruder on the
         wire can teach. Bursts of up to one second's samples are learned.
+    drift : DriftWatch, optional
+        Of this learner: told whether it is wrong about each sample just before it learns it.
     clock : callable
         Monotonic clock, in seconds.
 
@@ -59,13 +74,14 @@ class Runner:
         window: int = 1000,
         answers: bool = True,
         max_labels_per_second: float | None = None,
+        drift: DriftWatch | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if max_labels_per_second is not None and not max_labels_per_second > 0:
             raise ValueError(f"max_labels_per_second={max_labels_per_second}: give a number > 0")
         self.link = link
         self.learner = learner
-        self.answers = answers
+        self.answers, self.drift = answers, drift
         self.score, self.forecasts = Prequential(window), Forecasts()
         self.taken = self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self._unlabelled = 0
@@ -75,6 +91,11 @@ class Runner:
         self._credit_from = clock()
         self._dtype = np.dtype(learner.dtype)
         self._fitted = learner.is_fitted
+
+    @property
+    def model(self) -> Learner | Chain:
+        """What is saved: the learner, or the chain that it is in."""
+        return self.learner
 
     @property
     def unlabelled(self) -> int:
@@ -143,6 +164,10 @@ class Runner:
         weight : float, default 1.0
         """
         self.taken += 1
+        self._answer(x, label, sequence, weight)
+
+    def _answer(self, x: np.ndarray, label: int | None, sequence: int, weight: float) -> None:
+        """Predict a row, learn it, and send the prediction."""
         predicted, value, flags = None, 0.0, ABSTAIN
         try:
             if self._fitted:
@@ -205,6 +230,8 @@ class Runner:
             self.over_rate += 1
             return False
         forecast = self._forecast(x)
+        if self.drift is not None and self._fitted:
+            self.drift.ask(x)
         self.learner.learn_one(x, label, weight)
         self.learned += 1
         if forecast is not None:
@@ -212,6 +239,8 @@ class Runner:
         self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
+        if self.drift is not None and self.drift.score(label):
+            self._fitted = False
         return weight > 0  # weight zero is counted as seen, and teaches nothing
 
     def _forecast(self, x: np.ndarray) -> tuple[list[Any], np.ndarray] | None:
@@ -229,29 +258,14 @@ class Runner:
         """The counters of the runner and of the link, in one dict."""
         return {
             "taken": self.taken,
-            "learned": self.learned,
-            "unlabelled": self.unlabelled,
-            "refused_value": self.refused_value,
-            "unknown_label": self.unknown_label,
-            "over_rate": self.over_rate,
-            "expired": self.expired,
-            "waiting": self.waiting,
+            **{fate: getattr(self, fate) for fate in FATES},
             **self.link.counters,
         }
 
     def check_identities(self) -> list[str]:
         """Counter identities that do not hold, including the link's; empty if all hold."""
         broken = list(self.link.check_identities())
-        fates = (
-            "learned",
-            "unlabelled",
-            "refused_value",
-            "unknown_label",
-            "over_rate",
-            "expired",
-            "waiting",
-        )
-        accounted = sum(getattr(self, fate) for fate in fates)
+        accounted = sum(getattr(self, fate) for fate in FATES)
         if self.taken != accounted:
-            broken.append(f"samples taken {self.taken} = {' + '.join(fates)} = {accounted}")
+            broken.append(f"samples taken {self.taken} = {' + '.join(FATES)} = {accounted}")
         return broken

@@ -19,7 +19,7 @@ from firmware_sim.harness.report import report
 from firmware_sim.limits.profiles import PROFILES, profile
 from firmware_sim.line import MIXES, Line
 from firmware_sim.line.faults import FAULTS
-from firmware_sim.node import SIGNALS, Node
+from firmware_sim.node import RAW_SIGNALS, SIGNALS, Node
 from firmware_sim.node.mishaps import MISHAP_MIXES, MISHAPS
 from firmware_sim.options import (
     StatusLine,
@@ -41,6 +41,8 @@ scores the predictions that come back.
       a rotating machine on a pseudo-terminal: prints the port, waits for a host, sends samples
   python -m firmware_sim serve --replay room.csv --label-column Occupancy --text
       the rows of a file, printed as an Arduino sketch would
+  python -m firmware_sim serve --raw --rate 2000 --onset 10m --defect outer-race --labels none
+      what the machine's accelerometer measures: normal for ten minutes, then a bearing fault grows
   python -m firmware_sim serve --link tcp --baud 115200 --rate 200 --faults field --json
       over TCP at UART speed, about 1 % of the frames damaged; ends with one JSON line
   python -m firmware_sim run --profile pi-zero --samples 10000 -- edgesvm run {port} --json
@@ -228,6 +230,9 @@ def _conformance(options: argparse.Namespace) -> int:
 def _list(_: argparse.Namespace) -> int:
     print("signals")
     for name, kind in SIGNALS.items():
+        print(f"  {name:12} {(kind.__doc__ or '').splitlines()[0]}")
+    print("raw signals (--raw)")
+    for name, kind in RAW_SIGNALS.items():
         print(f"  {name:12} {(kind.__doc__ or '').splitlines()[0]}")
     print("faults on the line (probability per frame)")
     for name, fault in FAULTS.items():

@@ -19,9 +19,10 @@ from firmware_sim.harness import Report
 from firmware_sim.limits.profiles import PROFILES, profile
 from firmware_sim.line import MIXES, FaultInjector, Line, Link, PtyLink, TcpLink, fault_rates
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
-from firmware_sim.node import SIGNALS, FaultyNode, Mishaps, Node, TextNode
+from firmware_sim.node import RAW_SIGNALS, SIGNALS, FaultyNode, Mishaps, Node, TextNode
 from firmware_sim.node.mishaps import MISHAPS
 from firmware_sim.node.node import LABEL_MODES
+from firmware_sim.node.raw_signals import DEFECTS
 from firmware_sim.node.text_node import CHECKSUMS
 
 _SUFFIX = {"": 1, "k": 1_000, "m": 1_000_000}
@@ -35,8 +36,16 @@ def parse_count(text: str) -> int:
     return int(match[1]) * _SUFFIX[match[2]]
 
 
-def add_node_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of what the node sends."""
+def parse_seconds(text: str) -> float:
+    """``"90"``, ``"90s"``, ``"10m"``, ``"2h"`` in seconds."""
+    match = re.fullmatch(r"(\d+\.?\d*)([smh]?)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text}: give a time such as 90s, 10m or 2h")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def add_node_options(command: argparse.ArgumentParser, raw: str = "--raw") -> None:
+    """Add the options of what the node sends; `raw` is the option of raw signals."""
     group = command.add_argument_group("what is sent")
     group.add_argument(
         "--signal", choices=SIGNALS, default="rotating", help="synthetic sensor; default rotating"
@@ -67,6 +76,7 @@ def add_node_options(command: argparse.ArgumentParser) -> None:
         metavar="HZ",
         help="samples per second; default: as fast as the link accepts",
     )
+    _add_raw_options(group, raw)
     group.add_argument(
         "--text", action="store_true", help="send text lines: no handshake, no predictions back"
     )
@@ -84,6 +94,48 @@ def add_node_options(command: argparse.ArgumentParser) -> None:
     group.add_argument("--key", metavar="FILE", help="tag the frames with the key in FILE")
     group.add_argument("--timestamps", action="store_true", help="send the device's clock too")
     group.add_argument("--seed", type=int, default=0, help="random seed of signal and faults")
+
+
+def _add_raw_options(group: argparse._ArgumentGroup, raw: str) -> None:
+    group.add_argument(
+        raw,
+        dest="raw_signal",
+        action="store_true",
+        help="the samples that the sensor measures, instead of features of its windows "
+        f"({', '.join(RAW_SIGNALS)}): a housing's acceleration on two axes, a person's on three",
+    )
+    group.add_argument(
+        "--signal-rate",
+        type=float,
+        metavar="HZ",
+        help="samples per second of a raw signal, sent at --rate; default: as --rate, else 2000 "
+        "(rotating) or 100 (person)",
+    )
+    group.add_argument(
+        "--onset",
+        type=parse_seconds,
+        metavar="TIME",
+        help="the raw rotating machine is normal until then, such as 10m, and then its fault "
+        "grows; default: it comes and goes",
+    )
+    group.add_argument(
+        "--growth",
+        type=parse_seconds,
+        metavar="TIME",
+        help="how long a fault grows after --onset; default 5m",
+    )
+    group.add_argument(
+        "--defect",
+        choices=DEFECTS,
+        help="what fails in the raw rotating machine; default outer-race, of the bearing",
+    )
+    group.add_argument(
+        "--strikes-per-turn",
+        type=float,
+        metavar="N",
+        help="frequency of a bearing defect over that of the shaft; default: of a bearing 6205, "
+        "3.58 outer race, 5.42 inner race, 4.71 ball",
+    )
 
 
 def add_link_options(command: argparse.ArgumentParser) -> None:
@@ -128,7 +180,43 @@ def add_link_options(command: argparse.ArgumentParser) -> None:
     group.add_argument("--json", action="store_true", help="print the report as one JSON line")
 
 
+# Of a raw rotating machine: name of an option, and of its parameter.
+_OF_A_MACHINE = {
+    "onset": "onset_s",
+    "growth": "growth_s",
+    "defect": "defect",
+    "strikes_per_turn": "strikes_per_turn",
+}
+
+
+def _raw_source(options: argparse.Namespace) -> SampleSource:
+    if options.signal not in RAW_SIGNALS:
+        raise ValueError(
+            f"--signal {options.signal} has no raw samples; {' and '.join(RAW_SIGNALS)} have"
+        )
+    given = {name: getattr(options, name) for name in _OF_A_MACHINE}
+    settings = {_OF_A_MACHINE[name]: value for name, value in given.items() if value is not None}
+    if settings and options.signal != "rotating":
+        raise ValueError("--onset, --growth, --defect and --strikes-per-turn are of a machine")
+    if options.onset is None and options.growth is not None:
+        raise ValueError("--growth needs --onset")
+    rate = options.signal_rate or options.rate
+    if rate is not None:
+        settings["rate"] = rate
+    return RAW_SIGNALS[options.signal](options.seed, **settings)
+
+
 def make_source(options: argparse.Namespace) -> SampleSource:
+    if options.replay is None and options.raw_signal:
+        return _raw_source(options)
+    of_raw = ("signal_rate", *_OF_A_MACHINE)
+    if options.raw_signal or any(getattr(options, name) is not None for name in of_raw):
+        raise ValueError(
+            "--signal-rate, --onset, --growth, --defect and --strikes-per-turn are of a raw signal"
+            if options.replay is None
+            else "--replay sends the rows of the file as they are: leave out the options of raw "
+            "signals"
+        )
     if options.replay is not None:
         return open_rows(
             options.replay,

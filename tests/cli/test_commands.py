@@ -10,15 +10,18 @@ import pytest
 
 from edgesvm import (
     Calibrated,
+    Chain,
     FourierFeatures,
     FourierSVM,
     GaussianNovelty,
     KernelNovelty,
     KernelStreamSVM,
+    OneVsOne,
     RandSVM,
     RobustStandardized,
     Standardized,
     StreamSVM,
+    WindowFeatures,
     load,
 )
 from edgesvm.cli import COMMANDS, _parse, learner_options, main
@@ -194,7 +197,7 @@ def test_eval_of_a_table_of_an_office_program(tmp_path, capsys):
 
 def test_eval_equals_test_then_train(table, tmp_path, capsys):
     save = tmp_path / "m.esvm"
-    argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--window", 50]
+    argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--last", 50]
     told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
     X, y = next(open_rows(table, drop_columns=("date",)).chunks(1000))
     plain = FourierSVM(dtype="float64").fitted_into("2KiB", 3)
@@ -395,6 +398,34 @@ def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
     }
     text = said(capsys, "inspect", path)
     assert repr(learner) in text and "40 seen" in text and str(learner.plan(3)) in text
+
+
+def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
+    X = np.random.default_rng(0).standard_normal((200, 2)).astype(np.float32)
+    windows = WindowFeatures(window=60, hop=25, rate=100.0, bands="2-9", features="std,power")
+    chain = Chain(windows=windows, learner=OneVsOne(n_classes=3), label="last")
+    names = ["x0_std", "x0_power_2-9", "x1_std", "x1_power_2-9"]
+    path = tmp_path / "m.esvm"
+    for model in (windows, chain):
+        model.allocate(2)
+        for i, x in enumerate(X):
+            model.push(*((x,) if model is windows else (x, "ab"[i % 2])))
+        model.gap()
+        model.save(path)
+        told = said_json(capsys, "inspect", path)
+        assert (told["n_pushed"], told["n_rows"], told["n_dropped"]) == (200, 6, 2)
+        assert (told["n_channels"], told["features"]) == (2, names)
+        assert told["bytes"] == model.plan(2).total
+        assert told.get("n_seen") == (6 if model is chain else None)
+        text = said(capsys, "inspect", path)
+        assert "200 raw ones taken, 6 windows complete, 2 dropped at gaps" in text
+        assert "WindowFeatures(window=60" in text and f"4: {', '.join(names)}" in text
+        assert str(model.plan(2)) in text
+    for words in ("OneVsOne(", "'a', 'b'", "its last sample's", "6 seen", "each of the 3 parts"):
+        assert words in text
+    windows.save(path)
+    assert main(["plot", str(path), "-o", str(tmp_path / "m.png")]) == 2
+    assert "holds windows of raw samples, and no learner" in capsys.readouterr().err
 
 
 # Probabilities, and the price of errors.

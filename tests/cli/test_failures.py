@@ -175,7 +175,7 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
         ),
         (["run", "/dev/null", "--save", "/dev/null"], "not a regular file"),
         (["run", "gopher://x"], "gopher"),
-        (["eval", "x.csv", "--window", "0"], "--window"),
+        (["eval", "x.csv", "--last", "0"], "--last"),
         (["eval", "x.csv", "--samples", "0"], "--samples"),
         (
             ["eval", "x.csv", "--plot", "/nowhere/at/all/a.png"],

@@ -43,7 +43,7 @@ def test_every_sample_of_the_node_is_in_the_file(tmp_path, capsys, text):
     X, y = rotating(40_000)
     mode = ["--text"] if text else []
     with node("--rate", "20000", *mode) as port:
-        width = ["--features", str(X.shape[1])]
+        width = ["--n-features", str(X.shape[1])]
         limits = ["--samples", "2000", "--json", "--quiet"]
         assert main(["record", port, str(file), *mode, *width, *limits]) == 0
     report = json.loads(capsys.readouterr().out)

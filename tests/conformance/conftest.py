@@ -1,4 +1,5 @@
-"""Parametrises each check over the registered learners, both dtypes, and both engines.
+"""Parametrises each check over the registered learners, both dtypes, and both engines; those that
+`pytest.mark.raw` says also hold where raw samples are taken, over these too.
 
 A check that takes `subject` runs on the compiled core and, in the long run, on its NumPy twin; one
 that takes `compiled` on the compiled core alone. `make test` takes every entry in float32, and in
@@ -18,7 +19,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from registry import REGISTERED, Registered
+from registry import RAW, REGISTERED, Registered, RegisteredRaw
 
 DTYPES = ("float32", "float64")
 
@@ -27,7 +28,7 @@ DTYPES = ("float32", "float64")
 class Subject:
     """A registered learner in one dtype on one engine."""
 
-    entry: Registered
+    entry: Registered | RegisteredRaw
     dtype: str
     engine: str
 
@@ -43,7 +44,7 @@ class Subject:
 
     def learned(self, n: int = 150, **changes: Any) -> Any:
         """A learner that has seen n samples."""
-        return self.make(**changes).partial_fit(*self.stream(n))
+        return self.entry.taught(self.make(**changes), *self.stream(n))
 
     def __str__(self) -> str:
         return f"{self.entry.name}-{self.dtype}-{self.engine}"
@@ -51,6 +52,8 @@ class Subject:
 
 def pytest_generate_tests(metafunc):
     mark = metafunc.definition.get_closest_marker("entries")
+    of_raw = metafunc.definition.get_closest_marker("raw")
+    raw = [entry.name for entry in RAW] if of_raw else []
     names, dtype = [entry.name for entry in REGISTERED], DTYPES[0]
     in_both = {entry.family: entry.name for entry in reversed(REGISTERED)}.values()
     if mark is not None:
@@ -65,8 +68,15 @@ def pytest_generate_tests(metafunc):
             or (subject.dtype != dtype and name not in in_both)
         )
 
+    if of_raw:
+        firsts = {entry.family: entry.name for entry in reversed(RAW)}.values()
+        only = "only" in of_raw.args
+        names = [*(() if only else names), *raw]
+        in_both = [*(() if only else in_both), *firsts]
     relabels = metafunc.module.__name__.endswith("test_labels")
     entries = [entry for entry in REGISTERED if not (relabels and entry.by_label)]
+    if of_raw:
+        entries = RAW if "only" in of_raw.args else [*entries, *RAW]
     for fixture, engines in (("subject", ("compiled", "reference")), ("compiled", ("compiled",))):
         subjects = [Subject(*each) for each in product(entries, DTYPES, engines)]
         usual = [subject for subject in subjects if not is_long(subject)]

@@ -1,11 +1,14 @@
 """Every learner, registered once; all of tests/conformance runs on each entry.
 
-To put a learner through the whole contract, add one `Registered(...)` line. Parameters are small,
-so that every branch (full store, flush, merge, eviction) is reached within a few hundred samples.
+To put a learner through the whole contract, add one `Registered(...)` line. What takes raw samples
+is in a list of its own: it has no decision about a row, but memory, snapshots and streams like any
+learner. Parameters are small, so that every branch (full store, flush, merge, eviction) is reached
+within a few hundred samples.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,12 +23,14 @@ from edgesvm import (
     BallVectorMachine,
     BatchSVM,
     Calibrated,
+    Chain,
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
     FourierSVM,
     IncrementalDecrementalSVM,
     IncrementalSVM,
+    KernelNovelty,
     KernelPerceptron,
     KernelStreamSVM,
     Linear,
@@ -43,7 +48,9 @@ from edgesvm import (
     TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
+    WindowFeatures,
 )
+from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 
 LABELS = (-1, 1, 4, 9)  # of a stream, as many as an entry has classes
@@ -113,6 +120,19 @@ class Registered:
         names = [kind._param_names()[0] for kind in (self.outer, self.wrapper) if kind is not None]
         return "__".join(names)
 
+    def taught(self, learner: Any, X: np.ndarray, y: Any) -> Any:
+        return learner.partial_fit(X, y)
+
+    def used(self, learner: Any) -> None:
+        """Predict and learn a little; numbers near the largest are refused by name, as ever."""
+        X, y = self.stream(8, learner.dtype)
+        labels = learner.classes_.tolist() or [0, 1]
+        if learner.n_features_in_ == X.shape[1]:
+            for row, label in zip(X, y, strict=True):
+                with contextlib.suppress(ValueError):
+                    learner.learn_one(row, labels[int(label > 0) % len(labels)])
+                    learner.predict_one(row)
+
     def inner(self, learner: Any) -> Any:
         """The learner of `kind`: the one wrapped, or `learner` itself."""
         return learner.get_params()[self.argument] if self.argument else learner
@@ -165,7 +185,63 @@ class Registered:
         return [words[i] for i in np.searchsorted(self.labels, y)]
 
 
-def on(engine: str, kind: type[Learner]) -> type[Learner]:
+@dataclass(frozen=True)
+class RegisteredRaw:
+    """`WindowFeatures`, or the `Chain` of them and a learner: what takes raw samples."""
+
+    name: str
+    windows: Mapping[str, Any]
+    learner: Learner | None = None  # None: windows alone
+    label: str = "majority"
+    n_features: int = 3  # channels
+    n_classes: int = 2
+
+    @property
+    def family(self) -> tuple[Any, ...]:
+        return (WindowFeatures if self.learner is None else Chain,)
+
+    def make(self, dtype: str = "float32", engine: str = "compiled", **changes: Any) -> Any:
+        """New ones that hold nothing yet."""
+        params = {"rate": 100.0, "dtype": dtype, **self.windows, **changes}
+        if self.learner is None:
+            return on(engine, WindowFeatures)(**params)
+        learner = self.learner._like_new()
+        learner.set_params(**{k: dtype for k in learner.get_params() if k.endswith("dtype")})
+        windows = WindowFeatures(**params)
+        return on(engine, Chain)(windows=windows, learner=learner, label=self.label)
+
+    def stream(self, n: int, dtype: str = "float32", seed: int = 1) -> tuple[np.ndarray, Any]:
+        """n raw samples in order: a tone of each label for a while, on an offset, with noise."""
+        rng = np.random.default_rng([seed, n])
+        y = np.repeat(rng.integers(0, self.n_classes, n // 30 + 1), 30)[:n]
+        tone = np.sin(2 * np.pi * np.array([3, 12, 25])[y] * np.arange(n) / 100.0)
+        noise = rng.standard_normal((n, self.n_features))
+        return (tone[:, None] + 0.3 * noise + np.arange(self.n_features)).astype(dtype), y
+
+    def pushed(self, model: Any, X: np.ndarray, y: Any) -> list[bytes]:
+        """Push raw samples; what came back of each complete window, as bytes."""
+        if self.learner is None:
+            return [row.tobytes() for x in X if (row := model.push(x)) is not None]
+        pushed = (model.push(x, label) for x, label in zip(X, y.tolist(), strict=True))
+        return [repr(answer).encode() for answer in pushed if answer is not None]
+
+    def taught(self, model: Any, X: np.ndarray, y: Any) -> Any:
+        self.pushed(model, X, np.asarray(y))
+        return model
+
+    def used(self, model: Any) -> None:
+        """Go on for two windows; what a learner behind refuses, it refuses by name."""
+        windows = getattr(model, "windows_", model)
+        n_channels = windows._core.n_channels
+        if windows.window > 1000:
+            return
+        X, _ = self.stream(2 * windows.window, windows.dtype)
+        for x in np.resize(X, (len(X), n_channels)):
+            with contextlib.suppress(SampleRefused):
+                model.push(x)
+
+
+def on(engine: str, kind: type[Any]) -> type[Any]:
     """`kind` on the compiled core, or on its NumPy twin."""
     return kind if engine == "compiled" else type(kind.__name__, (kind,), {"_engine": engine})
 
@@ -659,6 +735,31 @@ REGISTERED = [
 ]
 
 BY_NAME = {entry.name: entry for entry in REGISTERED}
+
+# Windows of raw samples, alone and with a learner behind. Some overlap, and some leave gaps.
+RAW = [
+    RegisteredRaw("WindowFeatures", {"window": 20, "hop": 8, "bands": "2-9,9-30"}),
+    RegisteredRaw(
+        "WindowFeatures-all",
+        {"window": 16, "hop": 16, "bands": "2-9,9-30", "features": "all"},
+    ),
+    RegisteredRaw("WindowFeatures-apart", {"window": 7, "hop": 10, "features": "std,crest"}, None),
+    RegisteredRaw(
+        "Chain", {"window": 20, "hop": 8, "bands": "2-9,9-30"}, Standardized(learner=StreamSVM())
+    ),
+    RegisteredRaw(
+        "Chain-last",
+        {"window": 16, "hop": 5, "bands": "9-30"},
+        Standardized(learner=OneVsOne(learner=StreamSVM(), n_classes=3)),
+        label="last",
+        n_classes=3,
+    ),
+    RegisteredRaw(
+        "Chain-KernelNovelty",
+        {"window": 12, "hop": 12, "features": "std,skewness,magnitude"},
+        KernelNovelty(max_vectors=5, warm_up=5),
+    ),
+]
 
 # For what only the doors do (inputs, labels, refusals, outputs): one entry for each class that has
 # doors of its own, as the code behind them is the same for every learner of the kind.

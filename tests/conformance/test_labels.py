@@ -196,6 +196,24 @@ def predictions(learner, X):
     }
 
 
+def test_a_reset_may_keep_the_labels_seen_in_their_places(compiled, tmp_path):
+    """It then learns as one that has forgotten them, and is saved before and after."""
+    learner, anew = compiled.learned(), compiled.learned().reset()
+    at, labels = learner.arena.memory.ctypes.data, learner.classes_.tolist()
+    slots = learner._allocated.labels.in_slots
+    learner.reset(keep_labels=True)
+    assert learner.arena.memory.ctypes.data == at and bytes(learner.arena) == bytes(anew.arena)
+    assert learner.classes_.tolist() == labels and not learner.is_fitted
+    learner.save(tmp_path / "m.esvm")
+    loaded = edgesvm.load(tmp_path / "m.esvm")
+    assert loaded.classes_.tolist() == labels and loaded.n_seen_ == 0
+    X, y = compiled.stream(60)
+    for model in (learner, loaded):
+        model.partial_fit(X, y)
+        assert model._allocated.labels.in_slots[: len(slots)] == slots
+    assert bytes(learner.arena) == bytes(loaded.arena)
+
+
 def test_predicting_before_learning_is_a_clear_error(subject):
     X, _ = subject.stream(3)
     names = list(range(subject.entry.n_classes))

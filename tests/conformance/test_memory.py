@@ -11,6 +11,7 @@ from test_stream import settle
 from edgesvm import MemoryBudgetError
 
 at_the_doors = pytest.mark.entries(*DOORS)
+also_raw = pytest.mark.raw
 
 GUARD = 64
 FILL = 0xA5
@@ -21,6 +22,7 @@ def aligned(n_bytes):
     return np.zeros(n_bytes // 8 + 1, np.int64).view(np.uint8)[:n_bytes]
 
 
+@also_raw
 @each_of("subject")
 def test_plan_is_a_layout(subject):
     plan = subject.make().plan(subject.n_features)
@@ -55,6 +57,7 @@ def test_a_width_that_cannot_be_is_refused(subject, n_features):
         subject.make().plan(n_features)
 
 
+@also_raw
 @at_the_doors
 def test_own_block_is_exactly_the_plan(compiled):
     """Taken from NumPy's allocator, whose blocks tracemalloc tells apart from Python's objects."""
@@ -72,6 +75,7 @@ def test_own_block_is_exactly_the_plan(compiled):
     assert sum(trace.size for trace in taken) == total
 
 
+@also_raw
 @each_of("subject")
 def test_constructs_in_exactly_its_bytes_and_not_in_one_less(subject):
     learner = subject.make()
@@ -84,6 +88,7 @@ def test_constructs_in_exactly_its_bytes_and_not_in_one_less(subject):
     assert learner.nbytes == total
 
 
+@also_raw
 @at_the_doors
 def test_a_refused_buffer_leaves_what_was_learned(subject):
     learner = subject.learned()
@@ -121,17 +126,19 @@ def test_only_the_callers_buffer_is_written(subject, kind):
     assert (every_byte[:GUARD] == FILL).all() and (every_byte[-GUARD:] == FILL).all()
 
 
+@also_raw
 @at_the_doors
 def test_a_larger_buffer_is_used_up_to_the_plan(subject):
     total = subject.make().plan(subject.n_features).total
     buffer = aligned(total + 100)
     buffer[:] = FILL
     learner = subject.make().allocate(subject.n_features, buffer=buffer)
-    learner.partial_fit(*subject.stream(100))
+    subject.entry.taught(learner, *subject.stream(100))
     assert learner.nbytes == total
     assert (buffer[total:] == FILL).all()
 
 
+@also_raw
 @at_the_doors
 def test_misaligned_buffer_is_refused(compiled):
     total = compiled.make().plan(compiled.n_features).total

@@ -21,6 +21,7 @@ from edgesvm import CorruptModelError, FormatVersionError
 from edgesvm.persist.format import Wrapped, pack, unpack
 from edgesvm.persist.store import restore
 
+pytestmark = pytest.mark.raw
 in_the_file = pytest.mark.entries(*DOORS)
 in_the_arena = pytest.mark.entries(*CHECKS)
 
@@ -55,15 +56,7 @@ def is_refused_or_works(compiled, data):
         learner = restore(bytes(data))
     except CorruptModelError:
         return True
-    X, y = compiled.entry.stream(8, learner.dtype)
-    labels = learner.classes_.tolist() or [0, 1]
-    if learner.n_features_in_ == X.shape[1]:
-        for row, label in zip(X, y, strict=True):
-            try:
-                learner.learn_one(row, labels[int(label > 0) % len(labels)])
-                learner.predict_one(row)
-            except ValueError:  # numbers near the largest: refused by name, as ever
-                continue
+    compiled.entry.used(learner)
     return False
 
 
@@ -139,7 +132,7 @@ HOSTILE_FLOATS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e300, -1e300, 5e-324]
 def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path):
     """Entries of each planned array, spread over long ones, with values that no stream makes."""
     learner = load_bytes(path, saved)
-    plan = learner.plan(learner.n_features_in_)
+    plan = learner.plan(compiled.n_features)
     begin = saved.index(bytes(learner.arena))
     non_finite_accepted = []
     for array in plan.leaves():
@@ -159,9 +152,9 @@ def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path):
 
 
 @in_the_arena
-def test_counters_that_no_stream_reaches_are_refused(saved, path):
+def test_counters_that_no_stream_reaches_are_refused(compiled, saved, path):
     """They would overflow with the samples to come."""
-    plan = load_bytes(path, saved).plan(load_bytes(path, saved).n_features_in_)
+    plan = load_bytes(path, saved).plan(compiled.n_features)
     begin = len(saved) - CRC_BYTES - plan.total
     accepted = []
     for array in plan.leaves():
@@ -247,6 +240,7 @@ def test_learner_labels_and_width_hostile(compiled, saved, path):
         *(
             {"labels": labels}
             for labels in ((), (1,), (1, 1), (1, True), ("a", "a"), (np.nan, 1), too_many)
+            if labels != snapshot.labels
         ),
         *({"n_features": n} for n in (0, 1, compiled.n_features + 8, 2**31, 2**32 - 1)),
         {"labels": (1,), "closed": True},

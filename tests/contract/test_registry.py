@@ -1,10 +1,10 @@
 """What is registered, and in which order parameters stand in a snapshot: it may not change."""
 
-import inspect
+from inspect import signature
 
 import pytest
 
-from edgesvm.contract.registry import LEARNERS, kind_of
+from edgesvm.contract.registry import LEARNERS, OTHERS, also_loaded, kind_of, registered
 from edgesvm.errors import CorruptModelError
 
 K = "kernel gamma degree coef0"
@@ -44,7 +44,7 @@ ORDERS = {
     "Forgetron": f"max_vectors {K} dtype",
     "LASVM": f"max_vectors {K} C tau dtype class_weight",
     "GaussianNovelty": "covariance alarm_rate learn warm_up dtype",
-    "KernelNovelty": "max_vectors gamma noise alarm_rate learn warm_up dtype",
+    "KernelNovelty": "max_vectors gamma noise alarm_rate learn warm_up dtype storage",
     "Standardized": "learner",
     "RobustStandardized": "learner clip",
     "FourierFeatures": "learner n_directions gamma seed directions",
@@ -62,9 +62,22 @@ def test_every_learner_is_registered():
 def test_parameters_stand_in_their_order(name):
     kind = kind_of(name)
     assert list(kind().get_params(deep=False)) == ORDERS[name].split()
-    signature = inspect.signature(kind).parameters.values()
-    assert {p.name for p in signature} == set(ORDERS[name].split())
-    assert all(p.kind is p.KEYWORD_ONLY for p in signature)
+    accepted = signature(kind).parameters.values()
+    assert {p.name for p in accepted} == set(ORDERS[name].split())
+    assert all(p.kind is p.KEYWORD_ONLY for p in accepted)
+
+
+def test_what_is_no_learner_has_names_of_its_own():
+    assert {name: list(signature(kind).parameters) for name, kind in OTHERS.items()} == {
+        "WindowFeatures": ["window", "hop", "rate", "bands", "features", "dtype"],
+        "Chain": ["windows", "learner", "label"],
+    }
+    assert all(kind_of(name) is kind for name, kind in OTHERS.items())
+    assert not LEARNERS.keys() & OTHERS.keys()
+    for decorator in (registered, also_loaded):
+        for name in ("Chain", "StreamSVM"):
+            with pytest.raises(ValueError, match=f"named '{name}' is already registered"):
+                decorator(type(name, (), {}))
 
 
 def test_an_unknown_name_is_a_snapshot_of_another_release():

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from cobs import cobs
 
+from edgesvm import Chain, WindowFeatures
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.ingest import (
     FrameDecoder,
@@ -27,6 +28,7 @@ from edgesvm.ingest import (
     wire,
 )
 from edgesvm.ingest._guard import Guard, siphash_view
+from edgesvm.window_runner import WindowRunner
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -264,6 +266,35 @@ def test_a_node_of_frames_shakes_hands_and_every_sample_is_its_own(command):
     assert counters["missing"] == counters["duplicate"] == counters["bytes_rejected"] == 0
     if "sketch" in argv[0]:
         assert port.said.startswith("LED 1\n")
+
+
+def test_the_sketch_of_raw_signals_is_learned_window_by_window(build):
+    source = EXAMPLES / "arduino" / "raw_accelerometer" / "raw_accelerometer.ino"
+    flags = [
+        "-std=c++11",
+        "-Wno-unused-function",
+        f"-I{HERE / 'arduino'}",
+        "-include",
+        "Arduino.h",
+        "-x",
+        "c++",
+    ]
+    port = Pipe([build("raw", "g++", *flags, str(source))])
+    with open_link("node", mode="text", opener=lambda: port) as link:
+        windows = WindowFeatures(window=8, hop=4, rate=250, bands="2-20,20-60")
+        chain = Chain(windows=windows, label="last").allocate(link.schema.n_features)
+        runner = WindowRunner(link, chain, answers=False)
+        while runner.taken < 400:
+            runner.step(1.0)
+        assert chain.n_features_in_ == 3 and runner.check_identities() == []
+        assert runner.learned == runner.windows == (runner.taken - 8) // 4 + 1
+        assert set(chain.learner_.classes_) == {0, 1}
+        link.send_prediction(7, 1, -0.5)
+        link.flush()
+        while not select.select([port.process.stderr], [], [], 0)[0]:
+            runner.step(1.0)
+        assert link.counters["bytes_rejected"] == runner.gaps - 1 == 0
+    assert port.said.startswith("LED 1\n")
 
 
 KEY = bytes(range(16))

@@ -13,6 +13,8 @@ import pytest
 import serial
 
 from firmware_sim.__main__ import main
+from firmware_sim.node import RawRotatingMachine
+from firmware_sim.options import parse_seconds
 
 EDGE = [sys.executable, str(Path(__file__).parent / "harness" / "edge_script.py"), "{port}"]
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
@@ -28,7 +30,7 @@ def test_help_teaches(capsys):
 def test_list(capsys):
     assert main(["list"]) == 0
     text = capsys.readouterr().out
-    for word in ("rotating", "truncate", "field", "pi-zero"):
+    for word in ("rotating", "raw signals", "truncate", "field", "pi-zero"):
         assert word in text
 
 
@@ -41,6 +43,12 @@ def test_list(capsys):
         (["serve", "--text", "--mishap", "nan=0.1"], "do not apply with --text"),
         (["serve", "--rate", "-1"], "rate must be above 0"),
         (["serve", "--baud", "-1"], "baud must be positive"),
+        (["serve", "--raw", "--signal", "gas"], "has no raw samples; rotating and person have"),
+        (["serve", "--onset", "10m"], "are of a raw signal"),
+        (["serve", "--raw", "--signal", "person", "--defect", "ball"], "are of a machine"),
+        (["serve", "--raw", "--growth", "2m"], "--growth needs --onset"),
+        (["serve", "--raw", "--rate", "50"], "rate must be 500"),
+        (["serve", "--replay", "rows.csv", "--raw"], "leave out the options of raw signals"),
         (["serve", "--profile", "pi-zero", "--baud", "4000000"], "pi-zero supports at most 921600"),
     ],
 )
@@ -111,6 +119,29 @@ def test_serve_prints_lines_of_a_file(tmp_path):
         assert node.wait() == 0
     np.testing.assert_array_equal(np.array(got, np.float64).astype(np.float32), table)
     assert "made 500  sent 500" in summary
+
+
+@needs_pty
+def test_serve_sends_raw_samples_of_the_machine_with_its_onset():
+    of_it = ["--signal-rate", "1000", "--onset", "0.3s", "--growth", "1m", "--seed", "4"]
+    options = ["--text", "--raw", *of_it, "--defect", "imbalance", "--samples", "500"]
+    with serving(*options) as (node, port):
+        with serial.serial_for_url(port, timeout=60) as host:
+            assert host.readline().strip() == b""
+            assert host.readline() == b"#esvm 1 d=2 label=last\n"
+            got = [host.readline().decode().split(",") for _ in range(500)]
+        assert node.wait() == 0
+    machine = RawRotatingMachine(4, rate=1000, onset_s=0.3, growth_s=60, defect="imbalance")
+    expected = np.column_stack(list(machine.read(500)))
+    np.testing.assert_array_equal(np.array(got, np.float64).astype(np.float32), expected)
+    assert expected[:, 2].tolist() == [0] * 300 + [1] * 200
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("1.5s", 1.5), ("10m", 600), ("2h", 7200)]
+)
+def test_a_time_is_seconds_minutes_or_hours(text, seconds):
+    assert parse_seconds(text) == seconds
 
 
 @needs_pty

@@ -423,7 +423,7 @@ def test_a_delimiter_is_sent_first_after_silence(clock):
     assert len(node.kinds(wire.PREDICTION)) == 1
 
 
-@pytest.mark.parametrize("arguments", [(0, 40000), (0, 0.5), (0, 0, 0.0, 8), (0, 0, 0.0, -1)])
+@pytest.mark.parametrize("arguments", [(0, 40000), (0, 0.5), (0, 0, 0.0, 16), (0, 0, 0.0, -1)])
 def test_send_prediction_refuses_values_out_of_range(clock, arguments):
     link, _ = connect(clock, Node())
     with pytest.raises(ValueError, match="must be"):

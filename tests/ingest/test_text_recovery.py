@@ -216,7 +216,7 @@ def test_the_command_ends_on_noise_and_names_the_baud_rate(capsys):
         sender = threading.Thread(target=send, args=(server,))
         sender.start()
         port = f"socket://127.0.0.1:{server.getsockname()[1]}"
-        assert main(["run", port, "--text", "--features", "4", "--quiet"]) == 1
+        assert main(["run", port, "--text", "--n-features", "4", "--quiet"]) == 1
         sender.join()
     assert "wrong baud rate" in capsys.readouterr().err
 

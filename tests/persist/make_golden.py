@@ -185,6 +185,9 @@ GOLDEN: dict[str, Learner] = {
     "gaussian_novelty_diagonal_f64": GaussianNovelty(
         covariance="diagonal", alarm_rate=0.01, learn="all", warm_up=20, dtype="float64"
     ),
+    "kernel_novelty_exact_f32": KernelNovelty(
+        max_vectors=9, alarm_rate=0.05, warm_up=50, storage="exact"
+    ),
     "kernel_novelty_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }

@@ -100,6 +100,24 @@ def test_every_so_many_samples():
     assert saver.counters["saves"] == 4 and loaded(disk).n_seen_ == 350
 
 
+def test_a_learner_that_was_reset_is_another_model():
+    """With as many samples as the saved one too, and though it has fewer for long."""
+    disk = SimulatedDisk()
+    learner, saver = begin(disk)
+    learn(learner, saver, 0, 220)
+    wait_idle(saver)
+    for begun in (200, 300):  # the second ends with as many as were saved
+        learner.reset(keep_labels=True)
+        saver.forget()
+        learn(learner, saver, begun, begun + 100)
+        wait_idle(saver)
+        assert bytes(loaded(disk).arena) == bytes(learner.arena) and learner.n_seen_ == 100
+    learner.reset(keep_labels=True)
+    saver.forget()
+    saver.close()
+    assert loaded(disk).n_seen_ == 0 and loaded(disk).classes_.tolist() == [0, 1]
+
+
 def test_every_so_many_seconds():
     disk, now = SimulatedDisk(), [0.0]
     learner, saver = begin(disk, "60s", clock=lambda: now[0])

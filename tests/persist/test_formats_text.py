@@ -99,6 +99,7 @@ SETTINGS = [
     (GaussianNovelty(), {"G": D * (D + 1) // 2, "T": 3 * D + 2}),
     (GaussianNovelty(covariance="diagonal", dtype="float64"), {}),
     (KernelNovelty(max_vectors=7), {"M": 7, "P": 28}),
+    (KernelNovelty(max_vectors=7, storage="exact", dtype="float64"), {"M": 7, "P": 28}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (RobustStandardized(learner=KernelStreamSVM(max_vectors=7)), {"M": 7, "P": 28}),
     (FourierFeatures(learner=StreamSVM(), n_directions=70), {"E": 140 + D, "W": 141 + D, "H": 1}),
@@ -164,6 +165,8 @@ def blocks_of(learner, sizes):
         sequence.append("quantile")
     if "if `covariance`" in after and learner.covariance == "full":
         sequence.append("covariance")
+    if "for codes" in after and learner.storage == "exact":
+        sequence[-1] = "centres"
     if "for vectors" in after and learner.when_full == "newton":
         sequence[-1] = "newton vectors"
     if name in WRAPPED:

@@ -47,7 +47,7 @@ typedef char esvm_frames_of_a_sample_fit[ESVM_RAW_MAX <= 254 ? 1 : -1];
 enum { ESVM_HELLO = 0x01, ESVM_SCHEMA = 0x02, ESVM_SAMPLE = 0x10, ESVM_PREDICTION = 0x20,
        ESVM_HEARTBEAT = 0x30 };
 enum { ESVM_HAS_LABEL = 1 };                                    /* in a header */
-enum { ESVM_ABSTAIN = 1, ESVM_TRAINED = 2, ESVM_REJECTED = 4 }; /* in a PREDICTION */
+enum { ESVM_ABSTAIN = 1, ESVM_TRAINED = 2, ESVM_REJECTED = 4, ESVM_ALARM = 8 }; /* in a PREDICTION */
 
 static inline void esvm_put16(uint8_t *to, uint16_t value) {
   to[0] = (uint8_t)value;

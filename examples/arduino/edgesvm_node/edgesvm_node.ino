@@ -70,6 +70,7 @@ void loop() {
 #if !ESVM_TEXT
   esvm_tick(&node, now);
   while (Serial.available() > 0) {
+    // With `edgesvm watch`, (node.answer_flags & ESVM_ALARM) is what to light the LED by.
     if (esvm_receive(&node, (uint8_t)Serial.read()) == ESVM_PREDICTION)
       digitalWrite(LED_BUILTIN, node.answer_class == 1 ? HIGH : LOW);
   }

@@ -18,6 +18,8 @@ Support vector machines that learn on the device, from a stream seen once, in fi
 
   edgesvm plan 16KiB --features 8          which learners fit in 16 KiB
   edgesvm run /dev/ttyUSB0 --save m.esvm   learn from a serial sensor and send predictions back
+  edgesvm run /dev/ttyACM0 --text --window 256 --rate 1000    the same with windows of raw signals
+  edgesvm watch /dev/ttyUSB0 --learn 5m    learn what is normal, without labels, then raise alarms
   edgesvm eval room.csv                    the same with the rows of a file, no sensor needed
   edgesvm record /dev/ttyUSB0 room.rec     record its samples in a file that survives power cuts
   edgesvm replay room.rec                  predict and learn the samples of a recording
@@ -31,13 +33,14 @@ Support vector machines that learn on the device, from a stream seen once, in fi
 
 Each command has its own --help.
 
-Exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted with nothing to save.
+Exit code: 0 done, 1 failed, 2 wrong use, 3 alarms (`watch`), 130 interrupted with nothing to save.
 """
 COMMANDS = {
     "plan": ("edgesvm.cli.plan", "list the learners that fit in N bytes"),
     "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
     "simulate": ("edgesvm.cli.simulate", "run a simulated sensor and `run` together"),
     "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
+    "watch": ("edgesvm.cli.watch", "learn what is normal without labels, then raise alarms"),
     "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
     "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),

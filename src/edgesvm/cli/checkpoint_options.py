@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
-from edgesvm.persist.checkpointing import Checkpointer, Interval
+from edgesvm.persist.checkpointing import Checkpointer, Interval, LearningModel
 
 DEFAULT_EVERY = "60s"
 
@@ -65,7 +64,7 @@ def open_checkpoint(options: argparse.Namespace) -> Checkpoint | None:
 def saver(
     checkpoint: Checkpoint | None,
     options: argparse.Namespace,
-    learner: Learner,
+    learner: LearningModel,
     report: Callable[[str], None],
 ) -> Checkpointer | None:
     """The object that saves at intervals; None without ``--checkpoint``."""

@@ -8,6 +8,8 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli import score_words
 from edgesvm.cli.status import lost_lines
 from edgesvm.evaluation import PredictThenLearn, percent
+from edgesvm.learner import Learner
+from edgesvm.preprocessing.chain import Chain
 
 
 def progress(loop: PredictThenLearn, seconds: float) -> str:
@@ -18,46 +20,55 @@ def progress(loop: PredictThenLearn, seconds: float) -> str:
         f"accuracy {percent(score.accuracy)}, "
         f"last {min(score.n, score.window):,} {percent(score.rolling)} (larger class "
         f"{percent(score.majority)}, label before {percent(score.label_before)})  "
-        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B"
+        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B{score_words.drifts(loop.drift)}"
     )
 
 
-def summary(loop: PredictThenLearn, seconds: float) -> dict[str, Any]:
-    """All results, for a JSON line."""
+def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> dict[str, Any]:
+    """All results, for a JSON line; `model` is the learner, or the chain that it is in."""
     learner = loop.learner
     return {
-        "learner": repr(learner),
-        "bytes": learner.nbytes,
+        "learner": repr(model),
+        "bytes": model.nbytes,
         "n_seen": learner.n_seen_,
         "n_updates": learner.n_updates_,
         "refused": loop.refused,
-        "us_per_sample": 1e6 * seconds / max(learner.n_seen_, 1),
+        "us_per_sample": 1e6 * seconds / max(_n_samples(loop, model), 1),
         **score_words.given_up(learner),
         **loop.score.summary(),
         **({} if loop.forecasts is None else {"probabilities": loop.forecasts.summary()}),
+        **({} if loop.drift is None else {"drift": loop.drift.summary()}),
         "frozen": loop.frozen.summary(labels_stop=True) if loop.frozen.n else None,
     }
+
+
+def _n_samples(loop: PredictThenLearn, model: Learner | Chain) -> int:
+    """Rows learned, or raw samples taken in."""
+    return model.n_seen_ if isinstance(model, Chain) else loop.learned
 
 
 def words(s: dict[str, Any]) -> str:
     """`summary` as text."""
     n = min(s["window"], s["predicted"])
+    rows, sample = ("windows", "raw sample") if "windows" in s else ("rows", "row")
     lines = [
         f"{s['learner']}, {format_bytes(s['bytes'])}",
-        f"{s['predicted']:,} rows predicted before they were learned: {score_words.accuracy(s)}; "
+        f"{s['predicted']:,} {rows} predicted before they were learned: {score_words.accuracy(s)}; "
         f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} {percent(s['rolling_accuracy'])}",
         score_words.recalls(s),
         score_words.probabilities(s),
         *score_words.remarks(s),
         score_words.full(s),
+        *score_words.drift_lines(s),
     ]
     if frozen := s["frozen"]:
         lines += [
-            f"a copy that learned no more, on the last {frozen['predicted']:,} rows: "
+            f"a copy that learned no more, on the last {frozen['predicted']:,} {rows}: "
             f"{score_words.accuracy(frozen)}",
             *score_words.remarks(frozen),
         ]
-    lines.append(f"{s['n_updates']:,} changed the model; {s['us_per_sample']:.1f} us per row")
+    lines.append(f"{s['n_updates']:,} changed the model; {s['us_per_sample']:.1f} us per {sample}")
+    lines += [_windows(s["windows"])] if "windows" in s else []
     words = "\n".join(line for line in lines if line)
     if s["refused"]:
         words += f"\n{s['refused']:,} rows refused: a value is not finite or too large"
@@ -75,3 +86,11 @@ def words(s: dict[str, Any]) -> str:
                 f"{held['label_unknown']:,} for unknown samples"
             )
     return words
+
+
+def _windows(c: dict[str, int]) -> str:
+    return (
+        f"{c['pushed']:,} raw samples, {c['windows']:,} windows, {c['windows_dropped']:,} dropped "
+        f"where samples are missing; left out: {c['late_samples']:,} samples that came late, "
+        f"{c['refused_samples']:,} that are not finite or too large"
+    )

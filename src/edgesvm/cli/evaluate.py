@@ -10,7 +10,16 @@ from itertools import islice
 
 import numpy as np
 
-from edgesvm.cli import arguments, decision_options, eval_report, learner_options, saved_model
+from edgesvm.cli import (
+    arguments,
+    decision_options,
+    drift_options,
+    eval_report,
+    learner_options,
+    saved_model,
+    window_options,
+)
+from edgesvm.cli.raw_samples import WindowRows
 from edgesvm.cli.status import StatusLine
 from edgesvm.contract.sparse import stacked
 from edgesvm.data import CsvRows, NpzRows, Source
@@ -18,6 +27,7 @@ from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import CHUNK_ROWS, PredictThenLearn
 from edgesvm.ingest import Recording, open_rows
 from edgesvm.learner import Learner
+from edgesvm.preprocessing.chain import Chain
 
 HELP = """\
 Read a CSV, npz or recorded file once and predict each row before learning it. The accuracy of these
@@ -27,6 +37,9 @@ learns no more before the last 30 % of the rows: what to expect once labels stop
   edgesvm eval room.csv --label-column Occupancy --drop-column date
   edgesvm eval digits.npz --positive 8 --learner kernel-stream --memory 64KiB --plot accuracy.png
   edgesvm eval digits.npz --multiclass one-vs-one --memory 256KiB
+  edgesvm eval pump.csv --window 256 --rate 1000 --bands 10-50,50-200
+
+With --window, the rows are raw samples: windows of them are predicted and learned, as in `run`.
 """
 CURVE_POINTS = 400
 
@@ -98,7 +111,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="learn each row only N rows later, as where labels come late; default 0",
     )
     command.add_argument(
-        "--window",
+        "--last",
         type=arguments.count,
         default=1000,
         metavar="N",
@@ -121,6 +134,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "fitted (needs matplotlib); implies --probabilities",
     )
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
+    drift_options.add_to(command)
+    window_options.add_to(command)
     learner_options.add_to(command)
 
 
@@ -156,20 +171,28 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         from edgesvm.cli import figures  # reports a missing matplotlib right away
     if not rows.labelled:
         raise ValueError(f"{options.file} has no labels: there is nothing to learn")
-    learner = _learner(options, rows)
+    model = _model(options, rows)
+    learner = model.learner_ if isinstance(model, Chain) else model
+    status = StatusLine(quiet=options.json)
     loop = PredictThenLearn(
         learner,
-        options.window,
-        freeze_after=_freeze_after(options, rows),
+        options.last,
+        freeze_after=_freeze_after(options, rows, model),
         label_delay=options.label_delay,
+        drift=drift_options.watch(options, learner, status.say),
     )
     labels = _Labels(options, rows)
-    status = StatusLine(quiet=options.json)
+    windows = _windows(options, rows, model, labels)
+    steps = (
+        islice(loop.run(_in_order(options, rows), labels), options.samples)
+        if windows is None
+        else loop.run(windows)
+    )
     curve: list[tuple[int, float]] = []
     checked = False
     started = time.perf_counter()
     try:
-        for _ in islice(loop.run(_in_order(options, rows), labels), options.samples):
+        for _ in steps:
             if options.plot and loop.score.n and loop.score.n % 50 == 0:
                 _extend(curve, loop.score.n, loop.score.rolling or 0.0)
             checked = checked or decision_options.check_labels(learner)
@@ -179,17 +202,18 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     finally:
         status.end()
     labels.check()
-    summary = eval_report.summary(loop, time.perf_counter() - started)
+    summary = eval_report.summary(loop, model, time.perf_counter() - started)
     summary["remarks"] += decision_options.remarks(learner)
     summary["log_lost"] = status.lost
     if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
+    summary |= {} if windows is None else {"windows": windows.account()}
     if options.save:
-        learner.save(options.save)
+        model.save(options.save)
     if options.plot:
-        figures.accuracy(curve, options.plot, title=f"{options.file}: {learner!r}")
+        figures.accuracy(curve, options.plot, title=f"{options.file}: {model!r}")
     if options.reliability and loop.forecasts is not None:
-        title = f"{options.file}: {learner!r}"
+        title = f"{options.file}: {model!r}"
         figures.reliability(
             loop.forecasts.raw.bins, loop.forecasts.bins, options.reliability, title=title
         )
@@ -197,22 +221,43 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     return 0
 
 
-def _freeze_after(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int | None:
-    """How many rows a copy learns; None for a pipe, whose length is not known, or if none are held
-    out."""
+def _freeze_after(
+    options: argparse.Namespace, rows: CsvRows | NpzRows | Recording, model: Learner | Chain
+) -> int | None:
+    """How many rows, or windows of them, a copy learns; None for a pipe, whose length is not known,
+    or if none are held out."""
     n = rows.n_rows if options.holdout else None
     if n is None:
         return None
     if options.samples is not None:
         n = min(n, options.samples)
+    if isinstance(model, Chain):
+        n = max((n - model.windows_.window) // model.windows_.hop + 1, 0)
     return round(n * (1 - options.holdout))
 
 
-def _learner(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> Learner:
+def _model(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> Learner | Chain:
     if options.positive is not None and (options.multiclass or options.classes):
         raise ValueError("--positive makes two classes: leave out --classes and --multiclass")
-    learner = learner_options.build(options, rows.n_features, rows.n_classes)
-    return learner.allocate(rows.n_features)
+    if options.window is not None and options.shuffle is not None:
+        raise ValueError("--shuffle: windows need the samples in their order; leave it out")
+    learner, fixed = learner_options.requested(options, rows.n_classes)
+    model = window_options.chain(
+        options, learner, rows.n_features, period_us=rows.period_us, fixed=fixed
+    )
+    return model.allocate(rows.n_features)
+
+
+def _windows(
+    options: argparse.Namespace,
+    rows: CsvRows | NpzRows | Recording,
+    model: Learner | Chain,
+    labels: _Labels,
+) -> WindowRows | None:
+    """The windows of the rows, if the model has windows."""
+    if not isinstance(model, Chain):
+        return None
+    return WindowRows(rows, model, labels, options.samples)
 
 
 def _in_order(

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments
-from edgesvm.contract.sparse import SparseRows
+from edgesvm.cli import arguments, window_options
+from edgesvm.cli.raw_samples import samples
 from edgesvm.data import CsvRows, NpzRows
 from edgesvm.errors import SampleRefused
 from edgesvm.ingest import Recording, open_rows
+from edgesvm.preprocessing.in_order import InOrder
 from edgesvm.preprocessing.window_features import WindowFeatures
 
 HELP = """\
@@ -30,7 +31,6 @@ number), that sample's label if there are labels, and the features. No sample is
 A sample that is missing from a recording, or has a value that is not finite, is a gap: the windows
 over it are dropped, and counted on stderr.
 """
-CHUNK_ROWS = 4096
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -38,35 +38,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "features", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X, or a .rec")
-    defaults = WindowFeatures()
-    command.add_argument(
-        "--window",
-        type=arguments.count,
-        default=defaults.window,
-        metavar="N",
-        help=f"samples in a window; default {defaults.window}",
-    )
-    command.add_argument(
-        "--hop",
-        type=arguments.count,
-        metavar="N",
-        help="samples from one window to the next; default: half a window",
-    )
-    command.add_argument(
-        "--rate",
-        type=arguments.rate,
-        metavar="HZ",
-        help="samples per second; default: that of the recording, else 1",
-    )
-    command.add_argument(
-        "--bands", default="", metavar="LO-HI,...", help="bands in Hz, such as 10-50,50-200"
-    )
-    command.add_argument(
-        "--features",
-        default=defaults.features,
-        metavar="NAMES",
-        help='"default", "all", or names separated by commas, such as std,crest,power',
-    )
+    window_options.add_to(command, always=True)
     command.add_argument(
         "--label-column",
         metavar="NAME",
@@ -96,13 +68,9 @@ def act(options: argparse.Namespace) -> int:
         drop_columns=tuple(options.drop_column),
     )
     with closing(source):
-        windows = WindowFeatures(
-            window=options.window,
-            hop=options.hop or max(options.window // 2, 1),
-            rate=options.rate or (1e6 / source.period_us if source.period_us else 1.0),
-            bands=options.bands,
-            features=options.features,
-        ).allocate(source.n_features)
+        windows = window_options.windows(options, source.period_us)
+        assert windows is not None  # the option has a default
+        windows.allocate(source.n_features)
         names = windows.names()
         print(",".join(["sample", *(["label"] if source.labelled else []), *names]))
         drawn: list[tuple[int, np.ndarray]] = []
@@ -128,38 +96,19 @@ def act(options: argparse.Namespace) -> int:
 def _rows(
     windows: WindowFeatures, source: CsvRows | NpzRows | Recording
 ) -> Iterator[tuple[int, Any, np.ndarray]]:
-    """Last sample's number, its label, and features of each window."""
-    due = None
-    for number, x, label in _samples(source):
-        if due is not None and number != due:
-            windows.gap()
-        due = (number + 1) & 0xFFFFFFFF  # as a link counts
+    """Last sample's number, its label as the file has it, and features of each window."""
+    in_order = InOrder(lambda x, label: windows.push(x), windows.gap)
+    for number, x, label in samples(source):
         try:
-            row = windows.push(x)
+            row = in_order.push(number, x)
         except SampleRefused:
-            windows.gap()
             continue
         if row is not None:
-            yield number, label, row
+            yield number, _name(source, label), row
 
 
-def _samples(source: CsvRows | NpzRows | Recording) -> Iterator[tuple[int, np.ndarray, Any]]:
-    """Number, channels and label of each sample; "" where it has none."""
-    if isinstance(source, Recording):
-        for batch in source.batches():
-            columns = batch.sequence.tolist(), batch.X, batch.y.tolist(), batch.has_label
-            for number, x, label, has_label in zip(*columns, strict=True):
-                yield number, x, label if has_label else ""
-        return
-    number = 0
-    for X, y in source.chunks(CHUNK_ROWS):
-        if isinstance(X, SparseRows):
-            raise ValueError("raw samples must be dense rows, not a sparse matrix")
-        for i, x in enumerate(X):
-            yield number & 0xFFFFFFFF, x, "" if y is None else _name(source, int(y[i]))
-            number += 1
-
-
-def _name(source: CsvRows | NpzRows, label: int) -> Any:
-    """The label as the file has it."""
+def _name(source: CsvRows | NpzRows | Recording, label: int | None) -> Any:
+    """The label as the file has it; "" where there is none."""
+    if label is None:
+        return ""
     return source.class_names[label] if source.class_names else label

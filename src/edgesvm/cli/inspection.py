@@ -5,17 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli.snapshots import newest, of_file, snapshot
+from edgesvm.cli.snapshots import Model, newest, of_file, snapshot
 from edgesvm.learner import Learner
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
+from edgesvm.persist.format import Snapshot
+from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.window_features import WindowFeatures
 
 HELP = """\
-Show what a snapshot or a checkpoint holds: learner, parameters, labels, counts and arrays. Length,
-CRC and every count are checked first; the file contains no code. Of a checkpoint, both slots are
-shown, then the newest save. Exit code 1 if the file is damaged or neither of the two.
+Show what a snapshot or a checkpoint holds: learner, parameters, labels, counts and arrays; of
+windows of raw samples, channels and names of the features too. Length, CRC and every count are
+checked first; the file contains no code. Of a checkpoint, both slots are shown, then the newest
+save. Exit code 1 if the file is damaged or neither of the two.
 
   edgesvm inspect model.esvm
   edgesvm inspect model.ckpt --json
@@ -34,8 +40,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def act(options: argparse.Namespace) -> int:
     with of_file(options.file):
         slots = inspect_slots(options.file) if is_checkpoint(options.file) else []
-        data, learner = newest(slots) if slots else snapshot(options.file)
-    report = _described(data, learner, options.file) if learner is not None else {}
+        data, model = newest(slots) if slots else snapshot(options.file)
+    report = _described(data, model, options.file) if model is not None else {}
     if options.json:
         if slots:
             report["slots"] = [_slot(slot) for slot in slots]
@@ -43,34 +49,76 @@ def act(options: argparse.Namespace) -> int:
         return 0
     for slot in slots:
         print(f"slot {slot.index}     {_slot_words(slot)}")
-    if learner is None:
+    if model is None:
         print("learner    none saved yet")
         return 0
     saved = unpack(data)
-    labels = ", ".join(map(repr, saved.labels)) or "none yet"
-    print(f"learner    {report['learner']}")
-    print(f"features   {saved.n_features}")
-    print(f"labels     {labels}{' (fixed in advance)' if saved.closed else ''}")
-    print(f"samples    {report['n_seen']:,} seen, {report['n_updates']:,} changed the model")
+    for name, text in _lines(model, saved):
+        print(textwrap.fill(text, 100, initial_indent=f"{name:<11}", subsequent_indent=" " * 11))
     print(
         f"bytes      {format_bytes(report['bytes'])} of state, "
         f"{format_bytes(report['file_bytes'])} on disk"
     )
-    print(f"\n{learner.plan(saved.n_features)}")
+    print(f"\n{model.plan(saved.n_features)}")
     return 0
 
 
-def _described(data: bytes, learner: Learner, path: str) -> dict[str, Any]:
+def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
+    """What the file holds, by name."""
+    windows, learner = _parts(model)
+    if windows is not None:
+        yield "windows", repr(windows)
+    if learner is not None:
+        yield "learner", repr(learner)
+    if windows is None:
+        yield "features", str(saved.n_features)
+    else:
+        names = windows.names()
+        yield "channels", str(saved.n_features)
+        yield "features", f"{len(names)}: {', '.join(names)}"
+    if learner is not None:
+        labels = ", ".join(map(repr, saved.labels)) or "none yet"
+        yield "labels", f"{labels}{' (fixed in advance)' if saved.closed else ''}"
+    if isinstance(model, Chain):
+        whose = {"majority": "that of most of its samples", "last": "its last sample's"}
+        yield "label", f"of a window: {whose[model.label]}"
+    if windows is not None:
+        yield (
+            "samples",
+            f"{windows.n_pushed_:,} raw ones taken, {windows.n_rows_:,} windows complete,"
+            f" {windows.n_dropped_:,} dropped at gaps",
+        )
+    if learner is not None:
+        seen, changed = learner.n_seen_, learner.n_updates_
+        what = "samples" if windows is None else "learned"
+        yield what, f"{seen:,} seen, {changed:,} changed the model"
+
+
+def _parts(model: Model) -> tuple[WindowFeatures | None, Learner | None]:
+    if isinstance(model, Chain):
+        return model.windows_, model.learner_
+    return (model, None) if isinstance(model, WindowFeatures) else (None, model)
+
+
+def _described(data: bytes, model: Model, path: str) -> dict[str, Any]:
     saved = unpack(data)
-    return {
-        "learner": repr(learner),
+    windows, learner = _parts(model)
+    report: dict[str, Any] = {
+        "learner": repr(model),
         "n_features": saved.n_features,
         "labels": [repr(y) for y in saved.labels],
-        "bytes": learner.nbytes,
+        "bytes": model.nbytes,
         "file_bytes": os.path.getsize(path),
-        "n_seen": learner.n_seen_,
-        "n_updates": learner.n_updates_,
     }
+    if learner is not None:
+        report |= {"n_seen": learner.n_seen_, "n_updates": learner.n_updates_}
+    if windows is not None:
+        counts = {
+            name: getattr(windows, f"{name}_") for name in ("n_pushed", "n_rows", "n_dropped")
+        }
+        report |= {"n_channels": saved.n_features, "n_features": len(windows.names()), **counts}
+        report["features"] = windows.names()
+    return report
 
 
 def _slot(slot: Slot) -> dict[str, Any]:

@@ -279,7 +279,7 @@ OWN: dict[str, tuple[str, ...]] = {
 }
 OF_FEATURES = ("gamma", "n_directions", "directions")  # the options of --fourier
 ANY_OWN = {name for names in OWN.values() for name in names}
-RENAMED = {"batches": "window"}  # --window is taken: it is that of the rolling accuracy
+RENAMED = {"batches": "window"}  # --window is that of raw samples
 CAPACITIES = (
     "lookahead",
     "n_balls",

@@ -40,10 +40,10 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False, unlabelled: 
         help="refuse frames without a valid tag of this key; the node has it too",
     )
     command.add_argument(
-        "--features",
+        "--n-features",
         type=arguments.count,
         metavar="D",
-        help="expected number of features; default on a text link: found from the first lines",
+        help="expected numbers in a sample; default on a text link: found from the first lines",
     )
     command.add_argument(
         "--unlabelled", action="store_true", help=f"samples have no label{unlabelled}"
@@ -92,7 +92,7 @@ def open_port(options: argparse.Namespace, signals: Signals, **more: Any) -> Lin
                 options.port,
                 baud=options.baud,
                 mode=mode,
-                n_features=options.features,
+                n_features=options.n_features,
                 label="none" if options.unlabelled else "last",
                 handshake_timeout=options.wait,
                 silent_after=options.silent_after,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from edgesvm.budget import MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
+from edgesvm.budget import PARTS, MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
 from edgesvm.cli import arguments, decision_options, learner_options
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners.multiclass import Multiclass
@@ -82,8 +82,8 @@ def _one(options: argparse.Namespace) -> int:
         arrays = _arrays(plan)
         budget = parse_bytes(options.memory)
         report = {"budget": budget, "features": options.features, "learner": repr(learner)}
-        part = {"part": _arrays(plan.part)} if plan.part else {}
-        print(json.dumps({**report, "arrays": arrays, **part, "bytes": plan.total}))
+        inside = {"part" if n == PARTS else n: _arrays(p) for n, p in plan.inside.items()}
+        print(json.dumps({**report, "arrays": arrays, **inside, "bytes": plan.total}))
     else:
         print(f"{learner!r}, {options.features} features\n\n{plan}")
     return 0

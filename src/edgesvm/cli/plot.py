@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.cli import arguments, learner_options
-from edgesvm.cli.snapshots import read_model
+from edgesvm.cli.snapshots import read_learner
 from edgesvm.cli.stored_points import StoredPoints, stored_points
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.ingest import open_rows
@@ -86,7 +86,7 @@ def act(options: argparse.Namespace) -> int:
 
     panels = []
     for path in options.models:
-        learner = read_model(path)
+        learner = read_learner(path)
         if learner is None or not learner.is_fitted:
             raise ValueError(f"{path} has not learned a sample yet: nothing to draw")
         rows = None if options.data is None else _rows(options.data, learner)

@@ -6,14 +6,16 @@ import argparse
 import contextlib
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from edgesvm.budget import parse_bytes
-from edgesvm.cli import checkpoint_options, learner_options
-from edgesvm.cli.snapshots import of_file
+from edgesvm.cli import checkpoint_options, learner_options, window_options
+from edgesvm.cli.snapshots import learner_of, of_file
 from edgesvm.learner import Learner, load
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.exclusive import Claim
 from edgesvm.persist.folders import followed
+from edgesvm.preprocessing.chain import Chain
 
 
 @contextlib.contextmanager
@@ -57,31 +59,55 @@ def claimed_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
 
 
 def loaded(
-    options: argparse.Namespace, checkpoint: Checkpoint | None
-) -> tuple[Learner | None, str | None]:
+    options: argparse.Namespace, checkpoint: Checkpoint | None, *, labels: bool = True
+) -> tuple[Any, str | None]:
     """The model of the checkpoint, else of the snapshot, and its file; None if there is none.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    checkpoint : Checkpoint or None
+    labels : bool
+        Whether it must be one that learns with labels, or one without.
 
     Raises
     ------
     MemoryBudgetError
         It is larger than ``--memory``; only a header was read.
     ValueError
-        It was learned with other options than those given.
+        It was learned with other options than those given, or it learns with labels and must not,
+        or the reverse.
     """
     max_bytes = parse_bytes(options.memory)
-    learner, source = None, None
+    model: Learner | Chain | None = None
+    source = None
     if checkpoint is not None:
-        learner, source = checkpoint.load(max_bytes), options.checkpoint
-    if learner is None and options.save and not options.fresh and os.path.exists(options.save):
+        model, source = checkpoint.load(max_bytes), options.checkpoint
+    if model is None and options.save and not options.fresh and os.path.exists(options.save):
         with of_file(options.save):
-            learner, source = load(options.save, max_bytes=max_bytes), options.save
-    if learner is None:
+            model, source = load(options.save, max_bytes=max_bytes), options.save
+    if model is None:
         return None, None
-    if not learner._takes_labels:
+    learner = learner_of(model, str(source))
+    if labels and not learner._takes_labels:
         raise ValueError(f"the model in {source} learns without labels; this command needs them")
-    if differing := learner_options.contradicted(options, learner):
+    if learner._takes_labels and not labels:
+        raise ValueError(f"the model in {source} learns with labels; this command has none")
+    differing = window_options.contradicted(options, model)
+    differing += learner_options.contradicted(options, learner) if labels else []
+    if differing:
         raise ValueError(
             f"the model in {source} was learned with {', '.join(have for have, _ in differing)},"
             f" not {', '.join(given for _, given in differing)}; use --fresh to start over"
         )
-    return learner, source
+    return model, source
+
+
+def check_inputs(model: Learner | Chain, n_inputs: int, source: str | None) -> None:
+    """Raise ValueError if the samples of a link have another length than those that `model`, loaded
+    from `source`, has learned."""
+    if model.n_features_in_ != n_inputs:
+        raise ValueError(
+            f"the model in {source} has {model.n_features_in_} features, "
+            f"the link has {n_inputs}; use --fresh to start over"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from edgesvm.drift.watch import Drift, DriftWatch
 from edgesvm.evaluation import percent
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import Shell
@@ -56,3 +57,17 @@ def full(summary: dict[str, Any]) -> str:
     """That the learner is full; empty if it is not."""
     count = summary.get("n_given_up")
     return f"note: no room for more: {count:,} support vectors were given up" if count else ""
+
+
+def drifts(watch: DriftWatch | None) -> str:
+    """For a status line: how many drifts; empty without a detector."""
+    return "" if watch is None else f"  drifts {watch.detector.n_drifts_:,}"
+
+
+def drift_lines(summary: dict[str, Any]) -> list[str]:
+    """The last drifts, a line each, and how many there were; empty without a detector."""
+    if (found := summary.get("drift")) is None:
+        return []
+    resets = f", the learner started over {found['resets']:,} times" if found["resets"] else ""
+    last = [str(Drift(**drift)) for drift in found["last"]]
+    return [f"drifts: {found['drifts']:,}{resets}", *last]

@@ -38,7 +38,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    sim_options.add_node_options(command)
+    sim_options.add_node_options(command, raw="--raw-signal")  # --raw is the learner's
     sim_options.add_link_options(command)
     command.add_argument(
         "--save", type=arguments.new_file, metavar="FILE", help="snapshot file, as for `run`"

@@ -9,6 +9,10 @@ from edgesvm.errors import CorruptModelError
 from edgesvm.learner import Learner
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, read_slot, restore
 from edgesvm.persist.store import read_file
+from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.window_features import WindowFeatures
+
+Model = Learner | Chain | WindowFeatures
 
 
 @contextmanager
@@ -20,20 +24,35 @@ def of_file(path: str) -> Iterator[None]:
         raise type(error)(f"{path}: {error}") from error
 
 
-def read_model(path: str) -> Learner | None:
-    """The learner of a snapshot, or the newest of a checkpoint; None before its first save."""
+def read_learner(path: str) -> Learner | None:
+    """The learner of a snapshot, or the newest of a checkpoint; None before its first save. Raises
+    as `learner_of` does."""
     with of_file(path):
-        return (newest(inspect_slots(path)) if is_checkpoint(path) else snapshot(path))[1]
+        model = (newest(inspect_slots(path)) if is_checkpoint(path) else snapshot(path))[1]
+    return None if model is None else learner_of(model, path)
 
 
-def snapshot(path: str) -> tuple[bytes, Learner]:
-    """The bytes of a snapshot file, and its learner."""
+def learner_of(model: Model, path: str) -> Learner:
+    """The learner that was saved at `path`; of a chain, that of the features of its windows.
+
+    Raises
+    ------
+    ValueError
+        There are windows without a learner.
+    """
+    if isinstance(model, WindowFeatures):
+        raise ValueError(f"{path} holds windows of raw samples, and no learner")
+    return model.learner_ if isinstance(model, Chain) else model
+
+
+def snapshot(path: str) -> tuple[bytes, Model]:
+    """The bytes of a snapshot file, and what it holds."""
     data = read_file(path)
     return data, restore(data)
 
 
-def newest(slots: list[Slot]) -> tuple[bytes, Learner | None]:
-    """Snapshot and learner of the newest valid slot; no learner before the first save."""
+def newest(slots: list[Slot]) -> tuple[bytes, Model | None]:
+    """Snapshot and model of the newest valid slot; no model before the first save."""
     valid = [slot for slot in slots if slot.sequence is not None]
     if not valid:
         problems = [slot.problem for slot in slots if slot.problem]

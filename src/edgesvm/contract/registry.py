@@ -1,4 +1,5 @@
-"""The learners by class name, for snapshots and the command line. Each learner registers itself."""
+"""The learners by class name, for snapshots and the command line, and what else has snapshots. Each
+class registers itself."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import Any, TypeVar
 from edgesvm.errors import CorruptModelError
 
 LEARNERS: dict[str, type[Any]] = {}
+OTHERS: dict[str, type[Any]] = {}  # what has snapshots and is no learner
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -17,17 +19,26 @@ def registered(kind: Kind) -> Kind:
     Raises
     ------
     ValueError
-        Another learner has this name.
+        Another class has this name.
     """
-    if kind.__name__ in LEARNERS:
-        raise ValueError(f"a learner named {kind.__name__!r} is already registered")
-    LEARNERS[kind.__name__] = kind
+    return _entered(kind, LEARNERS)
+
+
+def also_loaded(kind: Kind) -> Kind:
+    """Class decorator: as `registered`, for what is no learner."""
+    return _entered(kind, OTHERS)
+
+
+def _entered(kind: Kind, kinds: dict[str, type[Any]]) -> Kind:
+    if kind.__name__ in LEARNERS or kind.__name__ in OTHERS:
+        raise ValueError(f"a class named {kind.__name__!r} is already registered")
+    kinds[kind.__name__] = kind
     return kind
 
 
 def registered_name(kind: type) -> str:
     """The name of this class in snapshots; TypeError if it is not registered."""
-    if LEARNERS.get(kind.__name__) is not kind:
+    if (LEARNERS | OTHERS).get(kind.__name__) is not kind:
         raise TypeError(
             f"cannot save a {kind.__qualname__}: decorate the class with"
             " edgesvm.contract.registry.registered, so that `load` finds it"
@@ -37,8 +48,9 @@ def registered_name(kind: type) -> str:
 
 def kind_of(name: str) -> type[Any]:
     """The class that a snapshot names; CorruptModelError if there is none."""
-    if name not in LEARNERS:
+    kinds = LEARNERS | OTHERS
+    if name not in kinds:
         raise CorruptModelError(
             f"the snapshot is of the learner {name!r}, which this release does not know"
         )
-    return LEARNERS[name]
+    return kinds[name]

@@ -33,12 +33,7 @@ def packed_length(int64_t order):
 
 cdef void factor_forward(const PackedFactor *f) noexcept nogil:
     """solution[1:] = L^-1 @ border[1:]"""
-    cdef int64_t i
-    cdef const double *row
-    cdef double *y = f.solution + 1
-    for i in range(f.order[0]):
-        row = f.pool + packed(i)
-        y[i] = (f.border[1 + i] - dot(row, y, i)) / row[i]
+    triangle_forward(f.pool, f.border + 1, f.solution + 1, f.order[0])
 
 
 cdef void factor_solve(const PackedFactor *f) noexcept nogil:
@@ -94,29 +89,9 @@ cdef int64_t factor_remove(const PackedFactor *f, int64_t p) noexcept nogil:
         n_rows -= 1
         memmove(factor_row(f, n_rows - 1), factor_row(f, n_rows),
                 (n_rows - p) * f.width * sizeof(double))
-    rotate_out(f, p)
+    triangle_remove(f.pool, f.ones, f.border, f.solution, m, p)
     f.order[0] = m - 1
     return n_rows
-
-
-cdef void rotate_out(const PackedFactor *f, int64_t p) noexcept nogil:
-    """Remove row p from L: rotate the rows after it back to a triangle, and `ones` with them."""
-    cdef int64_t i, k
-    cdef double *c = f.border    # cosines and sines of the rotations so far
-    cdef double *s = f.solution
-    cdef double *row
-    cdef double a, b, length
-    for i in range(p, f.order[0] - 1):
-        row = f.pool + packed(i + 1)
-        for k in range(p, i):
-            a, b = row[k], row[k + 1]
-            row[k], row[k + 1] = c[k] * a + s[k] * b, c[k] * b - s[k] * a
-        length = sqrt(row[i] * row[i] + row[i + 1] * row[i + 1])
-        c[i], s[i] = row[i] / length, row[i + 1] / length
-        row[i] = length
-        a, b = f.ones[i], f.ones[i + 1]
-        f.ones[i], f.ones[i + 1] = c[i] * a + s[i] * b, c[i] * b - s[i] * a
-        memmove(f.pool + packed(i), row, (i + 1) * sizeof(double))
 
 
 cdef void factor_add_outer(const PackedFactor *f, double rho) noexcept nogil:

@@ -125,7 +125,8 @@ cdef class LineParser:
     Attributes
     ----------
     sequence : SequenceWindow
-        Of ``@number`` prefixes; a line without one gets the number after the last.
+        Of ``@number`` prefixes; a line without one gets the number after the last. A line that is
+        refused takes a number too, which is then missing: windows see the gap.
     ring : SampleRing or None
     late : LateLabels or None
         Receives ``=number label`` lines; None: they are ignored.
@@ -236,6 +237,7 @@ cdef class LineParser:
     def new_epoch(self):
         """The sketch has restarted its sample numbers."""
         self._begin_epoch()
+        self._leave_out_a_number()
 
     def resync(self):
         """Restart in the middle of a stream: bytes before the next newline are discarded."""
@@ -243,6 +245,7 @@ cdef class LineParser:
         self.discarded_bytes += self._held
         self._held = 0
         self._skipping = self._discarding = True
+        self._leave_out_a_number()
 
     def feed(self, const uint8_t[::1] chunk):
         """Parse the next bytes of the stream, of any length.
@@ -373,6 +376,7 @@ cdef class LineParser:
             self.lines += 1
             self._counts[<int> TOO_LONG] += 1
             self._skipping = True
+            self._leave_out_a_number()
         self.bytes_rejected += self._held + n
         self._held = 0
         if self._discarding:
@@ -395,7 +399,13 @@ cdef class LineParser:
             self.bytes_ok += n
         else:
             self.bytes_rejected += n
+            if n and line[0] != b"="[0]:
+                self._leave_out_a_number()
         return event
+
+    cdef void _leave_out_a_number(self) noexcept nogil:
+        """A line was lost: if it was a sample without a number, it had the next one."""
+        self._next_number += self.sequence.epochs > 0
 
     # From a line to a sample.
 

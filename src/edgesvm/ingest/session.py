@@ -261,6 +261,12 @@ class Link(ABC):
 
     # Samples.
 
+    @property
+    def epochs(self) -> int:
+        """How often the node has begun to number its samples."""
+        epochs: int = self._parser.sequence.epochs
+        return epochs
+
     def poll(self, timeout: float = 0.1) -> int:
         """Write queued bytes, read once, and decode.
 
@@ -403,7 +409,7 @@ class Link(ABC):
             Class index, -32768 to 32767.
         score : float
         flags : int
-            Sum of ABSTAIN 1, TRAINED 2, REJECTED 4.
+            Sum of ABSTAIN 1, TRAINED 2, REJECTED 4, ALARM 8.
 
         Returns
         -------
@@ -420,8 +426,8 @@ class Link(ABC):
         """
         if not -0x8000 <= label <= 0x7FFF or label != int(label):
             raise ValueError(f"label={label} must be an integer, -32768 to 32767")
-        if not 0 <= flags <= 7:
-            raise ValueError(f"flags={flags} must be 0 to 7")
+        if not 0 <= flags <= 15:
+            raise ValueError(f"flags={flags} must be 0 to 15")
         queued = self._port is not None and self._queue_prediction(
             sequence, int(label), score, flags
         )

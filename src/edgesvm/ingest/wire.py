@@ -38,6 +38,7 @@ TAGGED = 8
 ABSTAIN = 1
 TRAINED = 2
 REJECTED = 4
+ALARM = 8
 
 # SCHEMA fields.
 DTYPE_F32 = 1
@@ -400,14 +401,14 @@ class Prediction(_Body):
 
     sequence: int  # of the sample
     label: int  # class index, int16
-    flags: int  # ABSTAIN, TRAINED, REJECTED
+    flags: int  # ABSTAIN, TRAINED, REJECTED, ALARM
     score: float  # float32
 
     _layout: ClassVar[struct.Struct] = struct.Struct("<IhHf")
 
     def __post_init__(self) -> None:
-        if self.flags & ~(ABSTAIN | TRAINED | REJECTED):
-            raise ValueError(f"Prediction flags={self.flags:#x} must be 0 to 7")
+        if self.flags & ~(ABSTAIN | TRAINED | REJECTED | ALARM):
+            raise ValueError(f"Prediction flags={self.flags:#x} must be 0 to 15")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.kernel_learner import KernelLearner, KernelMethod
 from edgesvm.learners.multiclass import OneVsOne, OneVsRest
+from edgesvm.learners.novelty.alarm_rate import alarm_rate_of
 from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
 from edgesvm.learners.novelty.kernel_novelty import KernelNovelty
 from edgesvm.learners.online.forgetron import Forgetron
@@ -58,4 +59,5 @@ __all__ = [
     "TwinDictionarySVM",
     "TwinVectorMachine",
     "WindowedSVM",
+    "alarm_rate_of",
 ]

@@ -87,6 +87,7 @@ class Checkpointer:
         self._writing = self._ending = False
         self._changed = threading.Condition()
         self._saved_at, self._saved_seen = clock(), learner.n_seen_
+        self._is_another = False  # than the one saved
         try:
             checkpoint.prepare(learner)
         except (OSError, CorruptModelError) as failure:
@@ -123,6 +124,10 @@ class Checkpointer:
             self._writing = True
             self._changed.notify_all()
 
+    def forget(self) -> None:
+        """The learner was reset: whatever its number of samples, it is another model than saved."""
+        self._saved_seen, self._is_another = 0, True
+
     def close(self) -> None:
         """Wait for a running save, save again if there is something new, and release the files."""
         with self._changed:
@@ -138,11 +143,13 @@ class Checkpointer:
     @property
     def _wanted(self) -> bool:
         """Whether there is something to save."""
-        return self._learner.n_seen_ != self._saved_seen or self._failure is not None
+        is_new = self._is_another or self._learner.n_seen_ != self._saved_seen
+        return is_new or self._failure is not None
 
     def _take(self) -> None:
         self._checkpoint.take(self._learner)
         self._saved_at, self._saved_seen = self._clock(), self._learner.n_seen_
+        self._is_another = False
 
     def _write_when_asked(self) -> None:
         while True:

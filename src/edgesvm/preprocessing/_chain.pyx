@@ -19,6 +19,9 @@ from edgesvm.errors import CorruptModelError, refusal
 cnp.import_array()
 
 
+cdef int NORMAL = 1      # class index of a window without a label, where there are no labels
+
+
 cdef class ChainCore:
     """Votes on `votes` (n_windows, n_classes), int64, between two cores.
 
@@ -38,6 +41,7 @@ cdef class ChainCore:
     cdef int64_t *votes
     cdef int64_t n_classes
     cdef bint last
+    cdef int winner     # class index of the window completed last; -1 without a label
 
     def __init__(self, cnp.ndarray votes not None, windows, learner, bint last, owner):
         self.array, self.windows, self.learner, self.owner = votes, windows, learner, owner
@@ -47,36 +51,55 @@ cdef class ChainCore:
         self.n_classes = votes.shape[1]
 
     def push(self, x, y):
-        cdef cnp.ndarray row
-        cdef int slot = -1
         self.windows.guard.begin()
         try:
-            if y is not None:
-                slot = self.labels.find(y)
-                if slot < 0:
-                    raise self.refused(UNKNOWN_LABEL, y)
-            row = self.windows.as_row(x)
-            if self.windows.is_too_large(cnp.PyArray_DATA(row)):
-                raise self.refused(NOT_FINITE, y)
-            if y is not None:
-                self.labels.adopt(slot, y)
-            return self.take(cnp.PyArray_DATA(row), slot)
+            if not self.take(x, y):
+                return None
+            answer = self.answer(self.windows.row) if self.learner.n_learned() else NOTHING
+            if self.winner >= 0:
+                self.learn(self.windows.row, self.labels.values[self.winner])
+            return answer
         finally:
             self.windows.guard.end()
 
-    cdef take(self, const void *x, int slot):
-        """Prediction of the window that the sample completes, else None; then that is learned."""
-        cdef int64_t at = self.windows.counts.n_run
-        cdef int winner
-        cdef bint is_complete = self.windows.take(x)
+    def window(self, x, y):
+        cdef bint has_label
+        self.windows.guard.begin()
+        try:
+            if not self.take(x, y):
+                return None
+            has_label = self.winner >= 0 and not self.learner.one_class
+            return self.windows.row, self.labels.values[self.winner] if has_label else None
+        finally:
+            self.windows.guard.end()
+
+    cdef bint take(self, x, y) except -1:
+        """Take in one raw sample; if it completes a window, True, and `winner` is that's class."""
+        cdef cnp.ndarray row
+        cdef int64_t at
+        cdef bint is_complete
+        cdef int slot = -1
+        if self.learner.one_class:
+            y = None
+        if y is not None:
+            slot = self.labels.find(y)
+            if slot < 0:
+                raise self.refused(UNKNOWN_LABEL, y)
+        row = self.windows.as_row(x)
+        if self.windows.is_too_large(cnp.PyArray_DATA(row)):
+            raise self.refused(NOT_FINITE, y)
+        if y is not None:
+            self.labels.adopt(slot, y)
+        at = self.windows.counts.n_run
+        is_complete = self.windows.take(cnp.PyArray_DATA(row))
         self.count(at, slot)
         if not is_complete:
-            return None
-        answer = self.answer(self.windows.row) if self.learner.n_learned() else NOTHING
-        winner = slot if self.last else self.winner(at)
-        if winner >= 0:
-            self.learn(self.windows.row, self.labels.values[winner])
-        return answer
+            return False
+        if self.learner.one_class:
+            self.winner = NORMAL
+        else:
+            self.winner = slot if self.last else self.most_votes(at)
+        return True
 
     cdef void count(self, int64_t at, int slot) noexcept nogil:
         """Count the label of the sample `at` in every window that it is in."""
@@ -89,7 +112,7 @@ cdef class ChainCore:
             if at - k * self.windows.hop < self.windows.window:
                 self.votes[k % n * self.n_classes + slot] += 1
 
-    cdef int winner(self, int64_t at) noexcept nogil:
+    cdef int most_votes(self, int64_t at) noexcept nogil:
         """The first class with most votes in the window that ends at `at`; -1 without a vote"""
         cdef int64_t k = (at - self.windows.window + 1) // self.windows.hop
         cdef const int64_t *votes = self.votes + k % self.windows.n_windows * self.n_classes

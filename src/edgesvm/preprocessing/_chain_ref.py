@@ -9,6 +9,8 @@ from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 from edgesvm.preprocessing._window_features import LARGEST
 
+NORMAL = 1  # class index of a window without a label, where there are no labels
+
 
 class ChainCoreRef:
     def __init__(self, votes, windows, learner, last, owner):
@@ -16,7 +18,25 @@ class ChainCoreRef:
         self.last, self.owner = last, owner
 
     def push(self, x, y):
+        if not self.take(x, y):
+            return None
+        row = self.windows.row
+        is_fitted = self.learner.views["n_per_class"].any()
+        answer = self.learner.predict_with_score(row) if is_fitted else (None, 0.0)
+        if self.winner >= 0:
+            self.learner.learn_one(row, self.learner.labels.in_slots[self.winner])
+        return answer
+
+    def window(self, x, y):
+        if not self.take(x, y):
+            return None
+        has_label = self.winner >= 0 and not self.learner.one_class
+        return self.windows.row, self.learner.labels.in_slots[self.winner] if has_label else None
+
+    def take(self, x, y):
         windows, labels = self.windows, self.learner.labels
+        one_class = self.learner.one_class
+        y = None if one_class else y
         slot = -1 if y is None else labels.slot_of(y)
         row = as_floats(x, windows.dtype, 1, windows.n_channels, self.owner)
         is_unknown = y is not None and slot < 0
@@ -37,16 +57,13 @@ class ChainCoreRef:
                 ended = place
         windows.push(row)
         if ended is None:
-            return None
-        is_fitted = self.learner.views["n_per_class"].any()
-        answer = self.learner.predict_with_score(windows.row) if is_fitted else (None, 0.0)
-        winner = slot if self.last else self.winner(self.votes[ended])
-        if winner >= 0:
-            self.learner.learn_one(windows.row, labels.in_slots[winner])
-        return answer
+            return False
+        winner = slot if self.last else self.most_votes(self.votes[ended])
+        self.winner = NORMAL if one_class else winner
+        return True
 
     @staticmethod
-    def winner(votes):
+    def most_votes(votes):
         return int(votes.argmax()) if votes.any() else -1
 
     def check(self):

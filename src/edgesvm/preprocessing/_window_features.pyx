@@ -287,7 +287,11 @@ cdef class WindowFeaturesCore:
     def check(self):
         """CorruptModelError if no stream of samples can have left these bytes."""
         cdef Counts of = self.counts[0]
-        if not 0 <= of.n_run <= of.n_pushed <= 1 << 62 or min(of.n_rows, of.n_dropped) < 0:
+        if (
+            not 0 <= of.n_run <= of.n_pushed < 1 << 62
+            or not 0 <= of.n_rows <= of.n_pushed
+            or not 0 <= of.n_dropped <= of.n_pushed
+        ):
             raise CorruptModelError("the snapshot's counts are not those of a stream")
         floats = [array for array in self.views.values() if array.dtype.kind == "f"]
         if not all(np.isfinite(array).all() for array in floats):

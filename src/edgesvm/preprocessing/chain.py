@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -10,16 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryPlan, parse_bytes
+from edgesvm.budget import MemoryPlan, format_bytes, parse_bytes
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import one_of
-from edgesvm.contract.registry import kind_of
+from edgesvm.contract.registry import also_loaded, registered_name
 from edgesvm.core.arena import Arena
-from edgesvm.errors import CorruptModelError
+from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner
-from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
-from edgesvm.persist.store import read_file, save
+from edgesvm.persist.format import Snapshot, pack, unpack
+from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing._chain import ChainCore
 from edgesvm.preprocessing.standardized import Standardized
 from edgesvm.preprocessing.window_features import WindowFeatures
@@ -27,8 +26,9 @@ from edgesvm.preprocessing.window_features import WindowFeatures
 __all__ = ["Chain"]
 
 
+@also_loaded
 @dataclass(kw_only=True, eq=False)
-class Chain:
+class Chain(Saved):
     """Windows of raw samples, and a learner of their features: one plan, one block of memory, one
     snapshot.
 
@@ -40,7 +40,8 @@ class Chain:
     windows : WindowFeatures, default WindowFeatures()
         Only its parameters are used.
     learner : Learner, default Standardized()
-        Of the same dtype. Only its parameters are used.
+        Of the same dtype. Only its parameters are used. One that learns without labels, such as
+        `KernelNovelty`, learns every window, and labels are ignored.
     label : {"majority", "last"}, default "majority"
         Whose label is that of a window: the one that most of its labelled samples have (of several
         the one that was seen first in the stream), or its last sample's. A window without it is
@@ -119,22 +120,35 @@ class Chain:
                 ("votes", "i8", (windows._n_windows, learner._n_classes)),
                 ("windows", "u1", (first.total,)),
                 ("learner", "u1", (behind.total,)),
-            ]
+            ],
+            {"windows": first, "learner": behind},
         )
 
-    def fitted_into(self, budget: int | str, n_channels: int) -> Chain:
-        """This chain with the largest learner that fits into `budget` bytes, windows included.
+    def fitted_into(self, budget: int | str, n_channels: int, *, fixed: bool = False) -> Chain:
+        """This chain with the largest learner that fits into `budget` bytes, windows included; with
+        ``fixed``, with its own learner.
 
         Raises
         ------
         MemoryBudgetError
-            Not even the smallest fits.
+            Not even the smallest fits, or its own does not.
         """
+        n_bytes = parse_bytes(budget)
         windows, learner = self._parts()
         first = windows.plan(n_channels)
         (width,) = first.arrays[-1].shape
-        left = parse_bytes(budget) - first.total - 8 * windows._n_windows * learner._n_classes
-        fitted = learner.fitted_into(max(left, 0), width)
+        before = first.total + 8 * windows._n_windows * learner._n_classes
+        try:
+            fitted = learner.fitted_into(max(n_bytes - before, 0), width, fixed=fixed)
+        except MemoryBudgetError as error:
+            required = before + error.required
+            raise MemoryBudgetError(
+                f"{type(self).__name__} with {n_channels} channels needs"
+                f" {format_bytes(required)}, {format_bytes(before)} of it for its windows; the"
+                f" budget is {format_bytes(n_bytes)}",
+                required,
+                n_bytes,
+            ) from error
         return type(self)(windows=windows, learner=fitted, label=self.label)
 
     def allocate(
@@ -170,17 +184,17 @@ class Chain:
         self, arena: Arena, votes: np.ndarray, windows: WindowFeatures, learner: Learner
     ) -> None:
         self.windows_, self.learner_ = windows, learner
-        self._arena, self._described = arena, self._description()
+        self._arena, self._label = arena, self.label
         self._core = of_engine(self._compiled, self._engine)(
             votes, windows._core, learner._allocated, self.label == "last", type(self).__name__
         )
 
-    def _description(self) -> dict[str, Any]:
+    def _described(self) -> dict[str, Any]:
         windows, learner = self.windows_, self.learner_
         return {
-            "windows": Wrapped(type(windows).__name__, windows._params),
-            "learner": learner._described(learner.get_params(deep=False)),
-            "label": self.label,
+            "windows": windows._described(),
+            "learner": learner._described(learner._held_state.params),
+            "label": self._label,
         }
 
     @property
@@ -194,6 +208,16 @@ class Chain:
         if self._arena is None:
             raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
         return self._arena
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of channels, the numbers in a raw sample."""
+        return self.windows_._core.n_channels
+
+    @property
+    def n_seen_(self) -> int:
+        """Raw samples taken in."""
+        return self.windows_.n_pushed_
 
     # -- samples -----------------------------------------------------------------------------------
 
@@ -216,13 +240,35 @@ class Chain:
         ------
         SampleRefused
             A value is NaN, infinite or beyond 1e15, or the label is new and there is no room for
-            it; nothing has changed. A learner that is full refuses the window: the sample was
-            taken in.
+            it; nothing has changed. A learner that is full, or to which the features are too large
+            to be squared, refuses the window: the sample was taken in.
         """
         if self._core is None:
             dtype = np.dtype(self._parts()[0].dtype)
             self.allocate(len(as_floats(x, dtype, 1, None, type(self).__name__)))
         return self._core.push(x, y)
+
+    def window(self, x: ArrayLike, y: Any = None) -> tuple[np.ndarray, Any] | None:
+        """Take in one raw sample as `push` does, but leave it to the caller what becomes of a
+        window: ``learner_`` predicts and learns its row.
+
+        Parameters
+        ----------
+        x, y :
+            As for `push`.
+
+        Returns
+        -------
+        None, or (row, label) of the window that the sample completes: its features, ndarray of
+        shape (n_features_out,) that the next window overwrites, and its label, None if it has none
+
+        Raises
+        ------
+        SampleRefused
+            As `push` does.
+        """
+        self.arena  # noqa: B018  (raises before `allocate`)
+        return self._core.window(x, y)
 
     def partial_fit(self, X: ArrayLike, y: Sequence[Any] | np.ndarray) -> Chain:
         """Push rows with their labels, in order; predictions are dropped. Raises as `push` does, at
@@ -264,39 +310,12 @@ class Chain:
     def _most_labels(self) -> int:
         return self.learner_._most_labels
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a snapshot atomically (see FORMATS.md); read it with ``Chain.load``.
-
-        Raises
-        ------
-        OSError
-            The disk is full or read-only; an older file of that name is unchanged.
-        TypeError
-            A label is not a bool, int, float or str.
-        """
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Chain:
-        """Load what was saved at `path`; it continues within the window where it stopped.
-
-        Raises
-        ------
-        CorruptModelError, FormatVersionError
-            The file is not a valid snapshot of a `Chain`.
-        MemoryBudgetError
-            It has more than `max_bytes`.
-        OSError
-            The file cannot be read, or is not a regular file.
-        """
-        return cls._of_snapshot(unpack(read_file(path, max_bytes)))
-
     def _snapshot(self) -> Snapshot:
         memory = self.arena.memory.data
         labels = self.learner_._allocated.labels
         n_channels = self.windows_._core.n_channels
-        name = type(self).__name__
-        return Snapshot(name, self._described, n_channels, labels.in_slots, labels.closed, memory)
+        name = registered_name(type(self))
+        return Snapshot(name, self._described(), n_channels, labels.in_slots, labels.closed, memory)
 
     def __getstate__(self) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in ("windows", "learner", "label")}
@@ -312,17 +331,7 @@ class Chain:
 
     @classmethod
     def _of_snapshot(cls, snapshot: Snapshot) -> Chain:
-        if snapshot.learner != cls.__name__:
-            raise CorruptModelError(f"the snapshot is of a {snapshot.learner}, not {cls.__name__}")
-        try:
-            named = snapshot.params["windows"], snapshot.params["learner"]
-            windows = WindowFeatures(**named[0].params)
-            learner = kind_of(named[1].learner)._of_params(named[1].params)
-            chain = cls(windows=windows, learner=learner, label=snapshot.params["label"])
-            plan = chain.plan(snapshot.n_features)
-        except (TypeError, ValueError, OverflowError, AttributeError, KeyError) as error:
-            raise CorruptModelError(f"the snapshot's parameters are not valid: {error}") from error
-        snapshot.check_size(plan.total)
+        chain, plan = cls._claimed(snapshot)
         chain.allocate(snapshot.n_features)
         saved = plan.cut(np.frombuffer(snapshot.arena, np.uint8))
         views = plan.cut(chain.arena.memory)

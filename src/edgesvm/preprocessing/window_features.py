@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,11 +15,12 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.contract.registry import also_loaded, registered_name
 from edgesvm.core.arena import Arena
 from edgesvm.errors import CorruptModelError
 from edgesvm.learner import DTYPES, MAX_FEATURES
-from edgesvm.persist.format import Snapshot, pack, unpack
-from edgesvm.persist.store import read_file, save
+from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
+from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing._window_features import Feature, WindowFeaturesCore
 from edgesvm.preprocessing.bands import N_SECTIONS, as_bands, as_text, butterworth
 
@@ -36,8 +36,9 @@ MAX_OVERLAP = 1 << 12  # windows that overlap
 MAX_RATE = 1e12
 
 
+@also_loaded
 @dataclass(kw_only=True, eq=False)
-class WindowFeatures:
+class WindowFeatures(Saved):
     """Features of windows of raw samples: one row of numbers from `window` samples, every `hop`
     samples, whatever the window's length in the same bytes.
 
@@ -406,31 +407,6 @@ class WindowFeatures:
 
     # -- save and load -----------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a snapshot atomically (see FORMATS.md); read it with ``WindowFeatures.load``.
-
-        Raises
-        ------
-        OSError
-            The disk is full or read-only; an older file of that name is unchanged.
-        """
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> WindowFeatures:
-        """Load what was saved at `path`; it continues within the window where it stopped.
-
-        Raises
-        ------
-        CorruptModelError, FormatVersionError
-            The file is not a valid snapshot of a `WindowFeatures`.
-        MemoryBudgetError
-            It has more than `max_bytes`.
-        OSError
-            The file cannot be read, or is not a regular file.
-        """
-        return cls._of_snapshot(unpack(read_file(path, max_bytes)))
-
     @property
     def _most_labels(self) -> int:
         return 0
@@ -438,7 +414,12 @@ class WindowFeatures:
     def _snapshot(self) -> Snapshot:
         core = self._allocated
         memory = core.arena.memory.data
-        return Snapshot(type(self).__name__, self._params, core.n_channels, (), False, memory)
+        named = self._described()
+        return Snapshot(named.learner, named.params, core.n_channels, (), False, memory)
+
+    def _described(self) -> Wrapped:
+        """Class name and parameters."""
+        return Wrapped(registered_name(type(self)), self._params)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._guard:
@@ -456,14 +437,9 @@ class WindowFeatures:
 
     @classmethod
     def _of_snapshot(cls, snapshot: Snapshot) -> WindowFeatures:
-        if snapshot.learner != cls.__name__ or snapshot.labels:
-            raise CorruptModelError(f"the snapshot is of a {snapshot.learner}, not {cls.__name__}")
-        try:
-            windows = cls(**snapshot.params)
-            plan = windows.plan(snapshot.n_features)
-        except (TypeError, ValueError, OverflowError, AttributeError) as error:
-            raise CorruptModelError(f"the snapshot's parameters are not valid: {error}") from error
-        snapshot.check_size(plan.total)
+        windows, _ = cls._claimed(snapshot)
+        if snapshot.labels or snapshot.closed:
+            raise CorruptModelError("the snapshot has labels, but windows have none")
         windows.allocate(snapshot.n_features)
         windows.arena.memory[:] = np.frombuffer(snapshot.arena, np.uint8)
         windows._core.check()

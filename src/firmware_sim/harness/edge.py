@@ -173,6 +173,11 @@ class EdgeProcess:
         except json.JSONDecodeError:
             return None, errors
 
+    def lines(self) -> list[str]:
+        """All its lines on stdout so far."""
+        self._out.seek(0)
+        return self._out.read().decode(errors="replace").splitlines()
+
     def close(self) -> None:
         """End it if it still runs, and close its files."""
         self.kill()

@@ -3,6 +3,7 @@
 from firmware_sim.node.faulty_node import FaultyNode, Mishaps
 from firmware_sim.node.frame_node import FrameNode
 from firmware_sim.node.node import Node
+from firmware_sim.node.raw_signals import RAW_SIGNALS, RawAccelerometer, RawRotatingMachine
 from firmware_sim.node.signals import (
     SIGNALS,
     DriftingGasSensor,
@@ -12,6 +13,7 @@ from firmware_sim.node.signals import (
 from firmware_sim.node.text_node import TextNode
 
 __all__ = [
+    "RAW_SIGNALS",
     "SIGNALS",
     "DriftingGasSensor",
     "FaultyNode",
@@ -19,6 +21,8 @@ __all__ = [
     "Mishaps",
     "Node",
     "PersonAccelerometer",
+    "RawAccelerometer",
+    "RawRotatingMachine",
     "RotatingMachine",
     "TextNode",
 ]

@@ -21,7 +21,7 @@ cdef enum:
     HAS_TIME = 2
     PREDICTION = 0x20
     PREDICTION_RAW = 24
-    PREDICTION_FLAGS = 7
+    PREDICTION_FLAGS = 15
     WEIGHT_ONE = 256
 
 NO_LABEL = -(1 << 20)

@@ -11,7 +11,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
+from edgesvm.ingest.wire import ABSTAIN, ALARM, REJECTED, TRAINED
 from firmware_sim.node._codec import NO_LABEL
 
 # A prediction this many samples late is still scored: five minutes at 200 samples per second.
@@ -36,6 +36,8 @@ class Scorer:
         Predictions for a sample never sent, sent too long ago, or answered before.
     trained : int
         Predictions with the flag that the host learned the sample.
+    alarms : int
+        Predictions with the flag that an alarm was on.
     """
 
     def __init__(self, window: int = 1000) -> None:
@@ -43,7 +45,7 @@ class Scorer:
             raise ValueError(f"window must be at least 1 prediction, got {window}")
         self.window = window
         self.received = self.scored = self.correct = 0
-        self.abstained = self.rejected = self.unknown = self.trained = 0
+        self.abstained = self.rejected = self.unknown = self.trained = self.alarms = 0
         self._first_correct = 0
         self._last: deque[bool] = deque(maxlen=window)
         self._latency_s = np.zeros(REMEMBERED)  # a ring of the latest
@@ -87,6 +89,7 @@ class Scorer:
         self.trained += int(np.count_nonzero(flags & TRAINED))
         self.abstained += int(np.count_nonzero(flags & ABSTAIN))
         self.rejected += int(np.count_nonzero(flags & REJECTED))
+        self.alarms += int(np.count_nonzero(flags & ALARM))
         label = self._label[place]
         counts = (flags & (ABSTAIN | REJECTED) == 0) & (label != NO_LABEL)
         self._score((predicted == label)[counts])

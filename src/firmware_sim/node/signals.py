@@ -16,11 +16,8 @@ from edgesvm.data import Rows, Stream
 
 Arrays = tuple[NDArray[np.float32], NDArray[np.int32]]
 
-# A block of waveforms (256 windows x 256 points x 4 B) fits in a second-level cache.
-_BLOCK = 256
 
-
-class _Stretches:
+class Stretches:
     """Stretches of geometric length, alternating between state 0 and one of the others, 0 first.
 
     ``weights`` are the probabilities of states 1, 2, ..., which go back to 0 by repair or rest.
@@ -59,7 +56,7 @@ class _Stretches:
 
 
 class Signal(Stream):
-    """Base of the three sensors: makes fixed blocks and returns as many rows as requested.
+    """Base of the sensors: makes fixed blocks and returns as many rows as requested.
 
     Parameters
     ----------
@@ -72,11 +69,13 @@ class Signal(Stream):
     feature_names: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
     _weights: tuple[float, ...] = (1.0,)
+    # A block of waveforms (256 windows x 256 points x 4 B) fits in a second-level cache.
+    _block = 256
 
     def __init__(self, seed: int = 0, *, mean_stretch: float = 50.0) -> None:
         self.n_features, self.n_classes = len(self.feature_names), len(self.class_names)
         self._rng = np.random.default_rng(seed)
-        self._stretches = _Stretches(self._weights, mean_stretch, self._rng)
+        self._stretches = Stretches(self._weights, mean_stretch, self._rng)
         self._made = 0
         self._rest: Arrays = (
             np.empty((0, len(self.feature_names)), np.float32),
@@ -88,11 +87,11 @@ class Signal(Stream):
         parts_X, parts_y = [self._rest[0]], [self._rest[1]]
         have = len(self._rest[1])
         while have < n:
-            X, y = self._make(_BLOCK)
-            self._made += _BLOCK
+            X, y = self._make(self._block)
+            self._made += self._block
             parts_X.append(X)
             parts_y.append(y)
-            have += _BLOCK
+            have += self._block
         X, y = np.concatenate(parts_X), np.concatenate(parts_y)
         # A copy, so that one remaining row does not keep a whole block in memory.
         self._rest = X[n:].copy(), y[n:].copy()

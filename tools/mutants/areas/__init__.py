@@ -12,6 +12,7 @@ from areas import (
     contract,
     core,
     data,
+    drift,
     enclosing,
     firmware_sim,
     fourier,
@@ -27,6 +28,7 @@ from areas import (
     runner,
     stream,
     twin,
+    watch,
 )
 
 AREAS: list[Area] = [
@@ -34,6 +36,7 @@ AREAS: list[Area] = [
     contract.AREA,
     stream.AREA,
     twin.AREA,
+    watch.AREA,
     batch.AREA,
     incremental.AREA,
     randomized.AREA,
@@ -46,6 +49,7 @@ AREAS: list[Area] = [
     multiclass.AREA,
     preprocessing.AREA,
     calibration.AREA,
+    drift.AREA,
     data.AREA,
     ingest.AREA,
     persist.AREA,

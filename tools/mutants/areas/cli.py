@@ -42,6 +42,36 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/cli/saved_model.py",
+            (
+                "    if model.n_features_in_ != n_inputs:\n",
+                "    if False:\n",
+                "a model of another width is gone on with",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/cli/window_options.py",
+            (
+                '            found.append((f"no {option}", f"{option} {value}"))\n',
+                "            continue\n",
+                "a saved model without windows is gone on with as one with them",
+            ),
+            ("    check(options)\n", "", "options of windows are ignored without --window"),
+        ),
+        *mutants_of(
+            "edgesvm/cli/raw_samples.py",
+            (
+                "self._samples = InOrder(chain.window, chain.gap)",
+                "self._samples = InOrder(chain.window, lambda: None)",
+                "windows of a recording span its gaps",
+            ),
+            (
+                "label_of(label)",
+                "label",
+                "--positive does not reach the votes of windows",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/cli/link_options.py",
             (
                 "                silent_after=options.silent_after,\n",
@@ -60,28 +90,23 @@ AREA = Area(
         *mutants_of(
             "edgesvm/cli/run.py",
             (
-                "    if learner.n_features_in_ != n_features:\n",
-                "    if False:\n",
-                "a model of another width is gone on with",
-            ),
-            (
                 '    if summary["broken_identities"]:\n',
                 "    if False:\n",
                 "counts that do not add up are no failure",
             ),
             (
-                "round(1e6 / options.rate)",
-                "round(1e3 / options.rate)",
+                "round(1e6 / options.set_rate)",
+                "round(1e3 / options.set_rate)",
                 "the rate asked of a node is in another unit",
             ),
             (
-                "                if options.save:\n                    learner.save(options.save)\n",
+                "                if options.save:\n                    model.save(options.save)\n",
                 "                pass\n",
                 "nothing is saved at the end",
             ),
             (
-                "at_most=None if options.samples is None else options.samples - runner.taken",
-                "at_most=None",
+                "runner.step(at_most=left)",
+                "runner.step()",
                 "more samples are learned than asked for",
             ),
         ),

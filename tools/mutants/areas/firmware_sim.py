@@ -20,6 +20,24 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "firmware_sim/node/raw_signals.py",
+            (
+                "        self._tail = ring[n:]\n",
+                "",
+                "a housing stops ringing at the end of a block",
+            ),
+            (
+                "self._next_strike += slip / self._strikes_per_turn",
+                "self._next_strike += slip * self._strikes_per_turn",
+                "strikes are as rare as they should be frequent",
+            ),
+            (
+                "return self.n_balls * (1 - self.cage)",
+                "return self.n_balls * (1 + self.cage)",
+                "the inner race turns with the shaft backwards",
+            ),
+        ),
+        *mutants_of(
             "firmware_sim/node/node.py",
             ("        self.boot_dropped += 1\n", "", "a heartbeat does not report dropped samples"),
             (

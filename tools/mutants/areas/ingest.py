@@ -145,6 +145,16 @@ AREA = Area(
         *mutants_of(
             "edgesvm/ingest/_lines.pyx",
             (
+                "                self._leave_out_a_number()\n        return event",
+                "                pass\n        return event",
+                "a refused line without a number leaves no gap",
+            ),
+            (
+                "        self._skipping = self._discarding = True\n        self._leave_out_a_number()\n",
+                "        self._skipping = self._discarding = True\n",
+                "lines without numbers follow those before a port was away",
+            ),
+            (
                 "if given != (xor_of(line, end) if digits == 2 else crc16(line, end)):",
                 "if False:",
                 "a line's checksum is not looked at",

@@ -9,14 +9,49 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/novelty/_novelty.pyx",
             (
-                "(self.learns_all or not (alarm and self.alarmed[0]))",
-                "True",
+                "if self.learns_all or not (alarm or self.alarmed[0]):",
+                "if self.learns_all or alarm or not self.alarmed[0]:",
                 "a fault that lasts moves the threshold",
             ),
             (
-                "        if self.learns_all or not alarm:",
-                "        if True:",
+                "            self.follow(self.tail.held)\n",
+                "",
+                "a false alarm does not move the threshold",
+            ),
+            (
+                "    return copysign(fmin(CLIP + log_(fmin(fabs(far), 1e300) / CLIP), REACH), far)",
+                "    return copysign(CLIP, far)",
+                "what is far away is all the same",
+            ),
+            (
+                "if not resting and (self.learns_all or not alarm):",
+                "if not resting:",
                 "what alarms is learned",
+            ),
+            (
+                "if not resting and (self.learns_all or not alarm):",
+                "if self.learns_all or not alarm:",
+                "until N does not end",
+            ),
+            (
+                "if self.n_kept() >= SETTLED and not self.is_frozen():",
+                "if self.n_kept() >= SETTLED:",
+                "the threshold of a frozen learner moves",
+            ),
+            (
+                "CALM if alarm else max(self.alarmed[0] - 1, 0)",
+                "1 if alarm else 0",
+                "a fault of which half looks normal is learned",
+            ),
+            (
+                "consistent = kept == min(n, self.until) and",
+                "consistent =",
+                "a frozen snapshot that learned more",
+            ),
+            (
+                "            out[j] = fmax(out[j], 0.0)\n",
+                "",
+                "negative shares",
             ),
             (
                 "            elif far != 0.0:\n                far = copysign(CLIP, far)",
@@ -40,11 +75,25 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/learners/novelty/alarm_rate.py",
+            ("alarms / seconds / samples", "alarms / seconds", "alarms a second, not a sample"),
+            ("    if rate is None:", "    if False:", "a rate that is not there"),
+        ),
+        *mutants_of(
+            "edgesvm/core/codes.pxd",
+            ("rint(z * CODES_PER_UNIT)", "(z * CODES_PER_UNIT)", "codes are cut, not rounded"),
+        ),
+        *mutants_of(
             "edgesvm/learners/novelty/_gaussian_novelty.pyx",
             (
                 "square = (self.n_fitted() + 1) * dot(y, y, D)",
                 "square = self.n_fitted() * dot(y, y, D)",
                 "the identity does not count as a sample",
+            ),
+            (
+                "            out[j] /= dot(y, y, D)",
+                "            pass",
+                "shares do not look at how well the others tell a feature",
             ),
         ),
         *mutants_of(
@@ -55,13 +104,28 @@ AREA = Area(
                 "merges do not weigh counts",
             ),
             (
-                "        self.leave(p)\n        factor_remove",
-                "        factor_remove",
+                "        self.leave(p)\n        if self.compact:",
+                "        if self.compact:",
                 "partners of a centre that has gone",
             ),
             (
-                "factor_complement(&self.factor, 1.0 + self.noise)",
-                "factor_complement(&self.factor, 1.0 + 2.0 * self.noise)",
+                "weight = self.counts[i] * exp_(",
+                "weight = exp_(",
+                "expected features do not weigh counts",
+            ),
+            (
+                "exp_(-self.gamma * (square[i] - least))",
+                "exp_(-self.gamma * square[i])",
+                "scores and shares far out are off",
+            ),
+            (
+                "<int16_t> rint(c)",
+                "<int16_t> c",
+                "means of codes are cut, not rounded",
+            ),
+            (
+                "self.append_row(1.0 + self.noise - ",
+                "self.append_row(1.0 + 2.0 * self.noise - ",
                 "twice the noise",
             ),
             (

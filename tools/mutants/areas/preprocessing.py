@@ -4,7 +4,12 @@ from mutant import Area, mutants_of
 
 AREA = Area(
     "preprocessing",
-    ("tests/preprocessing", "tests/conformance/test_twin.py"),
+    (
+        "tests/preprocessing",
+        "tests/conformance/test_twin.py",
+        "tests/conformance/test_raw.py",
+        "tests/conformance/test_snapshots.py",
+    ),
     (
         *mutants_of(
             "edgesvm/core/moments.pxd",
@@ -94,6 +99,16 @@ AREA = Area(
                 "the second sample crosses what is no mean yet",
             ),
             (
+                "not 0 <= of.n_run <= of.n_pushed < 1 << 62",
+                "not 0 <= of.n_run <= of.n_pushed",
+                "a count that overflows is read from a snapshot",
+            ),
+            (
+                "            self.counts.n_run = 0\n",
+                "",
+                "windows span a gap",
+            ),
+            (
                 "delay[0] = delay[1] = -self.sections[2 * b].b * self.sample[s]",
                 "delay[0] = delay[1] = 0.0",
                 "the filters start from zero",
@@ -127,8 +142,8 @@ AREA = Area(
                 "a complete window is voted on",
             ),
             (
-                "winner = slot if self.last else self.winner(at)",
-                "winner = self.winner(at)",
+                "self.winner = slot if self.last else self.most_votes(at)",
+                "self.winner = self.most_votes(at)",
                 "the last label does not decide alone",
             ),
         ),

@@ -4,7 +4,12 @@ from mutant import Area, mutants_of
 
 AREA = Area(
     "runner",
-    ("tests/test_runner.py", "tests/test_evaluation.py", "tests/test_main_job.py"),
+    (
+        "tests/test_runner.py",
+        "tests/test_evaluation.py",
+        "tests/test_main_job.py",
+        "tests/test_window_runner.py",
+    ),
     (
         *mutants_of(
             "edgesvm/runner.py",
@@ -35,6 +40,36 @@ AREA = Area(
                 "only_label = refused.status == Status.UNKNOWN_LABEL",
                 "only_label = False",
                 "an unknown label is counted as a bad value",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/window_runner.py",
+            (
+                "label if weight > 0 else None",
+                "label",
+                "a label of weight 0 votes",
+            ),
+            ("            self.labels_refused += 1\n", "", "labels left out are not counted"),
+            (
+                "        chain.gap()  #",
+                "        pass  #",
+                "a window that was saved half full goes on",
+            ),
+            (
+                "            self._samples.begin_again()\n",
+                "            pass\n",
+                "windows go on over a restart of the node",
+            ),
+            ("        self._run_from = self.pushed\n", "", "windows begun are counted twice"),
+        ),
+        *mutants_of(
+            "edgesvm/preprocessing/in_order.py",
+            ('        if place == "late":\n', "        if False:\n", "late samples are taken in"),
+            ('        if place == "gap":\n', "        if False:\n", "windows span gaps"),
+            (
+                "        self._continuity.broken()\n        self._gap()\n",
+                "        pass\n",
+                "windows span a refused sample",
             ),
         ),
         *mutants_of(

@@ -130,7 +130,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learner.py",
+            "edgesvm/persist/saved.py",
             (
                 "return cls(**{**cls._absent, **given})",
                 "return cls(**given)",

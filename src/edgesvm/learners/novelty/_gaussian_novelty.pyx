@@ -1,9 +1,9 @@
-"""GaussianNovelty, compiled: the squared Mahalanobis distance of a sample in deviations.
+"""GaussianNovelty, compiled: the Mahalanobis distance of a sample in deviations.
 
 With every sample kept, z in deviations, A += z z', from A = I on: one more sample of features that
 do not go together, so A has an inverse from the first on. The score is
 
-    log(0.001 + n z' A^-1 z / D),  n the rows in A;  diagonal:  log(0.001 + z' z / D)
+    sqrt(n z' A^-1 z / D),  n the rows in A;  diagonal:  sqrt(z' z / D)
 
 L, A = L L', is kept instead of A (core/packed_factor): it only grows, so nothing cancels.
 
@@ -11,17 +11,15 @@ Bytes: none with a diagonal; else 4 D (D + 1) and 8 (3 D + 2) of scratch.
 """
 
 cimport cython
+from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
 from edgesvm.core.linalg cimport any_dot, dot, entry
-from edgesvm.core.logistic cimport log_
-from edgesvm.core.packed_factor cimport PackedFactor, factor_add_outer, factor_forward, packed
+from edgesvm.core.packed_factor cimport (
+    PackedFactor, factor_add_outer, factor_backward, factor_forward, packed)
 from edgesvm.learners.novelty._novelty cimport NoveltyCore
 
 from edgesvm.errors import CorruptModelError
-
-cdef double LEAST_SQUARE
-from edgesvm.learners.novelty.constants import LEAST_SQUARE
 
 
 @cython.final
@@ -56,7 +54,7 @@ cdef class GaussianNoveltyCore(NoveltyCore):
         else:
             self.forward()
             square = (self.n_fitted() + 1) * dot(y, y, D)
-        return log_(LEAST_SQUARE + square / D)
+        return sqrt(square / D)
 
     cdef void forward(self) noexcept nogil:
         """solution[1:] = L^-1 scaled"""
@@ -74,6 +72,25 @@ cdef class GaussianNoveltyCore(NoveltyCore):
                 self.factor.pool[packed(j) + j] = 1.0
         self.forward()
         factor_add_outer(&self.factor, 1.0)
+
+    cdef void drops(self, double *out) noexcept nogil:
+        """out[j] = (A^-1 z)_j^2 / (A^-1)_jj, which z' A^-1 z loses where z_j is as the others say:
+        reconstruction-based contributions (Alcala & Qin 2009)"""
+        cdef int64_t D = self.n_features, i, j
+        cdef double *y = self.factor.solution + 1
+        if self.order == 0 or self.n_fitted() == 0:
+            for j in range(D):
+                out[j] = entry(self.is_float32, self.scaled, j) ** 2
+            return
+        self.forward()
+        factor_backward(&self.factor, y)
+        for j in range(D):
+            out[j] = y[j] * y[j]
+        for j in range(D):      # (A^-1)_jj = |L^-1 e_j|^2
+            for i in range(D):
+                self.factor.border[1 + i] = i == j
+            factor_forward(&self.factor)
+            out[j] /= dot(y, y, D)
 
     def check(self):
         super().check()

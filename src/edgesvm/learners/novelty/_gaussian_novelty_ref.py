@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.learners.novelty._novelty_ref import NoveltyCoreRef
-from edgesvm.learners.novelty.constants import LEAST_SQUARE
 
 
 class GaussianNoveltyCoreRef(NoveltyCoreRef):
@@ -20,7 +19,14 @@ class GaussianNoveltyCoreRef(NoveltyCoreRef):
         else:
             y = np.linalg.solve(self.L, z)
             square = (self.n_fitted + 1) * (y @ y)
-        return float(np.log(LEAST_SQUARE + square / len(z)))
+        return float(np.sqrt(square / len(z)))
+
+    def drops(self, z):
+        z = z.astype(float)
+        if "factor" not in self.views or self.n_fitted == 0:
+            return z * z
+        inverse = np.linalg.inv(self.L @ self.L.T)
+        return (inverse @ z) ** 2 / np.diagonal(inverse)
 
     @property
     def L(self):

@@ -14,22 +14,26 @@ A sample is a new centre of count 1. Where there is no room, the two of least
 
 are replaced by their mean, the new one among them. Each centre knows its least cost and with whom.
 
-L L' = K + v I is kept by core/packed_factor: a centre that goes is rotated out, one that comes is
-appended, and neither loses anything to rounding that later ones would inherit.
+L L' = K + v I is kept packed (core/packed_factor): a centre that goes is rotated out, one that
+comes is appended, and neither loses anything to rounding that later ones would inherit.
 
-Bytes: M (D s + 24) + 4 M (M + 1), and 8 (4 M + 2) + D s of scratch.
+Compact, centres and samples are codes of 16 bits (core/codes) and L is float32: the more centres
+for the same bytes tell more than their last digits.
+
+Bytes: M (D s + 24) + 4 M (M + 1), and 8 (4 M + 2) + D s of scratch; compact, M (2 D + 24) + 2 M
+(M + 1), and 16 M + 8 ceil(M + 1/2) + 4 D.
 """
 
 cimport cython
-from libc.math cimport fmax
-from libc.stdint cimport int64_t
+from libc.math cimport INFINITY, fmax, fmin, rint, sqrt
+from libc.stdint cimport int16_t, int64_t
 from libc.string cimport memcpy, memmove, memset
 
+from edgesvm.core.codes cimport CODES_PER_UNIT, code_distances, code_of
 from edgesvm.core.kernels cimport exp_
-from edgesvm.core.linalg cimport dot, entry, put
+from edgesvm.core.linalg cimport any_dot, entry, put
 from edgesvm.core.logistic cimport log_
-from edgesvm.core.packed_factor cimport (
-    PackedFactor, factor_append, factor_complement, factor_forward, factor_remove, packed)
+from edgesvm.core.packed_factor cimport packed, triangle_forward, triangle_remove
 from edgesvm.core.rows cimport square_distances
 from edgesvm.learners.novelty._novelty cimport NoveltyCore
 
@@ -37,14 +41,15 @@ import numpy as np
 
 from edgesvm.errors import CorruptModelError
 
-cdef double TINY
-from edgesvm.learners.novelty.constants import CLIP, TINY
+cdef double FARTHEST, TINY
+from edgesvm.learners.novelty.constants import CLIP, FARTHEST, TINY
 
 
 @cython.final
 cdef class KernelNoveltyCore(NoveltyCore):
-    """Parameters besides the base's: gamma, noise (v), both floats > 0."""
+    """Parameters besides the base's: gamma, noise (v), both floats > 0; compact, a bool."""
     cdef double gamma, noise
+    cdef bint compact
     cdef int64_t room       # M
     cdef int64_t width      # bytes of a centre
     cdef char *centres      # (M, n_features)
@@ -52,63 +57,134 @@ cdef class KernelNoveltyCore(NoveltyCore):
     cdef double *cost       # (M,): least of a merge with another centre
     cdef int64_t *partner   # (M,): that centre
     cdef double *square     # (M,): TMP, squared distances
+    cdef double *rest       # (M,): TMP, others
+    cdef char *coded        # (n_features,): TMP, the sample as centres are stored
     cdef char *merged       # (n_features,): TMP, a mean of two
-    cdef PackedFactor factor
-    cdef int64_t *n_held    # order of the factor
-    cdef double lift        # of the factor: none
+    cdef void *L            # packed, float32 or float64
+    cdef void *border       # (M,): TMP, right-hand side, of that type; a new row of L
+    cdef void *solution     # (M,): TMP, of that type
+    cdef int64_t *n_held    # order of L
 
-    def __init__(self, *common, gamma, noise, **params):
+    def __init__(self, *common, gamma, noise, compact, **params):
         super().__init__(*common, **params)
-        cdef PackedFactor *f = &self.factor
         cdef int64_t M = len(self.views["counts"])
-        self.gamma, self.noise, self.room, self.lift = gamma, noise, M, 0.0
-        self.width = self.n_features * (4 if self.is_float32 else 8)
+        self.gamma, self.noise, self.compact, self.room = gamma, noise, compact, M
+        self.width = self.views["centres"].itemsize * self.n_features
         self.centres = self.array("centres")
         self.counts = <double *> self.array("counts")
         self.cost = <double *> self.array("cost")
         self.partner = <int64_t *> self.array("partner")
         self.n_held = <int64_t *> self.array("n_held")
         self.merged = self.array("merged")
-        f.pool = <double *> self.array("factor")
-        f.length, f.width = packed(M), packed(M) + 1    # no room for rows of K
-        f.order, f.lift = self.n_held, &self.lift
+        self.coded = self.array("coded") if compact else self.scaled
+        self.L = self.array("factor")
         self.square = self.scratch
-        f.ones = self.square + M
-        f.border = f.ones + M
-        f.solution = f.border + M + 1
+        self.rest = self.square + M
+        self.border = self.rest + M
+        self.solution = <char *> self.border + M * (4 if compact else 8)
 
     # -- scores ------------------------------------------------------------------------------------
 
+    cdef char *sample(self) noexcept nogil:
+        """The sample as centres are stored."""
+        cdef int64_t j
+        if self.compact:
+            for j in range(self.n_features):
+                (<int16_t *> self.coded)[j] = code_of(entry(self.is_float32, self.scaled, j))
+        return self.coded
+
+    cdef double at(self, const char *x, int64_t j) noexcept nogil:
+        """Feature j of a row as it is stored."""
+        return (<const int16_t *> x)[j] if self.compact else entry(self.is_float32, x, j)
+
+    cdef double unit(self) noexcept nogil:
+        """What a stored 1 is, in deviations."""
+        return 1.0 / CODES_PER_UNIT if self.compact else 1.0
+
     cdef void measure(self, const void *x) noexcept nogil:
         """square[i] = |x - c_i|^2, for all centres"""
-        if self.is_float32:
+        if self.compact:
+            code_distances(<const int16_t *> x, <const int16_t *> self.centres, self.n_features,
+                           self.n_held[0], self.square)
+        elif self.is_float32:
             square_distances(<const float *> x, <const float *> self.centres, self.n_features,
                              self.n_held[0], self.square)
         else:
             square_distances(<const double *> x, <const double *> self.centres, self.n_features,
                              self.n_held[0], self.square)
 
-    cdef void fill_border(self) noexcept nogil:
-        """border[1:] = k, of the distances measured"""
-        cdef int64_t i
-        for i in range(self.n_held[0]):
-            self.factor.border[1 + i] = exp_(-self.gamma * self.square[i])
+    cdef double explained(self, const double *square, double least) noexcept nogil:
+        """e of a sample at these squared distances, less `least`; solution = L^-1 k"""
+        cdef int64_t i, m = self.n_held[0]
+        for i in range(m):
+            put(self.compact, self.border, i, exp_(-self.gamma * (square[i] - least)))
+        if self.compact:
+            triangle_forward(<const float *> self.L, <const float *> self.border,
+                             <float *> self.solution, m)
+        else:
+            triangle_forward(<const double *> self.L, <const double *> self.border,
+                             <double *> self.solution, m)
+        return any_dot(self.compact, self.solution, self.solution, m)
 
     cdef double score(self) noexcept nogil:
-        cdef const double *y = self.factor.solution + 1
         if self.n_held[0] == 0:
             return 0.0
-        self.measure(self.scaled)
-        self.fill_border()
-        factor_forward(&self.factor)
-        return -log_(fmax(dot(y, y, self.n_held[0]), TINY))
+        self.measure(self.sample())
+        if self.compact:
+            return fmin(self.far_score(self.square), FARTHEST)
+        return -log_(fmax(self.explained(self.square, 0.0), TINY))
+
+    # -- shares of the features --------------------------------------------------------------------
+
+    cdef void drops(self, double *out) noexcept nogil:
+        """out[j] = score(x) - score(x with x_j as expected), (n_features,)"""
+        cdef int64_t j, i
+        cdef double before, far, expected
+        memset(out, 0, self.n_features * sizeof(double))
+        if self.n_held[0] == 0:
+            return
+        self.measure(self.sample())
+        before = self.far_score(self.square)
+        for j in range(self.n_features):
+            expected = self.expected(j)
+            for i in range(self.n_held[0]):
+                far = self.unit() * (expected - self.at(self.centre(i), j))
+                self.rest[i] = self.without(i, j) + far * far
+            out[j] = before - self.far_score(self.rest)
+
+    cdef double without(self, int64_t i, int64_t j) noexcept nogil:
+        """square[i] but for feature j"""
+        cdef double far = self.unit() * (self.at(self.coded, j) - self.at(self.centre(i), j))
+        return fmax(self.square[i] - far * far, 0.0)
+
+    cdef double expected(self, int64_t j) noexcept nogil:
+        """Feature j of the centres, each by its count and how near the other features are, as
+        stored."""
+        cdef int64_t i
+        cdef double least = INFINITY, weight, total = 0.0, value = 0.0
+        for i in range(self.n_held[0]):
+            least = fmin(least, self.without(i, j))
+        for i in range(self.n_held[0]):
+            weight = self.counts[i] * exp_(-self.gamma * (self.without(i, j) - least))
+            total += weight
+            value += weight * self.at(self.centre(i), j)
+        return value / total
+
+    cdef double far_score(self, const double *square) noexcept nogil:
+        """The score at these squared distances, without its end at TINY."""
+        cdef int64_t i
+        cdef double least = INFINITY
+        for i in range(self.n_held[0]):
+            least = fmin(least, square[i])
+        return 2.0 * self.gamma * least - log_(self.explained(square, least))
 
     # -- learning ----------------------------------------------------------------------------------
 
     cdef void learn_scaled(self) noexcept nogil:
         cdef int64_t i, j
         cdef double count
-        self.measure(self.scaled)
+        cdef const char *x = self.sample()
+        self.measure(x)
         i = self.nearest(1.0, -1)
         if i >= 0 and self.merge_cost(1.0, i) == 0.0:
             self.counts[i] += 1.0   # the same sample again
@@ -116,11 +192,11 @@ cdef class KernelNoveltyCore(NoveltyCore):
             self.look_again(i)
             self.find_lost()
         elif self.n_held[0] < self.room:
-            self.append(self.scaled, 1.0)
+            self.append(x, 1.0)
         else:
             j = self.cheapest()
             if self.merge_cost(1.0, i) <= self.cost[j]:
-                count = self.mean_of(self.scaled, 1.0, i)
+                count = self.mean_of(x, 1.0, i)
                 self.remove(i)
                 self.append(self.merged, count)
             else:
@@ -129,7 +205,7 @@ cdef class KernelNoveltyCore(NoveltyCore):
                 self.remove(max(i, j))
                 self.remove(min(i, j))
                 self.append(self.merged, count)
-                self.append(self.scaled, 1.0)
+                self.append(x, 1.0)
 
     cdef char *centre(self, int64_t i) noexcept nogil:
         return self.centres + i * self.width
@@ -155,23 +231,24 @@ cdef class KernelNoveltyCore(NoveltyCore):
                 best = i
         return best
 
-    cdef double mean_of(self, const void *x, double count, int64_t i) noexcept nogil:
+    cdef double mean_of(self, const char *x, double count, int64_t i) noexcept nogil:
         """Write the mean of centre i and x, which counts `count`, into `merged`; their count."""
         cdef double total = count + self.counts[i], share = count / total, c
         cdef const char *centre = self.centre(i)
         cdef int64_t j
         for j in range(self.n_features):
-            c = entry(self.is_float32, centre, j)
-            c += share * (entry(self.is_float32, x, j) - c)
-            put(self.is_float32, self.merged, j, c)
+            c = self.at(centre, j)
+            c += share * (self.at(x, j) - c)
+            if self.compact:
+                (<int16_t *> self.merged)[j] = <int16_t> rint(c)
+            else:
+                put(self.is_float32, self.merged, j, c)
         return total
 
-    cdef void append(self, const void *x, double count) noexcept nogil:
+    cdef void append(self, const char *x, double count) noexcept nogil:
         cdef int64_t m = self.n_held[0], i
         self.measure(x)
-        self.fill_border()
-        factor_append(
-            &self.factor, factor_complement(&self.factor, 1.0 + self.noise), self.square, 0)
+        self.append_row(1.0 + self.noise - self.explained(self.square, 0.0))
         memcpy(self.centre(m), x, self.width)
         self.counts[m] = count
         for i in range(m):
@@ -180,11 +257,26 @@ cdef class KernelNoveltyCore(NoveltyCore):
         self.find_partner(m)
         self.find_lost()
 
+    cdef void append_row(self, double complement) noexcept nogil:
+        """The row of L of the sample last `explained`. The complement is `noise` at least, far
+        above the rounding of a sum of float32."""
+        cdef int64_t m = self.n_held[0], size = 4 if self.compact else 8
+        cdef char *row = <char *> self.L + packed(m) * size
+        memcpy(row, self.solution, m * size)
+        put(self.compact, row, m, sqrt(complement))
+        self.n_held[0] = m + 1
+
     cdef void remove(self, int64_t p) noexcept nogil:
         """Remove centre p and close the gap. Who had it as a partner has none."""
         cdef int64_t i, n = self.n_held[0] - 1
         self.leave(p)
-        factor_remove(&self.factor, p)
+        if self.compact:
+            triangle_remove(<float *> self.L, <float *> NULL, <float *> self.border,
+                            <float *> self.solution, n + 1, p)
+        else:
+            triangle_remove(<double *> self.L, <double *> NULL, <double *> self.border,
+                            <double *> self.solution, n + 1, p)
+        self.n_held[0] = n
         memmove(self.centre(p), self.centre(p + 1), (n - p) * self.width)
         for i in range(p, n):
             self.counts[i], self.cost[i] = self.counts[i + 1], self.cost[i + 1]
@@ -221,6 +313,8 @@ cdef class KernelNoveltyCore(NoveltyCore):
     cdef void wipe(self) noexcept nogil:
         NoveltyCore.wipe(self)
         memset(self.merged, 0, self.width)
+        if self.compact:
+            memset(self.coded, 0, self.width)
 
     def check(self):
         super().check()
@@ -234,7 +328,10 @@ cdef class KernelNoveltyCore(NoveltyCore):
             raise CorruptModelError("the snapshot has a centre without a partner")
         if (m == 1 and partner[0] != -1) or (self.views["cost"][:m] < 0).any():
             raise CorruptModelError("the snapshot has a centre of negative cost")
-        if (abs(self.views["centres"]) > CLIP).any() or self.views["merged"].view("u1").any():
+        if not (abs(self.views["centres"] * self.unit()) <= CLIP).all():
             raise CorruptModelError("the snapshot has a centre that no scaled samples have")
+        for name in ("merged", "coded"):
+            if name in self.views and self.views[name].view("u1").any():
+                raise CorruptModelError(f"the snapshot's {name} array is not zero between samples")
         if any(self.views["factor"][packed(i) + i] <= 0 for i in range(m)):
             raise CorruptModelError("the snapshot's factor is not that of a kernel")

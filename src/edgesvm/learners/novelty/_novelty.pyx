@@ -1,8 +1,9 @@
 """What all novelty learners do, compiled: scale, score, hold the score against a threshold, learn.
 
 **Scales.** Mean and spread of each feature follow Welford's recurrence over the samples learned.
-Scaled is min(max((x - mean) / deviation, -8), 8); a feature that never varied, and now does, is 8
-away.
+Scaled is z = (x - mean) / deviation, cut at -8 and 8 to be learned. To be scored it goes on slowly,
+as 8 + log(z / 8), to 24: one wild feature does not outweigh all others, and what is stranger still
+scores more. A feature that never varied, and now does, is 8 away.
 
 **The threshold** is a quantile that is rarely reached, so it is found in three steps. `mean` and
 `variance` of the scores weigh sample t by t. The level that a tenth is above, and the threshold:
@@ -15,13 +16,18 @@ both by what was in fact above, with steps that end (Robbins & Monro 1951):
 
     d += 2 (above - 0.1) / (density (n + 20)),    c += 2 (alarm / rate - 1) / (n + 1 / rate)
 
-**What alarms is not learned**, and an alarm that follows an alarm does not move the threshold: a
-fault that lasts counts once.
+with c at least -log(0.1 / rate): the threshold is no lower than the level.
 
-Bytes: 16 D + D s + 88, s the dtype's size, and the scratch of a subclass.
+**What alarms is not learned**, nor is anything until CALM samples in a row raise no alarm. The
+threshold stands still too, and the first alarm moves it when the last is over: a fault that lasts
+counts once, even where half its samples look normal. After `until` samples learned, all stands
+still for good.
+
+Bytes: 16 D + D s + 96, s the dtype's size, and the scratch of a subclass.
 """
 
-from libc.math cimport copysign, fmax, fmin, isfinite, sqrt
+cimport numpy as cnp
+from libc.math cimport copysign, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -31,21 +37,40 @@ from edgesvm.core.logistic cimport log_
 from edgesvm.core.moments cimport welford
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
+import numpy as np
+
+from edgesvm.contract.inputs import as_out
 from edgesvm.errors import CorruptModelError
 
-cdef int64_t SETTLED
-cdef double CLIP, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
+cnp.import_array()
+
+cdef int64_t CALM, SETTLED
+cdef double CLIP, REACH, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS
+cdef double LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
 from edgesvm.learners.novelty.constants import (
     ABOVE,
     ALARMS_AFTER,
+    CALM,
     CLIP,
     DENSITY,
     EXCESS_AFTER,
     FIRST_EXCESS,
     LEVEL_AFTER,
+    REACH,
     SETTLED,
     Z_ABOVE,
 )
+
+
+cdef double bent(double far) noexcept nogil:
+    """far up to CLIP, from there on CLIP + log(far / CLIP), at most REACH"""
+    if fabs(far) <= CLIP:
+        return far
+    return copysign(fmin(CLIP + log_(fmin(fabs(far), 1e300) / CLIP), REACH), far)
+
+
+cdef double cut(double far) noexcept nogil:
+    return fmin(fmax(far, -CLIP), CLIP)
 
 
 cdef class NoveltyCore(LearnerCore):
@@ -56,12 +81,14 @@ cdef class NoveltyCore(LearnerCore):
     rate : float, of false alarms
     warm_up : int, samples that are learned whatever they score
     learns_all : bool
+    until : int, samples after which nothing is learned; 0: there is no such number
     """
 
-    def __init__(self, *common, rate, warm_up, learns_all):
+    def __init__(self, *common, rate, warm_up, learns_all, until):
         super().__init__(*common)
         self.one_class = True
-        self.rate, self.warm_up, self.learns_all = rate, warm_up, learns_all
+        self.rate, self.warm_up = rate, warm_up
+        self.learns_all, self.until = learns_all, until
         self.log_ratio = log_(ABOVE / rate)
         self.mean = <double *> self.array("mean")
         self.spread = <double *> self.array("spread")
@@ -79,6 +106,9 @@ cdef class NoveltyCore(LearnerCore):
     cdef void learn_scaled(self) noexcept nogil:
         pass
 
+    cdef void drops(self, double *out) noexcept nogil:
+        pass
+
     cdef int64_t n_kept(self) noexcept nogil:
         """Samples that the scales have learned."""
         return self.common.n_updates
@@ -87,25 +117,28 @@ cdef class NoveltyCore(LearnerCore):
         """Those of them that the model has learned: all but the first, whose scales say little."""
         return max(self.n_kept() - SETTLED, 0)
 
+    cdef bint is_frozen(self) noexcept nogil:
+        return 0 < self.until <= self.n_kept()
+
     # -- learning ----------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double score
-        cdef bint alarm
+        cdef bint alarm, resting = self.is_frozen() or (self.alarmed[0] and not self.learns_all)
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
-        self.scale(x, self.n_kept())
+        self.scale(x, self.n_kept(), True)
         score = self.score()
         alarm = self.n_kept() >= self.warm_up and score > self.threshold_now()
-        if self.n_kept() >= SETTLED and (self.learns_all or not (alarm and self.alarmed[0])):
-            self.follow(score)
-        self.alarmed[0] = alarm
+        if self.n_kept() >= SETTLED and not self.is_frozen():
+            self.follow_unless_held(score, alarm)
+        self.alarmed[0] = CALM if alarm else max(self.alarmed[0] - 1, 0)
         self.n_alarms[0] += alarm
-        if self.learns_all or not alarm:
+        if not resting and (self.learns_all or not alarm):
             self.keep(x)
             if self.n_kept() >= SETTLED:
-                self.scale(x, self.n_kept() + 1)
+                self.scale(x, self.n_kept() + 1, False)
                 self.learn_scaled()
             status = CHANGED
         self.wipe()
@@ -131,15 +164,15 @@ cdef class NoveltyCore(LearnerCore):
             welford(entry(self.is_float32, x, j), share, self.mean[j], self.spread[j],
                     self.mean + j, self.spread + j)
 
-    cdef void scale(self, const void *x, int64_t n) noexcept nogil:
-        """scaled = min(max((x - mean) / deviation, -CLIP), CLIP), by the n samples kept"""
+    cdef void scale(self, const void *x, int64_t n, bint bends) noexcept nogil:
+        """scaled = (x - mean) / deviation, by the n samples kept: bent beyond CLIP, or cut there"""
         cdef int64_t j
         cdef double far, variance, share = 1.0 / n if n else 0.0
         for j in range(self.n_features):
             far = entry(self.is_float32, x, j) - self.mean[j]
             variance = self.spread[j] * share
             if variance > 0.0:
-                far = fmin(fmax(far / sqrt(variance), -CLIP), CLIP)
+                far = bent(far / sqrt(variance)) if bends else cut(far / sqrt(variance))
             elif far != 0.0:
                 far = copysign(CLIP, far)
             put(self.is_float32, self.scaled, j, far)
@@ -158,6 +191,17 @@ cdef class NoveltyCore(LearnerCore):
         cdef double scale = sqrt(self.tail.variance) * (FIRST_EXCESS + self.tail.excess)
         return self.level_now() + scale * (self.log_ratio + self.tail.shift)
 
+    cdef void follow_unless_held(self, double score, bint alarm) noexcept nogil:
+        """Learn one more score; of alarms the first, when they are over, so that a fault does not
+        lift the threshold above itself."""
+        if self.learns_all or not (alarm or self.alarmed[0]):
+            self.follow(score)
+        elif alarm and not self.alarmed[0]:
+            self.tail.held = score
+        elif not alarm and self.alarmed[0] == 1:
+            self.follow(self.tail.held)
+            self.tail.held = 0.0
+
     cdef void follow(self, double score) noexcept nogil:
         """Learn one more score."""
         cdef Tail *t = self.tail
@@ -166,6 +210,7 @@ cdef class NoveltyCore(LearnerCore):
         cdef bint above = score > level, alarm = score > self.threshold_now()
         if deviation > 0.0:
             t.shift += 2.0 * (alarm / self.rate - 1.0) / (n + ALARMS_AFTER / self.rate)
+            t.shift = fmax(t.shift, -self.log_ratio)
             t.level += 2.0 * (above - ABOVE) / (DENSITY * (n + LEVEL_AFTER))
             if above:
                 t.n_above += 1.0
@@ -190,10 +235,40 @@ cdef class NoveltyCore(LearnerCore):
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
             return NOT_FINITE
-        self.scale(x, self.n_kept())
+        self.scale(x, self.n_kept(), True)
         value[0] = self.threshold_now() - self.score()
         self.wipe()
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
+
+    def shares_one(self, x, out=None):
+        """Which features make a sample strange, ndarray of shape (n_features,); `out` if given."""
+        cdef cnp.ndarray row = self.row_to_decide(x)
+        if self.successor is not None:
+            return self.successor.shares_one(x, out)
+        self.check_fitted()
+        if out is None:
+            out = np.empty(self.n_features)
+        elif not self.is_out(out, 1, self.n_features):
+            as_out(out, (self.n_features,))
+        self.refuse(self.shares(
+            cnp.PyArray_DATA(row), <double *> cnp.PyArray_DATA(<cnp.ndarray> out)))
+        return out
+
+    cdef Status shares(self, const void *x, double *out) noexcept nogil:
+        """out = drops / sum(drops), where one is positive"""
+        cdef int64_t j
+        cdef double total = 0.0
+        if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
+            return NOT_FINITE
+        self.scale(x, self.n_kept(), True)
+        self.drops(out)
+        self.wipe()
+        for j in range(self.n_features):
+            out[j] = fmax(out[j], 0.0)
+            total += out[j]
+        for j in range(self.n_features):
+            out[j] = out[j] / total if total > 0.0 else 1.0 / self.n_features
+        return UNCHANGED
 
     def check(self):
         super().check()
@@ -201,12 +276,18 @@ cdef class NoveltyCore(LearnerCore):
         alarms, scored = int(self.views["n_alarms"]), int(self.views["n_scored"])
         if self.views["n_per_class"][0] or not 0 <= scored <= n or not 0 <= alarms <= n:
             raise CorruptModelError("the snapshot's counts of scores are inconsistent")
-        if kept + (0 if self.learns_all else alarms) != n or self.views["alarmed"] not in (0, 1):
+        if self.until:
+            consistent = kept == min(n, self.until) and alarms <= n - kept
+        else:
+            consistent = kept == n if self.learns_all else kept + alarms <= n
+        if not (consistent and 0 <= self.alarmed[0] <= CALM):
             raise CorruptModelError("the snapshot's counts of alarms are inconsistent")
         if (self.views["spread"] < 0).any():
             raise CorruptModelError("the snapshot has a negative sum of squared deviations")
         if self.tail.variance < 0 or not 0 <= self.tail.n_above <= scored:
             raise CorruptModelError("the snapshot's tail of the scores is inconsistent")
+        if self.tail.held and not self.alarmed[0]:
+            raise CorruptModelError("the snapshot holds the score of an alarm that is over")
         if self.tail.excess < -FIRST_EXCESS or not isfinite(self.threshold_now()):
             raise CorruptModelError("the snapshot's threshold is not one of any scores")
         for name in ("scaled", "scratch"):

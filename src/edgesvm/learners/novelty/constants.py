@@ -1,10 +1,13 @@
 """Numbers that both cores of the novelty learners share."""
 
-CLIP = 8.0  # deviations: a feature that is farther out says no more
+REACH = 24.0  # deviations that a feature can count for
+CLIP = 8.0  # deviations: a feature that is farther out says little more
 SETTLED = 10  # samples that only the scales learn
+LEAST_UNTIL = 2 * SETTLED
+CALM = 10  # samples in a row without an alarm that end one
 TINY = 1e-300
-# Least squared distance per feature, so that the score of the mean itself is a number.
-LEAST_SQUARE = 1e-3
+FARTHEST = 1e100  # largest score: its square is a number
+CODES_PER_UNIT = 1365  # of centres in 16 bits, as in core/codes.pxd
 
 # The threshold. Scores are held against a normal distribution's tenth from above, a place that many
 # samples settle; what lies above it has an exponential tail.
@@ -14,4 +17,4 @@ DENSITY = 0.17549833193248682  # and its density there
 FIRST_EXCESS = 0.5  # mean excess above the level, in deviations, before any is seen
 LEVEL_AFTER, EXCESS_AFTER = 20.0, 4.0  # samples that the first guesses count for
 ALARMS_AFTER = 1.0  # alarms that the exponential tail counts for
-MOST_RATE = 0.05  # the tail begins at `ABOVE`
+LEAST_RATE, MOST_RATE = 1e-9, 0.05  # of alarms; the tail begins at `ABOVE`

@@ -27,11 +27,13 @@ class GaussianNovelty(NoveltyLearner):
         "diagonal" leaves out which features go together: 16 D + D s bytes instead of some 4 D^2.
     alarm_rate : float, default 1e-3
         Share of normal samples that may raise an alarm; 1e-9 to 0.05.
-    learn : {"normal", "all"}, default "normal"
-        "normal": what alarms is not learned, so a fault does not become normal by lasting. "all":
-        everything is learned.
+    learn : {"normal", "all", "until N"}, default "normal"
+        "normal": what alarms is not learned, nor is anything until ten samples in a row raise no
+        alarm, so a fault does not become normal by lasting. "all": everything is learned. "until
+        5000": the first 5000 samples are learned whatever they score, and nothing after them; the
+        threshold stands still too. N is from 20 to 2^30.
     warm_up : int, default 100
-        Samples at the start that are learned whatever they score.
+        Samples at the start that are learned whatever they score; with "until N" it is N.
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples.
 
@@ -40,18 +42,25 @@ class GaussianNovelty(NoveltyLearner):
     offset_ : float
     mean_, scale_ : ndarray of shape (n_features,), float64
     n_alarms_, n_seen_, n_updates_, n_features_in_
+    is_frozen_ : bool
 
     Notes
     -----
-    ``score_one`` is log(0.001 + d^2 / n_features), d the Mahalanobis distance of a sample whose
-    features are scaled by their running mean and deviation and clipped at 8: some 0 for normal
-    samples. The covariance is that of the scaled samples and one more with the identity.
+    ``score_one`` is d / sqrt(n_features), d the Mahalanobis distance of a sample whose features
+    are scaled by their running mean and deviation: some 1 for normal samples. What is z > 8
+    deviations away counts as 8 + log(z / 8), so that one wild feature does not outweigh all
+    others. The covariance is that of the scaled samples, cut at 8, and one more with the identity.
+
+    ``shares_one``: feature j counts by (A^-1 z)_j^2 / (A^-1)_jj, A the covariance and z the scaled
+    sample; d^2 is less by that where z_j is what the others lead one to expect. One feature that is
+    off has the largest share (reconstruction-based contributions: Alcala & Qin 2009). With a
+    diagonal that is z_j^2. Time: O(n_features^3), or O(n_features) with a diagonal.
 
     The threshold is a level that a tenth of the scores is above, and an exponential tail from
-    there, both corrected by how many scores were above; six numbers in all. An alarm that follows
-    an alarm does not move it, so a fault that lasts counts once.
+    there, both corrected by how many scores were above; seven numbers in all. Where nothing is
+    learned after an alarm it does not move, and then the alarms count once.
 
-    Bytes: see ``plan``; 16 + 16 + 24 + 48 + n_features (16 + s), s = 4 or 8, and with the full
+    Bytes: see ``plan``; 16 + 16 + 24 + 56 + n_features (16 + s), s = 4 or 8, and with the full
     covariance 4 n_features (n_features + 1) + 24 n_features + 16, and padding. Time: O(n_features)
     per sample, with the full covariance O(n_features^2).
 

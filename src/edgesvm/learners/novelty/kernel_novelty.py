@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from edgesvm.contract.params import positive, whole
+from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.novelty._kernel_novelty import KernelNoveltyCore
+from edgesvm.learners.novelty.constants import CODES_PER_UNIT
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 
 __all__ = ["KernelNovelty"]
 
 WIDTH = 3.0  # gamma, times 1 / n_features
+# Far above the rounding of the matrix.
+LEAST_NOISE, MOST_NOISE = {"compact": 1e-4, "exact": 1e-9}, 1e6
 
 
 @registered
@@ -35,16 +39,22 @@ class KernelNovelty(NoveltyLearner):
     gamma : float, optional
         Width of the kernel exp(-gamma |x - z|^2) of scaled samples; > 0. Default: 3 / n_features.
     noise : float, default 0.01
-        How much of a sample's squared length counts as noise; > 0, at most 1e6, and at least 1e-9.
+        How much of a sample's squared length counts as noise; at least 1e-4, or 1e-9 with
+        ``storage="exact"``, and at most 1e6.
     alarm_rate : float, default 1e-3
         Share of normal samples that may raise an alarm; 1e-9 to 0.05.
-    learn : {"normal", "all"}, default "normal"
-        "normal": what alarms is not learned, so a fault does not become normal by lasting. "all":
-        everything is learned.
+    learn : {"normal", "all", "until N"}, default "normal"
+        "normal": what alarms is not learned, nor is anything until ten samples in a row raise no
+        alarm, so a fault does not become normal by lasting. "all": everything is learned. "until
+        5000": the first 5000 samples are learned whatever they score, and nothing after them; the
+        threshold stands still too. N is from 20 to 2^30.
     warm_up : int, default 100
-        Samples at the start that are learned whatever they score.
+        Samples at the start that are learned whatever they score; with "until N" it is N.
     dtype : {"float32", "float64"}, default "float32"
-        Type of the samples and centres.
+        Type of the samples.
+    storage : {"compact", "exact"}, default "compact"
+        "compact": centres in 16 bits, in steps of 1/1365 of a deviation, and the matrix in float32.
+        "exact": centres in `dtype`, the matrix in float64; in the same bytes, fewer centres.
 
     Attributes
     ----------
@@ -53,6 +63,7 @@ class KernelNovelty(NoveltyLearner):
     offset_ : float
     mean_, scale_ : ndarray of shape (n_features,), float64
     n_alarms_, n_seen_, n_updates_, n_features_in_
+    is_frozen_ : bool
 
     Notes
     -----
@@ -66,9 +77,16 @@ class KernelNovelty(NoveltyLearner):
     whose merging moves samples least (Ward 1963) become one. The threshold is that of
     `GaussianNovelty`.
 
-    Bytes: see ``plan``; 16 + 16 + 32 + 48 + n_features (16 + 2 s) + max_vectors (n_features s +
-    56) + 4 max_vectors (max_vectors + 1) + 16, s = 4 or 8, and padding. Time: a score is
-    max_vectors (n_features + max_vectors / 2) steps, a sample learned some five times that.
+    ``shares_one``: feature j counts by score(x) - score(x'), x' the scaled sample with feature j of
+    the centres, their mean by weights counts_i exp(-gamma |x - c_i|^2), distances without feature
+    j: what the other features lead one to expect. It may be less strange than x by nothing: 0.
+    Time: n_features scores.
+
+    Bytes: see ``plan``; 16 + 16 + 32 + 48 + n_features (20 + s) + max_vectors (2 n_features + 48) +
+    2 max_vectors (max_vectors + 1), s = 4 or 8, and padding; exact, 16 + 16 + 32 + 48 + n_features
+    (16 + 2 s) + max_vectors (n_features s + 56) + 4 max_vectors (max_vectors + 1) + 16. Time:
+    a score is max_vectors (n_features + max_vectors / 2) steps, a sample learned some five times
+    that.
 
     Examples
     --------
@@ -83,36 +101,52 @@ class KernelNovelty(NoveltyLearner):
 
     _compiled = KernelNoveltyCore
     _capacity = "max_vectors"
-    _param_order = ("max_vectors", "gamma", "noise", "alarm_rate", "learn", "warm_up", "dtype")
+    _param_order = (
+        *("max_vectors", "gamma", "noise", "alarm_rate", "learn", "warm_up", "dtype"),
+        "storage",
+    )
+    _absent: ClassVar[Mapping[str, Any]] = {"storage": "exact"}
 
     max_vectors: int = 64
     gamma: float | None = None
     noise: float = 0.01
+    storage: str = "compact"
 
     def _check_params(self) -> None:
         super()._check_params()
         whole("max_vectors", self.max_vectors, 2, MAX_CAPACITY)
         if self.gamma is not None:
             positive("gamma", self.gamma)
-        if not 1e-9 <= positive("noise", self.noise) <= 1e6:
-            raise ValueError(f"noise={self.noise!r}: give a number from 1e-9 to 1e6")
+        one_of("storage", self.storage, "compact", "exact")
+        least = LEAST_NOISE[self.storage]
+        if not least <= positive("noise", self.noise) <= MOST_NOISE:
+            raise ValueError(
+                f"noise={self.noise!r}: give a number from {least} (storage={self.storage!r}) to"
+                f" {MOST_NOISE}"
+            )
 
     def _capacity_range(self) -> tuple[int, int]:
         return 2, MAX_CAPACITY
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         m = whole("max_vectors", self.max_vectors, 2, MAX_CAPACITY)
+        stored = "i2" if self._is_compact else self.dtype
         return [
             *self._scales(n_features),
             ("n_held", "i8", ()),
-            ("centres", self.dtype, (m, n_features)),
+            ("centres", stored, (m, n_features)),
             ("counts", "f8", (m,)),
             ("cost", "f8", (m,)),
             ("partner", "i8", (m,)),
-            ("factor", "f8", (packed_length(m),)),
-            ("merged", self.dtype, (n_features,)),
-            ("scratch", "f8", (4 * m + 2,)),
+            ("factor", "f4" if self._is_compact else "f8", (packed_length(m),)),
+            *([("coded", stored, (n_features,))] if self._is_compact else []),
+            ("merged", stored, (n_features,)),
+            ("scratch", "f8", (3 * m if self._is_compact else 4 * m + 2,)),
         ]
+
+    @property
+    def _is_compact(self) -> bool:
+        return self.storage == "compact"
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         gamma = WIDTH / n_features if self.gamma is None else float(self.gamma)
@@ -120,13 +154,15 @@ class KernelNovelty(NoveltyLearner):
             **super()._core_params(n_features),
             "gamma": gamma,
             "noise": float(self.noise),
+            "compact": self._is_compact,
         }
 
     @property
     def centres_(self) -> np.ndarray:
         """Centres, of scaled samples, ndarray of shape (n_centres, n_features); a copy."""
         views = self._allocated.views
-        return views["centres"][: int(views["n_held"])].copy()
+        held = views["centres"][: int(views["n_held"])]
+        return (held / CODES_PER_UNIT).astype(self.dtype) if self._is_compact else held.copy()
 
     @property
     def counts_(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -10,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.inputs import Matrix, as_rows
-from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.contract.params import positive, whole
 from edgesvm.learner import Learner
-from edgesvm.learners.novelty.constants import MOST_RATE
+from edgesvm.learners.novelty.constants import LEAST_RATE, LEAST_UNTIL, MOST_RATE
 
 __all__ = ["NoveltyLearner"]
 
@@ -20,6 +21,7 @@ Self = TypeVar("Self", bound="NoveltyLearner")
 
 STRANGE, NORMAL = -1, 1  # what is predicted, as by scikit-learn's outlier detectors
 MOST_WARM_UP = 1 << 30
+UNTIL = re.compile(r"until ([0-9]{1,10})")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -31,7 +33,7 @@ class NoveltyLearner(Learner):
     Parameters
     ----------
     alarm_rate : float, default 1e-3
-    learn : {"normal", "all"}, default "normal"
+    learn : {"normal", "all", "until N"}, default "normal"
     warm_up : int, default 100
     dtype : {"float32", "float64"}, default "float32"
     """
@@ -44,19 +46,31 @@ class NoveltyLearner(Learner):
     dtype: str = "float32"
 
     def _check_params(self) -> None:
-        if not 1e-9 <= positive("alarm_rate", self.alarm_rate) <= MOST_RATE:
+        if not LEAST_RATE <= positive("alarm_rate", self.alarm_rate) <= MOST_RATE:
             raise ValueError(
-                f"alarm_rate={self.alarm_rate!r}: give a rate from 1e-9 to {MOST_RATE}"
+                f"alarm_rate={self.alarm_rate!r}: give a rate from {LEAST_RATE} to {MOST_RATE}"
             )
-        one_of("learn", self.learn, "normal", "all")
         whole("warm_up", self.warm_up, 1, MOST_WARM_UP)
+        self._until()
+
+    def _until(self) -> int:
+        """Samples to learn before nothing is learned any more; 0: there is no such number."""
+        if self.learn in ("normal", "all"):
+            return 0
+        found = UNTIL.fullmatch(self.learn) if isinstance(self.learn, str) else None
+        if found is None or not LEAST_UNTIL <= int(found[1]) <= MOST_WARM_UP:
+            raise ValueError(
+                f"learn={self.learn!r}: give 'normal', 'all' or 'until N', N from {LEAST_UNTIL} to"
+                f" {MOST_WARM_UP:,}"
+            )
+        return int(found[1])
 
     def _scales(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         return [
             ("n_scored", "i8", ()),
             ("n_alarms", "i8", ()),
             ("alarmed", "i8", ()),
-            ("tail", "f8", (6,)),
+            ("tail", "f8", (7,)),
             ("mean", "f8", (n_features,)),
             ("spread", "f8", (n_features,)),
             ("scaled", self.dtype, (n_features,)),
@@ -65,8 +79,9 @@ class NoveltyLearner(Learner):
     def _core_params(self, n_features: int) -> dict[str, Any]:
         return {
             "rate": float(self.alarm_rate),
-            "warm_up": int(self.warm_up),
+            "warm_up": self._until() or int(self.warm_up),
             "learns_all": self.learn == "all",
+            "until": self._until(),
         }
 
     # -- learning, without labels ------------------------------------------------------------------
@@ -98,7 +113,8 @@ class NoveltyLearner(Learner):
 
     def learn_one(self, x: ArrayLike) -> bool:  # type: ignore[override]
         """Learn one sample, after its score has moved the threshold. Returns whether the model
-        changed: with learn="normal", what alarms is counted and not learned.
+        changed: with learn="normal" what alarms, or follows an alarm, is counted and not learned,
+        and with learn="until N" what comes after N samples.
 
         Parameters
         ----------
@@ -112,6 +128,19 @@ class NoveltyLearner(Learner):
             learned; the model does not change.
         """
         return Learner.learn_one(self, x, NORMAL)  # `super()` would allocate
+
+    def end_warm_up(self) -> None:
+        """End the warm-up now: from the next sample on, what alarms is an alarm and, with
+        learn="normal", is not learned. `warm_up` becomes the number of samples learned.
+
+        Raises
+        ------
+        NotFittedError
+            Nothing has been learned.
+        """
+        with self._guard:
+            core, params = self._fitted, self._held_state.params
+            core.warm_up = self.warm_up = params["warm_up"] = self.n_updates_
 
     def partial_fit(self: Self, X: Matrix, y: Any = None) -> Self:  # type: ignore[override]
         """Learn rows in order; equal to ``learn_one`` row by row, bit for bit.
@@ -179,6 +208,34 @@ class NoveltyLearner(Learner):
         """
         with self._guard:
             return self.decision_function(X) + self.offset_
+
+    def shares_one(self, x: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
+        """Which features make one sample strange.
+
+        The share of feature j is by how much x were less strange if x_j were what the other
+        features lead one to expect, over the sum of all; see the class for what that is. If that
+        helps nowhere, the shares are equal.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+        out : ndarray of shape (n_features,), float64, optional
+            Where to put the shares, so that no memory is allocated.
+
+        Returns
+        -------
+        ndarray of shape (n_features,), float64, not negative, with sum 1
+
+        Raises
+        ------
+        As `predict_one`.
+        """
+        return self._fitted.shares_one(x, out)
+
+    @property
+    def is_frozen_(self) -> bool:
+        """Whether learn="until N" has learned its N samples; False with the other choices."""
+        return 0 < self._until() <= self.n_updates_
 
     @property
     def offset_(self) -> float:

@@ -1,0 +1,52 @@
+"""Options for drift: a detector on the learner's errors, and what follows when it finds one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from edgesvm.drift.adwin import Adwin
+from edgesvm.drift.detector import Detector
+from edgesvm.drift.page_hinkley import PageHinkley
+from edgesvm.drift.watch import Drift, DriftWatch
+from edgesvm.learner import Learner
+from edgesvm.persist.checkpointing import Checkpointer
+
+DETECTORS: dict[str, type[Detector]] = {"page-hinkley": PageHinkley, "adwin": Adwin}
+
+
+def add_to(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("drift")
+    group.add_argument(
+        "--drift",
+        choices=DETECTORS,
+        help="say where the errors become more: page-hinkley sums what is above their mean; adwin "
+        "compares the parts of a window",
+    )
+    group.add_argument(
+        "--on-drift",
+        choices=("note", "reset"),
+        help="note (default): count and show it; reset: also forget all that was learned, scales "
+        "of the features included, and keep the memory and the labels",
+    )
+
+
+def watch(
+    options: argparse.Namespace,
+    learner: Learner,
+    say: Callable[[str], None],
+    saver: Checkpointer | None = None,
+) -> DriftWatch | None:
+    """The requested detector on this learner, or None. Raises ValueError for --on-drift alone."""
+    if options.drift is None:
+        if options.on_drift is not None:
+            raise ValueError("--on-drift needs --drift")
+        return None
+    resets = options.on_drift == "reset"
+
+    def report(drift: Drift) -> None:
+        if resets and saver is not None:
+            saver.forget()
+        say(f"{drift}{'; the learner starts over' if resets else ''}")
+
+    return DriftWatch(learner, DETECTORS[options.drift](), reset=resets, report=report)

@@ -1,0 +1,112 @@
+"""Options of a learner without labels: how long it learns, and what is an alarm."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import NamedTuple
+
+from edgesvm.learners import GaussianNovelty, KernelNovelty
+from edgesvm.learners.novelty.alarm_rate import alarm_rate_of, read
+from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner
+
+KINDS: dict[str, type[NoveltyLearner]] = {"kernel": KernelNovelty, "gaussian": GaussianNovelty}
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+DEFAULT_RATE = "1/day"
+
+
+class Learning(NamedTuple):
+    """How long to learn: so many samples (windows), or so many seconds."""
+
+    samples: int | None
+    seconds: float | None
+
+
+def learning(text: str) -> Learning:
+    """``5m``, ``90s``, ``2h``, ``1d``, or a number of samples."""
+    if found := re.fullmatch(r"(\d+\.?\d*)([smhd])", text):
+        seconds = float(found[1]) * SECONDS[found[2]]
+        if 0 < seconds < 1e9:
+            return Learning(None, seconds)
+    elif text.isdecimal() and 0 < int(text) <= MOST_WARM_UP:
+        return Learning(int(text), None)
+    raise argparse.ArgumentTypeError(
+        f"{text}: give a time, such as 5m (s, m, h or d), or a number of samples"
+    )
+
+
+def alarm_rate(text: str) -> str:
+    """``1/day`` or a share; what share the first is depends on the samples a second."""
+    try:
+        read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def hysteresis(text: str) -> tuple[int, int]:
+    """``K/N``: strange samples of the last N that begin an alarm."""
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]) <= 64:
+        raise argparse.ArgumentTypeError(f"{text}: give K/N, 1 <= K <= N <= 64, such as 3/5")
+    return int(found[1]), int(found[2])
+
+
+def add_to(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("what is normal, and what is an alarm")
+    group.add_argument(
+        "--learn",
+        type=learning,
+        default=learning("5m"),
+        metavar="5m|N",
+        help="learn for so long (s, m, h, d), or from N samples (windows), before watching; "
+        "default 5m",
+    )
+    group.add_argument(
+        "--alarm-rate",
+        type=alarm_rate,
+        default=DEFAULT_RATE,
+        metavar="1/day",
+        help="strange samples (windows) expected of a machine that runs well: 1/day, 2/hour, or a "
+        f"share such as 0.001; default {DEFAULT_RATE}",
+    )
+    group.add_argument(
+        "--alarm",
+        type=hysteresis,
+        default=(3, 5),
+        metavar="K/N",
+        help="an alarm begins when K of the last N are strange, and ends when none is; default 3/5",
+    )
+    group.add_argument(
+        "--then",
+        choices=("normal", "all", "nothing"),
+        default="nothing",
+        help="what to learn while watching: nothing (default); normal: what is not strange, which "
+        "follows a machine that changes, and a fault that grows slowly too; or all",
+    )
+    group.add_argument(
+        "--memory",
+        default="16KiB",
+        metavar="BYTES",
+        help="memory budget, windows included, such as 65536 or 64KiB; default 16KiB",
+    )
+    group.add_argument(
+        "--learner",
+        choices=KINDS,
+        help="kernel (default): distances to stored samples; gaussian: mean and covariance, for the"
+        " smallest boards",
+    )
+
+
+def needs_rate(options: argparse.Namespace) -> bool:
+    """Whether ``--alarm-rate`` is alarms in a time."""
+    return read(options.alarm_rate)[1] is not None
+
+
+def of_options(options: argparse.Namespace, samples_per_second: float | None) -> NoveltyLearner:
+    """The learner that the options ask for, not allocated."""
+    return KINDS[options.learner or "kernel"](
+        alarm_rate=alarm_rate_of(options.alarm_rate, samples_per_second),
+        learn="all" if options.then == "all" else "normal",
+        warm_up=options.learn.samples or MOST_WARM_UP,
+    )

@@ -1,0 +1,65 @@
+"""What the commands that learn from a port have in common: opening it, serving it to the end."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+from edgesvm.cli import link_options
+from edgesvm.cli.service import Service
+from edgesvm.cli.status import StatusLine
+from edgesvm.cli.stopping import Signals, Stop
+from edgesvm.errors import LinkDown
+from edgesvm.ingest import Link
+from edgesvm.persist.checkpointing import Checkpointer
+
+
+def open_link(options: argparse.Namespace, signals: Signals, service: Service, **more: Any) -> Link:
+    """Open the port; while it is gone later, the service manager is told. `more` as in
+    `link_options.open_port`."""
+
+    def wait(seconds: float) -> None:  # between attempts to open the port again
+        service.alive(lambda: f"{options.port} is gone; trying to open it again")
+        time.sleep(seconds)
+
+    return link_options.open_port(options, signals, sleep=wait, **more)
+
+
+def serve(
+    options: argparse.Namespace,
+    link: Link,
+    turn: Callable[[], bool],
+    progress: Callable[[], str],
+    *,
+    signals: Signals,
+    status: StatusLine,
+    service: Service,
+    saver: Checkpointer | None,
+) -> None:
+    """Call `turn` until it returns False, a signal arrives or, with --once, the port fails.
+
+    A port that fails is opened again. The learner is saved in time, and before a port is waited
+    for, which may be long.
+    """
+    while not signals.stopping:
+        try:
+            if not turn():
+                return
+            if saver is not None:
+                saver.step()
+        except LinkDown as down:
+            if saver is not None:
+                saver.save()
+            if options.once:
+                return
+            status.say(f"{down}; trying to open it again")
+            try:
+                with signals.interruptible():
+                    link.reconnect()
+            except Stop:
+                return
+            status.say(f"{link.name} is open again")
+        status.show(progress)
+        service.alive(progress)

@@ -1,0 +1,188 @@
+"""Reports of ``edgesvm watch``: a status line, a line for each alarm, a JSON line and text."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+import numpy as np
+
+from edgesvm.budget import format_bytes
+from edgesvm.cli.status import lost_lines
+from edgesvm.watcher import Episode, Watcher
+
+BAR = 20  # characters
+NAMED = 3  # features named in a line
+FEW = 10  # windows' worth of samples
+LEAST_SHARE = 0.05  # a feature with less is not named
+
+
+class Report:
+    """What is told of a watch.
+
+    Parameters
+    ----------
+    watcher : Watcher
+    options : argparse.Namespace
+    """
+
+    def __init__(self, watcher: Watcher, options: argparse.Namespace) -> None:
+        self._watcher, self._options = watcher, options
+        self._started = time.monotonic()
+        n_features = watcher.learner.n_features_in_
+        self.names = (
+            [f"x{j}" for j in range(n_features)]
+            if watcher.windows is None
+            else watcher.windows.names()
+        )
+        self._row = "window" if watcher.windows is not None else "sample"
+        self._was_watching = watcher.watching
+        self._told: Episode | None = None
+        self._warned = False
+
+    def opening(self, source: str | None) -> str:
+        """The first line: what learns, in how many bytes, and where it came from."""
+        w = self._watcher
+        age = f"{w.learner.n_seen_:,} {self._row}s"
+        origin = f", loaded from {source} after {age}" if source else ""
+        return (
+            f"{w.model!r}{origin}: {format_bytes(w.model.nbytes)}; {len(self.names)} features per "
+            f"{self._row}; link {format_bytes(w.link.nbytes)}"
+        )
+
+    def news(self) -> list[str]:
+        """A line for each thing that has happened since the last call."""
+        w, lines = self._watcher, []
+        if (ended := w.take_ended()) is not None:
+            lines.append(self._over(ended))
+        if w.episode is not None and w.episode is not self._told:
+            self._told = w.episode
+            lines.append(self._alarm(w.episode))
+        if w.watching and not self._was_watching:
+            lines.append(self._learned())
+        self._was_watching = w.watching
+        return lines
+
+    def warning(self) -> str | None:
+        """Said once: no window is ever complete."""
+        w = self._watcher
+        if w.windows is None or w.rows or self._warned or w.taken < FEW * w.windows.window:
+            return None
+        self._warned = True
+        c = w.counters()
+        return (
+            f"no window is complete after {w.taken:,} samples: {c['gaps']:,} gaps between them; "
+            "give shorter windows with --window, or mend the line"
+        )
+
+    def _learned(self) -> str:
+        w = self._watcher
+        if self._options.json:
+            learned = {"event": "watching", "learned": w.learned, "threshold": -w.learner.offset_}
+            return json.dumps({"time": _now(), **learned})
+        return (
+            f"{_now()}  watching: learned from {w.learner.n_updates_:,} {self._row}s, "
+            f"threshold {-w.learner.offset_:.3g}"
+        )
+
+    def _alarm(self, e: Episode) -> str:
+        number = self._watcher.alarms
+        if self._options.json:
+            event = {"event": "alarm", "alarm": number, self._row: e.row, "sequence": e.sequence}
+            event |= {"score": e.score, "threshold": e.threshold, "features": self._standing_out(e)}
+            return json.dumps({"time": _now(), **event})
+        features = ", ".join(f"{name} {share:.0%}" for name, share in self._standing_out(e).items())
+        return (
+            f"{_now()}  ALARM {number}  {self._row} {e.row:,}, number {e.sequence:,}  "
+            f"score {e.score:.3g}, threshold {e.threshold:.3g}: {features}"
+        )
+
+    def _over(self, e: Episode) -> str:
+        assert e.ended is not None
+        seconds, number = e.ended - e.began, self._watcher.alarms
+        if self._options.json:
+            event = {"event": "over", "alarm": number, "seconds": round(seconds, 3)}
+            return json.dumps({"time": _now(), **event, "highest": e.highest})
+        over = f"alarm {number} is over after {seconds:,.1f} s"
+        return f"{_now()}  {over}, highest score {e.highest:.3g}"
+
+    def _standing_out(self, e: Episode) -> dict[str, float]:
+        """The features with the largest shares of the score, first the largest."""
+        order = np.argsort(-e.shares, kind="stable")[:NAMED]
+        return {
+            self.names[j]: round(float(e.shares[j]), 3)
+            for j in order
+            if e.shares[j] >= LEAST_SHARE or j == order[0]
+        }
+
+    def progress(self) -> str:
+        """The status line."""
+        w, c = self._watcher, self._watcher.link.counters
+        link = f"missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  silent {c['silent']:,}"
+        rows = f"{w.rows:,} {self._row}s"
+        if not w.watching:
+            return f"learning  {self._learning()}  {rows}  {link}"
+        on = " (on)" if w.episode is not None else ""
+        return (
+            f"watching  {rows}  score {w.score:.3g} of {-w.learner.offset_:.3g}  "
+            f"strange {w.strange:,}  alarms {w.alarms:,}{on}  {link}"
+        )
+
+    def _learning(self) -> str:
+        w = self._watcher
+        if (left := w.learning_left) is not None:
+            assert w.learn_s is not None
+            so_far = w.learn_s - left
+            done, text = so_far / w.learn_s, f"{_minutes(so_far)} of {_minutes(w.learn_s)}"
+        else:
+            done = w.learner.n_updates_ / w.learner.warm_up
+            text = f"{w.learner.n_updates_:,} of {w.learner.warm_up:,}"
+        full = min(int(done * BAR), BAR)
+        return f"[{'#' * full}{'.' * (BAR - full)}] {text}"
+
+    def summary(self) -> dict[str, Any]:
+        """All results, for a JSON line."""
+        w = self._watcher
+        return {
+            "event": "end",
+            "learner": repr(w.model),
+            "bytes_planned": w.model.plan(w.model.n_features_in_).total,
+            "bytes_allocated": w.model.nbytes,
+            "link_bytes": w.link.nbytes,
+            "seconds": round(time.monotonic() - self._started, 3),
+            "watching": w.watching,
+            "threshold": -w.learner.offset_ if w.learner.is_fitted else None,
+            "alarms": w.alarms,
+            "counters": w.counters(),
+            "broken_identities": w.check_identities(),
+        }
+
+
+def words(summary: dict[str, Any]) -> str:
+    """`summary` as text."""
+    c = summary["counters"]
+    in_windows = f", {c['windows_dropped']:,} windows dropped at gaps" if "gaps" in c else ""
+    lines = [
+        f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
+        f"{c['strange']:,} strange, {c['alarms']:,} alarms{in_windows}",
+        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
+        f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
+        f"silent {c['silent']:,} times",
+    ]
+    if not summary["watching"]:
+        lines.insert(0, "still learning: nothing was watched")
+    if c["refused_value"]:
+        lines.append(f"{c['refused_value']:,} samples refused: a value is too large")
+    if c.get("log_lost"):
+        lines.append(lost_lines(c["log_lost"]))
+    return "\n".join(lines)
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

@@ -1,0 +1,179 @@
+"""Options that cut raw samples into windows, and the learner behind them."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import Any
+
+from edgesvm.cli import arguments
+from edgesvm.learner import Learner
+from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.window_features import WindowFeatures
+
+# What means nothing without --window, by the name of the option.
+OF_WINDOWS = ("hop", "rate", "bands", "features", "label_of")
+
+
+def add_to(command: argparse.ArgumentParser, *, always: bool = False, labels: bool = True) -> None:
+    """Add the options. `always`: the command cuts windows without ``--window`` too, and learns
+    nothing from them."""
+    defaults = WindowFeatures()
+    group = command.add_argument_group("windows of raw samples")
+    group.add_argument(
+        "--window",
+        type=arguments.count,
+        default=defaults.window if always else None,
+        metavar="N",
+        help="samples in a window; "
+        + (f"default {defaults.window}" if always else "default: no windows, rows are learned"),
+    )
+    group.add_argument(
+        "--hop",
+        type=arguments.count,
+        metavar="N",
+        help="samples from one window to the next; default: half a window",
+    )
+    group.add_argument(
+        "--rate",
+        type=arguments.rate,
+        metavar="HZ",
+        help="raw samples per second; default: what the node or the recording says, else 1",
+    )
+    group.add_argument("--bands", metavar="LO-HI,...", help="bands in Hz, such as 10-50,50-200")
+    group.add_argument(
+        "--features",
+        metavar="NAMES",
+        help='"default", "all", or names separated by commas, such as std,crest,power',
+    )
+    if labels and not always:
+        group.add_argument(
+            "--label-of",
+            choices=("majority", "last"),
+            help="whose label is a window's: that of most of its samples (default), or its last's",
+        )
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raise ValueError if an option of windows is given without ``--window``."""
+    for name in OF_WINDOWS if options.window is None else ():
+        if (value := getattr(options, name, None)) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option} {value} is for windows of raw samples: give --window N")
+
+
+def windows(
+    options: argparse.Namespace, period_us: float = 0, dtype: str = "float32"
+) -> WindowFeatures | None:
+    """The windows that the options ask for; None without ``--window``.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    period_us : float
+        Microseconds between raw samples, as their source says; 0 if it does not.
+    dtype : str
+        That of the learner.
+
+    Raises
+    ------
+    ValueError
+        As `check` does.
+    """
+    check(options)
+    if options.window is None:
+        return None
+    return WindowFeatures(
+        window=options.window,
+        hop=hop(options),
+        rate=options.rate or (1e6 / period_us if period_us else 1.0),
+        bands=options.bands or "",
+        features=options.features or "default",
+        dtype=dtype,
+    )
+
+
+def hop(options: argparse.Namespace) -> int:
+    """Raw samples from one row of the learner to the next; 1 without ``--window``."""
+    if options.window is None:
+        return 1
+    return options.hop or max(options.window // 2, 1)
+
+
+def chain(
+    options: argparse.Namespace,
+    learner: Learner,
+    n_channels: int,
+    *,
+    period_us: float = 0,
+    fixed: bool = False,
+) -> Chain | Learner:
+    """`learner` behind the windows that the options ask for, as large as ``--memory`` allows; just
+    the learner without ``--window``.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    learner : Learner
+        Not allocated, and neither is what is returned: call ``allocate(n_channels)``.
+    n_channels : int
+        Numbers in a raw sample.
+    period_us : float
+        As for `windows`.
+    fixed : bool
+        Keep the learner's own capacity.
+
+    Raises
+    ------
+    MemoryBudgetError
+        It does not fit.
+    ValueError
+        As `windows` does, or a value is out of range.
+    """
+    cut = windows(options, period_us, learner.dtype)
+    if cut is None:
+        return learner.fitted_into(options.memory, n_channels, fixed=fixed)
+    label = getattr(options, "label_of", None) or "majority"
+    whole = Chain(windows=cut, learner=learner, label=label)
+    return whole.fitted_into(options.memory, n_channels, fixed=fixed)
+
+
+def contradicted(options: argparse.Namespace, model: Chain | Learner) -> list[tuple[str, str]]:
+    """The options given on the command line that `model`, which was loaded, does not have.
+
+    Returns
+    -------
+    list of (str, str)
+        What the model has, and the option as it was given.
+    """
+    found = []
+    for name in ("window", *OF_WINDOWS):
+        value = getattr(options, name, None)
+        if value is None:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if not isinstance(model, Chain):
+            found.append((f"no {option}", f"{option} {value}"))
+        elif not _same(model, name, value):
+            found.append((f"{option} {_held(model, name)}", f"{option} {value}"))
+    return found
+
+
+def _held(chain: Chain, name: str) -> object:
+    """The value of an option, as one would give it."""
+    windows = chain.windows_
+    if name == "bands":
+        return ",".join(f"{lo:g}-{hi:g}" for lo, hi in windows._bands)
+    return chain.label if name == "label_of" else getattr(windows, name)
+
+
+def _same(chain: Chain, name: str, value: Any) -> bool:
+    """Whether this value of an option gives the windows that `chain` has."""
+    if name == "label_of":
+        return value == chain.label
+    held = chain.windows_
+    asked = replace(held, **{name: value})
+    return all(
+        getattr(asked, of) == getattr(held, of)
+        for of in ("window", "hop", "rate", "_bands", "_features")
+    )

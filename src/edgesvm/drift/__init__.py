@@ -1,0 +1,1 @@
+"""Drift: when a learner's errors become more, in fixed memory."""

@@ -1,0 +1,60 @@
+"""What learners, and windows of raw samples, share in being saved and loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from edgesvm.budget import MemoryPlan
+from edgesvm.contract.registry import kind_of
+from edgesvm.errors import CorruptModelError
+from edgesvm.persist.format import Snapshot, Wrapped
+from edgesvm.persist.store import save
+
+
+class Saved:
+    """Base of what has snapshots: its parameters, and an arena as large as they plan it."""
+
+    # Parameters that older snapshots do not have, with the value that is meant there. A snapshot
+    # leaves out a parameter of this value.
+    _absent: ClassVar[Mapping[str, Any]] = {}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a snapshot atomically (see FORMATS.md); read it with ``edgesvm.load``.
+
+        If `path` is a symbolic link, the file it points to is replaced and the link stays.
+
+        Raises
+        ------
+        TypeError
+            A label is not a bool, int, float or str, or the class is not registered, so that `load`
+            would not find it.
+        OSError
+            The disk is full or read-only, or `path` is a link to no file; an older file of that
+            name is unchanged.
+        """
+        save(self, path)  # type: ignore[arg-type]
+
+    @classmethod
+    def _of_params(cls, claimed: Mapping[str, Any]) -> Any:
+        """What a snapshot's parameters describe, without memory; so are learners in it."""
+        given = {
+            name: kind_of(v.learner)._of_params(v.params) if isinstance(v, Wrapped) else v
+            for name, v in claimed.items()
+        }
+        return cls(**{**cls._absent, **given})
+
+    @classmethod
+    def _claimed(cls, snapshot: Snapshot) -> tuple[Any, MemoryPlan]:
+        """What a snapshot of this class describes, without memory, and its plan, whose total is the
+        size of the snapshot's arena."""
+        try:
+            model = cls._of_params(snapshot.params)
+            plan = model.plan(snapshot.n_features)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise CorruptModelError(
+                f"the snapshot's parameters are not valid for {snapshot.learner}: {error}"
+            ) from error
+        snapshot.check_size(plan.total)
+        return model, plan

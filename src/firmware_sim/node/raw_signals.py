@@ -1,0 +1,330 @@
+"""Raw signals: what a sensor measures, sample by sample, hundreds or thousands of times a second.
+
+A host takes features of windows of them (`edgesvm.WindowFeatures`). As in `signals`, the rows
+depend only on the seed, not on the sizes read.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firmware_sim.node.signals import Arrays, Signal, Stretches
+
+# Of its full height, what a fault has when it begins.
+_FIRST_SHARE = 0.1
+
+
+class Onset(Stretches):
+    """State 0 until the sample `onset`, then state 1, whose severity grows from 0 to 1 within
+    `growth` samples and stays there."""
+
+    def __init__(self, onset: float, growth: float) -> None:
+        self._onset, self._growth = onset, growth
+        self._n_taken = 0
+
+    def take(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        since = np.arange(self._n_taken, self._n_taken + n) - self._onset
+        self._n_taken += n
+        severity = np.clip(since / self._growth, 0.0, 1.0)
+        return (since >= 0).astype(np.int32), severity.astype(np.float32)
+
+
+class RawSignal(Signal):
+    """Base of the raw signals.
+
+    Parameters
+    ----------
+    seed : int
+    rate : float
+        Samples per second.
+    mean_stretch_s : float
+        Mean time in one state, seconds.
+    """
+
+    _block = 1024
+    _LOWEST_RATE = 20.0
+
+    def __init__(self, seed: int = 0, *, rate: float, mean_stretch_s: float = 20.0) -> None:
+        if not self._LOWEST_RATE <= rate <= 1e6:
+            raise ValueError(
+                f"rate must be {self._LOWEST_RATE:g} to 1e6 samples per second, got {rate:g}"
+            )
+        super().__init__(seed, mean_stretch=mean_stretch_s * rate)
+        self.rate = float(rate)
+        self.period_us = max(1, round(1e6 / rate))
+
+    def _seconds(self, n: int) -> NDArray[np.float64]:
+        """Time of each of the next n samples."""
+        return self._clock(n) / self.rate
+
+
+class Bearing(NamedTuple):
+    """A rolling bearing: what happens how often per turn of the shaft, the outer race at rest.
+
+    The formulas are those of any textbook of machine vibration.
+
+    Attributes
+    ----------
+    n_balls : int
+    ball, pitch : float
+        Diameters of a ball and of the circle of their centers, in one unit.
+    angle : float
+        Contact angle, radians.
+    """
+
+    n_balls: int
+    ball: float
+    pitch: float
+    angle: float = 0.0
+
+    @property
+    def cage(self) -> float:
+        """Turns of the cage (FTF / f)."""
+        return (1 - self.ball / self.pitch * math.cos(self.angle)) / 2
+
+    @property
+    def outer_race(self) -> float:
+        """Balls that pass a point of the outer race (BPFO / f)."""
+        return self.n_balls * self.cage
+
+    @property
+    def inner_race(self) -> float:
+        """Balls that pass a point of the inner race (BPFI / f)."""
+        return self.n_balls * (1 - self.cage)
+
+    @property
+    def ball_faces(self) -> float:
+        """Times that a point of a ball meets a race, either of them (2 BSF / f)."""
+        slimness = self.ball / self.pitch * math.cos(self.angle)
+        return self.pitch / self.ball * (1 - slimness * slimness)
+
+
+# As in the bearing data of Case Western Reserve University.
+BEARING_6205 = Bearing(n_balls=9, ball=7.94, pitch=39.04)
+
+
+def _check(name: str, value: float, low: float, high: float) -> None:
+    if not low < value < high:
+        raise ValueError(f"{name} must be above {max(low, 0.0):g} and below {high:g}, got {value}")
+
+
+DEFECTS = ("outer-race", "inner-race", "ball", "imbalance", "looseness")
+
+
+class RawRotatingMachine(RawSignal):
+    r"""Acceleration of a bearing housing in g, two axes: normal (0), or with a fault (1).
+
+    At shaft speed f, which drifts slowly with the load, theta being the shaft's angle:
+
+    - some imbalance, which turns: ``u (f / 28)^2 cos(theta)`` on the horizontal axis, ``sin`` on
+      the vertical one; u is 0.1 g, and 0.4 g more with the fault "imbalance";
+    - a small component at 2 f, from the coupling;
+    - "looseness" adds all half orders from f / 2 to 4 f, higher ones lower, up to 0.3 g;
+    - a bearing defect is struck at its frequency, of which the balls slip by 1 % from strike to
+      strike. A strike makes the housing ring, up to 1.5 g, at a resonance of which it
+      decays by e every 2 periods. The strikes of an inner race are strongest when it is under the
+      load, once a turn; those of a ball when the cage brings it there;
+    - noise of 0.1 g, which rises with the load.
+
+    A fault has 10 % of that height when it begins. It comes and goes, with a severity of its own
+    each time; or it begins at `onset_s` and grows.
+
+    Parameters
+    ----------
+    seed : int
+    rate : float
+        Samples per second, at least 500.
+    onset_s : float, optional
+        When the fault begins, seconds. Before it there is none.
+    growth_s : float
+        How long it grows then, seconds.
+    defect : {"outer-race", "inner-race", "ball", "imbalance", "looseness"}
+    strikes_per_turn : float, optional
+        Of a bearing defect; by default that of `bearing`.
+    bearing : Bearing
+    speed_hz, drift : float
+        Mean turns per second, and how far they drift from it, as a share.
+    resonance_hz : float, optional
+        By default 35 % of the rate, and at most 3,000: the rate shows no higher one.
+    mean_stretch_s : float
+        Without an onset, the mean time in one state, seconds.
+    """
+
+    feature_names = ("horizontal", "vertical")
+    class_names = ("normal", "fault")
+    _LOWEST_RATE = 500.0
+    _RINGS_PERIODS = 16  # then a ring has decayed to e^-8
+    _SLIP = 0.01
+
+    def __init__(
+        self,
+        seed: int = 0,
+        *,
+        rate: float = 2000.0,
+        onset_s: float | None = None,
+        growth_s: float = 300.0,
+        defect: str = "outer-race",
+        strikes_per_turn: float | None = None,
+        bearing: Bearing = BEARING_6205,
+        speed_hz: float = 28.0,
+        drift: float = 0.02,
+        resonance_hz: float | None = None,
+        mean_stretch_s: float = 20.0,
+    ) -> None:
+        super().__init__(seed, rate=rate, mean_stretch_s=mean_stretch_s)
+        if defect not in DEFECTS:
+            raise ValueError(f"defect must be one of {', '.join(DEFECTS)}, got {defect!r}")
+        strikes, swing = {
+            "outer-race": (bearing.outer_race, 0.0),
+            "inner-race": (bearing.inner_race, 1.0),
+            "ball": (bearing.ball_faces, bearing.cage),
+        }.get(defect, (0.0, 0.0))
+        if strikes and strikes_per_turn is not None:
+            strikes = strikes_per_turn
+        resonance = min(0.35 * rate, 3000.0) if resonance_hz is None else resonance_hz
+        _check("growth_s", growth_s, 0, 1e9)
+        _check("strikes_per_turn", strikes or 1.0, 0, 1000)
+        _check("speed_hz", speed_hz, 0, rate / 10)
+        _check("drift", drift, -1e-9, 0.5)
+        _check("resonance_hz", resonance, 0, rate / 2)
+        if onset_s is not None:
+            _check("onset_s", onset_s, -1e-9, 1e9)
+            self._stretches = Onset(onset_s * rate, growth_s * rate)
+        self._defect, self._strikes_per_turn, self._swing = defect, strikes, swing
+        self._speed_hz, self._drift, self._resonance_hz = speed_hz, drift, resonance
+        self._phases = self._rng.uniform(0, 2 * np.pi, 16)
+        self._turns = 0.0  # of the shaft since the start
+        self._next_strike = float(self._rng.random()) / strikes if strikes else np.inf  # turns
+        n_rings = math.ceil(self._RINGS_PERIODS * rate / resonance)
+        self._rings = np.arange(n_rings)
+        self._tail = np.zeros(n_rings)  # of rings that go on in the next block
+
+    def _make(self, n: int) -> Arrays:
+        rng = self._rng
+        state, severity = self._stretches.take(n)
+        height = np.where(state > 0, _FIRST_SHARE + (1 - _FIRST_SHARE) * severity, 0.0)
+        load = self._load(n)
+        speed = self._speed_hz * (1 + self._drift * load)
+        turns = self._turns + np.cumsum(speed / self.rate)
+        a = rng.standard_normal((2, n)) * (0.1 * np.exp(0.15 * load))
+        self._add_imbalance(a, turns, speed, height if self._defect == "imbalance" else 0.0)
+        if self._defect == "looseness":
+            self._add_looseness(a, turns, height)
+        if self._strikes_per_turn:
+            ring = self._ring(turns, height)
+            a += np.array([[0.5], [1.0]]) * ring
+        self._turns = float(turns[-1])
+        return a.T.astype(np.float32), state
+
+    def _load(self, n: int) -> NDArray[np.float64]:
+        """Slow wandering in -1 to 1: three waves whose periods have no common measure."""
+        t = self._seconds(n) * (2 * np.pi)
+        p = self._phases
+        return (
+            0.5 * np.sin(t / 613.7 + p[0])
+            + 0.3 * np.sin(t / 97.3 + p[1])
+            + 0.2 * np.sin(t / 31.7 + p[2])
+        )
+
+    def _add_imbalance(self, a, turns, speed, height) -> None:
+        u = (0.1 + 0.4 * height) * (speed / 28.0) ** 2
+        theta = 2 * np.pi * turns
+        a[0] += u * np.cos(theta) + 0.02 * np.cos(2 * theta + self._phases[3])
+        a[1] += u * np.sin(theta) + 0.03 * np.cos(2 * theta + self._phases[4])
+
+    def _add_looseness(self, a, turns, height) -> None:
+        for half in range(1, 9):
+            wave = np.cos(np.pi * half * turns + self._phases[4 + half])
+            a += np.array([[0.5], [1.0]]) * (0.3 * height * wave / (1 + half / 2))
+
+    def _ring(self, turns, height) -> NDArray[np.float64]:
+        """What the strikes of this block, and the rings of the last one, add."""
+        n, n_rings = len(turns), len(self._rings)
+        struck = self._struck_until(turns[-1])
+        before = [self._turns, *turns]
+        at = np.interp(struck, before, np.arange(-1, n))  # between two samples
+        first = np.maximum(np.ceil(at).astype(int), 0)
+        places = first[:, None] + self._rings
+        seconds = (places - at[:, None]) / self.rate
+        push = 1.5 * height[first] * (1 + 0.1 * self._rng.standard_normal(len(struck)))
+        if self._swing:
+            push *= (1 + np.cos(2 * np.pi * self._swing * struck)) / 2
+        decayed = np.exp(-seconds * self._resonance_hz / 2)
+        waves = push[:, None] * decayed * np.sin(2 * np.pi * self._resonance_hz * seconds)
+        ring = np.zeros(n + n_rings)
+        ring[:n_rings] = self._tail
+        np.add.at(ring, places, waves)
+        self._tail = ring[n:]
+        return ring[:n]
+
+    def _struck_until(self, turns: float) -> NDArray[np.float64]:
+        """The shaft's turns at each strike up to now."""
+        struck = []
+        while self._next_strike <= turns:
+            struck.append(self._next_strike)
+            slip = 1 + self._SLIP * self._rng.standard_normal()
+            self._next_strike += slip / self._strikes_per_turn
+        return np.array(struck)
+
+
+class RawAccelerometer(RawSignal):
+    """An accelerometer at the waist, three axes in g: still (0), walking (1) or running (2).
+
+    - Gravity is on z; posture leans it slowly to x and y.
+    - A step is a rise and fall on z at the step rate (walking 1.4 to 2.2 a second, running 2.4 to
+      3.2), with a second harmonic from the heel; a swing on y at half the rate; a push on x.
+    - Somebody who sits or stands fidgets now and then, slowly.
+    - The sensor adds noise of 0.02 g.
+
+    Parameters
+    ----------
+    seed : int
+    rate : float
+        Samples per second, at least 20.
+    mean_stretch_s : float
+        Mean time of one activity, seconds.
+    """
+
+    feature_names = ("x", "y", "z")
+    class_names = ("still", "walking", "running")
+    _weights = (0.7, 0.3)
+
+    def __init__(self, seed: int = 0, *, rate: float = 100.0, mean_stretch_s: float = 20.0) -> None:
+        super().__init__(seed, rate=rate, mean_stretch_s=mean_stretch_s)
+        self._fidgets = Stretches((1.0,), max(1.0, 3.0 * rate), self._rng)
+        self._phases = self._rng.uniform(0, 2 * np.pi, 5)
+        self._steps = 0.0  # since the start
+
+    def _make(self, n: int) -> Arrays:
+        rng, p, t = self._rng, self._phases, self._seconds(n) * (2 * np.pi)
+        state, severity = self._stretches.take(n)
+        lean = 0.25 * np.sin(t / 71.3 + p[0]) + 0.1 * np.sin(t / 13.7 + p[1])
+        roll = 0.15 * np.sin(t / 43.1 + p[2])
+        a = 0.02 * rng.standard_normal((3, n))
+        a += [np.sin(lean), np.cos(lean) * np.sin(roll), np.cos(lean) * np.cos(roll)]
+        self._add_steps(a, state, severity)
+        fidgets, strength = self._fidgets.take(n)
+        still = (state == 0) & (fidgets > 0)
+        a += np.where(still, 0.15 * strength, 0.0) * np.sin([0.31 * t, 0.73 * t, 0.47 * t])
+        return a.T.astype(np.float32), state
+
+    def _add_steps(self, a, state, severity) -> None:
+        moving = state > 0
+        cadence = np.where(state == 2, 2.4 + 0.8 * severity, 1.4 + 0.8 * severity)
+        steps = self._steps + np.cumsum(np.where(moving, cadence / self.rate, 0.0))
+        self._steps = float(steps[-1])
+        height = np.where(state == 2, 0.8 + 0.4 * severity, 0.12 + 0.2 * severity) * moving
+        angle = 2 * np.pi * steps
+        a[2] += height * (np.sin(angle) + 0.45 * np.sin(2 * angle + self._phases[3]))
+        a[1] += 0.5 * height * np.sin(angle / 2)
+        a[0] += 0.3 * height * np.sin(angle + self._phases[4])
+
+
+RAW_SIGNALS: dict[str, type[RawSignal]] = {
+    "rotating": RawRotatingMachine,
+    "person": RawAccelerometer,
+}

@@ -1,0 +1,158 @@
+"""`edgesvm watch` as a user gives it, a process on a pseudo-terminal: lines, codes, files."""
+
+import json
+import os
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgesvm import GaussianNovelty, Standardized, load
+from edgesvm.cli import main
+from edgesvm.cli.novelty_options import hysteresis, learning
+from edgesvm.data import Rows, Stream
+from firmware_sim.harness import EdgeProcess, Pump
+from firmware_sim.line import FaultInjector, Line, PtyLink
+from firmware_sim.node import FrameNode, TextNode
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+PATIENCE_S = 60.0
+RATE = 500.0
+
+
+class Table(Stream):
+    """An array as the source of a node, without labels; it begins again where it ends."""
+
+    n_classes, period_us = 0, 0
+
+    def __init__(self, X):
+        self.X, self.at = X, 0
+        self.n_features = X.shape[1]
+
+    def read(self, n):
+        rows = self.X[np.arange(self.at, self.at + n) % len(self.X)]
+        self.at += n
+        return Rows(rows, np.zeros(n, np.int32))
+
+
+def well_then_worn(n=1500, at=1000, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, 3)).astype(np.float32)
+    X[at:, 1] += 40
+    return X
+
+
+def watched(node, *options, until, faults=None):
+    """Exit code, lines on stdout and text on stderr of a watch that is ended by SIGTERM once
+    `until(edge)` holds."""
+    with closing(PtyLink()) as link:
+        command = [sys.executable, "-m", "edgesvm.cli", "watch", "{port}", *options]
+        edge, pump = EdgeProcess(command, link.url), Pump(node, Line(link, faults=faults))
+        try:
+            for condition in (lambda: until(edge), lambda: edge.exit_code is not None):
+                deadline = time.monotonic() + PATIENCE_S
+                pump.run(
+                    lambda now, condition=condition, deadline=deadline: (
+                        edge.exit_code is not None or condition() or now > deadline
+                    )
+                )
+                assert edge.exit_code is not None or condition(), edge.output()
+                edge.ask_to_stop()
+            return edge.exit_code, edge.lines(), edge.output()[1]
+        finally:
+            edge.close()
+
+
+def has(event):
+    return lambda edge: any(json.loads(line)["event"] == event for line in edge.lines())
+
+
+def test_events_as_json_lines_and_exit_code_3(tmp_path):
+    save = str(tmp_path / "pump.esvm")
+    node = FrameNode(Table(well_then_worn()), rate=RATE, label_mode="none")
+    options = ("--learn", "600", "--alarm-rate", "1/day", "--json", "--save", save)
+    code, lines, errors = watched(node, *options, until=has("alarm"))
+    events = [json.loads(line) for line in lines]
+    assert [one["event"] for one in events] == ["watching", "alarm", "end"] and code == 3, errors
+    watching, alarm, end = events
+    assert watching["learned"] == 600 and alarm["threshold"] == watching["threshold"]
+    assert 1000 <= alarm["sequence"] < 1010 and next(iter(alarm["features"])) == "x1"
+    assert alarm["score"] > alarm["threshold"] and alarm["features"]["x1"] > 0.5
+    assert end["broken_identities"] == [] and end["counters"]["alarms"] == 1
+    assert end["bytes_planned"] == end["bytes_allocated"] <= 16384
+    assert load(save).n_updates_ == 600 and node.scorer.alarms > 0
+
+
+def test_a_second_watch_goes_on_without_learning(tmp_path):
+    save = str(tmp_path / "pump.ckpt")
+    well = well_then_worn()[:1000]
+    options = ("--learn", "600", "--alarm-rate", "1e-6", "--json", "--checkpoint", save)
+    node = FrameNode(Table(well), rate=RATE, label_mode="none")
+    code, _, errors = watched(node, *options, until=has("watching"))
+    assert code == 0, errors
+    node = FrameNode(Table(well_then_worn(at=20)), rate=RATE, label_mode="none")
+    code, lines, errors = watched(node, *options, until=has("alarm"))
+    assert code == 3 and "after 6" in errors and save in errors
+    assert [json.loads(line)["event"] for line in lines] == ["alarm", "end"]
+
+
+def test_text_lines_of_raw_samples_for_a_person_to_read():
+    t = np.arange(6000) / RATE
+    X = np.sin(2 * np.pi * 40 * t) + 0.1 * np.random.default_rng(1).standard_normal(len(t))
+    X[4000:] += 2 * np.sin(2 * np.pi * 120 * t[4000:])
+    node = TextNode(Table(X[:, None].astype(np.float32)), rate=RATE, label_mode="none")
+    options = ["--text", "--window", "100", "--rate", str(RATE), "--bands", "20-60,100-150"]
+    options += ["--learn", "60", "--alarm-rate", "0.001", "--alarm", "2/3", "--learner", "gaussian"]
+    options += ["--unlabelled"]
+    code, lines, errors = watched(node, *options, until=lambda edge: len(edge.lines()) > 1)
+    assert code == 3, errors
+    watching, alarm, *_ = lines
+    assert "watching: learned from 60 windows, threshold" in watching
+    assert "ALARM 1  window" in alarm and "x0_" in alarm and "%" in alarm and "score" in alarm
+    assert "1 alarms" in errors and "link: 0 missing" in errors
+
+
+def test_windows_that_are_never_complete_are_told():
+    node = FrameNode(Table(well_then_worn()), rate=RATE, label_mode="none")
+    code, lines, errors = watched(
+        node,
+        *("--window", "400", "--learn", "60", "--alarm-rate", "0.001"),
+        until=lambda edge: "no window" in edge.output()[1],
+        faults=FaultInjector({"lose": 0.1}, seed=1),
+    )
+    assert code == 0 and lines == [] and "give shorter windows with --window" in errors
+    assert "still learning: nothing was watched" in errors
+
+
+def test_a_model_with_labels_is_not_watched_with(tmp_path):
+    X = well_then_worn()
+    labelled = str(tmp_path / "labelled.esvm")
+    Standardized().fitted_into("16KiB", 3).partial_fit(X, X[:, 0] > 0).save(labelled)
+    short = str(tmp_path / "short.esvm")
+    GaussianNovelty().partial_fit(X[:, :2]).save(short)
+    for path, words in ((labelled, "learns with labels"), (short, "2 features")):
+        before = Path(path).read_bytes()
+        node = FrameNode(Table(X), rate=RATE, label_mode="none")
+        code, lines, errors = watched(node, "--save", path, until=lambda edge: False)
+        assert code == 2 and lines == [] and words in errors and errors.count("\n") == 1
+        assert Path(path).read_bytes() == before
+
+
+def test_wrong_options_are_one_line_and_a_usage(capsys):
+    for words, reason in (
+        (["--learn", "5x"], "give a time, such as 5m"),
+        (["--learn", "0"], "give a time, such as 5m"),
+        (["--alarm", "5/3"], "give K/N"),
+        (["--hop", "10"], "give --window"),
+        (["--alarm-rate", "2/year"], "alarm rate"),
+    ):
+        try:
+            code = main(["watch", "socket://127.0.0.1:9", "--wait", "1", *words])
+        except SystemExit as stop:
+            code = stop.code
+        told = capsys.readouterr().err
+        assert code == 2 and reason in told, told
+    assert learning("2h").seconds == 7200 and learning("300").samples == 300
+    assert hysteresis("3/5") == (3, 5)

@@ -1,0 +1,163 @@
+"""The watch on a simulated clock: phases, alarms, answers, gaps, and what is counted."""
+
+import numpy as np
+import pytest
+from each import each
+
+from edgesvm import Chain, GaussianNovelty, KernelNovelty, StreamSVM, WindowFeatures
+from edgesvm.alarms import Hysteresis
+from edgesvm.data import Rows, Stream
+from edgesvm.ingest import open_link
+from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP
+from edgesvm.watcher import Watcher
+from firmware_sim.harness import InMemory
+from firmware_sim.line import FaultInjector
+from firmware_sim.node import FrameNode
+
+RATE = 100.0
+
+
+class Table(Stream):
+    """An array as the source of a node, without labels."""
+
+    n_classes, period_us = 0, 0
+
+    def __init__(self, X):
+        self.X, self.at = X, 0
+        self.n_features = X.shape[1]
+
+    def read(self, n):
+        rows = self.X[self.at : self.at + n]
+        self.at += len(rows)
+        return Rows(rows, np.zeros(len(rows), np.int32))
+
+
+def noise(n, d=3, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, d)).astype(np.float32)
+
+
+def watcher_of(X, model, *, faults=None, dtype=None, **options):
+    node = FrameNode(Table(X), rate=RATE, label_mode="none")
+    world = InMemory(node, faults=faults)
+    link = open_link("memory", opener=world.open, clock=world.clock, sleep=world.sleep)
+    model.allocate(X.shape[1])
+    return Watcher(link, model, clock=world.clock, **options), node, world
+
+
+def watched(X, model, **options):
+    """The watcher after all samples, its node, and the alarms that ended or are on."""
+    watcher, node, world = watcher_of(X, model, **options)
+    episodes = []
+    while not (node.finished and world.pump.line.quiet) or watcher.step(0.5):
+        watcher.step(0.1)
+        if (ended := watcher.take_ended()) is not None:
+            episodes.append(ended)
+    watcher.step(0.5)
+    assert watcher.check_identities() == []
+    return watcher, node, [*episodes, *filter(None, [watcher.episode])]
+
+
+def planted(n=3000, at=2000, feature=1):
+    """Noise, and from `at` on for 40 samples one feature far away."""
+    X = noise(n)
+    X[at : at + 40, feature] += 30
+    return X
+
+
+@each("kind", [GaussianNovelty, KernelNovelty])
+def test_learns_then_tells_what_is_strange_and_which_feature(kind):
+    watcher, node, episodes = watched(planted(), kind(warm_up=1000, alarm_rate=1e-5), learns=True)
+    assert watcher.watching and watcher.rows == watcher.taken == 3000
+    (episode,) = episodes
+    assert episode.sequence == 2002 and episode.row == 2003, "3 of 5"
+    assert episode.score > episode.threshold and episode.highest >= episode.score
+    assert int(episode.shares.argmax()) == 1 and episode.shares[1] > 0.8
+    # It ends with the fifth normal sample in a row, 42 samples after it began.
+    assert episode.ended - episode.began == pytest.approx(42 / RATE, abs=0.05)
+    assert watcher.strange == 40 and watcher.not_learned == 40 + 10, "ten calm ones end it"
+    assert node.scorer.received == 3000 and node.scorer.abstained == 1000
+    assert node.scorer.alarms == 42, "the flag that lights a LED"
+
+
+def test_one_strange_sample_is_no_alarm_and_a_flicker_is_one():
+    X = planted(at=2000)
+    X[2001:2040, 1] -= 30
+    watcher, _, episodes = watched(X, GaussianNovelty(warm_up=1000, alarm_rate=1e-5))
+    assert (watcher.strange, episodes) == (1, [])
+    X = planted()
+    X[2003:2040:2, 1] -= 30  # every second one is normal
+    watcher, _, episodes = watched(X, GaussianNovelty(warm_up=1000, alarm_rate=1e-5))
+    assert len(episodes) == watcher.alarms == 1
+    watcher, _, episodes = watched(
+        X, GaussianNovelty(warm_up=1000, alarm_rate=1e-5), hysteresis=Hysteresis(1, 1)
+    )
+    assert watcher.alarms == len(episodes) > 15
+
+
+def test_learning_for_a_time_ends_by_the_clock_and_not_before_a_hundred_rows():
+    for seconds, least, most in ((12.0, 1190, 1210), (0.1, 100, 101)):
+        model = GaussianNovelty(warm_up=MOST_WARM_UP, alarm_rate=1e-5)
+        watcher, node, episodes = watched(planted(), model, learn_s=seconds)
+        assert watcher.watching and least <= model.warm_up <= most
+        assert node.scorer.abstained == model.warm_up and len(episodes) == 1
+
+
+def test_what_is_learned_while_watching():
+    X = planted()
+    for options, learned in (({"learns": True}, 2950), ({}, 1000)):
+        model = GaussianNovelty(warm_up=1000, alarm_rate=1e-5)
+        watcher, _, _ = watched(X, model, **options)
+        assert watcher.learned == model.n_updates_ == learned
+    watcher, _, _ = watched(X, GaussianNovelty(warm_up=1000, learn="all"), learns=True)
+    assert watcher.learned == 3000
+
+
+def spinning(n=24_000, at=16_000):
+    """A tone, and from `at` on another besides."""
+    t = np.arange(n) / RATE
+    tone = np.sin(2 * np.pi * 3 * t) + 0.1 * np.random.default_rng(1).standard_normal(n)
+    tone[at:] += np.sin(2 * np.pi * 20 * t[at:])
+    return np.column_stack([tone, 0.1 * np.random.default_rng(2).standard_normal(n)]).astype("f4")
+
+
+def chain():
+    windows = WindowFeatures(window=100, hop=50, rate=RATE, bands="1-5,15-25")
+    return Chain(windows=windows, learner=GaussianNovelty(warm_up=200, alarm_rate=1e-4))
+
+
+def test_windows_of_raw_samples_and_the_number_of_the_last_sample():
+    X = spinning()
+    watcher, node, episodes = watched(X, chain())
+    assert watcher.rows == (len(X) - 100) // 50 + 1 == node.scorer.received
+    assert watcher.in_windows == len(X) - watcher.rows
+    (episode,) = episodes
+    assert episode.ended is None and (episode.sequence - 99) % 50 == 0
+    assert 16_000 < episode.sequence < 16_000 + 3 * 100
+    names = watcher.windows.names()
+    assert (
+        "15-25" in names[int(episode.shares.argmax())]
+        or "x0" in names[int(episode.shares.argmax())]
+    )
+
+
+def test_a_window_with_a_gap_is_dropped_and_the_rest_equals_the_chain_by_hand():
+    X = spinning()
+    rates = {"lose": 0.0005, "flip": 0.0005, "duplicate": 0.001}
+    watcher, _, _ = watched(X, chain(), faults=FaultInjector(rates, seed=3))
+    c = watcher.counters()
+    assert c["missing"] > 0 and c["windows_dropped"] > 0 and c["gaps"] > 1
+    assert watcher.rows < (len(X) - 100) // 50 + 1
+    assert watcher.taken == len(X) - c["missing"] - (len(X) - c["span"])
+
+
+def test_a_huge_value_is_refused_counted_and_breaks_the_window():
+    X = spinning(2000)
+    X[500, 0] = 1e20
+    watcher, node, _ = watched(X, chain())
+    assert watcher.refused_value == 1 and watcher.counters()["windows_dropped"] > 0
+    assert node.scorer.rejected == 1
+
+
+def test_a_learner_with_labels_cannot_watch():
+    with pytest.raises(ValueError, match="learns with labels"):
+        watcher_of(noise(10), StreamSVM())
