@@ -49,9 +49,9 @@ def gaussian(**params):
     return lambda dtype: GaussianNovelty(dtype=dtype, alarm_rate=0.05, warm_up=30, **params)
 
 
-def kernel_novelty(**params):
+def kernel_novelty(max_vectors=16, **params):
     return lambda dtype: KernelNovelty(
-        dtype=dtype, alarm_rate=0.05, warm_up=30, max_vectors=16, **params
+        dtype=dtype, alarm_rate=0.05, warm_up=30, max_vectors=max_vectors, **params
     )
 
 
@@ -126,8 +126,17 @@ SETTINGS = {
     "fourier features, orthogonal": (behind_waves(stream(), directions="orthogonal"), 5, TWO),
     "gaussian novelty": (gaussian(), 6, NORMAL),
     "gaussian novelty, diagonal": (gaussian(covariance="diagonal", learn="all"), 6, NORMAL),
+    "gaussian novelty, until": (gaussian(learn="until 400"), 6, NORMAL),
     "kernel novelty": (kernel_novelty(), 4, NORMAL),
+    "kernel novelty, of many": (kernel_novelty(gamma=0.1, max_vectors=40), 9, NORMAL),
     "kernel novelty, all": (kernel_novelty(learn="all", gamma=0.5), 12, NORMAL),
+    "kernel novelty, until": (kernel_novelty(learn="until 400"), 5, NORMAL),
+    "kernel novelty, exact": (kernel_novelty(storage="exact"), 4, NORMAL),
+    "kernel novelty, exact, until": (
+        kernel_novelty(storage="exact", learn="until 400", gamma=0.1),
+        9,
+        NORMAL,
+    ),
     "twins": (scaled(twins(max_twins=20, gamma=0.3)), 5, TWO),
     "twins, by feature space": (scaled(twins(max_twins=12, gamma=0.1, merge="feature")), 9, TWO),
     "incremental": (scaled(incremental(max_vectors=20, gamma=0.3)), 5, TWO),

@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 import pytest
 from exported import SETTINGS
-from on_host import STRICT, Compiled, at, compilers, hard_samples, run_here
+from on_host import STRICT, Compiled, at, compilers, differences, hard_samples, run_here
 
 from edgesvm import BatchSVM, Standardized, StreamSVM, load
 from edgesvm.cli import main
@@ -25,6 +25,7 @@ LIBRARY = {
     "memmove",
     "sqrt",
     "floor",
+    "rint",
     "frexp",
     "__stack_chk_fail",
 }
@@ -97,6 +98,20 @@ def test_a_snapshot_goes_there_and_back(tmp_path):
         pages = b"".join(page(compiled, i, size) for i in range(0, len(whole), size))
         assert pages[: len(whole)] == whole
         assert not any(pages[len(whole) :])
+
+
+def test_a_warm_up_that_was_ended_is_over_there(tmp_path):
+    make, n_features, classes = SETTINGS["kernel novelty"]
+    learner = make("float32").allocate(n_features, classes=classes)
+    run_here(learner, *hard_samples(20, n_features, "float32", 1, classes))
+    learner.end_warm_up()
+    compiled = Compiled(learner, tmp_path / "c")
+    learner.save(tmp_path / "warm.esvm")
+    restore(compiled, (tmp_path / "warm.esvm").read_bytes())
+    before = learner.n_alarms_
+    samples = hard_samples(300, n_features, "float32", 2, classes)
+    assert differences(learner, compiled, samples) == ""
+    assert learner.n_alarms_ > before
 
 
 def test_a_bad_snapshot_changes_nothing(tmp_path):

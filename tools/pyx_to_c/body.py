@@ -35,17 +35,21 @@ class Body(Expressions):
 
     def head(self):
         params = ["char *self"] if self.owner is not None else []
-        for name, _, _ in self.function.params:
-            if name != "is_float32":
-                params.append(declaration(self.local_type(name), self.local_name(name)))
+        for name in self.params():
+            params.append(declaration(self.local_type(name), self.local_name(name)))
         returns = self.program.returned(self.function, self.real(self.function.returns))
         return f"ESVM_STATIC {declaration(returns, self.cname)}({', '.join(params) or 'void'})"
+
+    def params(self):
+        """Names of the parameters in C; the model's dtype is none, since it is known."""
+        names = [name for name, _, _ in self.function.params]
+        return [n for n in names if n != "is_float32" or self.function.takes_dtype]
 
     def translate(self):
         """The lines of the function, and of its prototype."""
         self.block(statements(self.function.node.body))
         names = ["self"] if self.owner is not None else []
-        names += [self.local_name(p[0]) for p in self.function.params if p[0] != "is_float32"]
+        names += [self.local_name(name) for name in self.params()]
         unused = [name for name in names if not self.is_used(name)]
         top = [
             f"    {kind} {name} = {maker}(self);" for name, kind, maker in self.structs.values()
@@ -127,10 +131,7 @@ class Body(Expressions):
 
     def is_static(self, test):
         """`is_float32`, `real is float`: known when the model is compiled."""
-        return self.real_is(test) is not None or (
-            isinstance(test, (E.AttributeNode, E.NameNode))
-            and (getattr(test, "attribute", None) or test.name) == "is_float32"
-        )
+        return self.real_is(test) is not None or self.is_dtype_of_model(test)
 
     @staticmethod
     def real_is(test):

@@ -56,7 +56,7 @@ class Expressions:
             return str(int(name == "True")), ATOM, "int"
         if name == "NULL":
             return "NULL", ATOM, "void *"
-        if name == "is_float32":
+        if self.is_dtype_of_model(node):
             return "ESVM_IS_FLOAT32", ATOM, "int"
         if name in self.locals:
             return self.local_name(name), ATOM, self.local_type(name)
@@ -65,6 +65,12 @@ class Expressions:
             self.program.need(found)
             return found.cname, ATOM, found.type
         raise UnknownNode(node, f"the name {name} is not known to the translator")
+
+    def is_dtype_of_model(self, node):
+        """Whether a node is the `is_float32` that is known when the model is compiled."""
+        if isinstance(node, E.NameNode):
+            return node.name == "is_float32" and not self.function.takes_dtype
+        return isinstance(node, E.AttributeNode) and node.attribute == "is_float32"
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -292,6 +298,13 @@ class Expressions:
         return f"{text} ? {self.text(b, 0.3)} : {self.text(a, 0.2)}", 0.2, kind
 
     def call(self, node, found):
+        dtypes = [
+            given
+            for given, (name, _, _) in zip(node.args, found.params, strict=False)
+            if name == "is_float32"
+        ]
+        if not all(map(self.is_dtype_of_model, dtypes)):
+            found = found.by_argument
         self.program.need(found)
         args = self.arguments(node, found)
         if found.module is None:
@@ -317,13 +330,15 @@ class Expressions:
         raise UnknownNode(node, f"{found.name}: float or double is not known to the translator")
 
     def arguments(self, node, found):
-        """The arguments in C; `is_float32` is not passed, since it is known."""
+        """The arguments in C; the model's dtype is not passed, since it is known."""
         args = []
         for i, (name, kind, default) in enumerate(found.params):
             given = node.args[i] if i < len(node.args) else default
             if given is None:
                 raise UnknownNode(node, f"{found.name} needs {name}")
-            if name == "is_float32":
+            if name == "is_float32" and not found.takes_dtype:
+                if not self.is_dtype_of_model(given):
+                    raise UnknownNode(node, f"{found.name} is of the model's dtype only")
                 continue
             if is_index(kind) and self.type(given) in ("int64_t", "uint64_t"):
                 self.program.widen(found, name)

@@ -28,6 +28,7 @@ class Layout:
         self.name = owner.name
         self.fields, self.arrays, self.optional = {}, {}, set()
         self.derived = {}  # path -> (type, text) of a pointer made from others
+        self.instead = {}  # path of an optional array -> the pointer of a model without it
         self.beside = []
         self.structs = {}
         for cls in reversed(owner.lineage):
@@ -91,12 +92,16 @@ class Layout:
             return
         if isinstance(value, E.CondExprNode):
             self.wire(target, value.true_val, True)
+            if self.path(value.false_val):
+                self.instead[path] = self.macro(self.path(value.false_val))
             return
         maker = getattr(getattr(value, "function", None), "name", None)
         for member, kind, array in MADE_BY.get(maker, ()):
             self.arrays[(*path, member)] = kind, array
             self.optional.add((*path, member))
         kind = self.declared(path)
+        if isinstance(value, E.NameNode) and kind and not is_pointer(kind):
+            self.numbers.setdefault(value.name, self.macro(path))
         text = self.pointer(value) if kind and is_pointer(kind) else None
         if text is not None:
             self.derived[path] = kind, text
@@ -116,18 +121,31 @@ class Layout:
 
     def pointer(self, value):
         """A pointer made from others, in C; None if it is something else."""
+        if isinstance(value, E.AddNode):
+            return self.joined("{} + {}", value.operand1, value.operand2)
+        if isinstance(value, E.MulNode):
+            factors = value.operand1, value.operand2
+            sums = any(isinstance(factor, E.AddNode) for factor in factors)
+            return None if sums else self.joined("{} * {}", *factors)
+        if isinstance(value, E.CondExprNode):
+            choice = value.condition, value.true_val, value.false_val
+            return self.joined("({} ? {} : {})", *choice)
+        if isinstance(value, E.TypecastNode) and value.base_type.name == "char":
+            return self.joined("(char *){}", value.operand)
+        return self.named(value)
+
+    def joined(self, form, *values):
+        parts = [self.pointer(value) for value in values]
+        return None if None in parts else form.format(*parts)
+
+    def named(self, value):
         if isinstance(value, E.AmpersandNode):
             return f"&{self.macro(self.path(value.operand))}"
         if isinstance(value, E.IntNode):
             return value.value
         if isinstance(value, E.NameNode):
             return self.numbers.get(value.name)
-        if isinstance(value, E.AttributeNode):
-            return self.macro(self.path(value))
-        if isinstance(value, E.AddNode):
-            parts = self.pointer(value.operand1), self.pointer(value.operand2)
-            return None if None in parts else " + ".join(parts)
-        return None
+        return self.macro(self.path(value)) if isinstance(value, E.AttributeNode) else None
 
     def macro(self, path):
         """``StreamSVM_ball->R``"""
@@ -209,7 +227,10 @@ class Layout:
             name, text = f"{self.name}_{'_'.join(path)}", kind.replace(" *", "*")
             text = f"{text[:-1]} *" if text.endswith("*") else text
             where = "self" if array is None else f"(self + {self.name}_AT_{array})"
-            yield f"#define {name} (({text}){where})"
+            there = f"({text}){where}"
+            if path in self.instead:
+                there = f"{self.has(path)} ? {there} : {self.instead[path]}"
+            yield f"#define {name} ({there})"
         for path, (_, text) in self.derived.items():
             yield f"#define {self.name}_{'_'.join(path)} ({text})"
         if "part_tuple" in self.fields:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 import runpy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ LIBC = {
     "INFINITY": "ESVM_INFINITY",
     "NAN": "ESVM_NAN",
     "floor": "esvm_floor",
+    "rint": "esvm_rint",
     "fabs": "fabs",
     "copysign": "copysign",
     "frexp": "esvm_frexp",
@@ -51,6 +53,12 @@ class Function:
     params: list[tuple[str, str, Any]]  # name, type, default
     node: Any = None  # None: declared elsewhere
     cname: str = ""
+    takes_dtype: bool = False  # whether `is_float32` is an argument in C too
+
+    @cached_property
+    def by_argument(self) -> Function:
+        """The same function, of arrays whose dtype need not be the model's."""
+        return replace(self, cname=f"{self.cname}_of", takes_dtype=True)
 
     @property
     def is_fused(self) -> bool:

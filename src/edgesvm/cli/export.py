@@ -8,7 +8,6 @@ from edgesvm.cli.snapshots import of_file
 from edgesvm.export.folder import export
 from edgesvm.learner import Learner
 from edgesvm.persist import restore
-from edgesvm.persist.format import unpack
 from edgesvm.persist.store import read_file
 from edgesvm.preprocessing.chain import Chain
 
@@ -50,4 +49,4 @@ def loaded(path: str) -> Learner | Chain:
     """The model of a snapshot, which may be a chain's."""
     data = read_file(path)
     with of_file(path):
-        return Chain.load(path) if unpack(data).learner == Chain.__name__ else restore(data)
+        return restore(data)

@@ -19,7 +19,7 @@ from edgesvm.preprocessing.chain import Chain
 
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
 KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
-SCRATCH = {"scaled", "features", "angle", "mixed", "scores", "sums", "scratch", "merged"}
+SCRATCH = {"scaled", "features", "angle", "mixed", "scores", "sums", "scratch", "merged", "coded"}
 INDICES = {"i8": "ESVM_INDICES", "i4": "ESVM_INDICES_32", "i1": "ESVM_INDICES_8"}
 
 
@@ -282,7 +282,8 @@ PUSH = """\
 /** Take in one raw sample. If it completes a window, that is predicted, then learned with the label
  * of most of its samples, or of its last, as the model was made.
  * @param x          {P}_N_CHANNELS numbers
- * @param slot       its class index; negative if it has no label
+ * @param slot       its class index; negative if it has no label. A learner of what is normal
+ *                   learns every window, whatever it is
  * @param predicted  class index of the window; -1 if there is no prediction yet, -2 if no window is
  *                   complete
  * @param score      its decision value
@@ -323,6 +324,7 @@ def source(model: Model) -> str:
             "#define ESVM_WINDOWS(f) WindowFeatures_##f\n"
             f"#define ESVM_AT_WINDOWS {model.plan.offsets['windows']}\n"
             f"#define ESVM_LAST {int(model.is_last)}\n"
+            f"#define ESVM_ONE_CLASS {int(model.is_novelty)}\n"
             '#include "edgesvm/chain.h"'
         )
     return "\n\n".join(parts) + "\n"
@@ -408,8 +410,8 @@ def check(
         what, n = "ESVM_ZEROS", array.nbytes
     elif array.name in model.most:
         what, most = INDICES[kind], model.most[array.name]
-    if kind == "u8":
-        return ""  # the words of a random generator may be any
+    if kind in ("u8", "i2"):
+        return ""  # the words of a random generator, and codes of 16 bits, may be any
     if what is None:
         raise ValueError(f"the array {array.name} of {model.title} has no check in C")
     least = -1 if array.name == "partner" else 0  # -1: none

@@ -18,7 +18,7 @@ from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
 from edgesvm.learners.multiclass import Multiclass, OneVsOne, OneVsRest
-from edgesvm.learners.novelty.constants import ABOVE
+from edgesvm.learners.novelty.constants import ABOVE, CALM
 from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
 from edgesvm.learners.novelty.kernel_novelty import KernelNovelty
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
@@ -218,9 +218,7 @@ def fourier_features(learner: FourierFeatures, n_features: int) -> list[Unit]:
 def novelty(learner: NoveltyLearner, n_features: int) -> dict[str, Any]:
     shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
     return {
-        "rate": float(learner.alarm_rate),
-        "warm_up": learner.warm_up,
-        "learns_all": learner.learn == "all",
+        **learner._core_params(n_features),
         "log_ratio": log(ABOVE / float(learner.alarm_rate)),
         "n_scratch": shapes.get("scratch", (0,))[0],
         **common(learner, n_features),
@@ -231,23 +229,17 @@ def gaussian_novelty(learner: GaussianNovelty, n_features: int) -> list[Unit]:
     order = n_features if learner.covariance == "full" else 0
     macros = novelty(learner, n_features) | factor(n_features)
     beside = {"order": order.to_bytes(8, "little"), "lift": bytes(8)}
-    most = {"alarmed": 1}
+    most = {"alarmed": CALM}
     return [Unit("GaussianNovelty", "gaussian_novelty.h", macros, most=most, beside=beside)]
 
 
 def kernel_novelty(learner: KernelNovelty, n_features: int) -> list[Unit]:
-    given = learner._core_params(n_features)
-    macros = novelty(learner, n_features) | factor(int(learner.max_vectors))
-    macros |= {
-        "gamma": given["gamma"],
-        "noise": given["noise"],
-        "room": learner.max_vectors,
-        "width": n_features * item_bytes(learner),
-    }
+    arrays = {array.name: array for array in learner.plan(n_features).arrays}
     room = int(learner.max_vectors)
-    most = {"alarmed": 1, "n_held": room, "partner": room - 1}
-    beside = {"lift": bytes(8)}
-    return [Unit("KernelNovelty", "kernel_novelty.h", macros, most=most, beside=beside)]
+    width = n_features * arrays["centres"].dtype.itemsize
+    macros = novelty(learner, n_features) | {"room": room, "width": width}
+    most = {"alarmed": CALM, "n_held": room, "partner": room - 1}
+    return [Unit("KernelNovelty", "kernel_novelty.h", macros, most=most)]
 
 
 def factor(order: int) -> dict[str, Any]:

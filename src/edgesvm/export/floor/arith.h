@@ -5,6 +5,7 @@
 #define ESVM_INFINITY ((double)INFINITY)
 #define ESVM_NAN ((double)NAN)
 #define esvm_floor floor
+#define esvm_rint rint /* of two as near, the even one */
 #define esvm_frexp frexp
 
 ESVM_STATIC uint64_t esvm_bits_of(double x) {

@@ -1,5 +1,6 @@
 /* Raw samples, their windows, and the learner behind them: preprocessing/_chain.pyx. Included at the
- * end of the NAME.c of a Chain, which defines ESVM_WINDOWS(f), ESVM_AT_WINDOWS and ESVM_LAST. */
+ * end of the NAME.c of a Chain, which defines ESVM_WINDOWS(f), ESVM_AT_WINDOWS, ESVM_LAST and
+ * ESVM_ONE_CLASS. */
 
 /* Count the label of the sample `at` in every window that it is in. */
 static void ESVM_NAME(count)(ESVM_NAME(t) *model, int64_t at, int slot) {
@@ -37,6 +38,7 @@ esvm_status ESVM_NAME(push)(
     double values[ESVM_VALUES];
     *predicted = -2;
     *score = 0.0;
+    if (ESVM_ONE_CLASS) slot = -1; /* every window is learned, whatever the labels */
     if (slot >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
     if (ESVM_WINDOWS(is_too_large)(self, x)) return ESVM_NOT_FINITE;
     complete = ESVM_WINDOWS(take)(self, x);
@@ -48,7 +50,8 @@ esvm_status ESVM_NAME(push)(
         if (status > ESVM_CHANGED) return status;
         *predicted = ESVM_TOP(winner)(ESVM_SELF(model), values, score);
     }
-    if (!ESVM_LAST) slot = ESVM_NAME(majority)(model, at);
+    if (ESVM_ONE_CLASS) slot = ESVM_FIRST_LABEL;
+    else if (!ESVM_LAST) slot = ESVM_NAME(majority)(model, at);
     return slot < 0 ? ESVM_UNCHANGED : ESVM_NAME(learn)(model, row, slot);
 }
 

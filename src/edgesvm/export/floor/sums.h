@@ -1,4 +1,4 @@
-/* The sums of core/lanes.h, core/rows.h and core/tiles.h, a lane at a time. Included by floor.h. */
+/* The sums of core/lanes.h, core/rows.h, core/codes.h and core/tiles.h, a lane at a time. Included by floor.h. */
 #ifndef EDGESVM_SUMS_H
 #define EDGESVM_SUMS_H
 
@@ -87,6 +87,21 @@ ESVM_LANES(double, 8, f64)
     }
 ESVM_ROWS(float, f32)
 ESVM_ROWS(double, f64)
+
+/* core/codes.h: a square of codes' difference is below 2^32, and their sum is exact. */
+ESVM_STATIC void codes_square_distances(
+    const int16_t *x, const int16_t *rows, esvm_index width, esvm_index n, double unit,
+    double *out) {
+    esvm_index i, j;
+    for (i = 0; i < n; i++, rows += width) {
+        uint64_t total = 0;
+        for (j = 0; j < width; j++) {
+            uint32_t far = (uint32_t)((int32_t)x[j] - rows[j]);
+            total += far * far;
+        }
+        out[i] = unit * unit * (double)total;
+    }
+}
 
 /* v[i] = exp(scale * v[i]), none of them above 0: the nearest whole number by adding 1.5 * 2^52 */
 ESVM_STATIC void tiles_exp_f64(double scale, double *v, esvm_index n) {

@@ -6,13 +6,10 @@
 #include "floor.h"
 #include "core.h"
 #include "linalg.h"
-#include "logistic.h"
 #include "moments.h"
 #include "novelty.h"
 #include "packed_factor.h"
 #include "status.h"
-
-#define gaussian_novelty_LEAST_SQUARE 0.001
 
 #ifdef GaussianNovelty_n_features
 
@@ -62,18 +59,20 @@ ESVM_STATIC int GaussianNovelty_n_answers(char *self);
 ESVM_STATIC int GaussianNovelty_slot_for(char *self, double value);
 ESVM_STATIC status_Status GaussianNovelty_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double GaussianNovelty_class_weight(char *self, double y);
-ESVM_STATIC void GaussianNovelty_scale(char *self, const void *x, int64_t n);
+ESVM_STATIC void GaussianNovelty_scale(char *self, const void *x, int64_t n, int bends);
 ESVM_STATIC int64_t GaussianNovelty_n_kept(char *self);
 ESVM_STATIC double GaussianNovelty_threshold_now(char *self);
 ESVM_STATIC double GaussianNovelty_score(char *self);
 ESVM_STATIC void GaussianNovelty_wipe(char *self);
+ESVM_STATIC int GaussianNovelty_is_frozen(char *self);
 ESVM_STATIC int GaussianNovelty_can_keep(char *self, const void *x);
-ESVM_STATIC void GaussianNovelty_follow(char *self, double score);
+ESVM_STATIC void GaussianNovelty_follow_unless_held(char *self, double score, int alarm);
 ESVM_STATIC void GaussianNovelty_keep(char *self, const void *x);
 ESVM_STATIC void GaussianNovelty_learn_scaled(char *self);
 ESVM_STATIC double GaussianNovelty_level_now(char *self);
 ESVM_STATIC int64_t GaussianNovelty_n_fitted(char *self);
 ESVM_STATIC void GaussianNovelty_forward(char *self);
+ESVM_STATIC void GaussianNovelty_follow(char *self, double score);
 
 ESVM_STATIC status_Status GaussianNovelty_learn_row(char *self, const void *x, int slot,
         double weight) {
@@ -158,7 +157,7 @@ ESVM_STATIC status_Status GaussianNovelty_decide(char *self, const void *x, doub
     if (!esvm_is_finite(linalg_any_dot(x, x, GaussianNovelty_n_features))) {
         return status_NOT_FINITE;
     }
-    GaussianNovelty_scale(self, x, GaussianNovelty_n_kept(self));
+    GaussianNovelty_scale(self, x, GaussianNovelty_n_kept(self), 1);
     value[0] = GaussianNovelty_threshold_now(self) - GaussianNovelty_score(self);
     GaussianNovelty_wipe(self);
     return esvm_is_finite(value[0]) ? status_UNCHANGED : status_NOT_FINITE;
@@ -188,24 +187,26 @@ ESVM_STATIC status_Status GaussianNovelty_step(char *self, const void *x, double
     (void)weight;
     double score;
     int alarm;
+    int resting = GaussianNovelty_is_frozen(self) || (GaussianNovelty_alarmed[0] &&
+            !GaussianNovelty_learns_all);
     status_Status status = status_UNCHANGED;
     if (!GaussianNovelty_can_keep(self, x)) {
         return status_NOT_FINITE;
     }
-    GaussianNovelty_scale(self, x, GaussianNovelty_n_kept(self));
+    GaussianNovelty_scale(self, x, GaussianNovelty_n_kept(self), 1);
     score = GaussianNovelty_score(self);
     alarm = GaussianNovelty_n_kept(self) >= GaussianNovelty_warm_up && score >
             GaussianNovelty_threshold_now(self);
-    if (GaussianNovelty_n_kept(self) >= novelty_SETTLED && (GaussianNovelty_learns_all ||
-            !(alarm && GaussianNovelty_alarmed[0]))) {
-        GaussianNovelty_follow(self, score);
+    if (GaussianNovelty_n_kept(self) >= novelty_SETTLED && !GaussianNovelty_is_frozen(self)) {
+        GaussianNovelty_follow_unless_held(self, score, alarm);
     }
-    GaussianNovelty_alarmed[0] = alarm;
+    GaussianNovelty_alarmed[0] = alarm ? novelty_CALM : 0 > GaussianNovelty_alarmed[0] - 1 ? 0 :
+            GaussianNovelty_alarmed[0] - 1;
     GaussianNovelty_n_alarms[0] += alarm;
-    if (GaussianNovelty_learns_all || !alarm) {
+    if (!resting && (GaussianNovelty_learns_all || !alarm)) {
         GaussianNovelty_keep(self, x);
         if (GaussianNovelty_n_kept(self) >= novelty_SETTLED) {
-            GaussianNovelty_scale(self, x, GaussianNovelty_n_kept(self) + 1);
+            GaussianNovelty_scale(self, x, GaussianNovelty_n_kept(self) + 1, 0);
             GaussianNovelty_learn_scaled(self);
         }
         status = status_CHANGED;
@@ -228,7 +229,7 @@ ESVM_STATIC double GaussianNovelty_class_weight(char *self, double y) {
             (GaussianNovelty_n_per_class[slot] + 1));
 }
 
-ESVM_STATIC void GaussianNovelty_scale(char *self, const void *x, int64_t n) {
+ESVM_STATIC void GaussianNovelty_scale(char *self, const void *x, int64_t n, int bends) {
     esvm_index j;
     double far, variance;
     double share = n ? ESVM_DIVIDE(1.0, n) : 0.0;
@@ -236,8 +237,8 @@ ESVM_STATIC void GaussianNovelty_scale(char *self, const void *x, int64_t n) {
         far = linalg_entry(x, j) - GaussianNovelty_mean[j];
         variance = GaussianNovelty_spread[j] * share;
         if (variance > 0.0) {
-            far = esvm_min(esvm_max(ESVM_DIVIDE(far, esvm_sqrt(variance)), -novelty_CLIP),
-                    novelty_CLIP);
+            far = bends ? novelty_bent(ESVM_DIVIDE(far, esvm_sqrt(variance))) :
+                    novelty_cut(ESVM_DIVIDE(far, esvm_sqrt(variance)));
         } else if (far != 0.0) {
             far = copysign(novelty_CLIP, far);
         }
@@ -268,7 +269,7 @@ ESVM_STATIC double GaussianNovelty_score(char *self) {
         GaussianNovelty_forward(self);
         square = (GaussianNovelty_n_fitted(self) + 1) * linalg_dot_f64(y, y, D);
     }
-    return logistic_log_(gaussian_novelty_LEAST_SQUARE + ESVM_DIVIDE(square, D));
+    return esvm_sqrt(ESVM_DIVIDE(square, D));
 }
 
 ESVM_STATIC void GaussianNovelty_wipe(char *self) {
@@ -276,6 +277,10 @@ ESVM_STATIC void GaussianNovelty_wipe(char *self) {
     if (GaussianNovelty_HAS_scratch) {
         memset(GaussianNovelty_scratch, 0, GaussianNovelty_n_scratch * sizeof(double));
     }
+}
+
+ESVM_STATIC int GaussianNovelty_is_frozen(char *self) {
+    return 0 < GaussianNovelty_until && GaussianNovelty_until <= GaussianNovelty_n_kept(self);
 }
 
 ESVM_STATIC int GaussianNovelty_can_keep(char *self, const void *x) {
@@ -293,30 +298,15 @@ ESVM_STATIC int GaussianNovelty_can_keep(char *self, const void *x) {
     return 1;
 }
 
-ESVM_STATIC void GaussianNovelty_follow(char *self, double score) {
-    novelty_Tail *t = GaussianNovelty_tail;
-    int64_t n = GaussianNovelty_n_scored[0];
-    double level = GaussianNovelty_level_now(self);
-    double deviation = esvm_sqrt(t->variance);
-    double share, far;
-    int above = score > level;
-    int alarm = score > GaussianNovelty_threshold_now(self);
-    if (deviation > 0.0) {
-        t->shift += ESVM_DIVIDE(2.0 * (ESVM_DIVIDE(alarm, GaussianNovelty_rate) - 1.0), n +
-                novelty_ALARMS_AFTER / GaussianNovelty_rate);
-        t->level += ESVM_DIVIDE(2.0 * (above - novelty_ABOVE), novelty_DENSITY * (n +
-                novelty_LEVEL_AFTER));
-        if (above) {
-            t->n_above += 1.0;
-            far = ESVM_DIVIDE(score - level, deviation) - novelty_FIRST_EXCESS;
-            t->excess += ESVM_DIVIDE(2.0, t->n_above + novelty_EXCESS_AFTER) * (far - t->excess);
-        }
+ESVM_STATIC void GaussianNovelty_follow_unless_held(char *self, double score, int alarm) {
+    if (GaussianNovelty_learns_all || !(alarm || GaussianNovelty_alarmed[0])) {
+        GaussianNovelty_follow(self, score);
+    } else if (alarm && !GaussianNovelty_alarmed[0]) {
+        GaussianNovelty_tail->held = score;
+    } else if (!alarm && GaussianNovelty_alarmed[0] == 1) {
+        GaussianNovelty_follow(self, GaussianNovelty_tail->held);
+        GaussianNovelty_tail->held = 0.0;
     }
-    share = ESVM_DIVIDE(2.0, n + 2.0);
-    far = score - t->mean;
-    t->mean += share * far;
-    t->variance = (1.0 - share) * (t->variance + share * far * far);
-    GaussianNovelty_n_scored[0] = n + 1;
 }
 
 ESVM_STATIC void GaussianNovelty_keep(char *self, const void *x) {
@@ -360,6 +350,33 @@ ESVM_STATIC void GaussianNovelty_forward(char *self) {
         GaussianNovelty_factor_border[1 + j] = linalg_entry(GaussianNovelty_scaled, j);
     }
     packed_factor_factor_forward(&factor_);
+}
+
+ESVM_STATIC void GaussianNovelty_follow(char *self, double score) {
+    novelty_Tail *t = GaussianNovelty_tail;
+    int64_t n = GaussianNovelty_n_scored[0];
+    double level = GaussianNovelty_level_now(self);
+    double deviation = esvm_sqrt(t->variance);
+    double share, far;
+    int above = score > level;
+    int alarm = score > GaussianNovelty_threshold_now(self);
+    if (deviation > 0.0) {
+        t->shift += ESVM_DIVIDE(2.0 * (ESVM_DIVIDE(alarm, GaussianNovelty_rate) - 1.0), n +
+                novelty_ALARMS_AFTER / GaussianNovelty_rate);
+        t->shift = esvm_max(t->shift, -GaussianNovelty_log_ratio);
+        t->level += ESVM_DIVIDE(2.0 * (above - novelty_ABOVE), novelty_DENSITY * (n +
+                novelty_LEVEL_AFTER));
+        if (above) {
+            t->n_above += 1.0;
+            far = ESVM_DIVIDE(score - level, deviation) - novelty_FIRST_EXCESS;
+            t->excess += ESVM_DIVIDE(2.0, t->n_above + novelty_EXCESS_AFTER) * (far - t->excess);
+        }
+    }
+    share = ESVM_DIVIDE(2.0, n + 2.0);
+    far = score - t->mean;
+    t->mean += share * far;
+    t->variance = (1.0 - share) * (t->variance + share * far * far);
+    GaussianNovelty_n_scored[0] = n + 1;
 }
 
 #endif

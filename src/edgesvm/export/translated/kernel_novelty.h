@@ -4,6 +4,7 @@
 #define EDGESVM_KERNEL_NOVELTY_H
 
 #include "floor.h"
+#include "codes.h"
 #include "core.h"
 #include "kernels.h"
 #include "linalg.h"
@@ -14,6 +15,7 @@
 #include "rows.h"
 #include "status.h"
 
+#define kernel_novelty_FARTHEST 1e+100
 #define kernel_novelty_TINY 1e-300
 
 #ifdef KernelNovelty_n_features
@@ -35,28 +37,12 @@
 #define KernelNovelty_partner ((int64_t *)(self + KernelNovelty_AT_partner))
 #define KernelNovelty_n_held ((int64_t *)(self + KernelNovelty_AT_n_held))
 #define KernelNovelty_merged ((char *)(self + KernelNovelty_AT_merged))
-#define KernelNovelty_factor_pool ((double *)(self + KernelNovelty_AT_factor))
-#define KernelNovelty_factor_order (KernelNovelty_n_held)
-#define KernelNovelty_factor_lift (&KernelNovelty_lift)
+#define KernelNovelty_coded (KernelNovelty_HAS_coded ? (char *)(self + KernelNovelty_AT_coded) : KernelNovelty_scaled)
+#define KernelNovelty_L ((char *)(self + KernelNovelty_AT_factor))
 #define KernelNovelty_square (KernelNovelty_scratch)
-#define KernelNovelty_factor_ones (KernelNovelty_square + KernelNovelty_LEN_counts)
-#define KernelNovelty_factor_border (KernelNovelty_factor_ones + KernelNovelty_LEN_counts)
-#define KernelNovelty_factor_solution (KernelNovelty_factor_border + KernelNovelty_LEN_counts + 1)
-#define KernelNovelty_lift (*(double *)(self + KernelNovelty_AT_beside_lift))
-
-ESVM_STATIC packed_factor_PackedFactor KernelNovelty_factor_of(char *self) {
-    packed_factor_PackedFactor made;
-    (void)self;
-    made.pool = KernelNovelty_factor_pool;
-    made.length = KernelNovelty_factor_length;
-    made.width = KernelNovelty_factor_width;
-    made.order = KernelNovelty_factor_order;
-    made.lift = KernelNovelty_factor_lift;
-    made.ones = KernelNovelty_factor_ones;
-    made.border = KernelNovelty_factor_border;
-    made.solution = KernelNovelty_factor_solution;
-    return made;
-}
+#define KernelNovelty_rest (KernelNovelty_square + KernelNovelty_LEN_counts)
+#define KernelNovelty_border (KernelNovelty_rest + KernelNovelty_LEN_counts)
+#define KernelNovelty_solution ((char *)KernelNovelty_border + KernelNovelty_LEN_counts * (KernelNovelty_compact ? 4 : 8))
 
 ESVM_STATIC status_Status KernelNovelty_learn_row(char *self, const void *x, int slot,
         double weight);
@@ -70,30 +56,36 @@ ESVM_STATIC int KernelNovelty_n_answers(char *self);
 ESVM_STATIC int KernelNovelty_slot_for(char *self, double value);
 ESVM_STATIC status_Status KernelNovelty_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double KernelNovelty_class_weight(char *self, double y);
-ESVM_STATIC void KernelNovelty_scale(char *self, const void *x, int64_t n);
+ESVM_STATIC void KernelNovelty_scale(char *self, const void *x, int64_t n, int bends);
 ESVM_STATIC int64_t KernelNovelty_n_kept(char *self);
 ESVM_STATIC double KernelNovelty_threshold_now(char *self);
 ESVM_STATIC double KernelNovelty_score(char *self);
 ESVM_STATIC void KernelNovelty_wipe(char *self);
+ESVM_STATIC int KernelNovelty_is_frozen(char *self);
 ESVM_STATIC int KernelNovelty_can_keep(char *self, const void *x);
-ESVM_STATIC void KernelNovelty_follow(char *self, double score);
+ESVM_STATIC void KernelNovelty_follow_unless_held(char *self, double score, int alarm);
 ESVM_STATIC void KernelNovelty_keep(char *self, const void *x);
 ESVM_STATIC void KernelNovelty_learn_scaled(char *self);
 ESVM_STATIC double KernelNovelty_level_now(char *self);
 ESVM_STATIC void KernelNovelty_measure(char *self, const void *x);
-ESVM_STATIC void KernelNovelty_fill_border(char *self);
+ESVM_STATIC char *KernelNovelty_sample(char *self);
+ESVM_STATIC double KernelNovelty_far_score(char *self, const double *square);
+ESVM_STATIC double KernelNovelty_explained(char *self, const double *square, double least);
 ESVM_STATIC void KernelNovelty_Novelty_wipe(char *self);
+ESVM_STATIC void KernelNovelty_follow(char *self, double score);
 ESVM_STATIC esvm_index KernelNovelty_nearest(char *self, double count, esvm_index without);
 ESVM_STATIC double KernelNovelty_merge_cost(char *self, double count, esvm_index i);
 ESVM_STATIC void KernelNovelty_leave(char *self, esvm_index p);
 ESVM_STATIC void KernelNovelty_look_again(char *self, esvm_index i);
 ESVM_STATIC void KernelNovelty_find_lost(char *self);
-ESVM_STATIC void KernelNovelty_append(char *self, const void *x, double count);
+ESVM_STATIC void KernelNovelty_append(char *self, const char *x, double count);
 ESVM_STATIC esvm_index KernelNovelty_cheapest(char *self);
-ESVM_STATIC double KernelNovelty_mean_of(char *self, const void *x, double count, esvm_index i);
+ESVM_STATIC double KernelNovelty_mean_of(char *self, const char *x, double count, esvm_index i);
 ESVM_STATIC void KernelNovelty_remove(char *self, esvm_index p);
 ESVM_STATIC char *KernelNovelty_centre(char *self, esvm_index i);
 ESVM_STATIC void KernelNovelty_find_partner(char *self, esvm_index i);
+ESVM_STATIC void KernelNovelty_append_row(char *self, double complement);
+ESVM_STATIC double KernelNovelty_at(char *self, const char *x, esvm_index j);
 
 ESVM_STATIC status_Status KernelNovelty_learn_row(char *self, const void *x, int slot,
         double weight) {
@@ -177,7 +169,7 @@ ESVM_STATIC status_Status KernelNovelty_decide(char *self, const void *x, double
     if (!esvm_is_finite(linalg_any_dot(x, x, KernelNovelty_n_features))) {
         return status_NOT_FINITE;
     }
-    KernelNovelty_scale(self, x, KernelNovelty_n_kept(self));
+    KernelNovelty_scale(self, x, KernelNovelty_n_kept(self), 1);
     value[0] = KernelNovelty_threshold_now(self) - KernelNovelty_score(self);
     KernelNovelty_wipe(self);
     return esvm_is_finite(value[0]) ? status_UNCHANGED : status_NOT_FINITE;
@@ -206,24 +198,26 @@ ESVM_STATIC status_Status KernelNovelty_step(char *self, const void *x, double y
     (void)weight;
     double score;
     int alarm;
+    int resting = KernelNovelty_is_frozen(self) || (KernelNovelty_alarmed[0] &&
+            !KernelNovelty_learns_all);
     status_Status status = status_UNCHANGED;
     if (!KernelNovelty_can_keep(self, x)) {
         return status_NOT_FINITE;
     }
-    KernelNovelty_scale(self, x, KernelNovelty_n_kept(self));
+    KernelNovelty_scale(self, x, KernelNovelty_n_kept(self), 1);
     score = KernelNovelty_score(self);
     alarm = KernelNovelty_n_kept(self) >= KernelNovelty_warm_up && score >
             KernelNovelty_threshold_now(self);
-    if (KernelNovelty_n_kept(self) >= novelty_SETTLED && (KernelNovelty_learns_all || !(alarm &&
-            KernelNovelty_alarmed[0]))) {
-        KernelNovelty_follow(self, score);
+    if (KernelNovelty_n_kept(self) >= novelty_SETTLED && !KernelNovelty_is_frozen(self)) {
+        KernelNovelty_follow_unless_held(self, score, alarm);
     }
-    KernelNovelty_alarmed[0] = alarm;
+    KernelNovelty_alarmed[0] = alarm ? novelty_CALM : 0 > KernelNovelty_alarmed[0] - 1 ? 0 :
+            KernelNovelty_alarmed[0] - 1;
     KernelNovelty_n_alarms[0] += alarm;
-    if (KernelNovelty_learns_all || !alarm) {
+    if (!resting && (KernelNovelty_learns_all || !alarm)) {
         KernelNovelty_keep(self, x);
         if (KernelNovelty_n_kept(self) >= novelty_SETTLED) {
-            KernelNovelty_scale(self, x, KernelNovelty_n_kept(self) + 1);
+            KernelNovelty_scale(self, x, KernelNovelty_n_kept(self) + 1, 0);
             KernelNovelty_learn_scaled(self);
         }
         status = status_CHANGED;
@@ -246,7 +240,7 @@ ESVM_STATIC double KernelNovelty_class_weight(char *self, double y) {
             (KernelNovelty_n_per_class[slot] + 1));
 }
 
-ESVM_STATIC void KernelNovelty_scale(char *self, const void *x, int64_t n) {
+ESVM_STATIC void KernelNovelty_scale(char *self, const void *x, int64_t n, int bends) {
     esvm_index j;
     double far, variance;
     double share = n ? ESVM_DIVIDE(1.0, n) : 0.0;
@@ -254,8 +248,8 @@ ESVM_STATIC void KernelNovelty_scale(char *self, const void *x, int64_t n) {
         far = linalg_entry(x, j) - KernelNovelty_mean[j];
         variance = KernelNovelty_spread[j] * share;
         if (variance > 0.0) {
-            far = esvm_min(esvm_max(ESVM_DIVIDE(far, esvm_sqrt(variance)), -novelty_CLIP),
-                    novelty_CLIP);
+            far = bends ? novelty_bent(ESVM_DIVIDE(far, esvm_sqrt(variance))) :
+                    novelty_cut(ESVM_DIVIDE(far, esvm_sqrt(variance)));
         } else if (far != 0.0) {
             far = copysign(novelty_CLIP, far);
         }
@@ -275,21 +269,28 @@ ESVM_STATIC double KernelNovelty_threshold_now(char *self) {
 }
 
 ESVM_STATIC double KernelNovelty_score(char *self) {
-    packed_factor_PackedFactor factor_ = KernelNovelty_factor_of(self);
-    const double *y = KernelNovelty_factor_solution + 1;
     if (KernelNovelty_n_held[0] == 0) {
         return 0.0;
     }
-    KernelNovelty_measure(self, KernelNovelty_scaled);
-    KernelNovelty_fill_border(self);
-    packed_factor_factor_forward(&factor_);
-    return -logistic_log_(esvm_max(linalg_dot_f64(y, y, KernelNovelty_n_held[0]),
+    KernelNovelty_measure(self, KernelNovelty_sample(self));
+    if (KernelNovelty_compact) {
+        return esvm_min(KernelNovelty_far_score(self, KernelNovelty_square),
+                kernel_novelty_FARTHEST);
+    }
+    return -logistic_log_(esvm_max(KernelNovelty_explained(self, KernelNovelty_square, 0.0),
             kernel_novelty_TINY));
 }
 
 ESVM_STATIC void KernelNovelty_wipe(char *self) {
     KernelNovelty_Novelty_wipe(self);
     memset(KernelNovelty_merged, 0, KernelNovelty_width);
+    if (KernelNovelty_compact) {
+        memset(KernelNovelty_coded, 0, KernelNovelty_width);
+    }
+}
+
+ESVM_STATIC int KernelNovelty_is_frozen(char *self) {
+    return 0 < KernelNovelty_until && KernelNovelty_until <= KernelNovelty_n_kept(self);
 }
 
 ESVM_STATIC int KernelNovelty_can_keep(char *self, const void *x) {
@@ -307,30 +308,15 @@ ESVM_STATIC int KernelNovelty_can_keep(char *self, const void *x) {
     return 1;
 }
 
-ESVM_STATIC void KernelNovelty_follow(char *self, double score) {
-    novelty_Tail *t = KernelNovelty_tail;
-    int64_t n = KernelNovelty_n_scored[0];
-    double level = KernelNovelty_level_now(self);
-    double deviation = esvm_sqrt(t->variance);
-    double share, far;
-    int above = score > level;
-    int alarm = score > KernelNovelty_threshold_now(self);
-    if (deviation > 0.0) {
-        t->shift += ESVM_DIVIDE(2.0 * (ESVM_DIVIDE(alarm, KernelNovelty_rate) - 1.0), n +
-                novelty_ALARMS_AFTER / KernelNovelty_rate);
-        t->level += ESVM_DIVIDE(2.0 * (above - novelty_ABOVE), novelty_DENSITY * (n +
-                novelty_LEVEL_AFTER));
-        if (above) {
-            t->n_above += 1.0;
-            far = ESVM_DIVIDE(score - level, deviation) - novelty_FIRST_EXCESS;
-            t->excess += ESVM_DIVIDE(2.0, t->n_above + novelty_EXCESS_AFTER) * (far - t->excess);
-        }
+ESVM_STATIC void KernelNovelty_follow_unless_held(char *self, double score, int alarm) {
+    if (KernelNovelty_learns_all || !(alarm || KernelNovelty_alarmed[0])) {
+        KernelNovelty_follow(self, score);
+    } else if (alarm && !KernelNovelty_alarmed[0]) {
+        KernelNovelty_tail->held = score;
+    } else if (!alarm && KernelNovelty_alarmed[0] == 1) {
+        KernelNovelty_follow(self, KernelNovelty_tail->held);
+        KernelNovelty_tail->held = 0.0;
     }
-    share = ESVM_DIVIDE(2.0, n + 2.0);
-    far = score - t->mean;
-    t->mean += share * far;
-    t->variance = (1.0 - share) * (t->variance + share * far * far);
-    KernelNovelty_n_scored[0] = n + 1;
 }
 
 ESVM_STATIC void KernelNovelty_keep(char *self, const void *x) {
@@ -345,7 +331,8 @@ ESVM_STATIC void KernelNovelty_keep(char *self, const void *x) {
 ESVM_STATIC void KernelNovelty_learn_scaled(char *self) {
     esvm_index i, j;
     double count;
-    KernelNovelty_measure(self, KernelNovelty_scaled);
+    const char *x = KernelNovelty_sample(self);
+    KernelNovelty_measure(self, x);
     i = KernelNovelty_nearest(self, 1.0, -1);
     if (i >= 0 && KernelNovelty_merge_cost(self, 1.0, i) == 0.0) {
         KernelNovelty_counts[i] += 1.0;
@@ -353,11 +340,11 @@ ESVM_STATIC void KernelNovelty_learn_scaled(char *self) {
         KernelNovelty_look_again(self, i);
         KernelNovelty_find_lost(self);
     } else if (KernelNovelty_n_held[0] < KernelNovelty_room) {
-        KernelNovelty_append(self, KernelNovelty_scaled, 1.0);
+        KernelNovelty_append(self, x, 1.0);
     } else {
         j = KernelNovelty_cheapest(self);
         if (KernelNovelty_merge_cost(self, 1.0, i) <= KernelNovelty_cost[j]) {
-            count = KernelNovelty_mean_of(self, KernelNovelty_scaled, 1.0, i);
+            count = KernelNovelty_mean_of(self, x, 1.0, i);
             KernelNovelty_remove(self, i);
             KernelNovelty_append(self, KernelNovelty_merged, count);
         } else {
@@ -367,7 +354,7 @@ ESVM_STATIC void KernelNovelty_learn_scaled(char *self) {
             KernelNovelty_remove(self, j > i ? j : i);
             KernelNovelty_remove(self, j < i ? j : i);
             KernelNovelty_append(self, KernelNovelty_merged, count);
-            KernelNovelty_append(self, KernelNovelty_scaled, 1.0);
+            KernelNovelty_append(self, x, 1.0);
         }
     }
 }
@@ -378,22 +365,58 @@ ESVM_STATIC double KernelNovelty_level_now(char *self) {
 }
 
 ESVM_STATIC void KernelNovelty_measure(char *self, const void *x) {
+    if (KernelNovelty_compact) {
+        codes_code_distances((const int16_t *)x, (const int16_t *)KernelNovelty_centres,
+                KernelNovelty_n_features, KernelNovelty_n_held[0], KernelNovelty_square);
+    } else {
 #if ESVM_IS_FLOAT32
-    rows_square_distances_f32((const float *)x, (const float *)KernelNovelty_centres,
-            KernelNovelty_n_features, KernelNovelty_n_held[0], KernelNovelty_square);
+        rows_square_distances_f32((const float *)x, (const float *)KernelNovelty_centres,
+                KernelNovelty_n_features, KernelNovelty_n_held[0], KernelNovelty_square);
 #else
-    rows_square_distances_f64((const double *)x, (const double *)KernelNovelty_centres,
-            KernelNovelty_n_features, KernelNovelty_n_held[0], KernelNovelty_square);
+        rows_square_distances_f64((const double *)x, (const double *)KernelNovelty_centres,
+                KernelNovelty_n_features, KernelNovelty_n_held[0], KernelNovelty_square);
 #endif
+    }
 }
 
-ESVM_STATIC void KernelNovelty_fill_border(char *self) {
+ESVM_STATIC char *KernelNovelty_sample(char *self) {
+    esvm_index j;
+    if (KernelNovelty_compact) {
+        for (j = 0; j < KernelNovelty_n_features; j++) {
+            ((int16_t *)KernelNovelty_coded)[j] = codes_code_of(linalg_entry(KernelNovelty_scaled,
+                    j));
+        }
+    }
+    return KernelNovelty_coded;
+}
+
+ESVM_STATIC double KernelNovelty_far_score(char *self, const double *square) {
     esvm_index i;
+    double least = ESVM_INFINITY;
     esvm_index t1_ = KernelNovelty_n_held[0];
     for (i = 0; i < t1_; i++) {
-        KernelNovelty_factor_border[1 + i] = kernels_exp_(-KernelNovelty_gamma *
-                KernelNovelty_square[i]);
+        least = esvm_min(least, square[i]);
     }
+    return 2.0 * KernelNovelty_gamma * least - logistic_log_(KernelNovelty_explained(self, square,
+            least));
+}
+
+ESVM_STATIC double KernelNovelty_explained(char *self, const double *square, double least) {
+    esvm_index i;
+    esvm_index m = KernelNovelty_n_held[0];
+    for (i = 0; i < m; i++) {
+        linalg_put_of(KernelNovelty_compact, KernelNovelty_border, i,
+                kernels_exp_(-KernelNovelty_gamma * (square[i] - least)));
+    }
+    if (KernelNovelty_compact) {
+        packed_factor_triangle_forward_f32((const float *)KernelNovelty_L,
+                (const float *)KernelNovelty_border, (float *)KernelNovelty_solution, m);
+    } else {
+        packed_factor_triangle_forward_f64((const double *)KernelNovelty_L,
+                (const double *)KernelNovelty_border, (double *)KernelNovelty_solution, m);
+    }
+    return linalg_any_dot_of(KernelNovelty_compact, KernelNovelty_solution, KernelNovelty_solution,
+            m);
 }
 
 ESVM_STATIC void KernelNovelty_Novelty_wipe(char *self) {
@@ -401,6 +424,33 @@ ESVM_STATIC void KernelNovelty_Novelty_wipe(char *self) {
     if (KernelNovelty_HAS_scratch) {
         memset(KernelNovelty_scratch, 0, KernelNovelty_n_scratch * sizeof(double));
     }
+}
+
+ESVM_STATIC void KernelNovelty_follow(char *self, double score) {
+    novelty_Tail *t = KernelNovelty_tail;
+    int64_t n = KernelNovelty_n_scored[0];
+    double level = KernelNovelty_level_now(self);
+    double deviation = esvm_sqrt(t->variance);
+    double share, far;
+    int above = score > level;
+    int alarm = score > KernelNovelty_threshold_now(self);
+    if (deviation > 0.0) {
+        t->shift += ESVM_DIVIDE(2.0 * (ESVM_DIVIDE(alarm, KernelNovelty_rate) - 1.0), n +
+                novelty_ALARMS_AFTER / KernelNovelty_rate);
+        t->shift = esvm_max(t->shift, -KernelNovelty_log_ratio);
+        t->level += ESVM_DIVIDE(2.0 * (above - novelty_ABOVE), novelty_DENSITY * (n +
+                novelty_LEVEL_AFTER));
+        if (above) {
+            t->n_above += 1.0;
+            far = ESVM_DIVIDE(score - level, deviation) - novelty_FIRST_EXCESS;
+            t->excess += ESVM_DIVIDE(2.0, t->n_above + novelty_EXCESS_AFTER) * (far - t->excess);
+        }
+    }
+    share = ESVM_DIVIDE(2.0, n + 2.0);
+    far = score - t->mean;
+    t->mean += share * far;
+    t->variance = (1.0 - share) * (t->variance + share * far * far);
+    KernelNovelty_n_scored[0] = n + 1;
 }
 
 ESVM_STATIC esvm_index KernelNovelty_nearest(char *self, double count, esvm_index without) {
@@ -446,14 +496,12 @@ ESVM_STATIC void KernelNovelty_find_lost(char *self) {
     }
 }
 
-ESVM_STATIC void KernelNovelty_append(char *self, const void *x, double count) {
-    packed_factor_PackedFactor factor_ = KernelNovelty_factor_of(self);
+ESVM_STATIC void KernelNovelty_append(char *self, const char *x, double count) {
     esvm_index m = KernelNovelty_n_held[0];
     esvm_index i;
     KernelNovelty_measure(self, x);
-    KernelNovelty_fill_border(self);
-    packed_factor_factor_append(&factor_, packed_factor_factor_complement(&factor_, 1.0 +
-            KernelNovelty_noise), KernelNovelty_square, 0);
+    KernelNovelty_append_row(self, 1.0 + KernelNovelty_noise - KernelNovelty_explained(self,
+            KernelNovelty_square, 0.0));
     memcpy(KernelNovelty_centre(self, m), x, KernelNovelty_width);
     KernelNovelty_counts[m] = count;
     for (i = 0; i < m; i++) {
@@ -479,26 +527,36 @@ ESVM_STATIC esvm_index KernelNovelty_cheapest(char *self) {
     return best;
 }
 
-ESVM_STATIC double KernelNovelty_mean_of(char *self, const void *x, double count, esvm_index i) {
+ESVM_STATIC double KernelNovelty_mean_of(char *self, const char *x, double count, esvm_index i) {
     double total = count + KernelNovelty_counts[i];
     double share = ESVM_DIVIDE(count, total);
     double c;
     const char *centre = KernelNovelty_centre(self, i);
     esvm_index j;
     for (j = 0; j < KernelNovelty_n_features; j++) {
-        c = linalg_entry(centre, j);
-        c += share * (linalg_entry(x, j) - c);
-        linalg_put(KernelNovelty_merged, j, c);
+        c = KernelNovelty_at(self, centre, j);
+        c += share * (KernelNovelty_at(self, x, j) - c);
+        if (KernelNovelty_compact) {
+            ((int16_t *)KernelNovelty_merged)[j] = (int16_t)esvm_rint(c);
+        } else {
+            linalg_put(KernelNovelty_merged, j, c);
+        }
     }
     return total;
 }
 
 ESVM_STATIC void KernelNovelty_remove(char *self, esvm_index p) {
-    packed_factor_PackedFactor factor_ = KernelNovelty_factor_of(self);
     esvm_index i;
     esvm_index n = KernelNovelty_n_held[0] - 1;
     KernelNovelty_leave(self, p);
-    packed_factor_factor_remove(&factor_, p);
+    if (KernelNovelty_compact) {
+        packed_factor_triangle_remove_f32((float *)KernelNovelty_L, (float *)NULL,
+                (float *)KernelNovelty_border, (float *)KernelNovelty_solution, n + 1, p);
+    } else {
+        packed_factor_triangle_remove_f64((double *)KernelNovelty_L, (double *)NULL,
+                (double *)KernelNovelty_border, (double *)KernelNovelty_solution, n + 1, p);
+    }
+    KernelNovelty_n_held[0] = n;
     memmove(KernelNovelty_centre(self, p), KernelNovelty_centre(self, p + 1), (n - p) *
             KernelNovelty_width);
     for (i = p; i < n; i++) {
@@ -524,6 +582,20 @@ ESVM_STATIC void KernelNovelty_find_partner(char *self, esvm_index i) {
     KernelNovelty_partner[i] = best;
     KernelNovelty_cost[i] = best >= 0 ? KernelNovelty_merge_cost(self, KernelNovelty_counts[i],
             best) : 0.0;
+}
+
+ESVM_STATIC void KernelNovelty_append_row(char *self, double complement) {
+    esvm_index m = KernelNovelty_n_held[0];
+    esvm_index size = KernelNovelty_compact ? 4 : 8;
+    char *row = (char *)KernelNovelty_L + packed_factor_packed(m) * size;
+    memcpy(row, KernelNovelty_solution, m * size);
+    linalg_put_of(KernelNovelty_compact, row, m, esvm_sqrt(complement));
+    KernelNovelty_n_held[0] = m + 1;
+}
+
+ESVM_STATIC double KernelNovelty_at(char *self, const char *x, esvm_index j) {
+    (void)self;
+    return KernelNovelty_compact ? ((const int16_t *)x)[j] : linalg_entry(x, j);
 }
 
 #endif

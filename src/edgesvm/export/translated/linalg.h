@@ -21,6 +21,8 @@ ESVM_STATIC void linalg_put(void *x, esvm_index i, double value);
 ESVM_STATIC float linalg_square_distance_f32(const float *x, const float *z, esvm_index n);
 ESVM_STATIC double linalg_square_distance_f64(const double *x, const double *z, esvm_index n);
 ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_index n);
+ESVM_STATIC void linalg_put_of(int is_float32, void *x, esvm_index i, double value);
+ESVM_STATIC double linalg_any_dot_of(int is_float32, const void *x, const void *z, esvm_index n);
 
 ESVM_STATIC void linalg_axpby_f32(float a, const float *x, float b, float *y, esvm_index n) {
     esvm_index i;
@@ -101,6 +103,21 @@ ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_in
     for (i = 0; i < n; i++) {
         y[i] += a * x[i];
     }
+}
+
+ESVM_STATIC void linalg_put_of(int is_float32, void *x, esvm_index i, double value) {
+    if (is_float32) {
+        ((float *)x)[i] = (float)value;
+    } else {
+        ((double *)x)[i] = value;
+    }
+}
+
+ESVM_STATIC double linalg_any_dot_of(int is_float32, const void *x, const void *z, esvm_index n) {
+    if (is_float32) {
+        return linalg_dot_f32((const float *)x, (const float *)z, n);
+    }
+    return linalg_dot_f64((const double *)x, (const double *)z, n);
 }
 
 #endif
