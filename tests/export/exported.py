@@ -1,6 +1,16 @@
 """The learners that can be exported, in settings that reach every branch soon."""
 
-from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, Standardized, StreamSVM
+from edgesvm import (
+    RBF,
+    AdaGradSVM,
+    FourierFeatures,
+    FourierSVM,
+    KernelStreamSVM,
+    Linear,
+    Polynomial,
+    Standardized,
+    StreamSVM,
+)
 
 
 def stream(**params):
@@ -11,11 +21,24 @@ def kernel_stream(**params):
     return lambda dtype: KernelStreamSVM(dtype=dtype, C=10.0, **params)
 
 
+def adagrad(**params):
+    return lambda dtype: AdaGradSVM(dtype=dtype, **params)
+
+
+def fourier(**params):
+    return lambda dtype: FourierSVM(dtype=dtype, n_directions=80, **params)
+
+
+def behind_waves(make, **params):
+    return lambda dtype: FourierFeatures(learner=make(dtype), n_directions=40, **params)
+
+
 def scaled(make):
     return lambda dtype: Standardized(learner=make(dtype))
 
 
 TWO = (0, 1)
+FOUR = (-1, 1, 4, 9)
 # name -> (maker of a learner of a dtype, features, classes)
 SETTINGS = {
     "stream": (stream(), 5, TWO),
@@ -45,4 +68,13 @@ SETTINGS = {
         TWO,
     ),
     "kernel stream, linear": (kernel_stream(max_vectors=12, kernel=Linear()), 4, TWO),
+    "adagrad": (scaled(adagrad()), 6, TWO),
+    "adagrad, logistic, of four": (scaled(adagrad(loss="logistic", n_classes=4)), 6, FOUR),
+    "adagrad, balanced": (adagrad(class_weight="balanced"), 3, TWO),
+    "fourier": (scaled(fourier()), 5, TWO),
+    "fourier, of four": (scaled(fourier(n_classes=4, loss="logistic")), 7, FOUR),
+    "fourier, orthogonal": (scaled(fourier(directions="orthogonal")), 20, TWO),
+    "fourier, one width": (fourier(gamma=0.1, directions="independent"), 4, TWO),
+    "fourier features": (scaled(behind_waves(stream())), 5, TWO),
+    "fourier features, orthogonal": (behind_waves(stream(), directions="orthogonal"), 5, TWO),
 }

@@ -60,9 +60,10 @@ class Compiled:
         flags = [*shlex.split(cc), *STRICT, "-fPIC", "-shared", f"-I{folder}"]
         subprocess.run([*flags, *sources, "-o", library, "-lm"], check=True)
         self.library = ctypes.CDLL(str(library))
-        assert self.library.size() == learner.nbytes
-        self.arena = np.zeros(learner.nbytes // 8, np.uint64)
-        self.library.restart(at(self.arena))
+        self.library.size.restype = ctypes.c_ulong
+        self.memory = np.zeros(self.library.size() // 8, np.uint64)
+        self.arena = self.memory[: learner.nbytes // 8]  # behind it, scratch
+        self.library.restart(at(self.memory))
 
     def run(self, X, slots, weights):
         """Decide about each sample, then learn it."""
@@ -70,7 +71,7 @@ class Compiled:
         values = np.zeros((n, n_values))
         decided, learned = np.zeros(n, np.int32), np.zeros(n, np.int32)
         self.library.run(
-            at(self.arena),
+            at(self.memory),
             at(X),
             at(slots),
             at(weights),

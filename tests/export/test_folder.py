@@ -115,12 +115,12 @@ def test_a_bad_snapshot_changes_nothing(tmp_path):
 
 def restore(compiled, data):
     padded = np.frombuffer(data + b"\0", np.uint8).copy()
-    return compiled.library.restore(at(compiled.arena), at(padded), len(data))
+    return compiled.library.restore(at(compiled.memory), at(padded), len(data))
 
 
 def page(compiled, begin, n):
     out = np.full(n, 0xEE, np.uint8)
-    compiled.library.snapshot(at(compiled.arena), begin, at(out), n)
+    compiled.library.snapshot(at(compiled.memory), begin, at(out), n)
     return out.tobytes()
 
 
@@ -138,10 +138,10 @@ def test_predicts_as_the_host(tmp_path):
     compiled.arena[:] = np.frombuffer(bytes(learner.arena), np.uint64)
     score = np.zeros(1)
     for x in X[(np.abs(X) < 1e9).all(axis=1)]:
-        slot = compiled.library.predict(at(compiled.arena), at(x.copy()), at(score))
+        slot = compiled.library.predict(at(compiled.memory), at(x.copy()), at(score))
         label, value = learner.predict_with_score(x)
         assert (learner._allocated.labels.in_slots[slot], score[0]) == (label, value)
-    assert compiled.library.predict(at(compiled.arena), at(np.full(5, np.nan, "f4")), at(score)) == -1
+    assert compiled.library.predict(at(compiled.memory), at(np.full(5, np.nan, "f4")), at(score)) == -1
 
 
 def test_self_test_passes_here(tmp_path):

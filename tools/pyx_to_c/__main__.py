@@ -13,6 +13,9 @@ CLASSES = [
     ("edgesvm.learners.stream._stream_svm", "StreamSVMCore"),
     ("edgesvm.preprocessing._standardized", "StandardizedCore"),
     ("edgesvm.learners.stream._kernel_stream_svm", "KernelStreamSVMCore"),
+    ("edgesvm.learners.gradient._adagrad_svm", "AdaGradSVMCore"),
+    ("edgesvm.learners.fourier._fourier_svm", "FourierSVMCore"),
+    ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
 ]
 ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
 COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_unknown"]

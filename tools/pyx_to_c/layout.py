@@ -7,7 +7,14 @@ from Cython.Compiler import Nodes as N
 
 from pyx_to_c.names import Struct
 from pyx_to_c.parsing import statements
-from pyx_to_c.types import is_pointer
+
+
+# Pointers that are set by a function called in __init__: member, type, array.
+MADE_BY = {
+    "directions_of": [("angle", "int16_t *", "angle"), ("mixed", "void *", "mixed")],
+}
+# What a core keeps beside the arena while it works: it lies behind the arena.
+BESIDE = {"amplitude"}
 
 
 class Layout:
@@ -27,6 +34,9 @@ class Layout:
                 {v.cname: v for v in cls.module.scope.values() if isinstance(v, Struct)}
             )
         self.arrays["common",] = self.fields["common"], None
+        for name, kind in self.fields.items():
+            if name in BESIDE:
+                self.arrays[name,] = kind.replace("[", " *[").split("[")[0], f"beside_{name}"
         for cls in reversed(owner.lineage):
             self.aliases = {}
             self.read(cls.wiring, optional=False)
@@ -72,6 +82,10 @@ class Layout:
         if isinstance(value, E.CondExprNode):
             self.wire(target, value.true_val, True)
             return
+        maker = getattr(getattr(value, "function", None), "name", None)
+        for member, kind, array in MADE_BY.get(maker, ()):
+            self.arrays[(*path, member)] = kind, array
+            self.optional.add((*path, member))
         kind = "char *"
         if isinstance(value, E.TypecastNode):
             kind, value = None, value.operand
@@ -82,7 +96,7 @@ class Layout:
             return
         array = getattr(value.args[0], "value", path[-1])  # a name given by a subclass: its own
         self.arrays[path] = kind or self.declared(path), array
-        if optional and len(path) == 1:
+        if optional:
             self.optional.add(path)
 
     def declared(self, path):
@@ -131,12 +145,15 @@ class Layout:
         return bool(self.split(path)[2])
 
     def constants(self):
-        """Attributes that are structs of numbers: (name, type)."""
-        return [
-            (name, kind)
-            for name, kind in self.fields.items()
-            if kind in self.structs and not self.is_wired((name,)) and not is_pointer(kind)
-        ]
+        """Attributes that are structs or tables of numbers: (name, type)."""
+        found = []
+        for name, kind in self.fields.items():
+            if self.is_wired((name,)):
+                members = self.structs[kind].fields.items()
+                found += [(f"{name}_{m}", of) for m, of in members if of.endswith("]")]
+            elif (kind in self.structs or kind.endswith("]")) and name not in BESIDE:
+                found.append((name, kind))
+        return [(name, kind) for name, kind in found if "PyObject" not in kind]
 
     # -- in C --------------------------------------------------------------------------------------
 
@@ -165,6 +182,13 @@ class Layout:
             if self.is_wired((*path, member)):
                 yield from self.made((*path, member), of)
                 lines.append(f"    made.{member} = {whole}_{member}_of(self);")
+            elif of.endswith("]"):
+                lines.append(f"    memcpy(made.{member}, {whole}_{member}, sizeof made.{member});")
+            elif member == "is_float32":
+                lines.append("    made.is_float32 = ESVM_IS_FLOAT32;")
+            elif (*path, member) in self.optional:
+                has = self.has((*path, member))
+                lines.append(f"    made.{member} = {has} ? {whole}_{member} : NULL;")
             else:
                 lines.append(f"    made.{member} = {whole}_{member};")
         yield "\n".join([*lines, "    return made;", "}"])

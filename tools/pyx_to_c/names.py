@@ -34,6 +34,8 @@ LIBC = {
     "memcmp": "memcmp",
     "memmove": "memmove",
 }
+# Constants that a model knows better.
+OF_MODEL = {"labels_MAX_CLASSES": "ESVM_CLASSES"}
 PLAIN_TYPES = set(
     "void char int long float double size_t int8_t uint8_t int16_t uint16_t int32_t uint32_t"
     " int64_t uint64_t".split()
@@ -185,10 +187,13 @@ class Module:
     def read_CEnumDefNode(self, node) -> None:
         enum = Enum(self, f"{self.stem}_{node.name}" if node.name else "", [])
         for item in node.items:
-            self.scope[item.name] = Constant(
-                self, item.name, "int", (enum, item.value), f"{self.stem}_{item.name}"
-            )
-            enum.items.append(self.scope[item.name])
+            cname = f"{self.stem}_{item.name}"
+            constant = Constant(self, item.name, "int", (enum, item.value), cname)
+            self.scope[item.name] = constant
+            if cname in OF_MODEL:
+                constant.cname, constant.value = OF_MODEL[cname], None
+            else:
+                enum.items.append(constant)
         if node.name:
             self.scope[node.name] = enum
 

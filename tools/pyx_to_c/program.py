@@ -39,7 +39,7 @@ class Program:
         for owner in self.owners:
             self.user = owner.module
             for _, kind in self.layout_of(owner).constants():
-                self.need(self.struct_named(kind))
+                self.need_type(kind)
             for root in self.roots:
                 if self.method_of(owner, root) is not None:
                     self.need_method(owner, root)
@@ -203,7 +203,7 @@ class Program:
             layout = self.layout_of(owner)
             parts.append("\n".join(layout.macros()))
             parts += [
-                f"static const {kind} {owner.name}_{n} = {owner.name}_{n.upper()};"
+                f"static const {declaration(kind, f'{owner.name}_{n}')} = {owner.name}_{n.upper()};"
                 for n, kind in layout.constants()
             ]
             parts += list(layout.makers())

@@ -11,7 +11,17 @@ from pathlib import Path
 from edgesvm.export.sources import Model, header, read, source
 from edgesvm.learner import Learner
 
-OF_ALL = ("esvm.h", "esvm.c", "floor.h", "arith.h", "soft.c", "sums.h", "types.h", "model.h")
+OF_ALL = (
+    "esvm.h",
+    "esvm.c",
+    "soft.c",
+    "floor.h",
+    "arith.h",
+    "sums.h",
+    "waves.h",
+    "types.h",
+    "model.h",
+)
 
 
 def export(learner: Learner, folder: str | os.PathLike[str], prefix: str = "model") -> list[Path]:

@@ -79,6 +79,22 @@ class Model:
         return 1 if len(self.labels) <= 2 else len(self.labels)
 
     @property
+    def beside(self) -> dict[str, int]:
+        """Where a core's numbers behind the arena are."""
+        found, at = {}, self.plan.total
+        for unit in self.units:
+            for name, n_bytes in unit.beside.items():
+                found[f"beside_{name}"] = at
+                at += -(-n_bytes // 8) * 8
+        found[""] = at
+        return found
+
+    @property
+    def ram(self) -> int:
+        """Bytes of a model: the arena, and what is behind it."""
+        return self.beside[""]
+
+    @property
     def snapshot_bytes(self) -> int:
         return len(self.head) + self.plan.total + CRC_BYTES
 
@@ -111,6 +127,7 @@ def header(model: Model) -> str:
         n_features=model.n_features,
         n_values=model.n_values,
         n_labels=max(len(model.labels), 1),
+        ram=model.ram,
         arena=model.plan.total,
         head=len(model.head),
         snapshot=model.snapshot_bytes,
@@ -127,7 +144,7 @@ HEADER = """\
 /** @file {p}.h
  * {title}
  *
- * Learns and predicts in {arena} bytes of RAM, to the bit as edgesvm does on the host, and nothing
+ * Learns and predicts in {ram} bytes of RAM, to the bit as edgesvm does on the host, and nothing
  * is allocated. Besides {p}_t there is no state: as many models of this kind may be used as there
  * are {p}_t. A call on one {p}_t must return before the next one on it begins.
  */
@@ -143,19 +160,20 @@ extern "C" {{
 #define {P}_N_FEATURES {n_features}     /**< numbers of a sample */
 #define {P}_N_LABELS {n_labels}         /**< classes */
 #define {P}_N_VALUES {n_values}         /**< decision values of a sample */
-#define {P}_ARENA_BYTES {arena}u        /**< sizeof({p}_t): the RAM of a model */
+#define {P}_BYTES {ram}u               /**< sizeof({p}_t): the RAM of a model */
+#define {P}_ARENA_BYTES {arena}u        /**< of them, the host's arena: all that was learned */
 #define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
 #define {P}_SNAPSHOT_BYTES {snapshot}u  /**< of a whole snapshot, as the host saves it */
 
 /** A number of a sample. */
 typedef {real} {p}_value;
 
-/** The model: the host's arena, byte for byte. */
+/** The model: the host's arena, byte for byte; behind it, if it is larger, scratch. */
 typedef struct {{
-    uint64_t words[{P}_ARENA_BYTES / 8];
+    uint64_t words[{P}_BYTES / 8];
 }} {p}_t;
 
-/** The model as it was exported, {arena} bytes of flash: `{p}_t model = {p}_saved;` */
+/** The model as it was exported, {ram} bytes of flash: `{p}_t model = {p}_saved;` */
 extern const {p}_t {p}_saved;
 
 /** What every snapshot of this model begins with: parameters and labels. */
@@ -215,7 +233,8 @@ def source(model: Model) -> str:
         f"/* {comment(model.title)}: exported by edgesvm. */",
         f'#include "{p}.h"\n#include "edgesvm/types.h"',
         NAMES.format(p=p, P=p.upper(), top=model.units[-1].name),
-        f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}",
+        f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}\n"
+        f"#define ESVM_CLASSES {model.units[-1].macros['n_classes']}",
         *(macros(model, unit) for unit in model.units),
         "\n".join(f'#include "edgesvm/{unit.header}"' for unit in model.units),
         saved(model),
@@ -246,7 +265,7 @@ def macros(model: Model, unit: Unit) -> str:
     }
     lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
     lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
-    offsets = model.plan.offsets
+    offsets = {**model.plan.offsets, **model.beside}
     for name in sorted(set(re.findall(rf"\b{unit.name}_AT_(\w+)", text))):
         lines.append(f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}")
     for name in sorted(set(re.findall(rf"\b{unit.name}_HAS_(\w+)", text))):

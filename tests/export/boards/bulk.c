@@ -41,7 +41,7 @@ int main(void) {
     }
     counts.stack = stack_used();
     file = open_file("arena.bin", 5);
-    write_file(file, &model, sizeof model);
+    write_file(file, &model, MOD_ARENA_BYTES);
     file = open_file("counts.bin", 5);
     write_file(file, &counts, sizeof counts);
     return 0;

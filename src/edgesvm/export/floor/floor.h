@@ -48,5 +48,6 @@ typedef double esvm_real;
 
 #include "arith.h"
 #include "sums.h"
+#include "waves.h"
 
 #endif

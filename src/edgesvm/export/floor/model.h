@@ -14,7 +14,7 @@
 
 void ESVM_NAME(reset)(ESVM_NAME(t) *model) {
     size_t i;
-    memset(model, 0, ESVM_ARENA);
+    memset(model, 0, sizeof *model);
     for (i = 0; i < sizeof ESVM_NAME(first) / sizeof(esvm_word); i++)
         memcpy(ESVM_SELF(model) + ESVM_NAME(first)[i].at, &ESVM_NAME(first)[i].word, 8);
 }

@@ -11,6 +11,7 @@
 #include "normal_matrix.h"
 #include "rows.h"
 #include "status.h"
+#include "tiles.h"
 
 enum {
     kernel_stream_svm_CHUNK = 128
@@ -36,6 +37,8 @@ enum {
 #define KernelStreamSVM_own ((double *)(self + KernelStreamSVM_AT_own))
 
 static const kernels_Kernel KernelStreamSVM_kernel = KernelStreamSVM_KERNEL;
+
+static const tiles_Tiles *KernelStreamSVM_noted[3] = KernelStreamSVM_NOTED;
 
 ESVM_STATIC status_Status KernelStreamSVM_learn_row(char *self, const void *x, int slot,
         double weight);

@@ -11,14 +11,14 @@ enum {
 
 ESVM_STATIC int lapses_mean_decides(const double *lapses);
 ESVM_STATIC void lapses_note_lapse(double *lapses, int which, int is_wrong, int64_t n,
-        esvm_index recent);
+        int64_t recent);
 
 ESVM_STATIC int lapses_mean_decides(const double *lapses) {
     return lapses[lapses_MEAN] <= lapses[lapses_LAST];
 }
 
 ESVM_STATIC void lapses_note_lapse(double *lapses, int which, int is_wrong, int64_t n,
-        esvm_index recent) {
+        int64_t recent) {
     lapses[which] += ESVM_DIVIDE(is_wrong - lapses[which], recent < n ? recent : n);
 }
 

@@ -35,12 +35,12 @@ ESVM_STATIC balls_Balls StreamSVM_balls_of(char *self) {
     balls_Balls made;
     (void)self;
     made.capacity = StreamSVM_balls_capacity;
-    made.m = StreamSVM_balls_m;
-    made.gram = StreamSVM_balls_gram;
-    made.square = StreamSVM_balls_square;
-    made.radius = StreamSVM_balls_radius;
-    made.share = StreamSVM_balls_share;
-    made.pull = StreamSVM_balls_pull;
+    made.m = StreamSVM_HAS_n_held ? StreamSVM_balls_m : NULL;
+    made.gram = StreamSVM_HAS_gram ? StreamSVM_balls_gram : NULL;
+    made.square = StreamSVM_HAS_square ? StreamSVM_balls_square : NULL;
+    made.radius = StreamSVM_HAS_radius ? StreamSVM_balls_radius : NULL;
+    made.share = StreamSVM_HAS_share ? StreamSVM_balls_share : NULL;
+    made.pull = StreamSVM_HAS_pull ? StreamSVM_balls_pull : NULL;
     return made;
 }
 
