@@ -11,6 +11,9 @@ from pyx_to_c.names import Class, Constant, Enum, Function, Module, Struct
 from pyx_to_c.types import bare, declaration, is_index
 
 
+PARTS = ("names", "heads", "bodies", "method heads", "methods")
+
+
 class Program:
     """Translate `classes`, given as (module, class), from their methods named in `roots` on.
 
@@ -69,7 +72,7 @@ class Program:
         if id(found) in self.reached:
             return
         self.reached[id(found)] = found
-        self.texts.setdefault(module.name, {"names": [], "heads": [], "bodies": []})
+        self.texts.setdefault(module.name, {part: [] for part in PARTS})
         if isinstance(found, Function):
             if found.node is None:
                 raise LookupError(f"{module.name}.{found.name} is declared and has no body")
@@ -119,7 +122,7 @@ class Program:
         if (owner.name, cname) in self.methods:
             return
         self.methods[owner.name, cname] = cname
-        texts = self.texts.setdefault(owner.module.name, {"names": [], "heads": [], "bodies": []})
+        texts = self.texts.setdefault(owner.module.name, {part: [] for part in PARTS})
         user, self.user = self.user, owner.module
         for kind in [found.returns, *(p[1] for p in found.params)]:
             self.need_type(kind)
@@ -127,8 +130,8 @@ class Program:
 
         def work():
             head, body = Body(self, found, cname, "esvm_real", owner).translate()
-            texts["heads"].append(head)
-            texts["bodies"].append(body)
+            texts["method heads"].append(head)
+            texts["methods"].append(body)
 
         self.pending.append((owner.module, work))
 
@@ -199,15 +202,18 @@ class Program:
             "\n".join(['#include "floor.h"', *(f'#include "{stem}.h"' for stem in below)]),
             "\n".join(texts["names"]),
         ]
+        parts += ["\n".join(texts["heads"]), "\n\n".join(texts["bodies"])]
         for owner in owners:
             layout = self.layout_of(owner)
-            parts.append("\n".join(layout.macros()))
+            # a learner that builds on this one needs what is above, and has its own of what is here
+            parts += [f"#ifdef {owner.name}_n_features", "\n".join(layout.macros())]
             parts += [
                 f"static const {declaration(kind, f'{owner.name}_{n}')} = {owner.name}_{n.upper()};"
                 for n, kind in layout.constants()
             ]
             parts += list(layout.makers())
-        parts += ["\n".join(texts["heads"]), "\n\n".join(texts["bodies"]), "#endif"]
+            parts += ["\n".join(texts["method heads"]), "\n\n".join(texts["methods"]), "#endif"]
+        parts.append("#endif")
         return "\n\n".join(p for p in parts if p) + "\n"
 
 

@@ -13,6 +13,8 @@
 #define adagrad_svm_LEAST_WEIGHT 1e-100
 #define adagrad_svm_RECENT 1000
 
+#ifdef AdaGradSVM_n_features
+
 #define AdaGradSVM_common ((core_Common *)self)
 #define AdaGradSVM_n_per_class ((int64_t *)(self + AdaGradSVM_AT_n_per_class))
 #define AdaGradSVM_scores ((double *)(self + AdaGradSVM_AT_scores))
@@ -348,5 +350,7 @@ ESVM_STATIC esvm_index AdaGradSVM_bytes_of(char *self, esvm_index n) {
     (void)self;
     return n * (ESVM_IS_FLOAT32 ? 4 : 8);
 }
+
+#endif
 
 #endif

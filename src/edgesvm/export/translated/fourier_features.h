@@ -9,6 +9,8 @@
 #include "linalg.h"
 #include "status.h"
 
+#ifdef FourierFeatures_n_features
+
 #define FourierFeatures_common ((core_Common *)self)
 #define FourierFeatures_n_per_class ((int64_t *)(self + FourierFeatures_AT_n_per_class))
 #define FourierFeatures_scores ((double *)(self + FourierFeatures_AT_scores))
@@ -229,5 +231,7 @@ ESVM_STATIC void FourierFeatures_keep(char *self, const void *x, double n) {
     (void)x;
     (void)n;
 }
+
+#endif
 
 #endif

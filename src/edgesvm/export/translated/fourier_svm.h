@@ -20,6 +20,8 @@ enum {
 #define fourier_svm_FADED 4.605170185988092
 #define fourier_svm_TILT_RATE 0.5
 
+#ifdef FourierSVM_n_features
+
 #define FourierSVM_common ((core_Common *)self)
 #define FourierSVM_amplitude ((double *)(self + FourierSVM_AT_beside_amplitude))
 #define FourierSVM_n_per_class ((int64_t *)(self + FourierSVM_AT_n_per_class))
@@ -543,5 +545,7 @@ ESVM_STATIC void FourierSVM_AdaGradSVM_add_score(char *self, const char *weights
         score[v] += linalg_entry(weights, v * FourierSVM_width + end);
     }
 }
+
+#endif
 
 #endif

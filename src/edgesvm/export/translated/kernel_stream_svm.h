@@ -21,6 +21,8 @@ enum {
 #define kernel_stream_svm_RIDGE 1e-06
 #define kernel_stream_svm_LEAST_NORM 1e-150
 
+#ifdef KernelStreamSVM_n_features
+
 #define KernelStreamSVM_common ((core_Common *)self)
 #define KernelStreamSVM_n_per_class ((int64_t *)(self + KernelStreamSVM_AT_n_per_class))
 #define KernelStreamSVM_scores ((double *)(self + KernelStreamSVM_AT_scores))
@@ -469,5 +471,7 @@ ESVM_STATIC double KernelStreamSVM_distance_square(char *self, esvm_index i, esv
     return esvm_max(KernelStreamSVM_norm[i] + KernelStreamSVM_norm[j] - 2.0 *
             KernelStreamSVM_sign[i] * KernelStreamSVM_sign[j] * k_ij, 0.0);
 }
+
+#endif
 
 #endif

@@ -9,6 +9,14 @@
 #include "moments.h"
 #include "status.h"
 
+ESVM_STATIC double standardized_standard(double x, double mean, double variance);
+
+ESVM_STATIC double standardized_standard(double x, double mean, double variance) {
+    return variance > 0.0 ? ESVM_DIVIDE(x - mean, esvm_sqrt(variance)) : 0.0;
+}
+
+#ifdef Standardized_n_features
+
 #define Standardized_common ((core_Common *)self)
 #define Standardized_n_per_class ((int64_t *)(self + Standardized_AT_n_per_class))
 #define Standardized_scores ((double *)(self + Standardized_AT_scores))
@@ -33,7 +41,6 @@ ESVM_STATIC void Standardized_map(char *self, const void *x, double n);
 ESVM_STATIC void Standardized_wipe(char *self);
 ESVM_STATIC status_Status Standardized_map_next(char *self, const void *x, double n);
 ESVM_STATIC void Standardized_keep(char *self, const void *x, double n);
-ESVM_STATIC double standardized_standard(double x, double mean, double variance);
 
 ESVM_STATIC status_Status Standardized_learn_row(char *self, const void *x, int slot,
         double weight) {
@@ -220,8 +227,6 @@ ESVM_STATIC void Standardized_keep(char *self, const void *x, double n) {
     }
 }
 
-ESVM_STATIC double standardized_standard(double x, double mean, double variance) {
-    return variance > 0.0 ? ESVM_DIVIDE(x - mean, esvm_sqrt(variance)) : 0.0;
-}
+#endif
 
 #endif

@@ -15,6 +15,8 @@ enum {
     stream_svm_NOTED = 4, stream_svm_RECENT = 250
 };
 
+#ifdef StreamSVM_n_features
+
 #define StreamSVM_common ((core_Common *)self)
 #define StreamSVM_n_per_class ((int64_t *)(self + StreamSVM_AT_n_per_class))
 #define StreamSVM_scores ((double *)(self + StreamSVM_AT_scores))
@@ -463,5 +465,7 @@ ESVM_STATIC void StreamSVM_collapse(char *self, esvm_real *centres, const esvm_r
     StreamSVM_balls_radius[0] = StreamSVM_lower ? 0.0 : StreamSVM_ball->R;
     StreamSVM_balls_share[0] = 1.0;
 }
+
+#endif
 
 #endif
