@@ -5,11 +5,15 @@ from edgesvm import (
     AdaGradSVM,
     FourierFeatures,
     FourierSVM,
+    GaussianNovelty,
+    IncrementalDecrementalSVM,
+    KernelNovelty,
     KernelStreamSVM,
     Linear,
     Polynomial,
     Standardized,
     StreamSVM,
+    TwinVectorMachine,
 )
 
 
@@ -33,12 +37,31 @@ def behind_waves(make, **params):
     return lambda dtype: FourierFeatures(learner=make(dtype), n_directions=40, **params)
 
 
+def gaussian(**params):
+    return lambda dtype: GaussianNovelty(dtype=dtype, alarm_rate=0.05, warm_up=30, **params)
+
+
+def kernel_novelty(**params):
+    return lambda dtype: KernelNovelty(
+        dtype=dtype, alarm_rate=0.05, warm_up=30, max_vectors=16, **params
+    )
+
+
+def twins(**params):
+    return lambda dtype: TwinVectorMachine(dtype=dtype, C=10.0, **params)
+
+
+def incremental(**params):
+    return lambda dtype: IncrementalDecrementalSVM(dtype=dtype, C=10.0, **params)
+
+
 def scaled(make):
     return lambda dtype: Standardized(learner=make(dtype))
 
 
 TWO = (0, 1)
 FOUR = (-1, 1, 4, 9)
+NORMAL = (-1, 1)  # of which only the second is learned
 # name -> (maker of a learner of a dtype, features, classes)
 SETTINGS = {
     "stream": (stream(), 5, TWO),
@@ -77,4 +100,16 @@ SETTINGS = {
     "fourier, one width": (fourier(gamma=0.1, directions="independent"), 4, TWO),
     "fourier features": (scaled(behind_waves(stream())), 5, TWO),
     "fourier features, orthogonal": (behind_waves(stream(), directions="orthogonal"), 5, TWO),
+    "gaussian novelty": (gaussian(), 6, NORMAL),
+    "gaussian novelty, diagonal": (gaussian(covariance="diagonal", learn="all"), 6, NORMAL),
+    "kernel novelty": (kernel_novelty(), 4, NORMAL),
+    "kernel novelty, all": (kernel_novelty(learn="all", gamma=0.5), 12, NORMAL),
+    "twins": (scaled(twins(max_twins=20, gamma=0.3)), 5, TWO),
+    "twins, by feature space": (scaled(twins(max_twins=12, gamma=0.1, merge="feature")), 9, TWO),
+    "incremental": (scaled(incremental(max_vectors=20, gamma=0.3)), 5, TWO),
+    "incremental, oldest": (
+        scaled(incremental(max_vectors=16, kernel="linear", when_full="oldest")),
+        9,
+        TWO,
+    ),
 }

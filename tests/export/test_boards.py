@@ -78,7 +78,7 @@ def test_every_board_learns_as_the_host(name, setting, tmp_path):
         learner = make(dtype).allocate(n_features, classes=classes)
         if learner.nbytes + 4096 > on.ram:
             pytest.skip(f"{learner.nbytes} bytes do not fit in {on.ram}")
-        samples = hard_samples(N, n_features, dtype, seed, len(classes))
+        samples = hard_samples(N, n_features, dtype, seed, classes)
         there = check(learner, on, tmp_path / dtype, samples, stack=3072)
         print(
             f"{name} {setting} {dtype}: code {there.code}, flash {there.flash}, stack"

@@ -32,7 +32,7 @@ def both(name, dtype, folder, cc="gcc -O2"):
 def test_learns_and_decides_as_the_host(name, tmp_path):
     for seed, dtype in enumerate(("float32", "float64")):
         learner, compiled, n_features, classes = both(name, dtype, tmp_path / dtype, f"gcc -O0 {SOFT}")
-        samples = hard_samples(N, n_features, dtype, seed, len(classes))
+        samples = hard_samples(N, n_features, dtype, seed, classes)
         assert differences(learner, compiled, *samples) == ""
         assert learner.n_updates_ > 0
 
@@ -45,7 +45,7 @@ def test_for_long(name, dtype, tmp_path):
         for i, flags in enumerate(("-O3 -march=native", f"-Os {SOFT}")):
             folder = tmp_path / f"{cc}{i}"
             learner, compiled, n_features, classes = both(name, dtype, folder, f"{cc} {flags}")
-            samples = hard_samples(100_000, n_features, dtype, 10 * seed + i, len(classes))
+            samples = hard_samples(100_000, n_features, dtype, 10 * seed + i, classes)
             assert differences(learner, compiled, *samples, block=5000) == ""
 
 

@@ -15,10 +15,14 @@ CLASSES = [
     ("edgesvm.learners.stream._kernel_stream_svm", "KernelStreamSVMCore"),
     ("edgesvm.learners.gradient._adagrad_svm", "AdaGradSVMCore"),
     ("edgesvm.learners.fourier._fourier_svm", "FourierSVMCore"),
+    ("edgesvm.learners.novelty._gaussian_novelty", "GaussianNoveltyCore"),
+    ("edgesvm.learners.novelty._kernel_novelty", "KernelNoveltyCore"),
+    ("edgesvm.learners.twin._twin_vector_machine", "TwinVectorMachineCore"),
+    ("edgesvm.learners.twin._incremental_decremental_svm", "IncrementalDecrementalSVMCore"),
     ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
 ]
 ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
-COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_unknown"]
+COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_unknown"]
 
 
 def main() -> None:

@@ -58,7 +58,8 @@ class Body(Expressions):
         names = [name]
         if name == "self":
             layout = self.program.layout_of(self.owner)
-            names += [f"{layout.name}_{'_'.join(path)}" for path in layout.arrays]
+            paths = [*layout.arrays, *layout.derived, *((name,) for name in layout.beside)]
+            names += [f"{layout.name}_{'_'.join(path)}" for path in paths]
             if self.structs:
                 return True
         word = re.compile(rf"\b({'|'.join(names)})\b")

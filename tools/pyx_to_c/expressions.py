@@ -116,8 +116,6 @@ class Expressions:
         return "esvm_index" if is_index(kind) and name not in self.program.counts else kind
 
     def expr_IndexNode(self, node):
-        if not isinstance(node.base, (E.NameNode, E.AttributeNode, E.IndexNode, E.TypecastNode)):
-            raise UnknownNode(node, "an index of this has no translation")
         kind = self.type(node.base)
         name = node.base.attribute if isinstance(node.base, E.AttributeNode) else None
         text = f"{self.text(node.base, ATOM)}[{self.text(node.index)}]"
@@ -208,7 +206,9 @@ class Expressions:
             return True
         if isinstance(node, E.AttributeNode):
             path = self.path(node)
-            return path is not None and len(path) == 1 and not is_pointer(self.type(node))
+            beside = self.program.layout_of(self.owner).beside if path else ()
+            known = path is not None and len(path) == 1 and path[0] not in beside
+            return known and not is_pointer(self.type(node))
         if isinstance(node, E.NameNode):
             return node.name not in self.locals
         if isinstance(node, E.TypecastNode):
@@ -260,6 +260,10 @@ class Expressions:
             self.program.need(found)
             kind = "int" if found.cname.startswith(("esvm_is", "memcmp")) else "double"
             return f"{found.cname}({', '.join(self.text(a) for a in node.args)})", ATOM, kind
+        if isinstance(found, Struct):
+            self.program.need(found)
+            members = ", ".join(self.text(a, 0.2) for a in node.args)
+            return f"({found.cname}){{{members}}}", ATOM, found.cname
         if not isinstance(found, Function):
             raise UnknownNode(node, f"the function {name} is not known to the translator")
         return self.call(node, found)

@@ -7,6 +7,7 @@ from Cython.Compiler import Nodes as N
 
 from pyx_to_c.names import Struct
 from pyx_to_c.parsing import statements
+from pyx_to_c.types import bare, is_pointer
 
 
 # Pointers that are set by a function called in __init__: member, type, array.
@@ -14,7 +15,7 @@ MADE_BY = {
     "directions_of": [("angle", "int16_t *", "angle"), ("mixed", "void *", "mixed")],
 }
 # What a core keeps beside the arena while it works: it lies behind the arena.
-BESIDE = {"amplitude"}
+BESIDE = {"amplitude", "order", "lift"}
 
 
 class Layout:
@@ -27,6 +28,8 @@ class Layout:
     def __init__(self, owner) -> None:
         self.name = owner.name
         self.fields, self.arrays, self.optional = {}, {}, set()
+        self.derived = {}  # path -> (type, text) of a pointer made from others
+        self.beside = []
         self.structs = {}
         for cls in reversed(owner.lineage):
             self.fields.update(cls.fields)
@@ -35,10 +38,12 @@ class Layout:
             )
         self.arrays["common",] = self.fields["common"], None
         for name, kind in self.fields.items():
-            if name in BESIDE:
+            if name in BESIDE and kind.endswith("]"):
                 self.arrays[name,] = kind.replace("[", " *[").split("[")[0], f"beside_{name}"
+            elif name in BESIDE and not is_pointer(kind):
+                self.beside.append(name)
         for cls in reversed(owner.lineage):
-            self.aliases = {}
+            self.aliases, self.numbers = {}, {}
             self.read(cls.wiring, optional=False)
 
     # -- __init__ ----------------------------------------------------------------------------------
@@ -66,6 +71,11 @@ class Layout:
             inner = inner.base
         if isinstance(inner.default, E.AmpersandNode):
             self.aliases[inner.name] = self.path(inner.default.operand)
+        elif isinstance(inner.default, E.AttributeNode):
+            self.numbers[inner.name] = self.macro(self.path(inner.default))
+        elif isinstance(inner.default, E.SimpleCallNode) and inner.default.function.name == "len":
+            view = inner.default.args[0].index.value
+            self.numbers[inner.name] = f"{self.name}_LEN_{view}"
 
     def path(self, node):
         if isinstance(node, E.NameNode):
@@ -86,6 +96,11 @@ class Layout:
         for member, kind, array in MADE_BY.get(maker, ()):
             self.arrays[(*path, member)] = kind, array
             self.optional.add((*path, member))
+        kind = self.declared(path)
+        text = self.pointer(value) if kind and is_pointer(kind) else None
+        if text is not None:
+            self.derived[path] = kind, text
+            return
         kind = "char *"
         if isinstance(value, E.TypecastNode):
             kind, value = None, value.operand
@@ -99,11 +114,35 @@ class Layout:
         if optional:
             self.optional.add(path)
 
+    def pointer(self, value):
+        """A pointer made from others, in C; None if it is something else."""
+        if isinstance(value, E.AmpersandNode):
+            return f"&{self.macro(self.path(value.operand))}"
+        if isinstance(value, E.IntNode):
+            return value.value
+        if isinstance(value, E.NameNode):
+            return self.numbers.get(value.name)
+        if isinstance(value, E.AttributeNode):
+            return self.macro(self.path(value))
+        if isinstance(value, E.AddNode):
+            parts = self.pointer(value.operand1), self.pointer(value.operand2)
+            return None if None in parts else " + ".join(parts)
+        return None
+
+    def macro(self, path):
+        """``StreamSVM_ball->R``"""
+        path, kind, members = self.split(path)
+        text = f"{self.name}_{'_'.join(path)}"
+        for name in members:
+            text += ("->" if is_pointer(kind) else ".") + name
+            kind = self.structs[bare(kind)].fields.get(name)
+        return text
+
     def declared(self, path):
         """The type of an attribute or member as declared"""
-        kind = self.fields[path[0]]
+        kind = self.fields.get(path[0])
         for name in path[1:]:
-            kind = self.structs[kind].fields[name]
+            kind = self.structs[bare(kind)].fields.get(name)
         return kind
 
     # -- questions ---------------------------------------------------------------------------------
@@ -128,7 +167,9 @@ class Layout:
             if kind not in self.structs:
                 return False
             kind = self.structs[kind].fields.get(name)
-        return kind in self.structs and any(p[: len(path)] == path for p in self.arrays)
+        return kind in self.structs and any(
+            p[: len(path)] == path for p in [*self.arrays, *self.derived]
+        )
 
     def is_wired_struct(self, path):
         return self.is_wired(path)
@@ -142,7 +183,7 @@ class Layout:
 
     def is_state(self, path):
         """Whether setting it sets something in the arena."""
-        return bool(self.split(path)[2])
+        return bool(self.split(path)[2]) or path[0] in self.beside
 
     def constants(self):
         """Attributes that are structs or tables of numbers: (name, type)."""
@@ -153,7 +194,7 @@ class Layout:
                 found += [(f"{name}_{m}", of) for m, of in members if of.endswith("]")]
             elif (kind in self.structs or kind.endswith("]")) and name not in BESIDE:
                 found.append((name, kind))
-        return [(name, kind) for name, kind in found if "PyObject" not in kind]
+        return [(name, kind) for name, kind in found if "*" not in kind]
 
     # -- in C --------------------------------------------------------------------------------------
 
@@ -168,6 +209,11 @@ class Layout:
             text = f"{text[:-1]} *" if text.endswith("*") else text
             where = "self" if array is None else f"(self + {self.name}_AT_{array})"
             yield f"#define {name} (({text}){where})"
+        for path, (kind, text) in self.derived.items():
+            yield f"#define {self.name}_{'_'.join(path)} ({text})"
+        for name in self.beside:
+            where = f"(self + {self.name}_AT_beside_{name})"
+            yield f"#define {self.name}_{name} (*({self.fields[name]} *){where})"
 
     def makers(self):
         """The functions that make the wired structs."""

@@ -18,6 +18,7 @@ from edgesvm.persist.store import describe
 
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
 KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
+INDICES = {"i8": "ESVM_INDICES", "i4": "ESVM_INDICES_32", "i1": "ESVM_INDICES_8"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Model:
     labels: tuple[Any, ...]  # by class index
     order: tuple[int, ...]  # class indices, as the labels sort
     sign: int
+    is_novelty: bool  # only one class, index 1, is learned
 
     @classmethod
     def of(cls, learner: Learner, prefix: str) -> Model:
@@ -67,6 +69,7 @@ class Model:
             labels.in_slots,
             labels.sorted_slots,
             labels.sign,
+            not learner._takes_labels,
         )
 
     @property
@@ -83,11 +86,21 @@ class Model:
         """Where a core's numbers behind the arena are."""
         found, at = {}, self.plan.total
         for unit in self.units:
-            for name, n_bytes in unit.beside.items():
+            for name, first in unit.beside.items():
                 found[f"beside_{name}"] = at
-                at += -(-n_bytes // 8) * 8
+                at += -(-len(first) // 8) * 8
         found[""] = at
         return found
+
+    def whole(self, arena: bytes) -> np.ndarray:
+        """The words of a model: an arena, and what is behind it at first."""
+        memory = bytearray(self.ram)
+        memory[: len(arena)] = arena
+        for unit in self.units:
+            for name, first in unit.beside.items():
+                at = self.beside[f"beside_{name}"]
+                memory[at : at + len(first)] = first
+        return np.frombuffer(memory, "<u8")
 
     @property
     def ram(self) -> int:
@@ -232,7 +245,7 @@ def source(model: Model) -> str:
     parts = [
         f"/* {comment(model.title)}: exported by edgesvm. */",
         f'#include "{p}.h"\n#include "edgesvm/types.h"',
-        NAMES.format(p=p, P=p.upper(), top=model.units[-1].name),
+        NAMES.format(p=p, P=p.upper(), top=model.units[-1].name, first=int(model.is_novelty)),
         f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}\n"
         f"#define ESVM_CLASSES {model.units[-1].macros['n_classes']}",
         *(macros(model, unit) for unit in model.units),
@@ -249,6 +262,7 @@ NAMES = """\
 #define ESVM_NAME(f) {p}_##f
 #define ESVM_TOP(f) {top}_##f
 #define ESVM_VALUES {P}_N_VALUES
+#define ESVM_FIRST_LABEL {first}
 #define ESVM_LABELS {P}_N_LABELS
 #define ESVM_ARENA {P}_ARENA_BYTES
 #define ESVM_HEAD {P}_HEAD_BYTES"""
@@ -268,6 +282,9 @@ def macros(model: Model, unit: Unit) -> str:
     offsets = {**model.plan.offsets, **model.beside}
     for name in sorted(set(re.findall(rf"\b{unit.name}_AT_(\w+)", text))):
         lines.append(f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}")
+    shapes = {array.name: array.shape for array in model.plan.arrays}
+    for name in sorted(set(re.findall(rf"\b{unit.name}_LEN_(\w+)", text))):
+        lines.append(f"#define {unit.name}_LEN_{name} {shapes.get(name, (0,))[0]}")
     for name in sorted(set(re.findall(rf"\b{unit.name}_HAS_(\w+)", text))):
         there = unit.renamed.get(name, name) in offsets
         lines.append(f"#define {unit.name}_HAS_{name} {int(there)}")
@@ -276,7 +293,7 @@ def macros(model: Model, unit: Unit) -> str:
 
 def saved(model: Model) -> str:
     p, P = model.prefix, model.prefix.upper()
-    words = np.frombuffer(model.arena, "<u8")
+    words = model.whole(model.arena)
     image = rows((f"0x{word:x}u" for word in words), 4) if words.any() else "    0"
     labels = ", ".join(str(model.number_of(slot)) for slot in range(len(model.labels))) or "0"
     return "\n\n".join(
@@ -292,22 +309,24 @@ def checks(model: Model) -> str:
     """A line for each array: what its numbers must be."""
     lines = []
     for array in model.plan.arrays:
-        kind, n, most = array.dtype.str[1:], int(np.prod(array.shape, dtype=int)), 0
+        kind, n, most = array.dtype.kind + str(array.dtype.itemsize), int(np.prod(array.shape, dtype=int)), 0
         what = KINDS.get(kind)
         if array.name in model.arrays.zeros:
             what, n = "ESVM_ZEROS", array.nbytes
         elif array.name in model.arrays.most:
-            what, most = "ESVM_INDICES", model.arrays.most[array.name]
+            what, most = INDICES[kind], model.arrays.most[array.name]
         if what is None:
             raise ValueError(f"the array {array.name} of {model.title} has no check in C")
         if n:
-            lines.append(f"    {{{array.offset}u, {n}u, {what}, {most}}},  /* {array.name} */")
+            least = -1 if array.name == "partner" else 0  # -1: none
+            row = f"{{{array.offset}u, {n}u, {what}, {least}, {most}}}"
+            lines.append(f"    {row}, /* {array.name} */")
     return "\n".join(lines)
 
 
 def first_words(model: Model) -> str:
     """Numbers of an empty arena that are not zero; at least one entry."""
-    words = np.frombuffer(model.empty, "<u8")
+    words = model.whole(model.empty)
     lines = [f"    {{{8 * i}u, 0x{words[i]:x}u}}," for i in np.flatnonzero(words)]
     return "\n".join(lines or ["    {0u, 0u},"])
 

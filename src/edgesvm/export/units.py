@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from edgesvm.core.packed_factor import packed_length
 from edgesvm.kernels import Kernel
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.constants import FIRST_TILT
@@ -13,8 +15,15 @@ from edgesvm.learners.fourier.directed_learner import DirectedLearner
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
+from edgesvm.learners.novelty.constants import ABOVE
+from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
+from edgesvm.learners.novelty.kernel_novelty import KernelNovelty
+from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.learners.twin.adiabatic_learner import AdiabaticLearner
+from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
+from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 from edgesvm.learners.wrapper import Shell
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.standardized import Standardized
@@ -27,14 +36,14 @@ class Unit:
     name, header : of the class in C, and its file
     macros : its attributes that are no arrays, name -> number or C text
     renamed : array in C -> array of the plan, where they differ
-    beside : bytes of what the core keeps behind the arena while it works
+    beside : what the core keeps behind the arena while it works, as it is at first
     """
 
     name: str
     header: str
     macros: Mapping[str, Any]
     renamed: Mapping[str, str] = field(default_factory=dict)
-    beside: Mapping[str, int] = field(default_factory=dict)
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,17 @@ def arrays_of(learner: Learner, n_features: int) -> Arrays:
         inner = arrays_of(learner._inner, learner._width(n_features))
         return Arrays(inner.zeros | scratch, inner.most)
     shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
+    if isinstance(learner, KernelNovelty):
+        room = int(learner.max_vectors)
+        return Arrays(scratch | {"scratch", "merged"}, {"n_held": room, "partner": room - 1})
+    if isinstance(learner, GaussianNovelty):
+        return Arrays(scratch | {"scratch"}, {"alarmed": 1})
+    if isinstance(learner, AdiabaticLearner):
+        slots, most_on_margin = shapes["coef"][0], 0
+        while packed_length(most_on_margin + 1) <= shapes["pool"][0]:
+            most_on_margin += 1
+        margin = {"n": slots, "m": min(most_on_margin, slots), "S": slots - 1, "state": 4}
+        return Arrays(scratch, margin)
     if isinstance(learner, StreamSVM):
         most = {"n_held": shapes["radius"][0] - 1} if "radius" in shapes else {}
         return Arrays(scratch, most)
@@ -134,7 +154,7 @@ def gradient(learner: GradientLearner, n_features: int) -> dict[str, Any]:
 def fourier_svm(learner: FourierSVM, n_features: int) -> list[Unit]:
     macros = gradient(learner, n_features) | directions(learner, n_features)
     macros["FIRST_TILT"] = table(FIRST_TILT)
-    beside = {"amplitude": 8 * len(FIRST_TILT)}
+    beside = {"amplitude": bytes(8 * len(FIRST_TILT))}
     return [Unit("FourierSVM", "fourier_svm.h", macros, beside=beside)]
 
 
@@ -155,6 +175,92 @@ def fourier_features(learner: FourierFeatures, n_features: int) -> list[Unit]:
     macros = directions(learner, n_features)
     units = shell("FourierFeatures", "fourier_features.h", learner, n_features, "features", macros)
     return units
+
+
+def novelty(learner: NoveltyLearner, n_features: int) -> dict[str, Any]:
+    shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
+    return {
+        "rate": float(learner.alarm_rate),
+        "warm_up": learner.warm_up,
+        "learns_all": learner.learn == "all",
+        "log_ratio": log(ABOVE / float(learner.alarm_rate)),
+        "n_scratch": shapes.get("scratch", (0,))[0],
+        **common(learner, n_features),
+    }
+
+
+def gaussian_novelty(learner: GaussianNovelty, n_features: int) -> list[Unit]:
+    order = n_features if learner.covariance == "full" else 0
+    macros = novelty(learner, n_features) | factor(n_features)
+    beside = {"order": order.to_bytes(8, "little"), "lift": bytes(8)}
+    return [Unit("GaussianNovelty", "gaussian_novelty.h", macros, beside=beside)]
+
+
+def kernel_novelty(learner: KernelNovelty, n_features: int) -> list[Unit]:
+    given = learner._core_params(n_features)
+    macros = novelty(learner, n_features) | factor(int(learner.max_vectors))
+    macros |= {
+        "gamma": given["gamma"],
+        "noise": given["noise"],
+        "room": learner.max_vectors,
+        "width": n_features * item_bytes(learner),
+    }
+    return [Unit("KernelNovelty", "kernel_novelty.h", macros, beside={"lift": bytes(8)})]
+
+
+def factor(order: int) -> dict[str, Any]:
+    """A packed factor without room for rows of its matrix."""
+    return {"factor_length": packed_length(order), "factor_width": packed_length(order) + 1}
+
+
+def log(x: float) -> float:
+    """log_ of core/logistic.pxd"""
+    m, k = math.frexp(x)
+    s, total = (m - 1.0) / (m + 1.0), 0.0
+    for i in range(33, 0, -2):
+        total = total * s * s + 1.0 / i
+    return k * 6.93147180559945286227e-01 + 2.0 * s * total
+
+
+def margin_set(learner: AdiabaticLearner, n_features: int) -> dict[str, Any]:
+    shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
+    return {
+        "C": float(learner.C),
+        "slots": shapes["coef"][0],
+        "factor_length": shapes["pool"][0],
+        "factor_width": shapes["coef"][0],
+        **kernel(learner, n_features),
+        **common(learner, n_features),
+    }
+
+
+def twin_vector_machine(learner: TwinVectorMachine, n_features: int) -> list[Unit]:
+    macros = margin_set(learner, n_features)
+    macros |= {
+        "m1": float(learner.m1),
+        "m2": float(learner.m2),
+        "eta": float(learner.eta),
+        "in_feature_space": learner.merge == "feature",
+        "one_sided": learner.merge_side == "one",
+        "control_C": bool(learner.control_C),
+        "rejection": bool(learner.rejection),
+        "as_printed": learner.rejection == "paper",
+        "max_twins": macros["slots"] - 2,
+    }
+    return [Unit("TwinVectorMachine", "twin_vector_machine.h", macros)]
+
+
+def incremental_decremental_svm(
+    learner: IncrementalDecrementalSVM, n_features: int
+) -> list[Unit]:
+    macros = margin_set(learner, n_features)
+    macros["when_full"] = f"incremental_decremental_svm_{learner.when_full.upper()}"
+    macros["max_vectors"] = macros["slots"] - 1
+    return [Unit("IncrementalDecrementalSVM", "incremental_decremental_svm.h", macros)]
+
+
+def item_bytes(learner: Learner) -> int:
+    return 4 if learner.dtype == "float32" else 8
 
 
 def table(numbers: Iterable[float]) -> str:
@@ -190,7 +296,7 @@ def kernel(learner: Any, n_features: int) -> dict[str, Any]:
     chosen: Kernel = learner._kernel(n_features)
     kind, gamma, coef0, degree = chosen.code
     text = f"{{(kernels_KernelKind){int(kind)}, {degree}, {number(gamma)}, {number(coef0)}}}"
-    return {"KERNEL": text, "row_bytes": n_features * (4 if learner.dtype == "float32" else 8)}
+    return {"KERNEL": text, "row_bytes": n_features * item_bytes(learner)}
 
 
 def number(value: Any) -> str:
@@ -208,6 +314,10 @@ MAKERS: dict[type[Learner], Callable[[Any, int], list[Unit]]] = {
     KernelStreamSVM: kernel_stream_svm,
     AdaGradSVM: adagrad_svm,
     FourierSVM: fourier_svm,
+    GaussianNovelty: gaussian_novelty,
+    KernelNovelty: kernel_novelty,
+    TwinVectorMachine: twin_vector_machine,
+    IncrementalDecrementalSVM: incremental_decremental_svm,
     Standardized: standardized,
     FourierFeatures: fourier_features,
 }

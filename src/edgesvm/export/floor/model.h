@@ -3,7 +3,7 @@
  *   ESVM_NAME(f)     the public name, NAME_f
  *   ESVM_TOP(f)      the outermost learner's f
  *   ESVM_VALUES      decision values of a sample
- *   ESVM_LABELS      classes that may be learned
+ *   ESVM_FIRST_LABEL, ESVM_LABELS     class indices that may be learned, and one more
  *   ESVM_ARENA, ESVM_HEAD     bytes of the arena, and of a snapshot before it
  *
  * and the tables NAME_head, NAME_first (numbers of an empty arena that are not zero) and
@@ -21,7 +21,7 @@ void ESVM_NAME(reset)(ESVM_NAME(t) *model) {
 
 esvm_status ESVM_NAME(learn_weighted)(
     ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int slot, double weight) {
-    if (slot < 0 || slot >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
+    if (slot < ESVM_FIRST_LABEL || slot >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
     return (esvm_status)ESVM_TOP(learn_row)(ESVM_SELF(model), x, slot, weight);
 }
 
@@ -58,10 +58,10 @@ void ESVM_NAME(snapshot_read)(const ESVM_NAME(t) *model, uint32_t at, uint8_t *o
 ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
     uint32_t i;
     for (i = 0; i < check->n; i++) {
-        uint64_t bits = 0;
         float f;
         double d;
         int64_t count;
+        int32_t index;
         switch (check->kind) {
         case ESVM_FLOATS:
             memcpy(&f, p + 4 * i, 4);
@@ -73,10 +73,16 @@ ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
             break;
         case ESVM_COUNTS:
         case ESVM_INDICES:
-            memcpy(&bits, p + 8 * i, 8);
-            memcpy(&count, &bits, 8);
-            if (count < 0 || bits >> 62) return 0;
+            memcpy(&count, p + 8 * i, 8);
+            if (count < check->least || (count > 0 && count >> 62)) return 0;
             if (check->kind == ESVM_INDICES && count > check->most) return 0;
+            break;
+        case ESVM_INDICES_32:
+            memcpy(&index, p + 4 * i, 4);
+            if (index < check->least || index > check->most) return 0;
+            break;
+        case ESVM_INDICES_8:
+            if (p[i] > check->most) return 0;
             break;
         default:
             if (p[i]) return 0;
@@ -97,6 +103,7 @@ esvm_status ESVM_NAME(restore)(ESVM_NAME(t) *model, const uint8_t *bytes, uint32
     for (i = 0; i < sizeof ESVM_NAME(checks) / sizeof(esvm_check); i++)
         if (!ESVM_NAME(holds)(ESVM_NAME(checks) + i, bytes + ESVM_HEAD + ESVM_NAME(checks)[i].at))
             return ESVM_BAD_SNAPSHOT;
+    ESVM_NAME(reset)(model);
     memcpy(model, bytes + ESVM_HEAD, ESVM_ARENA);
     return ESVM_UNCHANGED;
 }

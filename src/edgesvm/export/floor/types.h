@@ -8,10 +8,10 @@ typedef struct {
     uint32_t at;    /* byte of the arena */
     uint32_t n;     /* numbers */
     uint8_t kind;
-    int32_t most;   /* of an index */
+    int32_t least, most; /* of an index */
 } esvm_check;
 
-enum { ESVM_FLOATS, ESVM_DOUBLES, ESVM_COUNTS, ESVM_INDICES, ESVM_ZEROS };
+enum { ESVM_FLOATS, ESVM_DOUBLES, ESVM_COUNTS, ESVM_INDICES, ESVM_INDICES_32, ESVM_INDICES_8, ESVM_ZEROS };
 
 typedef struct {
     uint32_t at;

@@ -11,7 +11,6 @@
 #include "normal_matrix.h"
 #include "rows.h"
 #include "status.h"
-#include "tiles.h"
 
 enum {
     kernel_stream_svm_CHUNK = 128
@@ -39,8 +38,6 @@ enum {
 #define KernelStreamSVM_own ((double *)(self + KernelStreamSVM_AT_own))
 
 static const kernels_Kernel KernelStreamSVM_kernel = KernelStreamSVM_KERNEL;
-
-static const tiles_Tiles *KernelStreamSVM_noted[3] = KernelStreamSVM_NOTED;
 
 ESVM_STATIC status_Status KernelStreamSVM_learn_row(char *self, const void *x, int slot,
         double weight);

@@ -6,13 +6,6 @@
 #include "floor.h"
 #include "kernels.h"
 
-typedef struct {
-    char *data;
-    int64_t width;
-    int is_float32;
-    uint64_t *present;
-} tiles_Tiles;
-
 ESVM_STATIC void tiles_kernel_of_sums(const kernels_Kernel *kernel, double *v, esvm_index n);
 
 ESVM_STATIC void tiles_kernel_of_sums(const kernels_Kernel *kernel, double *v, esvm_index n) {
