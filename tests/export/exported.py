@@ -10,7 +10,10 @@ from edgesvm import (
     KernelNovelty,
     KernelStreamSVM,
     Linear,
+    OneVsOne,
+    OneVsRest,
     Polynomial,
+    RobustStandardized,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
@@ -53,6 +56,18 @@ def twins(**params):
 
 def incremental(**params):
     return lambda dtype: IncrementalDecrementalSVM(dtype=dtype, C=10.0, **params)
+
+
+def one_vs_one(make):
+    return lambda dtype: OneVsOne(learner=make(dtype), n_classes=4)
+
+
+def one_vs_rest(make):
+    return lambda dtype: OneVsRest(learner=make(dtype), n_classes=4)
+
+
+def robust(make, **params):
+    return lambda dtype: RobustStandardized(learner=make(dtype), **params)
 
 
 def scaled(make):
@@ -112,4 +127,10 @@ SETTINGS = {
         9,
         TWO,
     ),
+    "one vs one": (scaled(one_vs_one(stream())), 6, FOUR),
+    "one vs rest": (scaled(one_vs_rest(kernel_stream(max_vectors=8))), 6, FOUR),
+    "one vs one, scaled parts": (one_vs_one(scaled(stream(lookahead=3))), 6, FOUR),
+    "one vs rest, of two": (one_vs_rest(stream()), 6, TWO),
+    "robust": (robust(stream()), 6, TWO),
+    "robust, clipped": (robust(adagrad(), clip=3.0), 6, TWO),
 }

@@ -19,10 +19,12 @@ CLASSES = [
     ("edgesvm.learners.novelty._kernel_novelty", "KernelNoveltyCore"),
     ("edgesvm.learners.twin._twin_vector_machine", "TwinVectorMachineCore"),
     ("edgesvm.learners.twin._incremental_decremental_svm", "IncrementalDecrementalSVMCore"),
+    ("edgesvm.learners._multiclass", "MulticlassCore"),
+    ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),
     ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
 ]
 ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
-COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_unknown"]
+COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_apart", "n_unknown"]
 
 
 def main() -> None:

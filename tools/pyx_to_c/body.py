@@ -60,6 +60,7 @@ class Body(Expressions):
             layout = self.program.layout_of(self.owner)
             paths = [*layout.arrays, *layout.derived, *((name,) for name in layout.beside)]
             names += [f"{layout.name}_{'_'.join(path)}" for path in paths]
+            names.append(f"{layout.name}_part")
             if self.structs:
                 return True
         word = re.compile(rf"\b({'|'.join(names)})\b")

@@ -84,6 +84,11 @@ class Expressions:
         path = self.path(node)
         if path is not None:
             return self.attribute(node, path)
+        part = self.part(node.obj)
+        if part is not None:
+            kind = self.program.base_class.fields[node.attribute]
+            name = self.program.layout_of(self.owner).name
+            return f"(({kind}){part[:-1]} + {name}_each(AT_{node.attribute})))", ATOM, kind
         kind = self.type(node.obj)
         struct = self.program.struct_named(bare(kind))
         if struct is None or node.attribute not in struct.fields:
@@ -320,6 +325,13 @@ class Expressions:
     def method_call(self, node):
         obj, name = node.function.obj, node.function.attribute
         path = self.path(obj)
+        part = self.part(obj)
+        if part is not None:
+            found = self.program.method_of(self.program.base_class, name)
+            args = [part[1:-1], *self.arguments(node, found)]
+            each = f"{self.program.layout_of(self.owner).name}_each({name})"
+            kind = self.program.returned(found, found.returns)
+            return f"{each}({', '.join(args)})", ATOM, kind
         if path is None and isinstance(obj, E.NameNode):
             found = self.module.scope.get(obj.name)
             if isinstance(found, Class):  # LearnerCore.step(self, ...)
@@ -340,6 +352,12 @@ class Expressions:
         args = ["self", *self.arguments(node, found)]
         kind = self.program.returned(found, self.real(found.returns))
         return f"{layout.name}_{name}({', '.join(args)})", ATOM, kind
+
+    def part(self, node):
+        """Where a part of a multiclass learner begins, ``<LearnerCore> self.part(p)``, or None."""
+        if not isinstance(node, E.TypecastNode) or node.base_type.name != "LearnerCore":
+            return None
+        return f"({self.program.layout_of(self.owner).name}_part({self.text(node.operand.args[0])}))"
 
     def base_call(self, node, base, name):
         found = self.program.method_of(base, name)

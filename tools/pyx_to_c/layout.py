@@ -211,6 +211,9 @@ class Layout:
             yield f"#define {name} (({text}){where})"
         for path, (kind, text) in self.derived.items():
             yield f"#define {self.name}_{'_'.join(path)} ({text})"
+        if "part_tuple" in self.fields:
+            at = f"{self.name}_AT_parts + (p) * {self.name}_part_bytes"
+            yield f"#define {self.name}_part(p) (self + {at})"
         for name in self.beside:
             where = f"(self + {self.name}_AT_beside_{name})"
             yield f"#define {self.name}_{name} (*({self.fields[name]} *){where})"

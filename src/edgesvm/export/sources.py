@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.budget import MemoryPlan
+from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
 from edgesvm.export.units import Arrays, Unit, arrays_of, number, units_of
 from edgesvm.learner import Learner
 from edgesvm.persist.format import CRC_BYTES
@@ -271,18 +271,17 @@ NAMES = """\
 def macros(model: Model, unit: Unit) -> str:
     """The attributes of a core, and where its arrays are."""
     text = read("translated", unit.header)
-    order = ", ".join(map(str, model.order)) or "0"
-    given = {
-        **unit.macros,
-        "labels_n": len(model.labels),
-        "labels_sign": model.sign,
-    }
+    plan, n_labels, sign, slots = model.plan, len(model.labels), model.sign, model.order
+    if unit.part is not None:
+        plan, n_labels, sign, slots = unit.part, 2, 1, (0, 1)
+    order = ", ".join(map(str, slots))
+    given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
     lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
     lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
-    offsets = {**model.plan.offsets, **model.beside}
+    offsets = {**plan.offsets, **model.beside}
     for name in sorted(set(re.findall(rf"\b{unit.name}_AT_(\w+)", text))):
         lines.append(f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}")
-    shapes = {array.name: array.shape for array in model.plan.arrays}
+    shapes = {array.name: array.shape for array in plan.arrays}
     for name in sorted(set(re.findall(rf"\b{unit.name}_LEN_(\w+)", text))):
         lines.append(f"#define {unit.name}_LEN_{name} {shapes.get(name, (0,))[0]}")
     for name in sorted(set(re.findall(rf"\b{unit.name}_HAS_(\w+)", text))):
@@ -306,22 +305,31 @@ def saved(model: Model) -> str:
 
 
 def checks(model: Model) -> str:
-    """A line for each array: what its numbers must be."""
+    """A line for each array, and for each of all parts: what its numbers must be."""
     lines = []
     for array in model.plan.arrays:
-        kind, n, most = array.dtype.kind + str(array.dtype.itemsize), int(np.prod(array.shape, dtype=int)), 0
-        what = KINDS.get(kind)
-        if array.name in model.arrays.zeros:
-            what, n = "ESVM_ZEROS", array.nbytes
-        elif array.name in model.arrays.most:
-            what, most = INDICES[kind], model.arrays.most[array.name]
-        if what is None:
-            raise ValueError(f"the array {array.name} of {model.title} has no check in C")
-        if n:
-            least = -1 if array.name == "partner" else 0  # -1: none
-            row = f"{{{array.offset}u, {n}u, {what}, {least}, {most}}}"
-            lines.append(f"    {row}, /* {array.name} */")
-    return "\n".join(lines)
+        if array.name == PARTS and model.plan.part is not None:
+            times, apart = array.shape
+            for inner in model.plan.part.arrays:
+                lines.append(check(model, inner, array.offset, times, apart))
+        else:
+            lines.append(check(model, array))
+    return "\n".join(line for line in lines if line)
+
+
+def check(model: Model, array: PlannedArray, begin: int = 0, times: int = 1, apart: int = 0) -> str:
+    """The line of an array, which is there several times, some bytes apart."""
+    kind = array.dtype.kind + str(array.dtype.itemsize)
+    what, n, most = KINDS.get(kind), int(np.prod(array.shape, dtype=int)), 0
+    if array.name in model.arrays.zeros:
+        what, n = "ESVM_ZEROS", array.nbytes
+    elif array.name in model.arrays.most:
+        what, most = INDICES[kind], model.arrays.most[array.name]
+    if what is None:
+        raise ValueError(f"the array {array.name} of {model.title} has no check in C")
+    least = -1 if array.name == "partner" else 0  # -1: none
+    numbers = f"{begin + array.offset}u, {n}u, {times}u, {apart}u, {what}, {least}, {most}"
+    return f"    {{{numbers}}}, /* {array.name} */" if n else ""
 
 
 def first_words(model: Model) -> str:

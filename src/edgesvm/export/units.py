@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from edgesvm.budget import MemoryPlan
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.kernels import Kernel
 from edgesvm.learner import Learner
@@ -15,6 +16,7 @@ from edgesvm.learners.fourier.directed_learner import DirectedLearner
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
+from edgesvm.learners.multiclass import Multiclass, OneVsOne, OneVsRest
 from edgesvm.learners.novelty.constants import ABOVE
 from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
 from edgesvm.learners.novelty.kernel_novelty import KernelNovelty
@@ -26,6 +28,7 @@ from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecreme
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 from edgesvm.learners.wrapper import Shell
 from edgesvm.preprocessing.fourier_features import FourierFeatures
+from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
 
 
@@ -36,6 +39,7 @@ class Unit:
     name, header : of the class in C, and its file
     macros : its attributes that are no arrays, name -> number or C text
     renamed : array in C -> array of the plan, where they differ
+    part : the plan that its arrays are in, if it is a part of a multiclass learner, on labels 0, 1
     beside : what the core keeps behind the arena while it works, as it is at first
     """
 
@@ -43,6 +47,7 @@ class Unit:
     header: str
     macros: Mapping[str, Any]
     renamed: Mapping[str, str] = field(default_factory=dict)
+    part: MemoryPlan | None = None
     beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -77,7 +82,10 @@ def units_of(learner: Learner, n_features: int) -> list[Unit]:
 
 def arrays_of(learner: Learner, n_features: int) -> Arrays:
     """What is known of the arrays of a model that `units_of` accepts."""
-    scratch = frozenset({"scaled", "features", "angle", "mixed", "scores"})
+    scratch = frozenset({"scaled", "features", "angle", "mixed", "scores", "sums"})
+    if isinstance(learner, Multiclass):
+        inner = arrays_of(learner._inner, n_features)
+        return Arrays(inner.zeros | scratch, inner.most)
     if isinstance(learner, Shell):
         inner = arrays_of(learner._inner, learner._width(n_features))
         return Arrays(inner.zeros | scratch, inner.most)
@@ -169,6 +177,33 @@ def directions(learner: DirectedLearner, n_features: int) -> dict[str, Any]:
         "directions_n_features": n_features,
         "directions_n_mixed": learner._n_mixed(n_features) if mixed else 0,
     }
+
+
+def multiclass(learner: Multiclass, n_features: int) -> list[Unit]:
+    plan, part = learner.plan(n_features), learner._part(n_features)
+    inside = units_of(learner._inner, n_features)
+    if any(unit.beside for unit in inside):
+        raise ValueError(
+            f"{type(learner._inner).__name__} within {type(learner).__name__} cannot be exported"
+            " to C: it has n_classes of its own"
+        )
+    most = learner._inner._most_samples
+    macros = common(learner, n_features) | {
+        "balanced": False,
+        "pairs": learner._pairs,
+        "most": -1 if most is None else most,
+        "part_bytes": plan.arrays[-1].shape[1],
+        "each(f)": f"{inside[-1].name}_##f",
+    }
+    parts = [replace(unit, part=part) for unit in inside]
+    return [*parts, Unit("Multiclass", "multiclass.h", macros)]
+
+
+def robust_standardized(learner: RobustStandardized, n_features: int) -> list[Unit]:
+    clip = learner._core_params(n_features)
+    return shell(
+        "RobustStandardized", "robust_standardized.h", learner, n_features, "scaled", clip
+    )
 
 
 def fourier_features(learner: FourierFeatures, n_features: int) -> list[Unit]:
@@ -305,6 +340,8 @@ def number(value: Any) -> str:
         return value
     if isinstance(value, bool):
         return str(int(value))
+    if isinstance(value, float) and math.isinf(value):
+        return "ESVM_INFINITY"
     text = value.hex() if isinstance(value, float) else str(int(value))
     return f"({text})" if text.startswith("-") else text
 
@@ -318,6 +355,9 @@ MAKERS: dict[type[Learner], Callable[[Any, int], list[Unit]]] = {
     KernelNovelty: kernel_novelty,
     TwinVectorMachine: twin_vector_machine,
     IncrementalDecrementalSVM: incremental_decremental_svm,
+    OneVsOne: multiclass,
+    OneVsRest: multiclass,
     Standardized: standardized,
+    RobustStandardized: robust_standardized,
     FourierFeatures: fourier_features,
 }

@@ -93,16 +93,18 @@ ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
 
 esvm_status ESVM_NAME(restore)(ESVM_NAME(t) *model, const uint8_t *bytes, uint32_t n) {
     const uint8_t *end = bytes + ESVM_HEAD + ESVM_ARENA;
-    size_t i;
-    uint32_t crc;
+    const esvm_check *check = ESVM_NAME(checks);
+    const esvm_check *last = check + sizeof ESVM_NAME(checks) / sizeof(esvm_check);
+    uint32_t crc, i;
     if (n != ESVM_HEAD + ESVM_ARENA + 4) return ESVM_BAD_SNAPSHOT;
     crc = esvm_crc32(0, bytes, ESVM_HEAD + ESVM_ARENA);
     if (crc != (end[0] | (uint32_t)end[1] << 8 | (uint32_t)end[2] << 16 | (uint32_t)end[3] << 24))
         return ESVM_BAD_SNAPSHOT;
     if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return ESVM_BAD_SNAPSHOT;
-    for (i = 0; i < sizeof ESVM_NAME(checks) / sizeof(esvm_check); i++)
-        if (!ESVM_NAME(holds)(ESVM_NAME(checks) + i, bytes + ESVM_HEAD + ESVM_NAME(checks)[i].at))
-            return ESVM_BAD_SNAPSHOT;
+    for (; check < last; check++)
+        for (i = 0; i < check->times; i++)
+            if (!ESVM_NAME(holds)(check, bytes + ESVM_HEAD + check->at + i * check->apart))
+                return ESVM_BAD_SNAPSHOT;
     ESVM_NAME(reset)(model);
     memcpy(model, bytes + ESVM_HEAD, ESVM_ARENA);
     return ESVM_UNCHANGED;

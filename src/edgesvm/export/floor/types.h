@@ -7,6 +7,7 @@
 typedef struct {
     uint32_t at;    /* byte of the arena */
     uint32_t n;     /* numbers */
+    uint32_t times, apart; /* of all parts: how many, and how many bytes from one to the next */
     uint8_t kind;
     int32_t least, most; /* of an index */
 } esvm_check;
