@@ -71,12 +71,17 @@ class Run:
     self_test: bool
 
 
-def build(learner, board, folder, stack=1024, flags="-Os", without=""):
+def build(learner, board, folder, *, stack=1024, flags="-Os", without=""):
     """The program's file; CalledProcessError if it does not fit."""
     write(learner, folder, without)
     compiler = [*board.compiler.split(), *flags.split(), f"-I{folder}", f"-I{HERE}"]
     objects = []
-    for source in (folder / "mod.c", folder / "edgesvm/esvm.c", folder / "edgesvm/soft.c", HERE / "bulk.c"):
+    for source in (
+        folder / "mod.c",
+        folder / "edgesvm/esvm.c",
+        folder / "edgesvm/soft.c",
+        HERE / "bulk.c",
+    ):
         objects.append(folder / f"{source.stem}.o")
         rules = STRICT if source.parent != HERE else ["-std=gnu99", "-w"]
         subprocess.run([*compiler, *rules, "-c", source, "-o", objects[-1]], check=True)
@@ -94,8 +99,9 @@ def build(learner, board, folder, stack=1024, flags="-Os", without=""):
     return program
 
 
-def run(learner, board, folder, X, slots, weights, **options):
+def run(learner, board, folder, samples, **options):
     """Decide about each sample, then learn it, on the board."""
+    X, slots, weights = samples
     program = build(learner, board, folder, **options)
     pad = -X.itemsize * X.shape[1] % 8
     fields = [("x", X.dtype, X.shape[1]), ("pad", "u1", pad), ("weight", "<f8"), ("slot", "<i8")]

@@ -56,7 +56,12 @@ class Compiled:
         write(learner, folder, without)
         (folder / "driver.c").write_text(DRIVER)
         library = folder / "mod.so"
-        sources = [folder / "mod.c", folder / "edgesvm/esvm.c", folder / "edgesvm/soft.c", folder / "driver.c"]
+        sources = [
+            folder / "mod.c",
+            folder / "edgesvm/esvm.c",
+            folder / "edgesvm/soft.c",
+            folder / "driver.c",
+        ]
         flags = [*shlex.split(cc), *STRICT, "-fPIC", "-shared", f"-I{folder}"]
         subprocess.run([*flags, *sources, "-o", library, "-lm"], check=True)
         self.library = ctypes.CDLL(str(library))
@@ -130,10 +135,11 @@ def hard_samples(n, n_features, dtype, seed, classes=(0, 1)):
     return np.ascontiguousarray(X), slots, weights
 
 
-def differences(learner, compiled, X, slots, weights, block=500):
+def differences(learner, compiled, samples, block=500):
     """What differs between the two over a stream, in words; empty if nothing does. The arenas are
     compared after every block."""
     assert bytes(learner.arena) == compiled.arena.tobytes()
+    X, slots, weights = samples
     for begin in range(0, len(X), block):
         part = slice(begin, begin + block)
         args = np.ascontiguousarray(X[part]), slots[part].copy(), weights[part].copy()

@@ -1,4 +1,4 @@
-"""On microcontrollers: the same bytes as on the host, in the RAM and with the work that is promised.
+"""On microcontrollers: the same bytes as on the host, in the RAM and with the work promised.
 
 Under QEMU, with compilers and machines of the system's packages; ``make mcu`` needs them, elsewhere
 what is missing is a reason to skip.
@@ -32,7 +32,7 @@ def board(name):
 
 def check(learner, on, folder, samples, **options):
     """Run the same samples here and there; what came out of the board."""
-    there = run(learner, on, folder, *samples, **options)
+    there = run(learner, on, folder, samples, **options)
     values, decided, learned = run_here(learner, *samples)
     assert there.self_test
     assert np.array_equal(there.decided, decided)
@@ -92,7 +92,7 @@ def test_a_fused_build_is_found_out(tmp_path):
     learner = Standardized(learner=StreamSVM()).allocate(9, classes=[0, 1])
     samples = scaled()
     guard = '#pragma GCC optimize("fp-contract=off")'
-    there = run(learner, on, tmp_path, *samples, flags="-Os -ffp-contract=fast", without=guard)
+    there = run(learner, on, tmp_path, samples, flags="-Os -ffp-contract=fast", without=guard)
     run_here(learner, *samples)
     assert not there.self_test
     assert there.arena != bytes(learner.arena)

@@ -17,7 +17,17 @@ from edgesvm.export.folder import export
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
-LIBRARY = {"bcmp", "memcpy", "memset", "memcmp", "memmove", "sqrt", "floor", "frexp", "__stack_chk_fail"}
+LIBRARY = {
+    "bcmp",
+    "memcpy",
+    "memset",
+    "memcmp",
+    "memmove",
+    "sqrt",
+    "floor",
+    "frexp",
+    "__stack_chk_fail",
+}
 BAD_SNAPSHOT = 7
 
 
@@ -34,7 +44,11 @@ def objects(folder, cc="gcc"):
 def names(objects, kind):
     """Symbols of some objects: "U" those that they need, "T" and so on those that they have."""
     listed = subprocess.run(["nm", "-P", *objects], check=True, capture_output=True, text=True)
-    return {line.split()[0] for line in listed.stdout.splitlines() if line.split()[1:2] and line.split()[1] in kind}
+    return {
+        line.split()[0]
+        for line in listed.stdout.splitlines()
+        if line.split()[1:2] and line.split()[1] in kind
+    }
 
 
 @pytest.mark.parametrize("cc", compilers())
@@ -89,7 +103,9 @@ def test_a_bad_snapshot_changes_nothing(tmp_path):
     make, n_features, classes = SETTINGS["stream, balls"]
     learner = make("float32").allocate(n_features, classes=classes)
     run_here(learner, *hard_samples(50, n_features, "float32", 1))
-    compiled = Compiled(learner, tmp_path / "c", "gcc -O1 -fsanitize=undefined -fno-sanitize-recover")
+    compiled = Compiled(
+        learner, tmp_path / "c", "gcc -O1 -fsanitize=undefined -fno-sanitize-recover"
+    )
     learner.save(tmp_path / "m.esvm")
     good = (tmp_path / "m.esvm").read_bytes()
     offsets, head = learner.plan(n_features).offsets, len(good) - learner.nbytes - 4
@@ -141,7 +157,9 @@ def test_predicts_as_the_host(tmp_path):
         slot = compiled.library.predict(at(compiled.memory), at(x.copy()), at(score))
         label, value = learner.predict_with_score(x)
         assert (learner._allocated.labels.in_slots[slot], score[0]) == (label, value)
-    assert compiled.library.predict(at(compiled.memory), at(np.full(5, np.nan, "f4")), at(score)) == -1
+    assert (
+        compiled.library.predict(at(compiled.memory), at(np.full(5, np.nan, "f4")), at(score)) == -1
+    )
 
 
 def test_self_test_passes_here(tmp_path):
@@ -155,7 +173,10 @@ def test_self_test_passes_here(tmp_path):
 def test_what_cannot_be_exported_says_so_in_a_line(tmp_path, capsys):
     BatchSVM(max_samples=8).fit([[0.0], [1.0]], [0, 1]).save(tmp_path / "b.esvm")
     StreamSVM().allocate(2).save(tmp_path / "s.esvm")
-    for name, why in (("b.esvm", "BatchSVM cannot be exported to C"), ("s.esvm", "does not know its classes")):
+    for name, why in (
+        ("b.esvm", "BatchSVM cannot be exported to C"),
+        ("s.esvm", "does not know its classes"),
+    ):
         assert main(["export", str(tmp_path / name), "--c", str(tmp_path / "c")]) == 2
         said = capsys.readouterr().err
         assert why in said

@@ -24,7 +24,16 @@ CLASSES = [
     ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
 ]
 ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
-COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_apart", "n_unknown"]
+COUNTS = [
+    "n_seen",
+    "n_updates",
+    "n_per_class",
+    "n_averaged",
+    "n_scored",
+    "n_alarms",
+    "n_apart",
+    "n_unknown",
+]
 
 
 def main() -> None:

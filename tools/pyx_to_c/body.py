@@ -66,8 +66,10 @@ class Body(Expressions):
         word = re.compile(rf"\b({'|'.join(names)})\b")
         parts = re.split(r"^#(?:if|else|endif).*$", "\n".join(self.lines), flags=re.M)
         found = [bool(word.search(part)) for part in parts]
-        return any(found[::2]) or (len(parts) > 2 and all(found[1:3])) if len(parts) != 3 else (
-            found[0] or found[2]
+        return (
+            any(found[::2]) or (len(parts) > 2 and all(found[1:3]))
+            if len(parts) != 3
+            else (found[0] or found[2])
         )
 
     # -- variables ---------------------------------------------------------------------------------
@@ -132,11 +134,10 @@ class Body(Expressions):
 
     @staticmethod
     def real_is(test):
-        """"float" or "double" of ``real is float``"""
-        if isinstance(test, E.PrimaryCmpNode) and test.operator == "is":
-            if isinstance(test.operand1, E.NameNode) and test.operand1.name == "real":
-                return test.operand2.name
-        return None
+        """ "float" or "double" of ``real is float``"""
+        asked = isinstance(test, E.PrimaryCmpNode) and test.operator == "is"
+        asked = asked and getattr(test.operand1, "name", None) == "real"
+        return test.operand2.name if asked else None
 
     def static_if(self, node, rest):
         """One of two blocks, and what comes after."""
@@ -211,7 +212,7 @@ class Body(Expressions):
         if not isinstance(value, E.TupleNode):
             raise UnknownNode(value, "this assignment of several has no translation")
         texts = [self.text(v) for v in value.args]
-        for target, v in zip(targets, value.args):
+        for target, v in zip(targets, value.args, strict=True):
             if isinstance(target, E.NameNode):
                 self.note_width(target.name, v)
         if not all(
@@ -221,9 +222,9 @@ class Body(Expressions):
         ):
             texts = [
                 self.temporary(self.held_as(t, v), text)
-                for t, v, text in zip(targets, value.args, texts)
+                for t, v, text in zip(targets, value.args, texts, strict=True)
             ]
-        for target, text, v in zip(targets, texts, value.args):
+        for target, text, v in zip(targets, texts, value.args, strict=True):
             self.assign(target, text, v)
 
     def held_as(self, target, value):
@@ -234,7 +235,10 @@ class Body(Expressions):
         """Whether a value that is read later cannot be changed by an assignment to `target`."""
         if re.fullmatch(r"\w+", target):
             return not re.search(rf"\b{target}\b", later)
-        return not re.search(r"[\[(]|->|\.[a-z_]", later) and f"{self.owner and self.owner.name}_" not in later
+        return (
+            not re.search(r"[\[(]|->|\.[a-z_]", later)
+            and f"{self.owner and self.owner.name}_" not in later
+        )
 
     def do_CascadedAssignmentNode(self, node):
         for target in node.lhs_list:
@@ -308,7 +312,9 @@ class Body(Expressions):
 
     def do_ForInStatNode(self, node):
         call = node.iterator.sequence
-        is_range = isinstance(call, E.SimpleCallNode) and getattr(call.function, "name", "") == "range"
+        is_range = (
+            isinstance(call, E.SimpleCallNode) and getattr(call.function, "name", "") == "range"
+        )
         if not is_range or not isinstance(node.target, E.NameNode):
             raise UnknownNode(node, "a loop over what is no range has no translation")
         args = call.args
@@ -377,9 +383,7 @@ class Body(Expressions):
             if isinstance(node, N.ForInStatNode) and isinstance(node.target, E.NameNode):
                 below = [node.target, *walk(node.body)]
                 within.setdefault(node.target.name, set()).update(id(n) for n in below)
-        assigned = {
-            id(node.lhs) for node in self.nodes if isinstance(node, N.SingleAssignmentNode)
-        }
+        assigned = {id(node.lhs) for node in self.nodes if isinstance(node, N.SingleAssignmentNode)}
         return {
             node.name
             for node in self.nodes

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from Cython.Compiler import ExprNodes as E
-from Cython.Compiler import Nodes as N
 
-from pyx_to_c.names import Class, Constant, Enum, Function, Struct
+from pyx_to_c.names import Class, Constant, Function, Struct
 from pyx_to_c.parsing import UnknownNode
 from pyx_to_c.types import bare, cast, is_index, is_pointer, pointee
 
@@ -129,7 +128,7 @@ class Expressions:
     # -- operators ---------------------------------------------------------------------------------
 
     def expr_TypecastNode(self, node):
-        name, kind, _, _ = self.module.declared(self.module.base(node.base_type), node.declarator)
+        _, kind, _, _ = self.module.declared(self.module.base(node.base_type), node.declarator)
         kind = self.real(kind)
         text = cast(kind) + self.text(node.operand, UNARY)
         if is_index(kind) and isinstance(self.constant_of(node.operand), int):
@@ -164,7 +163,11 @@ class Expressions:
 
     def expr_BoolBinopNode(self, node):
         op = OPERATORS[node.operator]
-        return f"{self.operand(node.operand1, op)} {op} {self.operand(node.operand2, op)}", 0.5, "int"
+        return (
+            f"{self.operand(node.operand1, op)} {op} {self.operand(node.operand2, op)}",
+            0.5,
+            "int",
+        )
 
     def operand(self, node, op):
         """An operand of && or ||; chains of the same operator need no parentheses."""
@@ -181,18 +184,22 @@ class Expressions:
 
     def comparison(self, left, op, right):
         """``a < b``; whether an optional array is there is known when the model is compiled."""
-        path = self.path(left)
+        path, layout = self.path(left), None
         if isinstance(right, (E.NullNode, E.NameNode)) and self.text(right) == "NULL" and path:
-            if self.program.layout_of(self.owner).is_optional(path):
-                has = self.program.layout_of(self.owner).has(path)
-                return has if op == "!=" else f"!{has}"
+            layout = self.program.layout_of(self.owner)
+        if layout is not None and layout.is_optional(path):
+            return layout.has(path) if op == "!=" else f"!{layout.has(path)}"
         return f"{self.text(left, 1.1)} {op} {self.text(right, 1.1)}"
 
     def expr_CondExprNode(self, node):
         a, b = self.expr(node.true_val), self.expr(node.false_val)
         test = self.text(node.condition, 0.3)
         kind = b[2] if a[0] == "NULL" or b[2] in ("double", "int64_t") else a[2]
-        return f"{test} ? {self.text(node.true_val, 0.3)} : {self.text(node.false_val, 0.2)}", 0.2, kind
+        return (
+            f"{test} ? {self.text(node.true_val, 0.3)} : {self.text(node.false_val, 0.2)}",
+            0.2,
+            kind,
+        )
 
     def binary(self, node):
         op = OPERATORS.get(node.operator, node.operator)
@@ -259,7 +266,11 @@ class Expressions:
             return self.least(node, "<" if name == "min" else ">")
         if name == "abs":
             a = self.text(node.args[0], 1.1)
-            return f"{a} < 0 ? -{self.text(node.args[0], UNARY)} : {a}", 0.2, self.type(node.args[0])
+            return (
+                f"{a} < 0 ? -{self.text(node.args[0], UNARY)} : {a}",
+                0.2,
+                self.type(node.args[0]),
+            )
         found = self.module.scope.get(name)
         if isinstance(found, Constant):  # of libc
             self.program.need(found)
@@ -296,7 +307,7 @@ class Expressions:
         """Which of the two types a fused function is called with."""
         given = [
             self.type(arg)
-            for arg, (_, kind, _) in zip(node.args, found.params)
+            for arg, (_, kind, _) in zip(node.args, found.params, strict=False)
             if re.search(r"\breal\b", kind)
         ]
         given.sort(key=is_pointer, reverse=True)  # a pointer says more than a number
@@ -357,7 +368,9 @@ class Expressions:
         """Where a part of a multiclass learner begins, ``<LearnerCore> self.part(p)``, or None."""
         if not isinstance(node, E.TypecastNode) or node.base_type.name != "LearnerCore":
             return None
-        return f"({self.program.layout_of(self.owner).name}_part({self.text(node.operand.args[0])}))"
+        return (
+            f"({self.program.layout_of(self.owner).name}_part({self.text(node.operand.args[0])}))"
+        )
 
     def base_call(self, node, base, name):
         found = self.program.method_of(base, name)
@@ -370,4 +383,3 @@ class Expressions:
 
 
 SUFFIX = {"float": "_f32", "double": "_f64"}
-__all__ = ["Expressions", "Enum", "N", "Struct"]

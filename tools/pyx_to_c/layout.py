@@ -9,7 +9,6 @@ from pyx_to_c.names import Struct
 from pyx_to_c.parsing import statements
 from pyx_to_c.types import bare, is_pointer
 
-
 # Pointers that are set by a function called in __init__: member, type, array.
 MADE_BY = {
     "directions_of": [("angle", "int16_t *", "angle"), ("mixed", "void *", "mixed")],
@@ -53,7 +52,7 @@ class Layout:
             if isinstance(node, N.SingleAssignmentNode):
                 pairs = [(node.lhs, node.rhs)]
                 if isinstance(node.lhs, E.TupleNode) and isinstance(node.rhs, E.TupleNode):
-                    pairs = list(zip(node.lhs.args, node.rhs.args))
+                    pairs = list(zip(node.lhs.args, node.rhs.args, strict=True))
                 for target, value in pairs:
                     self.wire(target, value, optional)
             elif isinstance(node, N.CVarDefNode):
@@ -209,7 +208,7 @@ class Layout:
             text = f"{text[:-1]} *" if text.endswith("*") else text
             where = "self" if array is None else f"(self + {self.name}_AT_{array})"
             yield f"#define {name} (({text}){where})"
-        for path, (kind, text) in self.derived.items():
+        for path, (_, text) in self.derived.items():
             yield f"#define {self.name}_{'_'.join(path)} ({text})"
         if "part_tuple" in self.fields:
             at = f"{self.name}_AT_parts + (p) * {self.name}_part_bytes"
@@ -226,7 +225,11 @@ class Layout:
 
     def made(self, path, kind):
         whole = f"{self.name}_{'_'.join(path)}"
-        lines = [f"ESVM_STATIC {kind} {whole}_of(char *self) {{", f"    {kind} made;", "    (void)self;"]
+        lines = [
+            f"ESVM_STATIC {kind} {whole}_of(char *self) {{",
+            f"    {kind} made;",
+            "    (void)self;",
+        ]
         for member, of in self.structs[kind].fields.items():
             if self.is_wired((*path, member)):
                 yield from self.made((*path, member), of)

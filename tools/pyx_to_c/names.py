@@ -7,7 +7,7 @@ import re
 import runpy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from Cython.Compiler import ExprNodes as E
 from Cython.Compiler import Nodes as N
@@ -36,10 +36,8 @@ LIBC = {
 }
 # Constants that a model knows better.
 OF_MODEL = {"labels_MAX_CLASSES": "ESVM_CLASSES"}
-PLAIN_TYPES = set(
-    "void char int long float double size_t int8_t uint8_t int16_t uint16_t int32_t uint32_t"
-    " int64_t uint64_t".split()
-)
+PLAIN_TYPES = {"void", "char", "int", "long", "float", "double", "size_t"}
+PLAIN_TYPES |= {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
 @dataclass(eq=False)
@@ -99,7 +97,7 @@ class Class:
 class Module:
     """One module; `load` reads it once."""
 
-    loaded: dict[str, Module] = {}
+    loaded: ClassVar[dict[str, Module]] = {}
 
     @classmethod
     def load(cls, name: str) -> Module:
@@ -264,18 +262,13 @@ class Module:
         raise UnknownNode(node, "this length of an array is not known to the translator")
 
     def type_named(self, name, signed=1) -> str:
-        if name is None:
-            return "object"
-        if name == "bint":
-            return "int"
-        if name == "Py_ssize_t":
-            return "int64_t"
+        plain = {None: "object", "bint": "int", "Py_ssize_t": "int64_t", "unsigned": "unsigned"}
+        if name in plain:
+            return plain[name]
         if name == "char" and signed == 2:
             return "signed char"
-        if name == "unsigned" or (signed == 0 and name == "int"):
-            return "unsigned"
         if name in PLAIN_TYPES:
-            return name
+            return "unsigned" if signed == 0 and name == "int" else name
         found = self.scope.get(name)
         if isinstance(found, str):
             return found

@@ -10,7 +10,6 @@ from pyx_to_c.layout import Layout
 from pyx_to_c.names import Class, Constant, Enum, Function, Module, Struct
 from pyx_to_c.types import bare, declaration, is_index
 
-
 PARTS = ("names", "heads", "bodies", "method heads", "methods")
 
 
@@ -193,7 +192,9 @@ class Program:
     def header(self, name) -> str:
         module, texts = Module.load(name), self.texts[name]
         guard = f"EDGESVM_{module.stem.upper()}_H"
-        below = sorted({Module.load(n).stem for n in self.includes.get(name, ()) if n in self.texts})
+        below = sorted(
+            {Module.load(n).stem for n in self.includes.get(name, ()) if n in self.texts}
+        )
         owners = [o for o in self.owners if o.module is module]
         where = name.replace(".", "/")
         parts = [

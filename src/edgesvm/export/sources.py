@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
-from edgesvm.export.units import Arrays, Unit, arrays_of, number, units_of
+from edgesvm.export.units import Unit, number, units_of
 from edgesvm.learner import Learner
 from edgesvm.persist.format import CRC_BYTES
 from edgesvm.persist.store import describe
 
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
 KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
+SCRATCH = {"scaled", "features", "angle", "mixed", "scores", "sums", "scratch", "merged"}
 INDICES = {"i8": "ESVM_INDICES", "i4": "ESVM_INDICES_32", "i1": "ESVM_INDICES_8"}
 
 
@@ -31,7 +32,6 @@ class Model:
     dtype: str
     plan: MemoryPlan
     units: list[Unit]
-    arrays: Arrays
     head: bytes
     arena: bytes
     empty: bytes
@@ -62,7 +62,6 @@ class Model:
             learner.dtype,
             plan,
             units,
-            arrays_of(built, core.n_features),
             describe(learner),
             bytes(learner.arena),
             bytes(empty.arena),
@@ -80,6 +79,11 @@ class Model:
     def n_values(self) -> int:
         """Decision values of a sample."""
         return 1 if len(self.labels) <= 2 else len(self.labels)
+
+    @property
+    def most(self) -> dict[str, int]:
+        """Arrays of indices -> the largest."""
+        return {name: most for unit in self.units for name, most in unit.most.items()}
 
     @property
     def beside(self) -> dict[str, int]:
@@ -121,7 +125,7 @@ class Model:
 
 def read(folder: str, name: str) -> str:
     """One of the files that are the same for every model."""
-    return files("edgesvm.export").joinpath(folder, name).read_text(encoding="utf-8")
+    return (files("edgesvm.export") / folder / name).read_text(encoding="utf-8")
 
 
 # -- NAME.h ----------------------------------------------------------------------------------------
@@ -130,7 +134,11 @@ def read(folder: str, name: str) -> str:
 def header(model: Model) -> str:
     P, p = model.prefix.upper(), model.prefix
     labels = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(model.labels)) or "none"
-    values = "value, positive for the larger label" if model.n_values == 1 else "value of each label, as they sort"
+    values = (
+        "value, positive for the larger label"
+        if model.n_values == 1
+        else "value of each label, as they sort"
+    )
     return HEADER.format(
         P=P,
         p=p,
@@ -280,7 +288,9 @@ def macros(model: Model, unit: Unit) -> str:
     lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
     offsets = {**plan.offsets, **model.beside}
     for name in sorted(set(re.findall(rf"\b{unit.name}_AT_(\w+)", text))):
-        lines.append(f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}")
+        lines.append(
+            f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}"
+        )
     shapes = {array.name: array.shape for array in plan.arrays}
     for name in sorted(set(re.findall(rf"\b{unit.name}_LEN_(\w+)", text))):
         lines.append(f"#define {unit.name}_LEN_{name} {shapes.get(name, (0,))[0]}")
@@ -321,10 +331,10 @@ def check(model: Model, array: PlannedArray, begin: int = 0, times: int = 1, apa
     """The line of an array, which is there several times, some bytes apart."""
     kind = array.dtype.kind + str(array.dtype.itemsize)
     what, n, most = KINDS.get(kind), int(np.prod(array.shape, dtype=int)), 0
-    if array.name in model.arrays.zeros:
+    if array.name in SCRATCH:
         what, n = "ESVM_ZEROS", array.nbytes
-    elif array.name in model.arrays.most:
-        what, most = INDICES[kind], model.arrays.most[array.name]
+    elif array.name in model.most:
+        what, most = INDICES[kind], model.most[array.name]
     if what is None:
         raise ValueError(f"the array {array.name} of {model.title} has no check in C")
     least = -1 if array.name == "partner" else 0  # -1: none

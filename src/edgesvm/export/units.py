@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -39,6 +40,7 @@ class Unit:
     name, header : of the class in C, and its file
     macros : its attributes that are no arrays, name -> number or C text
     renamed : array in C -> array of the plan, where they differ
+    most : integers of its arrays that are indices -> the largest
     part : the plan that its arrays are in, if it is a part of a multiclass learner, on labels 0, 1
     beside : what the core keeps behind the arena while it works, as it is at first
     """
@@ -47,20 +49,9 @@ class Unit:
     header: str
     macros: Mapping[str, Any]
     renamed: Mapping[str, str] = field(default_factory=dict)
+    most: Mapping[str, int] = field(default_factory=dict)
     part: MemoryPlan | None = None
     beside: Mapping[str, bytes] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Arrays:
-    """What a snapshot's arrays must be, besides finite numbers and counts.
-
-    zeros : scratch, zero between two samples
-    most : integers that are indices -> the largest
-    """
-
-    zeros: frozenset[str]
-    most: Mapping[str, int]
 
 
 def units_of(learner: Learner, n_features: int) -> list[Unit]:
@@ -74,40 +65,8 @@ def units_of(learner: Learner, n_features: int) -> list[Unit]:
     maker = MAKERS.get(type(learner))
     if maker is None:
         names = ", ".join(sorted(kind.__name__ for kind in MAKERS))
-        raise ValueError(
-            f"{type(learner).__name__} cannot be exported to C; what can: {names}"
-        )
+        raise ValueError(f"{type(learner).__name__} cannot be exported to C; what can: {names}")
     return maker(learner, n_features)
-
-
-def arrays_of(learner: Learner, n_features: int) -> Arrays:
-    """What is known of the arrays of a model that `units_of` accepts."""
-    scratch = frozenset({"scaled", "features", "angle", "mixed", "scores", "sums"})
-    if isinstance(learner, Multiclass):
-        inner = arrays_of(learner._inner, n_features)
-        return Arrays(inner.zeros | scratch, inner.most)
-    if isinstance(learner, Shell):
-        inner = arrays_of(learner._inner, learner._width(n_features))
-        return Arrays(inner.zeros | scratch, inner.most)
-    shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
-    if isinstance(learner, KernelNovelty):
-        room = int(learner.max_vectors)
-        return Arrays(scratch | {"scratch", "merged"}, {"n_held": room, "partner": room - 1})
-    if isinstance(learner, GaussianNovelty):
-        return Arrays(scratch | {"scratch"}, {"alarmed": 1})
-    if isinstance(learner, AdiabaticLearner):
-        slots, most_on_margin = shapes["coef"][0], 0
-        while packed_length(most_on_margin + 1) <= shapes["pool"][0]:
-            most_on_margin += 1
-        margin = {"n": slots, "m": min(most_on_margin, slots), "S": slots - 1, "state": 4}
-        return Arrays(scratch, margin)
-    if isinstance(learner, StreamSVM):
-        most = {"n_held": shapes["radius"][0] - 1} if "radius" in shapes else {}
-        return Arrays(scratch, most)
-    if isinstance(learner, KernelStreamSVM):
-        room = shapes["share"][0] - (learner.when_full != "newton")
-        return Arrays(scratch, {"n_held": room})
-    return Arrays(scratch, {})
 
 
 # -- one function for each learner -----------------------------------------------------------------
@@ -127,7 +86,8 @@ def stream_svm(learner: StreamSVM, n_features: int) -> list[Unit]:
         "width": n_features + bool(learner.fit_intercept),
         "balls_capacity": shapes.get("radius", (0,))[0],
     }
-    return [Unit("StreamSVM", "stream_svm.h", macros | common(learner, n_features))]
+    most = {"n_held": shapes["radius"][0] - 1} if "radius" in shapes else {}
+    return [Unit("StreamSVM", "stream_svm.h", macros | common(learner, n_features), most=most)]
 
 
 def kernel_stream_svm(learner: KernelStreamSVM, n_features: int) -> list[Unit]:
@@ -139,7 +99,9 @@ def kernel_stream_svm(learner: KernelStreamSVM, n_features: int) -> list[Unit]:
         "slots": shapes["share"][0],
         **kernel(learner, n_features),
     }
-    return [Unit("KernelStreamSVM", "kernel_stream_svm.h", macros | common(learner, n_features))]
+    macros |= common(learner, n_features)
+    most = {"n_held": macros["slots"] - (not macros["newton"])}
+    return [Unit("KernelStreamSVM", "kernel_stream_svm.h", macros, most=most)]
 
 
 def adagrad_svm(learner: GradientLearner, n_features: int) -> list[Unit]:
@@ -201,15 +163,12 @@ def multiclass(learner: Multiclass, n_features: int) -> list[Unit]:
 
 def robust_standardized(learner: RobustStandardized, n_features: int) -> list[Unit]:
     clip = learner._core_params(n_features)
-    return shell(
-        "RobustStandardized", "robust_standardized.h", learner, n_features, "scaled", clip
-    )
+    return shell(learner, n_features, "scaled", clip)
 
 
 def fourier_features(learner: FourierFeatures, n_features: int) -> list[Unit]:
     macros = directions(learner, n_features)
-    units = shell("FourierFeatures", "fourier_features.h", learner, n_features, "features", macros)
-    return units
+    return shell(learner, n_features, "features", macros)
 
 
 def novelty(learner: NoveltyLearner, n_features: int) -> dict[str, Any]:
@@ -228,7 +187,8 @@ def gaussian_novelty(learner: GaussianNovelty, n_features: int) -> list[Unit]:
     order = n_features if learner.covariance == "full" else 0
     macros = novelty(learner, n_features) | factor(n_features)
     beside = {"order": order.to_bytes(8, "little"), "lift": bytes(8)}
-    return [Unit("GaussianNovelty", "gaussian_novelty.h", macros, beside=beside)]
+    most = {"alarmed": 1}
+    return [Unit("GaussianNovelty", "gaussian_novelty.h", macros, most=most, beside=beside)]
 
 
 def kernel_novelty(learner: KernelNovelty, n_features: int) -> list[Unit]:
@@ -240,7 +200,10 @@ def kernel_novelty(learner: KernelNovelty, n_features: int) -> list[Unit]:
         "room": learner.max_vectors,
         "width": n_features * item_bytes(learner),
     }
-    return [Unit("KernelNovelty", "kernel_novelty.h", macros, beside={"lift": bytes(8)})]
+    room = int(learner.max_vectors)
+    most = {"alarmed": 1, "n_held": room, "partner": room - 1}
+    beside = {"lift": bytes(8)}
+    return [Unit("KernelNovelty", "kernel_novelty.h", macros, most=most, beside=beside)]
 
 
 def factor(order: int) -> dict[str, Any]:
@@ -269,6 +232,14 @@ def margin_set(learner: AdiabaticLearner, n_features: int) -> dict[str, Any]:
     }
 
 
+def most_of_margin(macros: Mapping[str, Any]) -> dict[str, int]:
+    """Of the numbers of twins, all and on the margin, of their slots and states."""
+    slots, on_margin = macros["slots"], 0
+    while packed_length(on_margin + 1) <= macros["factor_length"]:
+        on_margin += 1
+    return {"n": slots, "m": min(on_margin, slots), "S": slots - 1, "state": 4}
+
+
 def twin_vector_machine(learner: TwinVectorMachine, n_features: int) -> list[Unit]:
     macros = margin_set(learner, n_features)
     macros |= {
@@ -282,16 +253,16 @@ def twin_vector_machine(learner: TwinVectorMachine, n_features: int) -> list[Uni
         "as_printed": learner.rejection == "paper",
         "max_twins": macros["slots"] - 2,
     }
-    return [Unit("TwinVectorMachine", "twin_vector_machine.h", macros)]
+    most = most_of_margin(macros)
+    return [Unit("TwinVectorMachine", "twin_vector_machine.h", macros, most=most)]
 
 
-def incremental_decremental_svm(
-    learner: IncrementalDecrementalSVM, n_features: int
-) -> list[Unit]:
+def incremental_decremental_svm(learner: IncrementalDecrementalSVM, n_features: int) -> list[Unit]:
     macros = margin_set(learner, n_features)
     macros["when_full"] = f"incremental_decremental_svm_{learner.when_full.upper()}"
     macros["max_vectors"] = macros["slots"] - 1
-    return [Unit("IncrementalDecrementalSVM", "incremental_decremental_svm.h", macros)]
+    header, most = "incremental_decremental_svm.h", most_of_margin(macros)
+    return [Unit("IncrementalDecrementalSVM", header, macros, most=most)]
 
 
 def item_bytes(learner: Learner) -> int:
@@ -303,16 +274,16 @@ def table(numbers: Iterable[float]) -> str:
 
 
 def standardized(learner: Standardized, n_features: int) -> list[Unit]:
-    return shell("Standardized", "standardized.h", learner, n_features, "scaled", {})
+    return shell(learner, n_features, "scaled", {})
 
 
-def shell(
-    name: str, header: str, learner: Shell, n_features: int, mapped: str, macros: dict[str, Any]
-) -> list[Unit]:
-    """A stage behind its learner's units."""
+def shell(learner: Shell, n_features: int, mapped: str, macros: dict[str, Any]) -> list[Unit]:
+    """A stage behind its learner's units; `mapped` is what the learner gets of a sample."""
     inside = units_of(learner._inner, learner._width(n_features))
     around = common(learner, n_features) | {"balanced": False, **macros}
     around["inner(f)"] = f"{inside[-1].name}_##f"
+    name = type(learner).__name__
+    header = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() + ".h"
     return [*inside, Unit(name, header, around, {"mapped": mapped})]
 
 
