@@ -113,7 +113,11 @@ def run(learner, board, folder, samples, **options):
         command, cwd=folder, timeout=600, check=True, capture_output=True, text=True
     )
     log = folder / "guest.log"
-    assert not log.exists() or not log.read_text(), log.read_text()
+    said = log.read_text().splitlines() if log.exists() else []
+    # one machine reads its vectors before there is any memory
+    said = [line for line in said if "Invalid read at addr 0x0," not in line]
+    said = [line for line in said if "Invalid read at addr 0x4," not in line]
+    assert not said, said
     assert "FAULT" not in done.stdout + done.stderr
     n, ticks, used, passed = np.fromfile(folder / "counts.bin", "<u4", 4).tolist()
     decide, learn = np.fromfile(folder / "counts.bin", "<u8", 2, offset=16).tolist()

@@ -21,19 +21,14 @@ CLASSES = [
     ("edgesvm.learners.twin._incremental_decremental_svm", "IncrementalDecrementalSVMCore"),
     ("edgesvm.learners._multiclass", "MulticlassCore"),
     ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),
+    ("edgesvm.preprocessing._window_features", "WindowFeaturesCore"),
     ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
 ]
 ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
-COUNTS = [
-    "n_seen",
-    "n_updates",
-    "n_per_class",
-    "n_averaged",
-    "n_scored",
-    "n_alarms",
-    "n_apart",
-    "n_unknown",
-]
+ROOTS += ["is_too_large", "take"]  # of windows
+# What may be larger than an index.
+COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_apart"]
+COUNTS += ["n_run", "n_pushed", "n_rows", "n_dropped", "n_unknown"]
 
 
 def main() -> None:

@@ -35,7 +35,8 @@ class Layout:
             self.structs.update(
                 {v.cname: v for v in cls.module.scope.values() if isinstance(v, Struct)}
             )
-        self.arrays["common",] = self.fields["common"], None
+        first = "common" if "common" in self.fields else "counts"  # at the start of the arena
+        self.arrays[first,] = self.fields[first], None
         for name, kind in self.fields.items():
             if name in BESIDE and kind.endswith("]"):
                 self.arrays[name,] = kind.replace("[", " *[").split("[")[0], f"beside_{name}"
@@ -141,7 +142,8 @@ class Layout:
         """The type of an attribute or member as declared"""
         kind = self.fields.get(path[0])
         for name in path[1:]:
-            kind = self.structs[bare(kind)].fields.get(name)
+            struct = self.structs.get(bare(kind or ""))
+            kind = struct.fields.get(name) if struct else None
         return kind
 
     # -- questions ---------------------------------------------------------------------------------
@@ -193,7 +195,7 @@ class Layout:
                 found += [(f"{name}_{m}", of) for m, of in members if of.endswith("]")]
             elif (kind in self.structs or kind.endswith("]")) and name not in BESIDE:
                 found.append((name, kind))
-        return [(name, kind) for name, kind in found if "*" not in kind]
+        return [(name, kind) for name, kind in found if "*" not in kind.split("[")[0]]
 
     # -- in C --------------------------------------------------------------------------------------
 

@@ -35,7 +35,10 @@ LIBC = {
     "memmove": "memmove",
 }
 # Constants that a model knows better.
-OF_MODEL = {"labels_MAX_CLASSES": "ESVM_CLASSES"}
+OF_MODEL = {
+    "labels_MAX_CLASSES": "ESVM_CLASSES",
+    "window_features_MOST_BANDS": "WindowFeatures_MOST_BANDS",
+}
 PLAIN_TYPES = {"void", "char", "int", "long", "float", "double", "size_t"}
 PLAIN_TYPES |= {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
@@ -158,6 +161,8 @@ class Module:
         name = getattr(node.lhs, "name", None)
         if isinstance(self.scope.get(name), Constant):
             self.scope[name].value = node.rhs
+        elif name and isinstance(node.rhs, (E.FloatNode, E.IntNode)):
+            self.constant(name, "double" if isinstance(node.rhs, E.FloatNode) else "int", node.rhs)
 
     def read_CDefExternNode(self, node) -> None:
         for inner in statements(node.body):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from pyx_to_c.body import Body, wrapped
@@ -89,6 +90,11 @@ class Program:
             self.user = user
 
     def need_type(self, kind) -> None:
+        """A type is used, with the constants that its length is made of."""
+        for length in re.findall(r"\[(.*?)\]", kind):
+            for cname in re.findall(r"[A-Za-z]\w*", length):
+                for found in self.constants_named(cname):
+                    self.need(found)
         struct = self.struct_named(bare(kind.split("[")[0]))
         if struct:
             self.need(struct)
@@ -140,6 +146,15 @@ class Program:
         if owner.name not in self.layouts:
             self.layouts[owner.name] = Layout(owner)
         return self.layouts[owner.name]
+
+    @staticmethod
+    def constants_named(cname):
+        return [
+            found
+            for module in list(Module.loaded.values())
+            for found in module.scope.values()
+            if isinstance(found, Constant) and found.cname == cname and found.value is not None
+        ][:1]
 
     def struct_named(self, kind):
         """The Struct or Enum of a C type's name, or None."""

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from edgesvm.cli.snapshots import of_file
 from edgesvm.export.folder import export
-from edgesvm.learner import load
+from edgesvm.learner import Learner
+from edgesvm.persist import restore
+from edgesvm.persist.format import unpack
+from edgesvm.persist.store import read_file
+from edgesvm.preprocessing.chain import Chain
 
 HELP = """\
 Write MODEL.esvm as C99 that predicts and learns on a microcontroller, in the arena of the host: its
@@ -31,8 +36,15 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    learner = load(options.model)
+    learner = loaded(options.model)
     written = export(learner, options.c, options.prefix)
     print(f"{options.model}: {learner!r}, {learner.nbytes} bytes of RAM")
     print(f"{options.c}: {len(written)} files; include {options.prefix}.h")
     return 0
+
+
+def loaded(path: str) -> Learner | Chain:
+    """The model of a snapshot, which may be a chain's."""
+    data = read_file(path)
+    with of_file(path):
+        return Chain.load(path) if unpack(data).learner == Chain.__name__ else restore(data)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from edgesvm.export.sources import Model, header, read, source
 from edgesvm.learner import Learner
+from edgesvm.preprocessing.chain import Chain
 
 OF_ALL = (
     "esvm.h",
@@ -21,15 +22,18 @@ OF_ALL = (
     "waves.h",
     "types.h",
     "model.h",
+    "chain.h",
 )
 
 
-def export(learner: Learner, folder: str | os.PathLike[str], prefix: str = "model") -> list[Path]:
+def export(
+    learner: Learner | Chain, folder: str | os.PathLike[str], prefix: str = "model"
+) -> list[Path]:
     """Write C99 that learns and predicts as `learner` does, from where it is.
 
     Parameters
     ----------
-    learner : Learner, allocated, which knows its classes
+    learner : Learner or Chain, allocated, which knows its classes
     folder : where to; made if it is not there, files of the same names are replaced
     prefix : str, a C identifier that all names begin with
 
@@ -57,7 +61,7 @@ def export(learner: Learner, folder: str | os.PathLike[str], prefix: str = "mode
     texts = {f"{prefix}.h": header(model), f"{prefix}.c": source(model)}
     for name in OF_ALL:
         texts[f"edgesvm/{name}"] = read("floor", name)
-    for name in needed([unit.header for unit in model.units]):
+    for name in needed([unit.header for unit in model.all_units]):
         texts[f"edgesvm/{name}"] = read("translated", name)
     texts["Makefile"] = read("floor", "Makefile.txt").replace("NAME", prefix)
     texts["library.json"] = library(model)

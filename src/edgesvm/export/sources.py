@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
-from edgesvm.export.units import Unit, number, units_of
+from edgesvm.export.units import Unit, number, units_of, window_features
 from edgesvm.learner import Learner
 from edgesvm.persist.format import CRC_BYTES
 from edgesvm.persist.store import describe
+from edgesvm.preprocessing.chain import Chain
 
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
 KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
@@ -39,36 +40,53 @@ class Model:
     order: tuple[int, ...]  # class indices, as the labels sort
     sign: int
     is_novelty: bool  # only one class, index 1, is learned
+    behind: MemoryPlan  # the learner's, which begins at the byte `base` of the arena
+    base: int = 0
+    windows: Unit | None = None  # ahead of a chain's learner
+    is_last: bool = False  # whether a window has the label of its last sample
 
     @classmethod
-    def of(cls, learner: Learner, prefix: str) -> Model:
+    def of(cls, model: Learner | Chain, prefix: str) -> Model:
         """Raises ValueError for a learner that cannot be exported."""
+        learner = model.learner_ if isinstance(model, Chain) else model
         core, params = learner._held_state
         built = type(learner)(**params)
-        units = units_of(built, core.n_features)
-        plan = built.plan(core.n_features)
-        labels = core.labels
-        if plan.total > LARGEST_ARENA:
-            raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
+        labels, width = core.labels, core.n_features
         if learner._takes_labels and len(labels.in_slots) < 2:
             raise ValueError(
                 "the model does not know its classes yet: name them to allocate(), or teach both"
             )
-        empty = built._like_new().allocate(core.n_features, classes=labels.in_slots or None)
+        units, behind = units_of(built, width), built.plan(width)
+        classes = labels.in_slots or None
+        if isinstance(model, Chain):
+            n_features = model.windows_._core.n_channels
+            plan = model.plan(n_features)
+            empty = type(model)(windows=model.windows_, learner=built, label=model.label)
+            more = {
+                "base": plan.offsets["learner"],
+                "windows": window_features(model.windows_, n_features),
+                "is_last": model.label == "last",
+            }
+        else:
+            n_features, plan, empty, more = width, behind, built._like_new(), {}
+        if plan.total > LARGEST_ARENA:
+            raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
         return cls(
-            prefix,
-            repr(built),
-            core.n_features,
-            learner.dtype,
-            plan,
-            units,
-            describe(learner),
-            bytes(learner.arena),
-            bytes(empty.arena),
-            labels.in_slots,
-            labels.sorted_slots,
-            labels.sign,
-            not learner._takes_labels,
+            prefix=prefix,
+            title=repr(model),
+            n_features=width,
+            dtype=learner.dtype,
+            plan=plan,
+            units=units,
+            head=describe(model),
+            arena=bytes(model.arena),
+            empty=bytes(empty.allocate(n_features, classes=classes).arena),
+            labels=labels.in_slots,
+            order=labels.sorted_slots,
+            sign=labels.sign,
+            is_novelty=not learner._takes_labels,
+            behind=behind,
+            **more,
         )
 
     @property
@@ -81,14 +99,18 @@ class Model:
         return 1 if len(self.labels) <= 2 else len(self.labels)
 
     @property
+    def all_units(self) -> list[Unit]:
+        return self.units if self.windows is None else [self.windows, *self.units]
+
+    @property
     def most(self) -> dict[str, int]:
         """Arrays of indices -> the largest."""
         return {name: most for unit in self.units for name, most in unit.most.items()}
 
     @property
     def beside(self) -> dict[str, int]:
-        """Where a core's numbers behind the arena are."""
-        found, at = {}, self.plan.total
+        """Where a core's numbers behind the arena are, from the learner's first byte on."""
+        found, at = {}, self.plan.total - self.base
         for unit in self.units:
             for name, first in unit.beside.items():
                 found[f"beside_{name}"] = at
@@ -102,14 +124,14 @@ class Model:
         memory[: len(arena)] = arena
         for unit in self.units:
             for name, first in unit.beside.items():
-                at = self.beside[f"beside_{name}"]
+                at = self.base + self.beside[f"beside_{name}"]
                 memory[at : at + len(first)] = first
         return np.frombuffer(memory, "<u8")
 
     @property
     def ram(self) -> int:
         """Bytes of a model: the arena, and what is behind it."""
-        return self.beside[""]
+        return self.base + self.beside[""]
 
     @property
     def snapshot_bytes(self) -> int:
@@ -139,7 +161,14 @@ def header(model: Model) -> str:
         if model.n_values == 1
         else "value of each label, as they sort"
     )
+    channels, push = "", ""
+    if model.windows is not None:
+        n = model.windows.macros["n_channels"]
+        channels = f"#define {P}_N_CHANNELS {n}       /**< numbers of a raw sample */\n"
+        push = PUSH.format(P=P, p=p)
     return HEADER.format(
+        channels=channels,
+        push=push,
         P=P,
         p=p,
         title=comment(model.title),
@@ -179,7 +208,7 @@ extern "C" {{
 #endif
 
 #define {P}_N_FEATURES {n_features}     /**< numbers of a sample */
-#define {P}_N_LABELS {n_labels}         /**< classes */
+{channels}#define {P}_N_LABELS {n_labels}         /**< classes */
 #define {P}_N_VALUES {n_values}         /**< decision values of a sample */
 #define {P}_BYTES {ram}u               /**< sizeof({p}_t): the RAM of a model */
 #define {P}_ARENA_BYTES {arena}u        /**< of them, the host's arena: all that was learned */
@@ -228,6 +257,7 @@ esvm_status {p}_decide({p}_t *model, const {p}_value *x, double *values);
  */
 int {p}_predict({p}_t *model, const {p}_value *x, double *score);
 
+{push}\
 /** Write bytes `at` to `at` + n - 1 of the snapshot of {P}_SNAPSHOT_BYTES that the host would save;
  * beyond its end, zeros. The last four are a CRC, for which the whole model is read. */
 void {p}_snapshot_read(const {p}_t *model, uint32_t at, uint8_t *out, uint32_t n);
@@ -245,6 +275,26 @@ esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
 """
 
 
+PUSH = """\
+/** Take in one raw sample. If it completes a window, that is predicted, then learned with the label
+ * of most of its samples, or of its last, as the model was made.
+ * @param x          {P}_N_CHANNELS numbers
+ * @param slot       its class index; negative if it has no label
+ * @param predicted  class index of the window; -1 if there is no prediction yet, -2 if no window is
+ *                   complete
+ * @param score      its decision value
+ * @return ESVM_UNCHANGED or ESVM_CHANGED; ESVM_NOT_FINITE and ESVM_UNKNOWN_LABEL for a sample that
+ *         was refused and left no trace
+ */
+esvm_status {p}_push(
+    {p}_t *model, const {p}_value *x, int slot, int *predicted, double *score);
+
+/** Raw samples are missing here: the windows that are open are dropped. */
+void {p}_gap({p}_t *model);
+
+"""
+
+
 # -- NAME.c ----------------------------------------------------------------------------------------
 
 
@@ -253,16 +303,25 @@ def source(model: Model) -> str:
     parts = [
         f"/* {comment(model.title)}: exported by edgesvm. */",
         f'#include "{p}.h"\n#include "edgesvm/types.h"',
-        NAMES.format(p=p, P=p.upper(), top=model.units[-1].name, first=int(model.is_novelty)),
+        NAMES.format(
+            p=p, P=p.upper(), top=model.units[-1].name, first=int(model.is_novelty), base=model.base
+        ),
         f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}\n"
         f"#define ESVM_CLASSES {model.units[-1].macros['n_classes']}",
-        *(macros(model, unit) for unit in model.units),
-        "\n".join(f'#include "edgesvm/{unit.header}"' for unit in model.units),
+        *(macros(model, unit) for unit in model.all_units),
+        "\n".join(f'#include "edgesvm/{unit.header}"' for unit in model.all_units),
         saved(model),
         f"static const esvm_check {p}_checks[] = {{\n{checks(model)}\n}};",
         f"static const esvm_word {p}_first[] = {{\n{first_words(model)}\n}};",
         '#include "edgesvm/model.h"',
     ]
+    if model.windows is not None:
+        parts.append(
+            "#define ESVM_WINDOWS(f) WindowFeatures_##f\n"
+            f"#define ESVM_AT_WINDOWS {model.plan.offsets['windows']}\n"
+            f"#define ESVM_LAST {int(model.is_last)}\n"
+            '#include "edgesvm/chain.h"'
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -270,6 +329,7 @@ NAMES = """\
 #define ESVM_NAME(f) {p}_##f
 #define ESVM_TOP(f) {top}_##f
 #define ESVM_VALUES {P}_N_VALUES
+#define ESVM_AT {base}
 #define ESVM_FIRST_LABEL {first}
 #define ESVM_LABELS {P}_N_LABELS
 #define ESVM_ARENA {P}_ARENA_BYTES
@@ -279,13 +339,16 @@ NAMES = """\
 def macros(model: Model, unit: Unit) -> str:
     """The attributes of a core, and where its arrays are."""
     text = read("translated", unit.header)
-    plan, n_labels, sign, slots = model.plan, len(model.labels), model.sign, model.order
-    if unit.part is not None:
-        plan, n_labels, sign, slots = unit.part, 2, 1, (0, 1)
+    plan, n_labels, sign, slots = model.behind, len(model.labels), model.sign, model.order
+    if unit.plan is not None:
+        plan = unit.plan
+    if unit.is_part:
+        n_labels, sign, slots = 2, 1, (0, 1)
     order = ", ".join(map(str, slots))
     given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
     lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
-    lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
+    if f"{unit.name}_labels_order" in text:
+        lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
     offsets = {**plan.offsets, **model.beside}
     for name in sorted(set(re.findall(rf"\b{unit.name}_AT_(\w+)", text))):
         lines.append(
@@ -317,18 +380,25 @@ def saved(model: Model) -> str:
 def checks(model: Model) -> str:
     """A line for each array, and for each of all parts: what its numbers must be."""
     lines = []
-    for array in model.plan.arrays:
-        if array.name == PARTS and model.plan.part is not None:
+    if model.windows is not None and model.windows.plan is not None:
+        lines.append(check(model, model.plan.arrays[0]))
+        at = model.plan.offsets["windows"]
+        lines += [check(model, array, at) for array in model.windows.plan.arrays]
+    for array in model.behind.arrays:
+        if array.name == PARTS and model.behind.part is not None:
             times, apart = array.shape
-            for inner in model.plan.part.arrays:
-                lines.append(check(model, inner, array.offset, times, apart))
+            at = model.base + array.offset
+            lines += [check(model, inner, at, (times, apart)) for inner in model.behind.part.arrays]
         else:
-            lines.append(check(model, array))
+            lines.append(check(model, array, model.base))
     return "\n".join(line for line in lines if line)
 
 
-def check(model: Model, array: PlannedArray, begin: int = 0, times: int = 1, apart: int = 0) -> str:
-    """The line of an array, which is there several times, some bytes apart."""
+def check(
+    model: Model, array: PlannedArray, begin: int = 0, repeated: tuple[int, int] = (1, 0)
+) -> str:
+    """The line of an array; `repeated`: how many there are, and how many bytes apart."""
+    times, apart = repeated
     kind = array.dtype.kind + str(array.dtype.itemsize)
     what, n, most = KINDS.get(kind), int(np.prod(array.shape, dtype=int)), 0
     if array.name in SCRATCH:

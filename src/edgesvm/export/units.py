@@ -31,6 +31,7 @@ from edgesvm.learners.wrapper import Shell
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.preprocessing.window_features import WindowFeatures
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Unit:
     macros : its attributes that are no arrays, name -> number or C text
     renamed : array in C -> array of the plan, where they differ
     most : integers of its arrays that are indices -> the largest
-    part : the plan that its arrays are in, if it is a part of a multiclass learner, on labels 0, 1
+    plan : that its arrays are in; None: the learner's
+    is_part : of a multiclass learner, on the labels 0 and 1
     beside : what the core keeps behind the arena while it works, as it is at first
     """
 
@@ -50,7 +52,8 @@ class Unit:
     macros: Mapping[str, Any]
     renamed: Mapping[str, str] = field(default_factory=dict)
     most: Mapping[str, int] = field(default_factory=dict)
-    part: MemoryPlan | None = None
+    plan: MemoryPlan | None = None
+    is_part: bool = False
     beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -157,7 +160,7 @@ def multiclass(learner: Multiclass, n_features: int) -> list[Unit]:
         "part_bytes": plan.arrays[-1].shape[1],
         "each(f)": f"{inside[-1].name}_##f",
     }
-    parts = [replace(unit, part=part) for unit in inside]
+    parts = [replace(unit, plan=part, is_part=True) for unit in inside]
     return [*parts, Unit("Multiclass", "multiclass.h", macros)]
 
 
@@ -263,6 +266,33 @@ def incremental_decremental_svm(learner: IncrementalDecrementalSVM, n_features: 
     macros["max_vectors"] = macros["slots"] - 1
     header, most = "incremental_decremental_svm.h", most_of_margin(macros)
     return [Unit("IncrementalDecrementalSVM", header, macros, most=most)]
+
+
+def window_features(windows: WindowFeatures, n_channels: int) -> Unit:
+    """The windows ahead of a chain's learner."""
+    plan = windows.plan(n_channels)
+    shapes = {array.name: array.shape for array in plan.arrays}
+    n_windows, n_streams, n_bands = shapes["power"]
+    codes, bands = windows._codes, windows._filters
+    sections = [section for _, both in bands for section in both]
+    macros = {
+        "n_features": n_channels,
+        "n_channels": n_channels,
+        "window": windows.window,
+        "hop": windows.hop,
+        "rate": float(windows.rate),
+        "n_windows": n_windows,
+        "n_streams": n_streams,
+        "n_bands": n_bands,
+        "n_pairs": shapes["products"][1],
+        "n_codes": len(codes),
+        "has_magnitude": "magnitude" in windows._features,
+        "MOST_BANDS": max(n_bands, 1),
+        "CODES": "{" + ", ".join(str(int(code)) for code in codes) + "}" if codes else "{0}",
+        "CENTERS": table([center for center, _ in bands] or [0.0]),
+        "SECTIONS": "{" + ", ".join(map(table, sections or [[0.0] * 3])) + "}",
+    }
+    return Unit("WindowFeatures", "window_features.h", macros, plan=plan)
 
 
 def item_bytes(learner: Learner) -> int:

@@ -2,6 +2,7 @@
  *
  *   ESVM_NAME(f)     the public name, NAME_f
  *   ESVM_TOP(f)      the outermost learner's f
+ *   ESVM_AT          where the learner is in the arena
  *   ESVM_VALUES      decision values of a sample
  *   ESVM_FIRST_LABEL, ESVM_LABELS     class indices that may be learned, and one more
  *   ESVM_ARENA, ESVM_HEAD     bytes of the arena, and of a snapshot before it
@@ -10,13 +11,13 @@
  * NAME_checks (what a snapshot's numbers must be; types.h).
  */
 
-#define ESVM_SELF(model) ((char *)(model))
+#define ESVM_SELF(model) ((char *)(model) + ESVM_AT)
 
 void ESVM_NAME(reset)(ESVM_NAME(t) *model) {
     size_t i;
     memset(model, 0, sizeof *model);
     for (i = 0; i < sizeof ESVM_NAME(first) / sizeof(esvm_word); i++)
-        memcpy(ESVM_SELF(model) + ESVM_NAME(first)[i].at, &ESVM_NAME(first)[i].word, 8);
+        memcpy((char *)model + ESVM_NAME(first)[i].at, &ESVM_NAME(first)[i].word, 8);
 }
 
 esvm_status ESVM_NAME(learn_weighted)(

@@ -25,18 +25,11 @@ typedef struct {
 #define ball_MAX_SQUARE 1e+300
 #define ball_LEVEL 1e-09
 
-ESVM_STATIC status_Status ball_check_point(const ball_Point *z);
 ESVM_STATIC double ball_move_towards(ball_Ball *ball, const ball_Point *z, int lower);
 ESVM_STATIC double ball_dual_radius(const ball_Ball *ball);
+ESVM_STATIC status_Status ball_check_point(const ball_Point *z);
 ESVM_STATIC int ball_too_large(double square);
 ESVM_STATIC int ball_clearly_less(double a, double b);
-
-ESVM_STATIC status_Status ball_check_point(const ball_Point *z) {
-    if (ball_too_large(z->square) || !esvm_is_finite(z->wz)) {
-        return status_NOT_FINITE;
-    }
-    return ball_too_large(z->xi2) ? status_BAD_WEIGHT : status_UNCHANGED;
-}
 
 ESVM_STATIC double ball_move_towards(ball_Ball *ball, const ball_Point *z, int lower) {
     double cc = ball->ww + ball->xi2;
@@ -78,6 +71,13 @@ ESVM_STATIC double ball_move_towards(ball_Ball *ball, const ball_Point *z, int l
 
 ESVM_STATIC double ball_dual_radius(const ball_Ball *ball) {
     return esvm_sqrt(esvm_max(ball->q - ball->ww - ball->xi2, 0.0));
+}
+
+ESVM_STATIC status_Status ball_check_point(const ball_Point *z) {
+    if (ball_too_large(z->square) || !esvm_is_finite(z->wz)) {
+        return status_NOT_FINITE;
+    }
+    return ball_too_large(z->xi2) ? status_BAD_WEIGHT : status_UNCHANGED;
 }
 
 ESVM_STATIC int ball_too_large(double square) {

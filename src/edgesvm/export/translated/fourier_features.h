@@ -42,11 +42,11 @@ ESVM_STATIC int64_t FourierFeatures_n_learned(char *self);
 ESVM_STATIC status_Status FourierFeatures_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status FourierFeatures_decide(char *self, const void *x, double *value);
+ESVM_STATIC int FourierFeatures_is_too_large(char *self, const void *x);
 ESVM_STATIC int FourierFeatures_n_answers(char *self);
 ESVM_STATIC int FourierFeatures_slot_for(char *self, double value);
 ESVM_STATIC status_Status FourierFeatures_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double FourierFeatures_class_weight(char *self, double y);
-ESVM_STATIC int FourierFeatures_is_too_large(char *self, const void *x);
 ESVM_STATIC void FourierFeatures_map(char *self, const void *x, double n);
 ESVM_STATIC void FourierFeatures_wipe(char *self);
 ESVM_STATIC status_Status FourierFeatures_map_next(char *self, const void *x, double n);
@@ -142,6 +142,11 @@ ESVM_STATIC status_Status FourierFeatures_decide(char *self, const void *x, doub
     return status;
 }
 
+ESVM_STATIC int FourierFeatures_is_too_large(char *self, const void *x) {
+    (void)self;
+    return !esvm_is_finite(linalg_any_dot(x, x, FourierFeatures_n_features));
+}
+
 ESVM_STATIC int FourierFeatures_n_answers(char *self) {
     (void)self;
     return !FourierFeatures_HAS_scores || FourierFeatures_labels_n <= 2 ? 1 :
@@ -190,11 +195,6 @@ ESVM_STATIC double FourierFeatures_class_weight(char *self, double y) {
     }
     return ESVM_DIVIDE(FourierFeatures_n_learned(self) + 1, (double)n_classes *
             (FourierFeatures_n_per_class[slot] + 1));
-}
-
-ESVM_STATIC int FourierFeatures_is_too_large(char *self, const void *x) {
-    (void)self;
-    return !esvm_is_finite(linalg_any_dot(x, x, FourierFeatures_n_features));
 }
 
 ESVM_STATIC void FourierFeatures_map(char *self, const void *x, double n) {

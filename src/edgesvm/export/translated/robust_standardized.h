@@ -57,12 +57,12 @@ ESVM_STATIC int64_t RobustStandardized_n_learned(char *self);
 ESVM_STATIC status_Status RobustStandardized_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status RobustStandardized_decide(char *self, const void *x, double *value);
+ESVM_STATIC int RobustStandardized_is_too_large(char *self, const void *x);
 ESVM_STATIC int RobustStandardized_n_answers(char *self);
 ESVM_STATIC int RobustStandardized_slot_for(char *self, double value);
 ESVM_STATIC status_Status RobustStandardized_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC double RobustStandardized_class_weight(char *self, double y);
-ESVM_STATIC int RobustStandardized_is_too_large(char *self, const void *x);
 ESVM_STATIC void RobustStandardized_map(char *self, const void *x, double n);
 ESVM_STATIC void RobustStandardized_wipe(char *self);
 ESVM_STATIC status_Status RobustStandardized_map_next(char *self, const void *x, double n);
@@ -160,6 +160,11 @@ ESVM_STATIC status_Status RobustStandardized_decide(char *self, const void *x, d
     return status;
 }
 
+ESVM_STATIC int RobustStandardized_is_too_large(char *self, const void *x) {
+    (void)self;
+    return !esvm_is_finite(linalg_any_dot(x, x, RobustStandardized_n_features));
+}
+
 ESVM_STATIC int RobustStandardized_n_answers(char *self) {
     (void)self;
     return !RobustStandardized_HAS_scores || RobustStandardized_labels_n <= 2 ? 1 :
@@ -209,11 +214,6 @@ ESVM_STATIC double RobustStandardized_class_weight(char *self, double y) {
     }
     return ESVM_DIVIDE(RobustStandardized_n_learned(self) + 1, (double)n_classes *
             (RobustStandardized_n_per_class[slot] + 1));
-}
-
-ESVM_STATIC int RobustStandardized_is_too_large(char *self, const void *x) {
-    (void)self;
-    return !esvm_is_finite(linalg_any_dot(x, x, RobustStandardized_n_features));
 }
 
 ESVM_STATIC void RobustStandardized_map(char *self, const void *x, double n) {

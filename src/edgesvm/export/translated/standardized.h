@@ -32,11 +32,11 @@ ESVM_STATIC int64_t Standardized_n_learned(char *self);
 ESVM_STATIC status_Status Standardized_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status Standardized_decide(char *self, const void *x, double *value);
+ESVM_STATIC int Standardized_is_too_large(char *self, const void *x);
 ESVM_STATIC int Standardized_n_answers(char *self);
 ESVM_STATIC int Standardized_slot_for(char *self, double value);
 ESVM_STATIC status_Status Standardized_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double Standardized_class_weight(char *self, double y);
-ESVM_STATIC int Standardized_is_too_large(char *self, const void *x);
 ESVM_STATIC void Standardized_map(char *self, const void *x, double n);
 ESVM_STATIC void Standardized_wipe(char *self);
 ESVM_STATIC status_Status Standardized_map_next(char *self, const void *x, double n);
@@ -131,6 +131,11 @@ ESVM_STATIC status_Status Standardized_decide(char *self, const void *x, double 
     return status;
 }
 
+ESVM_STATIC int Standardized_is_too_large(char *self, const void *x) {
+    (void)self;
+    return !esvm_is_finite(linalg_any_dot(x, x, Standardized_n_features));
+}
+
 ESVM_STATIC int Standardized_n_answers(char *self) {
     (void)self;
     return !Standardized_HAS_scores || Standardized_labels_n <= 2 ? 1 : Standardized_labels_n;
@@ -178,11 +183,6 @@ ESVM_STATIC double Standardized_class_weight(char *self, double y) {
     }
     return ESVM_DIVIDE(Standardized_n_learned(self) + 1, (double)n_classes *
             (Standardized_n_per_class[slot] + 1));
-}
-
-ESVM_STATIC int Standardized_is_too_large(char *self, const void *x) {
-    (void)self;
-    return !esvm_is_finite(linalg_any_dot(x, x, Standardized_n_features));
 }
 
 ESVM_STATIC void Standardized_map(char *self, const void *x, double n) {

@@ -53,12 +53,15 @@ ESVM_STATIC int64_t StreamSVM_n_learned(char *self);
 ESVM_STATIC status_Status StreamSVM_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status StreamSVM_decide(char *self, const void *x, double *value);
+ESVM_STATIC status_Status StreamSVM_take(char *self, const esvm_real *x, esvm_real *w,
+        const ball_Point *z);
 ESVM_STATIC int StreamSVM_n_answers(char *self);
 ESVM_STATIC int StreamSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status StreamSVM_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double StreamSVM_class_weight(char *self, double y);
 ESVM_STATIC status_Status StreamSVM_decide_typed(char *self, const esvm_real *x,
         const esvm_real *w, double *value);
+ESVM_STATIC void StreamSVM_take_mean(char *self, const esvm_real *w);
 ESVM_STATIC status_Status StreamSVM_step_typed(char *self, const esvm_real *x, esvm_real *w,
         double y, double weight);
 ESVM_STATIC status_Status StreamSVM_measure(char *self, const esvm_real *x, const esvm_real *w,
@@ -66,17 +69,14 @@ ESVM_STATIC status_Status StreamSVM_measure(char *self, const esvm_real *x, cons
 ESVM_STATIC double StreamSVM_share_of_last(char *self);
 ESVM_STATIC double StreamSVM_product(char *self, const esvm_real *x, const esvm_real *centre,
         const ball_Point *z);
+ESVM_STATIC double StreamSVM_pending(char *self);
 ESVM_STATIC void StreamSVM_note_lapses(char *self, const esvm_real *x, const esvm_real *w,
-        const ball_Point *z);
-ESVM_STATIC status_Status StreamSVM_take(char *self, const esvm_real *x, esvm_real *w,
         const ball_Point *z);
 ESVM_STATIC int StreamSVM_inside(char *self, const esvm_real *x, const esvm_real *centres,
         ball_Point *z);
 ESVM_STATIC void StreamSVM_hold(char *self, const esvm_real *x, esvm_real *centres,
         const ball_Point *z);
 ESVM_STATIC void StreamSVM_enclose(char *self, esvm_real *centres, esvm_real *w);
-ESVM_STATIC double StreamSVM_pending(char *self);
-ESVM_STATIC void StreamSVM_take_mean(char *self, const esvm_real *w);
 ESVM_STATIC void StreamSVM_merge_cheapest(char *self, esvm_real *centres);
 ESVM_STATIC void StreamSVM_set_centre(char *self, const esvm_real *centres, esvm_real *w);
 ESVM_STATIC void StreamSVM_collapse(char *self, esvm_real *centres, const esvm_real *w);
@@ -165,6 +165,36 @@ ESVM_STATIC status_Status StreamSVM_decide(char *self, const void *x, double *va
 #endif
 }
 
+ESVM_STATIC status_Status StreamSVM_take(char *self, const esvm_real *x, esvm_real *w,
+        const ball_Point *z) {
+    double step = 1.0;
+    if (StreamSVM_n_learned(self) == 0) {
+        double t1_ = z->R + esvm_sqrt(esvm_max(z->off, 0.0));
+        double t2_ = z->xi2;
+        double t3_ = z->square;
+        StreamSVM_ball->R = t1_;
+        StreamSVM_ball->xi2 = t2_;
+        StreamSVM_ball->q = t3_;
+    } else {
+        step = ball_move_towards(StreamSVM_ball, z, StreamSVM_lower);
+        if (step == 0.0) {
+            return status_UNCHANGED;
+        }
+    }
+    StreamSVM_take_mean(self, w);
+    ESVM_TYPED(linalg_axpby)((esvm_real)(step * z->scale), x, (esvm_real)(1.0 - step), w,
+            StreamSVM_n_features);
+    if (StreamSVM_intercept) {
+        w[StreamSVM_n_features] = (esvm_real)((1.0 - step) * w[StreamSVM_n_features] + step *
+                z->constant);
+    }
+    StreamSVM_ball->ww = ESVM_TYPED(linalg_dot)(w, w, StreamSVM_width);
+    if (StreamSVM_lower) {
+        StreamSVM_ball->R = ball_dual_radius(StreamSVM_ball);
+    }
+    return status_CHANGED;
+}
+
 ESVM_STATIC int StreamSVM_n_answers(char *self) {
     (void)self;
     return !StreamSVM_HAS_scores || StreamSVM_labels_n <= 2 ? 1 : StreamSVM_labels_n;
@@ -216,6 +246,14 @@ ESVM_STATIC status_Status StreamSVM_decide_typed(char *self, const esvm_real *x,
                 (const esvm_real *)StreamSVM_average, &z) - z.wz);
     }
     return status;
+}
+
+ESVM_STATIC void StreamSVM_take_mean(char *self, const esvm_real *w) {
+    if (StreamSVM_HAS_average) {
+        ESVM_TYPED(linalg_approach)((esvm_real)StreamSVM_pending(self), w,
+                (esvm_real *)StreamSVM_average, StreamSVM_width);
+        StreamSVM_n_averaged[0] = StreamSVM_n_learned(self);
+    }
 }
 
 ESVM_STATIC status_Status StreamSVM_step_typed(char *self, const esvm_real *x, esvm_real *w,
@@ -292,6 +330,16 @@ ESVM_STATIC double StreamSVM_product(char *self, const esvm_real *x, const esvm_
     return value;
 }
 
+ESVM_STATIC double StreamSVM_pending(char *self) {
+    double n, s;
+    if (!StreamSVM_HAS_average) {
+        return 1.0;
+    }
+    n = (double)StreamSVM_n_learned(self);
+    s = (double)StreamSVM_n_averaged[0];
+    return n > s ? ESVM_DIVIDE((n - s) * (n + s + 1.0), n * (n + 1.0)) : 0.0;
+}
+
 ESVM_STATIC void StreamSVM_note_lapses(char *self, const esvm_real *x, const esvm_real *w,
         const ball_Point *z) {
     int64_t n = StreamSVM_n_learned(self) / stream_svm_NOTED + 1;
@@ -302,36 +350,6 @@ ESVM_STATIC void StreamSVM_note_lapses(char *self, const esvm_real *x, const esv
             stream_svm_RECENT);
     lapses_note_lapse(StreamSVM_HAS_lapses ? StreamSVM_lapses : NULL, lapses_MEAN, mean <= 0.0, n,
             stream_svm_RECENT);
-}
-
-ESVM_STATIC status_Status StreamSVM_take(char *self, const esvm_real *x, esvm_real *w,
-        const ball_Point *z) {
-    double step = 1.0;
-    if (StreamSVM_n_learned(self) == 0) {
-        double t1_ = z->R + esvm_sqrt(esvm_max(z->off, 0.0));
-        double t2_ = z->xi2;
-        double t3_ = z->square;
-        StreamSVM_ball->R = t1_;
-        StreamSVM_ball->xi2 = t2_;
-        StreamSVM_ball->q = t3_;
-    } else {
-        step = ball_move_towards(StreamSVM_ball, z, StreamSVM_lower);
-        if (step == 0.0) {
-            return status_UNCHANGED;
-        }
-    }
-    StreamSVM_take_mean(self, w);
-    ESVM_TYPED(linalg_axpby)((esvm_real)(step * z->scale), x, (esvm_real)(1.0 - step), w,
-            StreamSVM_n_features);
-    if (StreamSVM_intercept) {
-        w[StreamSVM_n_features] = (esvm_real)((1.0 - step) * w[StreamSVM_n_features] + step *
-                z->constant);
-    }
-    StreamSVM_ball->ww = ESVM_TYPED(linalg_dot)(w, w, StreamSVM_width);
-    if (StreamSVM_lower) {
-        StreamSVM_ball->R = ball_dual_radius(StreamSVM_ball);
-    }
-    return status_CHANGED;
 }
 
 ESVM_STATIC int StreamSVM_inside(char *self, const esvm_real *x, const esvm_real *centres,
@@ -400,24 +418,6 @@ ESVM_STATIC void StreamSVM_enclose(char *self, esvm_real *centres, esvm_real *w)
         StreamSVM_collapse(self, centres, w);
     } else if (full && StreamSVM_lower) {
         StreamSVM_merge_cheapest(self, centres);
-    }
-}
-
-ESVM_STATIC double StreamSVM_pending(char *self) {
-    double n, s;
-    if (!StreamSVM_HAS_average) {
-        return 1.0;
-    }
-    n = (double)StreamSVM_n_learned(self);
-    s = (double)StreamSVM_n_averaged[0];
-    return n > s ? ESVM_DIVIDE((n - s) * (n + s + 1.0), n * (n + 1.0)) : 0.0;
-}
-
-ESVM_STATIC void StreamSVM_take_mean(char *self, const esvm_real *w) {
-    if (StreamSVM_HAS_average) {
-        ESVM_TYPED(linalg_approach)((esvm_real)StreamSVM_pending(self), w,
-                (esvm_real *)StreamSVM_average, StreamSVM_width);
-        StreamSVM_n_averaged[0] = StreamSVM_n_learned(self);
     }
 }
 

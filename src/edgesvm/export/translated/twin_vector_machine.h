@@ -24,15 +24,15 @@ typedef struct {
     int64_t n_rejected;
     int64_t n_forced;
 } twin_vector_machine_Counters;
+enum {
+    twin_vector_machine_CANDIDATES = 64
+};
 typedef struct {
     double distortion;
     int64_t i;
     int64_t j;
 } twin_vector_machine_Pair;
 #define twin_vector_machine_TIE 1e-09
-enum {
-    twin_vector_machine_CANDIDATES = 64
-};
 #define twin_vector_machine_MAX_DISTORTION 1e300
 #define twin_vector_machine_MAX_SHIFT 1.0
 #define twin_vector_machine_PLACES 33
