@@ -32,13 +32,16 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--prefix", default="model", metavar="NAME", help="what all names begin with; model"
     )
+    command.add_argument(
+        "--inference", action="store_true", help="tables in flash that decide and learn no more"
+    )
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
     learner = loaded(options.model)
-    written = export(learner, options.c, options.prefix)
-    print(f"{options.model}: {learner!r}, {learner.nbytes} bytes of RAM")
+    written = export(learner, options.c, options.prefix, inference=options.inference)
+    print(f"{options.model}: {learner!r}, {learner.nbytes} bytes here")
     print(f"{options.c}: {len(written)} files; include {options.prefix}.h")
     return 0
 

@@ -8,6 +8,8 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+from edgesvm.export import fixed
+from edgesvm.export.fixed import Fixed
 from edgesvm.export.sources import Model, header, read, source
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
@@ -23,11 +25,16 @@ OF_ALL = (
     "types.h",
     "model.h",
     "chain.h",
+    "fixed.h",
 )
 
 
 def export(
-    learner: Learner | Chain, folder: str | os.PathLike[str], prefix: str = "model"
+    learner: Learner | Chain,
+    folder: str | os.PathLike[str],
+    prefix: str = "model",
+    *,
+    inference: bool = False,
 ) -> list[Path]:
     """Write C99 that learns and predicts as `learner` does, from where it is.
 
@@ -36,6 +43,9 @@ def export(
     learner : Learner or Chain, allocated, which knows its classes
     folder : where to; made if it is not there, files of the same names are replaced
     prefix : str, a C identifier that all names begin with
+    inference : bool, default False
+        Write tables in flash that decide and learn no more; decisions are the same but for
+        rounding.
 
     Returns
     -------
@@ -57,14 +67,22 @@ def export(
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix) or prefix in ("esvm", "edgesvm"):
         raise ValueError(f"prefix {prefix!r}: give a C identifier, not esvm or edgesvm")
-    model = Model.of(learner, prefix)
-    texts = {f"{prefix}.h": header(model), f"{prefix}.c": source(model)}
+    if inference:
+        if isinstance(learner, Chain):
+            raise ValueError("a Chain cannot be exported for inference; its learner_ can")
+        given = Fixed.of(learner, prefix)
+        texts = {f"{prefix}.h": fixed.header(given), f"{prefix}.c": fixed.source(given)}
+        headers, title = [], given.title
+    else:
+        model = Model.of(learner, prefix)
+        texts = {f"{prefix}.h": header(model), f"{prefix}.c": source(model)}
+        headers, title = [unit.header for unit in model.all_units], model.title
     for name in OF_ALL:
         texts[f"edgesvm/{name}"] = read("floor", name)
-    for name in needed([unit.header for unit in model.all_units]):
+    for name in needed(headers):
         texts[f"edgesvm/{name}"] = read("translated", name)
     texts["Makefile"] = read("floor", "Makefile.txt").replace("NAME", prefix)
-    texts["library.json"] = library(model)
+    texts["library.json"] = library(prefix, title)
     written = []
     for name, text in texts.items():
         path = Path(folder) / name
@@ -86,14 +104,14 @@ def needed(headers: list[str]) -> list[str]:
     return found
 
 
-def library(model: Model) -> str:
+def library(prefix: str, title: str) -> str:
     """library.json, which PlatformIO reads."""
     return (
         json.dumps(
             {
-                "name": model.prefix.replace("_", "-"),
+                "name": prefix.replace("_", "-"),
                 "version": "1.0.0",
-                "description": f"{model.title}: a model that learns on the board",
+                "description": f"{title}: a model of edgesvm",
                 "frameworks": "*",
                 "platforms": "*",
                 "build": {"srcDir": ".", "flags": ["-ffp-contract=off"]},

@@ -58,17 +58,20 @@ class Model:
             )
         units, behind = units_of(built, width), built.plan(width)
         classes = labels.in_slots or None
+        more: dict[str, Any] = {}
         if isinstance(model, Chain):
             n_features = model.windows_._core.n_channels
             plan = model.plan(n_features)
-            empty = type(model)(windows=model.windows_, learner=built, label=model.label)
-            more = {
+            chain = type(model)(windows=model.windows_, learner=built, label=model.label)
+            empty = chain.allocate(n_features, classes=classes).arena
+            more |= {
                 "base": plan.offsets["learner"],
                 "windows": window_features(model.windows_, n_features),
                 "is_last": model.label == "last",
             }
         else:
-            n_features, plan, empty, more = width, behind, built._like_new(), {}
+            plan = behind
+            empty = built._like_new().allocate(width, classes=classes).arena
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
         return cls(
@@ -80,7 +83,7 @@ class Model:
             units=units,
             head=describe(model),
             arena=bytes(model.arena),
-            empty=bytes(empty.allocate(n_features, classes=classes).arena),
+            empty=bytes(empty),
             labels=labels.in_slots,
             order=labels.sorted_slots,
             sign=labels.sign,
