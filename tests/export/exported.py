@@ -3,15 +3,20 @@
 from edgesvm import (
     RBF,
     AdaGradSVM,
+    Forgetron,
     FourierFeatures,
     FourierSVM,
     GaussianNovelty,
     IncrementalDecrementalSVM,
     KernelNovelty,
+    KernelPerceptron,
     KernelStreamSVM,
     Linear,
     OneVsOne,
     OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
     Polynomial,
     RobustStandardized,
     Standardized,
@@ -68,6 +73,10 @@ def one_vs_rest(make):
 
 def robust(make, **params):
     return lambda dtype: RobustStandardized(learner=make(dtype), **params)
+
+
+def of(kind, **params):
+    return lambda dtype: kind(dtype=dtype, **params)
 
 
 def scaled(make):
@@ -133,4 +142,16 @@ SETTINGS = {
     "one vs rest, of two": (one_vs_rest(stream()), 6, TWO),
     "robust": (robust(stream()), 6, TWO),
     "robust, clipped": (robust(adagrad(), clip=3.0), 6, TWO),
+    "perceptron": (scaled(of(Perceptron)), 6, TWO),
+    "passive-aggressive": (scaled(of(PassiveAggressive, variant="PA-II")), 6, TWO),
+    "passive-aggressive, PA": (of(PassiveAggressive, variant="PA"), 6, TWO),
+    "pegasos": (scaled(of(Pegasos)), 6, TWO),
+    "pegasos, projected": (scaled(of(Pegasos, batch_size=5, project=True)), 17, TWO),
+    "kernel perceptron": (scaled(of(KernelPerceptron, max_vectors=12)), 5, TWO),
+    "kernel perceptron, random": (
+        scaled(of(KernelPerceptron, max_vectors=12, when_full="random")),
+        5,
+        TWO,
+    ),
+    "forgetron": (scaled(of(Forgetron, max_vectors=12, gamma=0.3)), 5, TWO),
 }

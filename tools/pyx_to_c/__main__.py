@@ -22,6 +22,11 @@ CLASSES = [
     ("edgesvm.learners._multiclass", "MulticlassCore"),
     ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),
     ("edgesvm.preprocessing._window_features", "WindowFeaturesCore"),
+    ("edgesvm.learners.online._perceptron", "PerceptronCore"),
+    ("edgesvm.learners.online._passive_aggressive", "PassiveAggressiveCore"),
+    ("edgesvm.learners.online._pegasos", "PegasosCore"),
+    ("edgesvm.learners.online._kernel_perceptron", "KernelPerceptronCore"),
+    ("edgesvm.learners.online._forgetron", "ForgetronCore"),
     ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
 ]
 ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]

@@ -241,7 +241,7 @@ class Expressions:
         return a if a != "int" else b
 
     expr_AddNode = expr_SubNode = expr_MulNode = expr_DivNode = expr_ModNode = binary
-    expr_IntBinopNode = binary
+    expr_IntBinopNode = expr_BitwiseOrNode = binary
 
     # -- sizes -------------------------------------------------------------------------------------
 

@@ -408,6 +408,8 @@ def check(
         what, n = "ESVM_ZEROS", array.nbytes
     elif array.name in model.most:
         what, most = INDICES[kind], model.most[array.name]
+    if kind == "u8":
+        return ""  # the words of a random generator may be any
     if what is None:
         raise ValueError(f"the array {array.name} of {model.title} has no check in C")
     least = -1 if array.name == "partner" else 0  # -1: none

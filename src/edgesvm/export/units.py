@@ -22,6 +22,12 @@ from edgesvm.learners.novelty.constants import ABOVE
 from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
 from edgesvm.learners.novelty.kernel_novelty import KernelNovelty
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
+from edgesvm.learners.online.constants import MOST_WW
+from edgesvm.learners.online.forgetron import Forgetron
+from edgesvm.learners.online.kernel_perceptron import KernelPerceptron
+from edgesvm.learners.online.passive_aggressive import PassiveAggressive
+from edgesvm.learners.online.pegasos import Pegasos
+from edgesvm.learners.online.perceptron import Perceptron
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.learners.twin.adiabatic_learner import AdiabaticLearner
@@ -105,6 +111,41 @@ def kernel_stream_svm(learner: KernelStreamSVM, n_features: int) -> list[Unit]:
     macros |= common(learner, n_features)
     most = {"n_held": macros["slots"] - (not macros["newton"])}
     return [Unit("KernelStreamSVM", "kernel_stream_svm.h", macros, most=most)]
+
+
+def linear(learner: Any, n_features: int) -> list[Unit]:
+    """Perceptron, PassiveAggressive, Pegasos."""
+    macros = common(learner, n_features) | {
+        "intercept": bool(learner.fit_intercept),
+        "width": n_features + bool(learner.fit_intercept),
+        "most_ww": MOST_WW[learner.dtype],
+    }
+    most = {}
+    if isinstance(learner, PassiveAggressive):
+        variant = learner.variant.replace("-", "_")
+        macros |= {"C": float(learner.C), "variant": f"passive_aggressive_{variant}"}
+    if isinstance(learner, Pegasos):
+        given = learner._core_params(n_features)
+        macros |= {name: given[name] for name in ("lambda_", "batch_size", "project")}
+        most = {"n_waiting": int(learner.batch_size)}
+    name = type(learner).__name__
+    return [Unit(name, header_of(name), macros, most=most)]
+
+
+def expansion(learner: Any, n_features: int) -> list[Unit]:
+    """KernelPerceptron, Forgetron."""
+    shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
+    (room,) = shapes["coef"]
+    macros = common(learner, n_features) | kernel(learner, n_features) | {"capacity": room}
+    if isinstance(learner, KernelPerceptron):
+        chosen = {"random": "REPLACE_RANDOM", "oldest": "REPLACE_OLDEST", "ignore": "IGNORE"}
+        macros["when_full"] = f"kernel_perceptron_{chosen[learner.when_full]}"
+    name = type(learner).__name__
+    return [Unit(name, header_of(name), macros, most={"n_held": room, "oldest": room})]
+
+
+def header_of(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() + ".h"
 
 
 def adagrad_svm(learner: GradientLearner, n_features: int) -> list[Unit]:
@@ -313,8 +354,7 @@ def shell(learner: Shell, n_features: int, mapped: str, macros: dict[str, Any]) 
     around = common(learner, n_features) | {"balanced": False, **macros}
     around["inner(f)"] = f"{inside[-1].name}_##f"
     name = type(learner).__name__
-    header = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() + ".h"
-    return [*inside, Unit(name, header, around, {"mapped": mapped})]
+    return [*inside, Unit(name, header_of(name), around, {"mapped": mapped})]
 
 
 def common(learner: Learner, n_features: int) -> dict[str, Any]:
@@ -350,6 +390,11 @@ def number(value: Any) -> str:
 MAKERS: dict[type[Learner], Callable[[Any, int], list[Unit]]] = {
     StreamSVM: stream_svm,
     KernelStreamSVM: kernel_stream_svm,
+    Perceptron: linear,
+    PassiveAggressive: linear,
+    Pegasos: linear,
+    KernelPerceptron: expansion,
+    Forgetron: expansion,
     AdaGradSVM: adagrad_svm,
     FourierSVM: fourier_svm,
     GaussianNovelty: gaussian_novelty,
