@@ -99,10 +99,10 @@ def build(learner, board, folder, *, stack=1024, flags="-Os", without=""):
     return program
 
 
-def run(learner, board, folder, samples, **options):
+def run(learner, board, folder, samples, *, stack=1024, **options):
     """Decide about each sample, then learn it, on the board."""
     X, slots, weights = samples
-    program = build(learner, board, folder, **options)
+    program = build(learner, board, folder, stack=stack, **options)
     pad = -X.itemsize * X.shape[1] % 8
     fields = [("x", X.dtype, X.shape[1]), ("pad", "u1", pad), ("weight", "<f8"), ("slot", "<i8")]
     rows = np.zeros(len(X), fields)
@@ -122,6 +122,7 @@ def run(learner, board, folder, samples, **options):
     n, ticks, used, passed = np.fromfile(folder / "counts.bin", "<u4", 4).tolist()
     decide, learn = np.fromfile(folder / "counts.bin", "<u8", 2, offset=16).tolist()
     assert n == len(X)
+    assert used < stack, "the stack is full, and what is below it overwritten"
     n_values = max(learner._allocated.n_columns, 1)
     lines = np.fromfile(
         folder / "values.bin", [("values", "<f8", n_values), ("decided", "<i4"), ("learned", "<i4")]
