@@ -27,6 +27,7 @@ Support vector machines that learn on the device, from a stream seen once, in fi
   edgesvm features pump.csv --rate 1000    show the features of its windows of raw samples
   edgesvm inspect m.esvm                   show what a snapshot holds, without trusting it
   edgesvm plot m.esvm -o m.png             draw it: boundary, margins and twins
+  edgesvm export m.esvm --c pump           write it as C that learns on a microcontroller
   edgesvm simulate --signal rotating       run a simulated sensor and `run` under a board's limits
   edgesvm demo                             a tour on a simulated sensor, in half a minute
 
@@ -46,6 +47,7 @@ COMMANDS = {
     "key": ("edgesvm.cli.key", "make a key for a node and its host"),
     "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
     "plot": ("edgesvm.cli.plot", "draw a saved model"),
+    "export": ("edgesvm.cli.export", "write a saved model as C for a microcontroller"),
     "demo": ("edgesvm.cli.demo", "a tour on a simulated sensor, in half a minute"),
 }
 

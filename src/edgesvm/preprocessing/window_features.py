@@ -286,8 +286,12 @@ class WindowFeatures(Saved):
             }
         return self
 
+    @property
+    def _filters(self) -> list[tuple[float, Any]]:
+        """Of each band: its center in Hz, and the coefficients of its two sections."""
+        return [((lo + hi) / 2, butterworth(lo, hi, float(self.rate))) for lo, hi in self._bands]
+
     def _build(self, plan: MemoryPlan, arena: Arena, n_channels: int) -> Any:
-        filters = [((lo + hi) / 2, butterworth(lo, hi, float(self.rate))) for lo, hi in self._bands]
         return of_engine(self._compiled, self._engine)(
             plan,
             arena,
@@ -296,7 +300,7 @@ class WindowFeatures(Saved):
             hop=int(self.hop),
             rate=float(self.rate),
             codes=self._codes,
-            bands=filters,
+            bands=self._filters,
             magnitude="magnitude" in self._features,
             dtype=self.dtype,
             owner=type(self).__name__,

@@ -1,0 +1,53 @@
+/* What the translated learners stand on: numbers, and the sums of core/lanes.h, core/rows.h and
+ * core/tiles.h in scalars, in the same order, to the bit.
+ *
+ * Needs IEEE 754 float and double, rounded to nearest, subnormal numbers kept, and no fused
+ * multiply-add. A compiler that does otherwise is refused here where it says so; where it does not,
+ * `esvm_self_test` finds out on the board.
+ */
+#ifndef EDGESVM_FLOOR_H
+#define EDGESVM_FLOOR_H
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__FAST_MATH__)
+#error "edgesvm: -ffast-math changes the model; leave it out for this file"
+#endif
+#if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
+#error "edgesvm: sums must be rounded to their own type (on 32-bit x86: -msse2 -mfpmath=sse)"
+#endif
+#if DBL_MANT_DIG != 53
+#error "edgesvm: a double must have 64 bits (avr-gcc: its are of 32)"
+#endif
+
+/* An Arduino sketch cannot say -ffp-contract=off on the command line. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=off")
+#else
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#if defined(__GNUC__)
+#define ESVM_STATIC static __attribute__((unused))
+#else
+#define ESVM_STATIC static
+#endif
+
+typedef int32_t esvm_index; /* of what lies in an arena, which is smaller than 2 GiB */
+#if ESVM_IS_FLOAT32
+typedef float esvm_real;
+#define ESVM_TYPED(stem) stem##_f32
+#else
+typedef double esvm_real;
+#define ESVM_TYPED(stem) stem##_f64
+#endif
+
+#include "arith.h"
+#include "sums.h"
+#include "waves.h"
+
+#endif

@@ -1,0 +1,112 @@
+/* The functions of one model, included at the end of its NAME.c, which defines
+ *
+ *   ESVM_NAME(f)     the public name, NAME_f
+ *   ESVM_TOP(f)      the outermost learner's f
+ *   ESVM_AT          where the learner is in the arena
+ *   ESVM_VALUES      decision values of a sample
+ *   ESVM_FIRST_LABEL, ESVM_LABELS     class indices that may be learned, and one more
+ *   ESVM_ARENA, ESVM_HEAD     bytes of the arena, and of a snapshot before it
+ *
+ * and the tables NAME_head, NAME_first (numbers of an empty arena that are not zero) and
+ * NAME_checks (what a snapshot's numbers must be; types.h).
+ */
+
+#define ESVM_SELF(model) ((char *)(model) + ESVM_AT)
+
+void ESVM_NAME(reset)(ESVM_NAME(t) *model) {
+    size_t i;
+    memset(model, 0, sizeof *model);
+    for (i = 0; i < sizeof ESVM_NAME(first) / sizeof(esvm_word); i++)
+        memcpy((char *)model + ESVM_NAME(first)[i].at, &ESVM_NAME(first)[i].word, 8);
+}
+
+esvm_status ESVM_NAME(learn_weighted)(
+    ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int slot, double weight) {
+    if (slot < ESVM_FIRST_LABEL || slot >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
+    return (esvm_status)ESVM_TOP(learn_row)(ESVM_SELF(model), x, slot, weight);
+}
+
+esvm_status ESVM_NAME(learn)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int slot) {
+    return ESVM_NAME(learn_weighted)(model, x, slot, 1.0);
+}
+
+esvm_status ESVM_NAME(decide)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *values) {
+    if (ESVM_TOP(n_learned)(ESVM_SELF(model)) == 0) return ESVM_NOT_FITTED;
+    return (esvm_status)ESVM_TOP(answer)(ESVM_SELF(model), x, values);
+}
+
+int ESVM_NAME(predict)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *score) {
+    double values[ESVM_VALUES];
+    if (ESVM_NAME(decide)(model, x, values) > ESVM_CHANGED) return -1;
+    return ESVM_TOP(winner)(ESVM_SELF(model), values, score);
+}
+
+void ESVM_NAME(snapshot_read)(const ESVM_NAME(t) *model, uint32_t at, uint8_t *out, uint32_t n) {
+    const uint8_t *arena = (const uint8_t *)model;
+    uint32_t crc = 0;
+    if (at + n > ESVM_HEAD + ESVM_ARENA)
+        crc = esvm_crc32(esvm_crc32(0, ESVM_NAME(head), ESVM_HEAD), arena, ESVM_ARENA);
+    for (; n; n--, at++) {
+        if (at < ESVM_HEAD) *out++ = ESVM_NAME(head)[at];
+        else if (at < ESVM_HEAD + ESVM_ARENA) *out++ = arena[at - ESVM_HEAD];
+        else if (at < ESVM_HEAD + ESVM_ARENA + 4) {
+            *out++ = (uint8_t)(crc >> 8 * (at - ESVM_HEAD - ESVM_ARENA));
+        } else *out++ = 0;
+    }
+}
+
+/* Whether numbers from an unknown source are what a stream of samples can leave. */
+ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
+    uint32_t i;
+    for (i = 0; i < check->n; i++) {
+        float f;
+        double d;
+        int64_t count;
+        int32_t index;
+        switch (check->kind) {
+        case ESVM_FLOATS:
+            memcpy(&f, p + 4 * i, 4);
+            if (!esvm_is_finite(f)) return 0;
+            break;
+        case ESVM_DOUBLES:
+            memcpy(&d, p + 8 * i, 8);
+            if (!esvm_is_finite(d)) return 0;
+            break;
+        case ESVM_COUNTS:
+        case ESVM_INDICES:
+            memcpy(&count, p + 8 * i, 8);
+            if (count < check->least || (count > 0 && count >> 62)) return 0;
+            if (check->kind == ESVM_INDICES && count > check->most) return 0;
+            break;
+        case ESVM_INDICES_32:
+            memcpy(&index, p + 4 * i, 4);
+            if (index < check->least || index > check->most) return 0;
+            break;
+        case ESVM_INDICES_8:
+            if (p[i] > check->most) return 0;
+            break;
+        default:
+            if (p[i]) return 0;
+        }
+    }
+    return 1;
+}
+
+esvm_status ESVM_NAME(restore)(ESVM_NAME(t) *model, const uint8_t *bytes, uint32_t n) {
+    const uint8_t *end = bytes + ESVM_HEAD + ESVM_ARENA;
+    const esvm_check *check = ESVM_NAME(checks);
+    const esvm_check *last = check + sizeof ESVM_NAME(checks) / sizeof(esvm_check);
+    uint32_t crc, i;
+    if (n != ESVM_HEAD + ESVM_ARENA + 4) return ESVM_BAD_SNAPSHOT;
+    crc = esvm_crc32(0, bytes, ESVM_HEAD + ESVM_ARENA);
+    if (crc != (end[0] | (uint32_t)end[1] << 8 | (uint32_t)end[2] << 16 | (uint32_t)end[3] << 24))
+        return ESVM_BAD_SNAPSHOT;
+    if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return ESVM_BAD_SNAPSHOT;
+    for (; check < last; check++)
+        for (i = 0; i < check->times; i++)
+            if (!ESVM_NAME(holds)(check, bytes + ESVM_HEAD + check->at + i * check->apart))
+                return ESVM_BAD_SNAPSHOT;
+    ESVM_NAME(reset)(model);
+    memcpy(model, bytes + ESVM_HEAD, ESVM_ARENA);
+    return ESVM_UNCHANGED;
+}

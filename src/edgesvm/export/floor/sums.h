@@ -1,0 +1,124 @@
+/* The sums of core/lanes.h, core/rows.h, core/codes.h and core/tiles.h, a lane at a time. Included by floor.h. */
+#ifndef EDGESVM_SUMS_H
+#define EDGESVM_SUMS_H
+
+/* Lane j holds two sums, over even and over odd vectors of L numbers; then the two are added, then
+ * the tail, then the lanes are folded in halves. Lanes beyond n are zero, and adding zero to a sum
+ * that began at +0 changes no bit: they are passed over. */
+#define ESVM_FOR_LANES(T, L, n, TERM, out)                                              \
+    do {                                                                                \
+        T lane_[L];                                                                     \
+        esvm_index i_, j_, n_ = (n), full_ = n_ - n_ % L, used_ = full_ ? L : n_;       \
+        lane_[0] = 0;                                                                   \
+        for (j_ = 0; j_ < used_; j_++) {                                                \
+            T a_ = 0;                                                                   \
+            for (i_ = j_; i_ < full_; i_ += 2 * L) TERM(a_, i_);                        \
+            if (full_ > L) {                                                            \
+                T b_ = 0;                                                               \
+                for (i_ = j_ + L; i_ < full_; i_ += 2 * L) TERM(b_, i_);                \
+                a_ += b_;                                                               \
+            }                                                                           \
+            i_ = full_ ? n_ - L + j_ : j_;                                              \
+            if (i_ >= full_) TERM(a_, i_);                                              \
+            lane_[j_] = a_;                                                             \
+        }                                                                               \
+        for (i_ = L / 2; i_; i_ /= 2)                                                   \
+            for (j_ = 0; j_ < i_ && j_ + i_ < used_; j_++) lane_[j_] += lane_[j_ + i_]; \
+        out = lane_[0];                                                                 \
+    } while (0)
+
+#define ESVM_PRODUCT(sum, i) (sum) += x[i] * z[i]
+#define ESVM_SQUARE(sum, i)   \
+    do {                      \
+        d_ = x[i] - z[i];     \
+        (sum) += d_ * d_;     \
+    } while (0)
+
+#define ESVM_LANES(T, L, SUFFIX)                                                        \
+    ESVM_STATIC T lanes_dot_##SUFFIX(const T *x, const T *z, esvm_index n) {            \
+        T sum;                                                                          \
+        ESVM_FOR_LANES(T, L, n, ESVM_PRODUCT, sum);                                     \
+        return sum;                                                                     \
+    }                                                                                   \
+    ESVM_STATIC T lanes_square_distance_##SUFFIX(const T *x, const T *z, esvm_index n) { \
+        T sum, d_;                                                                      \
+        ESVM_FOR_LANES(T, L, n, ESVM_SQUARE, sum);                                      \
+        return sum;                                                                     \
+    }                                                                                   \
+    ESVM_STATIC void lanes_dot_square_##SUFFIX(                                         \
+        const T *x, const T *w, esvm_index n, T *dot, T *square) {                      \
+        *dot = lanes_dot_##SUFFIX(x, w, n);                                             \
+        *square = lanes_dot_##SUFFIX(x, x, n);                                          \
+    }
+ESVM_LANES(float, 16, f32)
+ESVM_LANES(double, 8, f64)
+
+/* One row after the other; the host takes four or eight at a time, with the same sums. */
+#define ESVM_FOR_ROWS(T, TERM)                                                          \
+    esvm_index i, d, j, tail = width - width % 8;                                       \
+    for (i = 0; i < n; i++, rows += width) {                                            \
+        double a[8] = {0}, s, u;                                                        \
+        for (d = 0; d < tail; d += 8)                                                   \
+            for (j = 0; j < 8; j++) {                                                   \
+                u = rows[d + j];                                                        \
+                TERM(a[j], u, (double)x[d + j]);                                        \
+            }                                                                           \
+        s = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));          \
+        for (d = tail; d < width; d++) {                                                \
+            u = rows[d];                                                                \
+            TERM(s, u, (double)x[d]);                                                   \
+        }                                                                               \
+        out[i] = s;                                                                     \
+    }
+#define ESVM_ROW_PRODUCT(sum, u, v) (sum) += (u) * (v)
+#define ESVM_ROW_SQUARE(sum, u, v) \
+    do {                           \
+        (u) -= (v);                \
+        (sum) += (u) * (u);        \
+    } while (0)
+#define ESVM_ROWS(T, SUFFIX)                                                            \
+    ESVM_STATIC void rows_dot_##SUFFIX(                                                 \
+        const T *x, const T *rows, esvm_index width, esvm_index n, double *out) {       \
+        ESVM_FOR_ROWS(T, ESVM_ROW_PRODUCT)                                              \
+    }                                                                                   \
+    ESVM_STATIC void rows_square_distance_##SUFFIX(                                     \
+        const T *x, const T *rows, esvm_index width, esvm_index n, double *out) {       \
+        ESVM_FOR_ROWS(T, ESVM_ROW_SQUARE)                                               \
+    }
+ESVM_ROWS(float, f32)
+ESVM_ROWS(double, f64)
+
+/* core/codes.h: a square of codes' difference is below 2^32, and their sum is exact. */
+ESVM_STATIC void codes_square_distances(
+    const int16_t *x, const int16_t *rows, esvm_index width, esvm_index n, double unit,
+    double *out) {
+    esvm_index i, j;
+    for (i = 0; i < n; i++, rows += width) {
+        uint64_t total = 0;
+        for (j = 0; j < width; j++) {
+            uint32_t far = (uint32_t)((int32_t)x[j] - rows[j]);
+            total += far * far;
+        }
+        out[i] = unit * unit * (double)total;
+    }
+}
+
+/* v[i] = exp(scale * v[i]), none of them above 0: the nearest whole number by adding 1.5 * 2^52 */
+ESVM_STATIC void tiles_exp_f64(double scale, double *v, esvm_index n) {
+    static const double c[14] = {
+        1.6059043836821613e-10, 2.0876756987868099e-09, 2.5052108385441719e-08,
+        2.7557319223985891e-07, 2.7557319223985893e-06, 2.4801587301587302e-05,
+        1.9841269841269841e-04, 1.3888888888888889e-03, 8.3333333333333333e-03,
+        4.1666666666666666e-02, 1.6666666666666666e-01, 0.5, 1.0, 1.0};
+    int i;
+    for (; n > 0; n--, v++) {
+        double x = *v * scale, t = x * 1.4426950408889634 + 6755399441055744.0;
+        double k = t - 6755399441055744.0, p = c[0];
+        double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+        for (i = 1; i < 14; i++) p = p * r + c[i];
+        k = esvm_of_bits((esvm_bits_of(t) << 52) + ((uint64_t)1023 << 52));
+        *v = x > -708.0 ? p * k : 0.0;
+    }
+}
+
+#endif

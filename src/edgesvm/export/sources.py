@@ -1,0 +1,433 @@
+"""The text of NAME.h and NAME.c."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
+from edgesvm.export.units import Unit, number, units_of, window_features
+from edgesvm.learner import Learner
+from edgesvm.persist.format import CRC_BYTES
+from edgesvm.persist.store import describe
+from edgesvm.preprocessing.chain import Chain
+
+LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
+KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
+SCRATCH = {"scaled", "features", "angle", "mixed", "scores", "sums", "scratch", "merged", "coded"}
+INDICES = {"i8": "ESVM_INDICES", "i4": "ESVM_INDICES_32", "i1": "ESVM_INDICES_8"}
+
+
+@dataclass(frozen=True)
+class Model:
+    """What of a learner goes into the sources."""
+
+    prefix: str
+    title: str
+    n_features: int
+    dtype: str
+    plan: MemoryPlan
+    units: list[Unit]
+    head: bytes
+    arena: bytes
+    empty: bytes
+    labels: tuple[Any, ...]  # by class index
+    order: tuple[int, ...]  # class indices, as the labels sort
+    sign: int
+    is_novelty: bool  # only one class, index 1, is learned
+    behind: MemoryPlan  # the learner's, which begins at the byte `base` of the arena
+    base: int = 0
+    windows: Unit | None = None  # ahead of a chain's learner
+    is_last: bool = False  # whether a window has the label of its last sample
+
+    @classmethod
+    def of(cls, model: Learner | Chain, prefix: str) -> Model:
+        """Raises ValueError for a learner that cannot be exported."""
+        learner = model.learner_ if isinstance(model, Chain) else model
+        core, params = learner._held_state
+        built = type(learner)(**params)
+        labels, width = core.labels, core.n_features
+        if learner._takes_labels and len(labels.in_slots) < 2:
+            raise ValueError(
+                "the model does not know its classes yet: name them to allocate(), or teach both"
+            )
+        units, behind = units_of(built, width), built.plan(width)
+        classes = labels.in_slots or None
+        more: dict[str, Any] = {}
+        if isinstance(model, Chain):
+            n_features = model.windows_._core.n_channels
+            plan = model.plan(n_features)
+            chain = type(model)(windows=model.windows_, learner=built, label=model.label)
+            empty = chain.allocate(n_features, classes=classes).arena
+            more |= {
+                "base": plan.offsets["learner"],
+                "windows": window_features(model.windows_, n_features),
+                "is_last": model.label == "last",
+            }
+        else:
+            plan = behind
+            empty = built._like_new().allocate(width, classes=classes).arena
+        if plan.total > LARGEST_ARENA:
+            raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
+        return cls(
+            prefix=prefix,
+            title=repr(model),
+            n_features=width,
+            dtype=learner.dtype,
+            plan=plan,
+            units=units,
+            head=describe(model),
+            arena=bytes(model.arena),
+            empty=bytes(empty),
+            labels=labels.in_slots,
+            order=labels.sorted_slots,
+            sign=labels.sign,
+            is_novelty=not learner._takes_labels,
+            behind=behind,
+            **more,
+        )
+
+    @property
+    def real(self) -> str:
+        return "float" if self.dtype == "float32" else "double"
+
+    @property
+    def n_values(self) -> int:
+        """Decision values of a sample."""
+        return 1 if len(self.labels) <= 2 else len(self.labels)
+
+    @property
+    def all_units(self) -> list[Unit]:
+        return self.units if self.windows is None else [self.windows, *self.units]
+
+    @property
+    def most(self) -> dict[str, int]:
+        """Arrays of indices -> the largest."""
+        return {name: most for unit in self.units for name, most in unit.most.items()}
+
+    @property
+    def beside(self) -> dict[str, int]:
+        """Where a core's numbers behind the arena are, from the learner's first byte on."""
+        found, at = {}, self.plan.total - self.base
+        for unit in self.units:
+            for name, first in unit.beside.items():
+                found[f"beside_{name}"] = at
+                at += -(-len(first) // 8) * 8
+        found[""] = at
+        return found
+
+    def whole(self, arena: bytes) -> np.ndarray:
+        """The words of a model: an arena, and what is behind it at first."""
+        memory = bytearray(self.ram)
+        memory[: len(arena)] = arena
+        for unit in self.units:
+            for name, first in unit.beside.items():
+                at = self.base + self.beside[f"beside_{name}"]
+                memory[at : at + len(first)] = first
+        return np.frombuffer(memory, "<u8")
+
+    @property
+    def ram(self) -> int:
+        """Bytes of a model: the arena, and what is behind it."""
+        return self.base + self.beside[""]
+
+    @property
+    def snapshot_bytes(self) -> int:
+        return len(self.head) + self.plan.total + CRC_BYTES
+
+    def number_of(self, slot: int) -> int:
+        """What stands for a label on the wire: itself if it has 16 bits, else its class index."""
+        y = self.labels[slot]
+        if not isinstance(y, int):
+            return slot
+        return int(y) if -(1 << 15) <= y < 1 << 15 else slot
+
+
+def read(folder: str, name: str) -> str:
+    """One of the files that are the same for every model."""
+    return (files("edgesvm.export") / folder / name).read_text(encoding="utf-8")
+
+
+# -- NAME.h ----------------------------------------------------------------------------------------
+
+
+def header(model: Model) -> str:
+    P, p = model.prefix.upper(), model.prefix
+    labels = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(model.labels)) or "none"
+    values = (
+        "value, positive for the larger label"
+        if model.n_values == 1
+        else "value of each label, as they sort"
+    )
+    channels, push = "", ""
+    if model.windows is not None:
+        n = model.windows.macros["n_channels"]
+        channels = f"#define {P}_N_CHANNELS {n}       /**< numbers of a raw sample */\n"
+        push = PUSH.format(P=P, p=p)
+    return HEADER.format(
+        channels=channels,
+        push=push,
+        P=P,
+        p=p,
+        title=comment(model.title),
+        labels=comment(labels),
+        values=values,
+        n_features=model.n_features,
+        n_values=model.n_values,
+        n_labels=max(len(model.labels), 1),
+        ram=model.ram,
+        arena=model.plan.total,
+        head=len(model.head),
+        snapshot=model.snapshot_bytes,
+        real=model.real,
+    )
+
+
+def comment(text: str) -> str:
+    """Text that does not end a comment."""
+    return text.replace("*/", "* /")
+
+
+HEADER = """\
+/** @file {p}.h
+ * {title}
+ *
+ * Learns and predicts in {ram} bytes of RAM, to the bit as edgesvm does on the host, and nothing
+ * is allocated. Besides {p}_t there is no state: as many models of this kind may be used as there
+ * are {p}_t. A call on one {p}_t must return before the next one on it begins.
+ */
+#ifndef EDGESVM_MODEL_{P}_H
+#define EDGESVM_MODEL_{P}_H
+
+#include "edgesvm/esvm.h"
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+#define {P}_N_FEATURES {n_features}     /**< numbers of a sample */
+{channels}#define {P}_N_LABELS {n_labels}         /**< classes */
+#define {P}_N_VALUES {n_values}         /**< decision values of a sample */
+#define {P}_BYTES {ram}u               /**< sizeof({p}_t): the RAM of a model */
+#define {P}_ARENA_BYTES {arena}u        /**< of them, the host's arena: all that was learned */
+#define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
+#define {P}_SNAPSHOT_BYTES {snapshot}u  /**< of a whole snapshot, as the host saves it */
+
+/** A number of a sample. */
+typedef {real} {p}_value;
+
+/** The model: the host's arena, byte for byte; behind it, if it is larger, scratch. */
+typedef struct {{
+    uint64_t words[{P}_BYTES / 8];
+}} {p}_t;
+
+/** The model as it was exported, {ram} bytes of flash: `{p}_t model = {p}_saved;` */
+extern const {p}_t {p}_saved;
+
+/** What every snapshot of this model begins with: parameters and labels. */
+extern const uint8_t {p}_head[{P}_HEAD_BYTES];
+
+/** Label by class index, for what sends it on: {labels}. */
+extern const int16_t {p}_labels[{P}_N_LABELS];
+
+/** Forget what was learned. */
+void {p}_reset({p}_t *model);
+
+/** Learn one sample.
+ * @param x     {n_features} numbers
+ * @param slot  class index, 0 to {P}_N_LABELS - 1: {labels}
+ * @return ESVM_UNCHANGED or ESVM_CHANGED if it was learned; otherwise it left no trace
+ */
+esvm_status {p}_learn({p}_t *model, const {p}_value *x, int slot);
+
+/** The same with the sample's weight, finite and >= 0; one of weight 0 is only counted. */
+esvm_status {p}_learn_weighted({p}_t *model, const {p}_value *x, int slot, double weight);
+
+/** Decide about one sample.
+ * @param values  {P}_N_VALUES numbers: the decision {values}
+ * @return ESVM_UNCHANGED, or why there is none: ESVM_NOT_FITTED, ESVM_NOT_FINITE
+ */
+esvm_status {p}_decide({p}_t *model, const {p}_value *x, double *values);
+
+/** Predict the class of one sample.
+ * @param score  one number: the decision value of that class
+ * @return the class index, or -1 if there is no decision
+ */
+int {p}_predict({p}_t *model, const {p}_value *x, double *score);
+
+{push}\
+/** Write bytes `at` to `at` + n - 1 of the snapshot of {P}_SNAPSHOT_BYTES that the host would save;
+ * beyond its end, zeros. The last four are a CRC, for which the whole model is read. */
+void {p}_snapshot_read(const {p}_t *model, uint32_t at, uint8_t *out, uint32_t n);
+
+/** Take over a snapshot, from here or from the host.
+ * @return ESVM_UNCHANGED, or ESVM_BAD_SNAPSHOT and the model is as it was: another length, a wrong
+ *         CRC, other parameters or labels, a number that is not finite, a count out of its range
+ */
+esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+
+
+PUSH = """\
+/** Take in one raw sample. If it completes a window, that is predicted, then learned with the label
+ * of most of its samples, or of its last, as the model was made.
+ * @param x          {P}_N_CHANNELS numbers
+ * @param slot       its class index; negative if it has no label. A learner of what is normal
+ *                   learns every window, whatever it is
+ * @param predicted  class index of the window; -1 if there is no prediction yet, -2 if no window is
+ *                   complete
+ * @param score      its decision value
+ * @return ESVM_UNCHANGED or ESVM_CHANGED; ESVM_NOT_FINITE and ESVM_UNKNOWN_LABEL for a sample that
+ *         was refused and left no trace
+ */
+esvm_status {p}_push(
+    {p}_t *model, const {p}_value *x, int slot, int *predicted, double *score);
+
+/** Raw samples are missing here: the windows that are open are dropped. */
+void {p}_gap({p}_t *model);
+
+"""
+
+
+# -- NAME.c ----------------------------------------------------------------------------------------
+
+
+def source(model: Model) -> str:
+    p = model.prefix
+    parts = [
+        f"/* {comment(model.title)}: exported by edgesvm. */",
+        f'#include "{p}.h"\n#include "edgesvm/types.h"',
+        NAMES.format(
+            p=p, P=p.upper(), top=model.units[-1].name, first=int(model.is_novelty), base=model.base
+        ),
+        f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}\n"
+        f"#define ESVM_CLASSES {model.units[-1].macros['n_classes']}",
+        *(macros(model, unit) for unit in model.all_units),
+        "\n".join(f'#include "edgesvm/{unit.header}"' for unit in model.all_units),
+        saved(model),
+        f"static const esvm_check {p}_checks[] = {{\n{checks(model)}\n}};",
+        f"static const esvm_word {p}_first[] = {{\n{first_words(model)}\n}};",
+        '#include "edgesvm/model.h"',
+    ]
+    if model.windows is not None:
+        parts.append(
+            "#define ESVM_WINDOWS(f) WindowFeatures_##f\n"
+            f"#define ESVM_AT_WINDOWS {model.plan.offsets['windows']}\n"
+            f"#define ESVM_LAST {int(model.is_last)}\n"
+            f"#define ESVM_ONE_CLASS {int(model.is_novelty)}\n"
+            '#include "edgesvm/chain.h"'
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+NAMES = """\
+#define ESVM_NAME(f) {p}_##f
+#define ESVM_TOP(f) {top}_##f
+#define ESVM_VALUES {P}_N_VALUES
+#define ESVM_AT {base}
+#define ESVM_FIRST_LABEL {first}
+#define ESVM_LABELS {P}_N_LABELS
+#define ESVM_ARENA {P}_ARENA_BYTES
+#define ESVM_HEAD {P}_HEAD_BYTES"""
+
+
+def macros(model: Model, unit: Unit) -> str:
+    """The attributes of a core, and where its arrays are."""
+    text = read("translated", unit.header)
+    plan, n_labels, sign, slots = model.behind, len(model.labels), model.sign, model.order
+    if unit.plan is not None:
+        plan = unit.plan
+    if unit.is_part:
+        n_labels, sign, slots = 2, 1, (0, 1)
+    order = ", ".join(map(str, slots))
+    given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
+    lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
+    if f"{unit.name}_labels_order" in text:
+        lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
+    offsets = {**plan.offsets, **model.beside}
+    for name in sorted(set(re.findall(rf"\b{unit.name}_AT_(\w+)", text))):
+        lines.append(
+            f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}"
+        )
+    shapes = {array.name: array.shape for array in plan.arrays}
+    for name in sorted(set(re.findall(rf"\b{unit.name}_LEN_(\w+)", text))):
+        lines.append(f"#define {unit.name}_LEN_{name} {shapes.get(name, (0,))[0]}")
+    for name in sorted(set(re.findall(rf"\b{unit.name}_HAS_(\w+)", text))):
+        there = unit.renamed.get(name, name) in offsets
+        lines.append(f"#define {unit.name}_HAS_{name} {int(there)}")
+    return "\n".join(lines)
+
+
+def saved(model: Model) -> str:
+    p, P = model.prefix, model.prefix.upper()
+    words = model.whole(model.arena)
+    image = rows((f"0x{word:x}u" for word in words), 4) if words.any() else "    0"
+    labels = ", ".join(str(model.number_of(slot)) for slot in range(len(model.labels))) or "0"
+    return "\n\n".join(
+        [
+            f"const {p}_t {p}_saved = {{{{\n{image}\n}}}};",
+            f"const uint8_t {p}_head[{P}_HEAD_BYTES] = {{\n{rows(map(str, model.head), 20)}\n}};",
+            f"const int16_t {p}_labels[{P}_N_LABELS] = {{{labels}}};",
+        ]
+    )
+
+
+def checks(model: Model) -> str:
+    """A line for each array, and for each of all parts: what its numbers must be."""
+    lines = []
+    if model.windows is not None and model.windows.plan is not None:
+        lines.append(check(model, model.plan.arrays[0]))
+        at = model.plan.offsets["windows"]
+        lines += [check(model, array, at) for array in model.windows.plan.arrays]
+    for array in model.behind.arrays:
+        if array.name == PARTS and model.behind.part is not None:
+            times, apart = array.shape
+            at = model.base + array.offset
+            lines += [check(model, inner, at, (times, apart)) for inner in model.behind.part.arrays]
+        else:
+            lines.append(check(model, array, model.base))
+    return "\n".join(line for line in lines if line)
+
+
+def check(
+    model: Model, array: PlannedArray, begin: int = 0, repeated: tuple[int, int] = (1, 0)
+) -> str:
+    """The line of an array; `repeated`: how many there are, and how many bytes apart."""
+    times, apart = repeated
+    kind = array.dtype.kind + str(array.dtype.itemsize)
+    what, n, most = KINDS.get(kind), int(np.prod(array.shape, dtype=int)), 0
+    if array.name in SCRATCH:
+        what, n = "ESVM_ZEROS", array.nbytes
+    elif array.name in model.most:
+        what, most = INDICES[kind], model.most[array.name]
+    if kind in ("u8", "i2"):
+        return ""  # the words of a random generator, and codes of 16 bits, may be any
+    if what is None:
+        raise ValueError(f"the array {array.name} of {model.title} has no check in C")
+    least = -1 if array.name == "partner" else 0  # -1: none
+    numbers = f"{begin + array.offset}u, {n}u, {times}u, {apart}u, {what}, {least}, {most}"
+    return f"    {{{numbers}}}, /* {array.name} */" if n else ""
+
+
+def first_words(model: Model) -> str:
+    """Numbers of an empty arena that are not zero; at least one entry."""
+    words = model.whole(model.empty)
+    lines = [f"    {{{8 * i}u, 0x{words[i]:x}u}}," for i in np.flatnonzero(words)]
+    return "\n".join(lines or ["    {0u, 0u},"])
+
+
+def rows(items: Iterable[str], width: int) -> str:
+    listed = list(items)
+    return "\n".join(
+        "    " + ", ".join(listed[i : i + width]) + "," for i in range(0, len(listed), width)
+    )

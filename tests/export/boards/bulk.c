@@ -1,0 +1,48 @@
+/* Rows from a file of the host: decide about each, then learn it. Writes what came out, the arena,
+ * and counts: rows, ticks of 3,000,000 instructions, stack, self-test, ticks to decide and to learn. */
+#include <string.h>
+
+#include "board.h"
+#include "mod.h"
+
+static mod_t model;
+static struct {
+    mod_value x[MOD_N_FEATURES];
+    double weight;
+    int64_t slot;
+} row;
+static struct {
+    uint32_t rows, ticks, stack, self_test;
+    uint64_t decide, learn;
+} counts;
+static struct {
+    double values[MOD_N_VALUES];
+    int32_t decided, learned;
+} line;
+
+int main(void) {
+    int in = open_file("rows.bin", 1), out = open_file("values.bin", 5), file;
+    counts.self_test = esvm_self_test() == ESVM_SELF_TEST;
+    memcpy(&model, &mod_saved, sizeof model);
+    clock_start();
+    counts.ticks = calibrate();
+    fill_stack();
+    while (read_file(in, &row, sizeof row) == sizeof row) {
+        uint32_t begin, middle, end;
+        begin = clock_now();
+        line.decided = mod_decide(&model, row.x, line.values);
+        middle = clock_now();
+        line.learned = mod_learn_weighted(&model, row.x, (int)row.slot, row.weight);
+        end = clock_now();
+        counts.decide += middle - begin;
+        counts.learn += end - middle;
+        counts.rows++;
+        write_file(out, &line, sizeof line);
+    }
+    counts.stack = stack_used();
+    file = open_file("arena.bin", 5);
+    write_file(file, &model, MOD_ARENA_BYTES);
+    file = open_file("counts.bin", 5);
+    write_file(file, &counts, sizeof counts);
+    return 0;
+}

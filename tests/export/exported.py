@@ -1,0 +1,166 @@
+"""The learners that can be exported, in settings that reach every branch soon."""
+
+from edgesvm import (
+    RBF,
+    AdaGradSVM,
+    Forgetron,
+    FourierFeatures,
+    FourierSVM,
+    GaussianNovelty,
+    IncrementalDecrementalSVM,
+    KernelNovelty,
+    KernelPerceptron,
+    KernelStreamSVM,
+    Linear,
+    OneVsOne,
+    OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
+    Polynomial,
+    RobustStandardized,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+)
+
+
+def stream(**params):
+    return lambda dtype: StreamSVM(dtype=dtype, **params)
+
+
+def kernel_stream(**params):
+    return lambda dtype: KernelStreamSVM(dtype=dtype, C=10.0, **params)
+
+
+def adagrad(**params):
+    return lambda dtype: AdaGradSVM(dtype=dtype, **params)
+
+
+def fourier(**params):
+    return lambda dtype: FourierSVM(dtype=dtype, n_directions=80, **params)
+
+
+def behind_waves(make, **params):
+    return lambda dtype: FourierFeatures(learner=make(dtype), n_directions=40, **params)
+
+
+def gaussian(**params):
+    return lambda dtype: GaussianNovelty(dtype=dtype, alarm_rate=0.05, warm_up=30, **params)
+
+
+def kernel_novelty(max_vectors=16, **params):
+    return lambda dtype: KernelNovelty(
+        dtype=dtype, alarm_rate=0.05, warm_up=30, max_vectors=max_vectors, **params
+    )
+
+
+def twins(**params):
+    return lambda dtype: TwinVectorMachine(dtype=dtype, C=10.0, **params)
+
+
+def incremental(**params):
+    return lambda dtype: IncrementalDecrementalSVM(dtype=dtype, C=10.0, **params)
+
+
+def one_vs_one(make):
+    return lambda dtype: OneVsOne(learner=make(dtype), n_classes=4)
+
+
+def one_vs_rest(make):
+    return lambda dtype: OneVsRest(learner=make(dtype), n_classes=4)
+
+
+def robust(make, **params):
+    return lambda dtype: RobustStandardized(learner=make(dtype), **params)
+
+
+def of(kind, **params):
+    return lambda dtype: kind(dtype=dtype, **params)
+
+
+def scaled(make):
+    return lambda dtype: Standardized(learner=make(dtype))
+
+
+TWO = (0, 1)
+FOUR = (-1, 1, 4, 9)
+NORMAL = (-1, 1)  # of which only the second is learned
+# name -> (maker of a learner of a dtype, features, classes)
+SETTINGS = {
+    "stream": (stream(), 5, TWO),
+    "stream, of the paper": (lambda dtype: StreamSVM.of_paper(dtype=dtype), 7, TWO),
+    "stream, upper": (stream(bound="upper", C=10.0), 33, TWO),
+    "stream, last weights": (stream(average=False, C=10.0), 16, TWO),
+    "stream, not normalized": (stream(normalize=False, C=3.0), 17, TWO),
+    "stream, lookahead": (stream(lookahead=6), 9, TWO),
+    "stream, lookahead, upper": (stream(lookahead=6, bound="upper"), 9, TWO),
+    "stream, balls": (stream(n_balls=4), 9, TWO),
+    "stream, balls, upper": (stream(n_balls=4, bound="upper"), 9, TWO),
+    "stream, balls by reach": (stream(n_balls=4, bound="upper", join="reach"), 9, TWO),
+    "stream, balanced": (stream(class_weight="balanced"), 5, TWO),
+    "scaled stream": (scaled(stream(C=10.0)), 9, TWO),
+    "scaled stream, balanced": (scaled(stream(class_weight="balanced")), 40, TWO),
+    "kernel stream": (scaled(kernel_stream(max_vectors=20)), 5, TWO),
+    "kernel stream, upper": (scaled(kernel_stream(max_vectors=20, bound="upper")), 9, TWO),
+    "kernel stream, newton": (scaled(kernel_stream(max_vectors=20, when_full="newton")), 9, TWO),
+    "kernel stream, newton, narrow": (
+        scaled(kernel_stream(max_vectors=12, when_full="newton", kernel=RBF(0.4))),
+        3,
+        TWO,
+    ),
+    "kernel stream, cubic": (
+        scaled(kernel_stream(max_vectors=12, when_full="newton", kernel=Polynomial(3, 0.1, 1.0))),
+        12,
+        TWO,
+    ),
+    "kernel stream, linear": (kernel_stream(max_vectors=12, kernel=Linear()), 4, TWO),
+    "adagrad": (scaled(adagrad()), 6, TWO),
+    "adagrad, logistic, of four": (scaled(adagrad(loss="logistic", n_classes=4)), 6, FOUR),
+    "adagrad, balanced": (adagrad(class_weight="balanced"), 3, TWO),
+    "fourier": (scaled(fourier()), 5, TWO),
+    "fourier, of four": (scaled(fourier(n_classes=4, loss="logistic")), 7, FOUR),
+    "fourier, orthogonal": (scaled(fourier(directions="orthogonal")), 20, TWO),
+    "fourier, one width": (fourier(gamma=0.1, directions="independent"), 4, TWO),
+    "fourier features": (scaled(behind_waves(stream())), 5, TWO),
+    "fourier features, orthogonal": (behind_waves(stream(), directions="orthogonal"), 5, TWO),
+    "gaussian novelty": (gaussian(), 6, NORMAL),
+    "gaussian novelty, diagonal": (gaussian(covariance="diagonal", learn="all"), 6, NORMAL),
+    "gaussian novelty, until": (gaussian(learn="until 400"), 6, NORMAL),
+    "kernel novelty": (kernel_novelty(), 4, NORMAL),
+    "kernel novelty, of many": (kernel_novelty(gamma=0.1, max_vectors=40), 9, NORMAL),
+    "kernel novelty, all": (kernel_novelty(learn="all", gamma=0.5), 12, NORMAL),
+    "kernel novelty, until": (kernel_novelty(learn="until 400"), 5, NORMAL),
+    "kernel novelty, exact": (kernel_novelty(storage="exact"), 4, NORMAL),
+    "kernel novelty, exact, until": (
+        kernel_novelty(storage="exact", learn="until 400", gamma=0.1),
+        9,
+        NORMAL,
+    ),
+    "twins": (scaled(twins(max_twins=20, gamma=0.3)), 5, TWO),
+    "twins, by feature space": (scaled(twins(max_twins=12, gamma=0.1, merge="feature")), 9, TWO),
+    "incremental": (scaled(incremental(max_vectors=20, gamma=0.3)), 5, TWO),
+    "incremental, oldest": (
+        scaled(incremental(max_vectors=16, kernel="linear", when_full="oldest")),
+        9,
+        TWO,
+    ),
+    "one vs one": (scaled(one_vs_one(stream())), 6, FOUR),
+    "one vs rest": (scaled(one_vs_rest(kernel_stream(max_vectors=8))), 6, FOUR),
+    "one vs one, scaled parts": (one_vs_one(scaled(stream(lookahead=3))), 6, FOUR),
+    "one vs rest, of two": (one_vs_rest(stream()), 6, TWO),
+    "robust": (robust(stream()), 6, TWO),
+    "robust, clipped": (robust(adagrad(), clip=3.0), 6, TWO),
+    "perceptron": (scaled(of(Perceptron)), 6, TWO),
+    "passive-aggressive": (scaled(of(PassiveAggressive, variant="PA-II")), 6, TWO),
+    "passive-aggressive, PA": (of(PassiveAggressive, variant="PA"), 6, TWO),
+    "pegasos": (scaled(of(Pegasos)), 6, TWO),
+    "pegasos, projected": (scaled(of(Pegasos, batch_size=5, project=True)), 17, TWO),
+    "kernel perceptron": (scaled(of(KernelPerceptron, max_vectors=12)), 5, TWO),
+    "kernel perceptron, random": (
+        scaled(of(KernelPerceptron, max_vectors=12, when_full="random")),
+        5,
+        TWO,
+    ),
+    "forgetron": (scaled(of(Forgetron, max_vectors=12, gamma=0.3)), 5, TWO),
+}

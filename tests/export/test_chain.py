@@ -1,0 +1,113 @@
+"""Raw samples, their windows and a learner behind them: as the host's Chain, to the bit."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from each import each
+from on_host import STRICT, at
+
+from edgesvm import Chain, FourierSVM, KernelNovelty, Standardized, StreamSVM, WindowFeatures
+from edgesvm.cli import main
+from edgesvm.errors import SampleRefused
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
+
+N = 3000
+GAPS = range(777, N, 1000)
+DRIVER = """\
+#include "mod.h"
+unsigned long size(void) { return sizeof(mod_t); }
+void restart(mod_t *m) { mod_reset(m); }
+void gap(mod_t *m) { mod_gap(m); }
+int push(mod_t *m, const mod_value *x, int slot, int *predicted, double *score) {
+    return mod_push(m, x, slot, predicted, score);
+}
+int restore(mod_t *m, const unsigned char *bytes, unsigned n) { return mod_restore(m, bytes, n); }
+"""
+
+
+def compiled(chain, tmp_path):
+    """The chain's C, exported by the command."""
+    chain.save(tmp_path / "chain.esvm")
+    args = ["export", str(tmp_path / "chain.esvm"), "--c", str(tmp_path / "c"), "--prefix", "mod"]
+    assert main(args) == 0
+    folder = tmp_path / "c"
+    (folder / "driver.c").write_text(DRIVER)
+    sources = [folder / "mod.c", folder / "edgesvm/esvm.c", folder / "edgesvm/soft.c"]
+    flags = ["gcc", "-O1", "-DESVM_SOFT_DOUBLE=1", *STRICT, "-fPIC", "-shared", f"-I{folder}"]
+    output = ["-o", folder / "mod.so", "-lm"]
+    subprocess.run([*flags, *sources, folder / "driver.c", *output], check=True)
+    library = ctypes.CDLL(str(folder / "mod.so"))
+    library.size.restype = ctypes.c_ulong
+    memory = np.zeros(library.size() // 8, np.uint64)
+    library.restart(at(memory))
+    return library, memory
+
+
+def raw_samples(dtype):
+    """Two sines in noise, with values that are refused and samples without a label."""
+    rng = np.random.default_rng(0)
+    t = np.arange(N)
+    slots = (t // 300 % 2).astype(int)
+    wave = np.sin(2 * np.pi * np.where(slots, 120, 30) * t / 1000)
+    X = (wave[:, None] + 0.3 * rng.standard_normal((N, 3))).astype(dtype)
+    X[rng.random(N) < 0.01, 1] = np.nan
+    X[rng.random(N) < 0.01, 2] = 1e20
+    slots[rng.random(N) < 0.1] = -1
+    return X, slots
+
+
+def chain_of(dtype, bands, label, learner):
+    features = "all"
+    windows = WindowFeatures(
+        rate=1000, window=64, hop=24, dtype=dtype, features=features, bands=bands
+    )
+    behind, classes = learner(dtype=dtype), None
+    if learner is not KernelNovelty:  # which scales itself, and has no labels
+        behind, classes = Standardized(learner=behind), [0, 1]
+    return Chain(windows=windows, learner=behind, label=label).allocate(3, classes)
+
+
+@each(
+    "dtype, bands, label, learner",
+    [
+        ("float32", [(10, 50), (50, 200)], "majority", FourierSVM),
+        ("float64", None, "last", StreamSVM),
+        ("float32", [(10, 50)], "majority", KernelNovelty),
+    ],
+)
+def test_a_chain_takes_raw_samples_as_the_host(dtype, bands, label, learner, tmp_path):
+    chain = chain_of(dtype, bands, label, learner)
+    library, memory = compiled(chain, tmp_path)
+    labels = chain.learner_._allocated.labels.in_slots
+    predicted, score, refused, answered = np.zeros(1, np.int32), np.zeros(1), 0, 0
+    for i, (x, slot) in enumerate(zip(*raw_samples(dtype), strict=True)):
+        if i in GAPS:
+            library.gap(at(memory))
+            chain.gap()
+        status = library.push(at(memory), at(x.copy()), int(slot), at(predicted), at(score))
+        try:
+            answer = chain.push(x, int(slot) if slot >= 0 else None)
+        except SampleRefused:
+            refused += 1
+            assert status == 2
+            continue
+        assert status <= 1
+        if answer is None:
+            assert predicted[0] == -2
+        elif answer[0] is None:
+            assert predicted[0] == -1
+        else:
+            answered += 1
+            assert (labels[predicted[0]], score[0]) == answer
+    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+    assert refused > 10
+    assert answered > 50
+    chain.save(tmp_path / "end.esvm")
+    saved = np.frombuffer((tmp_path / "end.esvm").read_bytes(), np.uint8).copy()
+    library.restart(at(memory))
+    assert library.restore(at(memory), at(saved), len(saved)) == 0
+    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)

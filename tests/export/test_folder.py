@@ -1,0 +1,203 @@
+"""The folder that an export writes: strict C99 that allocates nothing, beside other models."""
+
+import json
+import shutil
+import struct
+import subprocess
+import zlib
+
+import numpy as np
+import pytest
+from exported import SETTINGS
+from on_host import STRICT, Compiled, at, compilers, differences, hard_samples, run_here
+
+from edgesvm import BatchSVM, Standardized, StreamSVM, load
+from edgesvm.cli import main
+from edgesvm.export.folder import export
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
+
+LIBRARY = {
+    "bcmp",
+    "memcpy",
+    "memset",
+    "memcmp",
+    "memmove",
+    "sqrt",
+    "floor",
+    "rint",
+    "frexp",
+    "__stack_chk_fail",
+}
+BAD_SNAPSHOT = 7
+
+
+def objects(folder, cc="gcc"):
+    """Compile all sources of a folder."""
+    made = []
+    for source in sorted(folder.rglob("*.c")):
+        made.append(source.with_suffix(".o"))
+        flags = [cc, *STRICT, "-O2", "-I", folder, "-c", source, "-o", made[-1]]
+        subprocess.run(flags, check=True)
+    return made
+
+
+def names(objects, kind):
+    """Symbols of some objects: "U" those that they need, "T" and so on those that they have."""
+    listed = subprocess.run(["nm", "-P", *objects], check=True, capture_output=True, text=True)
+    return {
+        line.split()[0]
+        for line in listed.stdout.splitlines()
+        if line.split()[1:2] and line.split()[1] in kind
+    }
+
+
+@pytest.mark.parametrize("cc", compilers())
+def test_compiles_strictly_and_allocates_nothing(cc, tmp_path):
+    make, n_features, classes = SETTINGS["kernel stream, newton"]
+    export(make("float32").allocate(n_features, classes=classes), tmp_path, "pump")
+    built = objects(tmp_path, cc)
+    public = names(built, "TDRBGC")
+    assert all(name.startswith(("pump_", "esvm_")) for name in public)
+    assert names(built, "U") - public <= LIBRARY
+    assert not names(built, "BDC")  # no state but the caller's
+
+
+def test_models_live_side_by_side(tmp_path):
+    one = Standardized(learner=StreamSVM()).allocate(3, classes=[0, 1])
+    other = StreamSVM(dtype="float64").allocate(2, classes=["off", "on"])
+    export(one, tmp_path, "pump")
+    export(other, tmp_path, "fan")
+    text = '#include "pump.h"\n#include "fan.h"\nint main(void) { return PUMP_N_FEATURES - 3; }\n'
+    (tmp_path / "main.c").write_text(text)
+    built = objects(tmp_path)
+    subprocess.run(["gcc", *built, "-o", tmp_path / "main", "-lm"], check=True)
+    subprocess.run([tmp_path / "main"], check=True)
+    assert json.loads((tmp_path / "library.json").read_text())["name"] == "fan"
+    subprocess.run(["make", "-C", tmp_path, "libfan.a"], check=True, capture_output=True)
+
+
+def test_a_snapshot_goes_there_and_back(tmp_path):
+    make, n_features, classes = SETTINGS["scaled stream"]
+    learner = make("float32").allocate(n_features, classes=classes)
+    X, slots, weights = hard_samples(600, n_features, "float32", 1)
+    half = slice(0, 300), slice(300, 600)
+    run_here(learner, X[half[0]], slots[half[0]], weights[half[0]])
+    compiled = Compiled(learner, tmp_path / "c")
+    learner.save(tmp_path / "half.esvm")
+    restore(compiled, (tmp_path / "half.esvm").read_bytes())
+    compiled.run(*(np.ascontiguousarray(a[half[1]]) for a in (X, slots, weights)))
+    (tmp_path / "whole.esvm").write_bytes(snapshot(compiled))
+    run_here(learner, X[half[1]], slots[half[1]], weights[half[1]])
+    learner.save(tmp_path / "here.esvm")
+    assert snapshot(compiled) == (tmp_path / "here.esvm").read_bytes()
+    assert bytes(load(tmp_path / "whole.esvm").arena) == bytes(learner.arena)
+    # in pages of any size, and nothing beyond the end
+    whole = snapshot(compiled)
+    for size in (1, 7, 64, len(whole) + 9):
+        pages = b"".join(page(compiled, i, size) for i in range(0, len(whole), size))
+        assert pages[: len(whole)] == whole
+        assert not any(pages[len(whole) :])
+
+
+def test_a_warm_up_that_was_ended_is_over_there(tmp_path):
+    make, n_features, classes = SETTINGS["kernel novelty"]
+    learner = make("float32").allocate(n_features, classes=classes)
+    run_here(learner, *hard_samples(20, n_features, "float32", 1, classes))
+    learner.end_warm_up()
+    compiled = Compiled(learner, tmp_path / "c")
+    learner.save(tmp_path / "warm.esvm")
+    restore(compiled, (tmp_path / "warm.esvm").read_bytes())
+    before = learner.n_alarms_
+    samples = hard_samples(300, n_features, "float32", 2, classes)
+    assert differences(learner, compiled, samples) == ""
+    assert learner.n_alarms_ > before
+
+
+def test_a_bad_snapshot_changes_nothing(tmp_path):
+    make, n_features, classes = SETTINGS["stream, balls"]
+    learner = make("float32").allocate(n_features, classes=classes)
+    run_here(learner, *hard_samples(50, n_features, "float32", 1))
+    compiled = Compiled(
+        learner, tmp_path / "c", "gcc -O1 -fsanitize=undefined -fno-sanitize-recover"
+    )
+    learner.save(tmp_path / "m.esvm")
+    good = (tmp_path / "m.esvm").read_bytes()
+    offsets, head = learner.plan(n_features).offsets, len(good) - learner.nbytes - 4
+    bad = [good[:n] for n in range(len(good))] + [good + b"\0"]
+    for i in range(len(good)):
+        bad.append(good[:i] + bytes([good[i] ^ 1 << i % 8]) + good[i + 1 :])
+    for name, value in (
+        ("n_seen", struct.pack("<q", -1)),
+        ("n_held", struct.pack("<q", 5)),
+        ("R", struct.pack("<d", np.nan)),
+        ("w", struct.pack("<f", np.inf)),
+    ):
+        begin = head + offsets[name]
+        body = good[:begin] + value + good[begin + len(value) : -4]
+        bad.append(body + struct.pack("<I", zlib.crc32(body)))
+    for snap in bad:
+        before = compiled.arena.tobytes()
+        assert restore(compiled, snap) == BAD_SNAPSHOT
+        assert compiled.arena.tobytes() == before
+    assert restore(compiled, good) == 0
+    assert compiled.arena.tobytes() == bytes(learner.arena)
+
+
+def restore(compiled, data):
+    padded = np.frombuffer(data + b"\0", np.uint8).copy()
+    return compiled.library.restore(at(compiled.memory), at(padded), len(data))
+
+
+def page(compiled, begin, n):
+    out = np.full(n, 0xEE, np.uint8)
+    compiled.library.snapshot(at(compiled.memory), begin, at(out), n)
+    return out.tobytes()
+
+
+def snapshot(compiled):
+    text = (compiled.folder / "mod.h").read_text()
+    n = int(text.split("MOD_SNAPSHOT_BYTES ")[1].split("u")[0])
+    return page(compiled, 0, n)
+
+
+def test_predicts_as_the_host(tmp_path):
+    learner = Standardized(learner=StreamSVM()).allocate(5, classes=["b", "a"])
+    X, slots, weights = hard_samples(300, 5, "float32", 3)
+    run_here(learner, X, slots, weights)
+    compiled = Compiled(learner, tmp_path / "c")
+    compiled.arena[:] = np.frombuffer(bytes(learner.arena), np.uint64)
+    score = np.zeros(1)
+    for x in X[(np.abs(X) < 1e9).all(axis=1)]:
+        slot = compiled.library.predict(at(compiled.memory), at(x.copy()), at(score))
+        label, value = learner.predict_with_score(x)
+        assert (learner._allocated.labels.in_slots[slot], score[0]) == (label, value)
+    assert (
+        compiled.library.predict(at(compiled.memory), at(np.full(5, np.nan, "f4")), at(score)) == -1
+    )
+
+
+def test_self_test_passes_here(tmp_path):
+    learner = StreamSVM().allocate(2, classes=[0, 1])
+    for cc in compilers():
+        for flags in ("-O0", "-O3 -march=native", "-Os -DESVM_SOFT_DOUBLE=1"):
+            compiled = Compiled(learner, tmp_path / f"{cc}{flags[:3]}", f"{cc} {flags}")
+            assert compiled.library.self_test() == compiled.library.expected()
+
+
+def test_what_cannot_be_exported_says_so_in_a_line(tmp_path, capsys):
+    BatchSVM(max_samples=8).fit([[0.0], [1.0]], [0, 1]).save(tmp_path / "b.esvm")
+    StreamSVM().allocate(2).save(tmp_path / "s.esvm")
+    for name, why in (
+        ("b.esvm", "BatchSVM cannot be exported to C"),
+        ("s.esvm", "does not know its classes"),
+    ):
+        assert main(["export", str(tmp_path / name), "--c", str(tmp_path / "c")]) == 2
+        said = capsys.readouterr().err
+        assert why in said
+        assert said.count("\n") == 1
+    StreamSVM().allocate(2, classes=[0, 1]).save(tmp_path / "s.esvm")
+    args = ["export", str(tmp_path / "s.esvm"), "--c", str(tmp_path / "c"), "--prefix"]
+    assert main([*args, "2pump"]) == 2
+    assert main([*args, "pump"]) == 0
+    assert (tmp_path / "c" / "pump.h").exists()

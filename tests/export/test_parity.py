@@ -1,0 +1,65 @@
+"""What an exported model decides and learns is the host's, to the bit."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from each import each
+from exported import SETTINGS
+from on_host import Compiled, compilers, differences, hard_samples
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
+
+N = 1200
+SOFT = "-DESVM_SOFT_DOUBLE=1"  # quotients and roots as on a processor without double
+
+
+def flags_of_processor():
+    try:
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    except OSError:
+        return []
+
+
+def both(name, dtype, folder, cc="gcc -O2"):
+    """A learner, and its C."""
+    make, n_features, classes = SETTINGS[name]
+    learner = make(dtype).allocate(n_features, classes=classes)
+    return learner, Compiled(learner, folder, cc), n_features, classes
+
+
+@each("number, name", enumerate(SETTINGS))
+def test_learns_and_decides_as_the_host(number, name, tmp_path):
+    """In one of the two dtypes; the long run takes both."""
+    dtype = ("float32", "float64")[number % 2]
+    made = both(name, dtype, tmp_path / "c", f"gcc -O0 {SOFT}")
+    learner, compiled, n_features, classes = made
+    samples = hard_samples(N, n_features, dtype, number, classes)
+    assert differences(learner, compiled, samples) == ""
+    assert learner.n_updates_ > 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_for_long(name, dtype, tmp_path):
+    for seed, cc in enumerate(compilers()):
+        for i, flags in enumerate(("-O3 -march=native", f"-Os {SOFT}")):
+            folder = tmp_path / f"{cc}{i}"
+            learner, compiled, n_features, classes = both(name, dtype, folder, f"{cc} {flags}")
+            samples = hard_samples(100_000, n_features, dtype, 10 * seed + i, classes)
+            assert differences(learner, compiled, samples, block=5000) == ""
+
+
+@pytest.mark.skipif("fma" not in flags_of_processor(), reason="no fused multiply-add here")
+def test_a_fused_build_differs(tmp_path):
+    """The control: what is compared would not agree by itself."""
+    make, n_features, classes = SETTINGS["scaled stream"]
+    learner = make("float32").allocate(n_features, classes=classes)
+    cc = "gcc -O2 -mfma -ffp-contract=fast"
+    guard = '#pragma GCC optimize("fp-contract=off")'
+    samples = hard_samples(N, n_features, "float32", 0)
+    fused = Compiled(learner, tmp_path / "fused", cc, without=guard)
+    assert differences(learner, fused, samples) != ""
+    guarded = Compiled(learner.reset(), tmp_path / "guarded", cc)
+    assert differences(learner, guarded, samples) == ""

@@ -1,0 +1,34 @@
+"""export: the C floor, and what a snapshot's numbers must be."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "export",
+    ("tests/export",),
+    (
+        *mutants_of(
+            "edgesvm/export/floor/sums.h",
+            (
+                "if (i_ >= full_) TERM(a_, i_);",
+                "if (i_ > full_) TERM(a_, i_);",
+                "the first number of a tail is left out",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/floor/soft.c",
+            (
+                "q += left > (int64_t)n || (left == (int64_t)n && (q & 1));",
+                "q += left > (int64_t)n + 1;",
+                "some quotients are rounded down",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/floor/model.h",
+            (
+                "if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return ESVM_BAD_SNAPSHOT;",
+                "",
+                "a snapshot of other parameters is taken over",
+            ),
+        ),
+    ),
+)

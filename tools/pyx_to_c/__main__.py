@@ -1,0 +1,47 @@
+"""``make translate``: write the headers of ``src/edgesvm/export/c``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyx_to_c.names import SOURCES
+from pyx_to_c.program import Program
+
+TARGET = SOURCES / "edgesvm" / "export" / "translated"
+CLASSES = [
+    ("edgesvm.learners.stream._stream_svm", "StreamSVMCore"),
+    ("edgesvm.preprocessing._standardized", "StandardizedCore"),
+    ("edgesvm.learners.stream._kernel_stream_svm", "KernelStreamSVMCore"),
+    ("edgesvm.learners.gradient._adagrad_svm", "AdaGradSVMCore"),
+    ("edgesvm.learners.fourier._fourier_svm", "FourierSVMCore"),
+    ("edgesvm.learners.novelty._gaussian_novelty", "GaussianNoveltyCore"),
+    ("edgesvm.learners.novelty._kernel_novelty", "KernelNoveltyCore"),
+    ("edgesvm.learners.twin._twin_vector_machine", "TwinVectorMachineCore"),
+    ("edgesvm.learners.twin._incremental_decremental_svm", "IncrementalDecrementalSVMCore"),
+    ("edgesvm.learners._multiclass", "MulticlassCore"),
+    ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),
+    ("edgesvm.preprocessing._window_features", "WindowFeaturesCore"),
+    ("edgesvm.learners.online._perceptron", "PerceptronCore"),
+    ("edgesvm.learners.online._passive_aggressive", "PassiveAggressiveCore"),
+    ("edgesvm.learners.online._pegasos", "PegasosCore"),
+    ("edgesvm.learners.online._kernel_perceptron", "KernelPerceptronCore"),
+    ("edgesvm.learners.online._forgetron", "ForgetronCore"),
+    ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
+]
+ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
+ROOTS += ["is_too_large", "take"]  # of windows
+# What may be larger than an index.
+COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_apart"]
+COUNTS += ["n_run", "n_pushed", "n_rows", "n_dropped", "n_unknown"]
+
+
+def main() -> None:
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET
+    target.mkdir(parents=True, exist_ok=True)
+    for name, text in Program(CLASSES, ROOTS, COUNTS).headers().items():
+        (target / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
