@@ -12,7 +12,19 @@ from edgesvm.cli import main
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, ROOT / "DESIGN.md", ROOT / "FORMATS.md", ROOT / "CHANGELOG.md"]
-N_BLOCKS = {"README.md": 2, "learners.md": 8, "batch-and-files.md": 2, "multiclass.md": 1}
+N_BLOCKS = {
+    "README.md": 2,
+    "learners.md": 8,
+    "batch-and-files.md": 2,
+    "multiclass.md": 1,
+    "scikit-learn.md": 3,
+}
+    "README.md": 2,
+    "learners.md": 8,
+    "batch-and-files.md": 2,
+    "multiclass.md": 1,
+    "scikit-learn.md": 3,
+}
 
 
 def name(page: Path) -> str:
@@ -85,6 +97,12 @@ def test_multiclass(run_page):
     n_bytes, accuracy = many.split()
     assert n_bytes == re.search(r"in one block of (\d+)", text)[1]
     assert float(accuracy) > 0.9 and shape == "(1000, 10)"
+
+
+def test_scikit_learn(run_page):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    _, printed = run_page("docs/scikit-learn.md")
+    assert printed == ["True True", "True", "True"]
 
 
 def command_lines(page: Path) -> list[str]:

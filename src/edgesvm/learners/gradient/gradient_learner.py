@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.learner import Learner
+from edgesvm.learner import Classifier
 from edgesvm.learners.gradient.constants import MOST_RATE
 from edgesvm.learners.lapses import mean_decides
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GradientLearner(Learner):
+class GradientLearner(Classifier):
     """Base of the learners by gradient steps.
 
     Parameters
