@@ -19,12 +19,6 @@ N_BLOCKS = {
     "multiclass.md": 1,
     "scikit-learn.md": 3,
 }
-    "README.md": 2,
-    "learners.md": 8,
-    "batch-and-files.md": 2,
-    "multiclass.md": 1,
-    "scikit-learn.md": 3,
-}
 
 
 def name(page: Path) -> str:
