@@ -18,6 +18,7 @@ N_BLOCKS = {
     "batch-and-files.md": 2,
     "multiclass.md": 1,
     "scikit-learn.md": 3,
+    "river.md": 3,
 }
 
 
@@ -95,8 +96,14 @@ def test_multiclass(run_page):
 
 def test_scikit_learn(run_page):
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    _, printed = run_page("docs/scikit-learn.md")
-    assert printed == ["True True", "True", "True"]
+    text, printed = run_page("docs/scikit-learn.md")
+    assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
+
+
+def test_river(run_page):
+    pytest.importorskip("river", minversion="0.26", reason="river is not installed")
+    text, printed = run_page("docs/river.md")
+    assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
 
 
 def command_lines(page: Path) -> list[str]:
