@@ -17,7 +17,7 @@ N_BLOCKS = {
     "learners.md": 8,
     "batch-and-files.md": 2,
     "multiclass.md": 1,
-    "scikit-learn.md": 3,
+    "scikit-learn.md": 4,
     "river.md": 3,
 }
 
@@ -95,7 +95,8 @@ def test_multiclass(run_page):
 
 
 def test_scikit_learn(run_page):
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    for package in ("sklearn", "joblib", "onnx", "onnxruntime"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
     text, printed = run_page("docs/scikit-learn.md")
     assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
 
