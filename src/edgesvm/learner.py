@@ -75,7 +75,6 @@ def fits(method: Method) -> Method:
         with self._guard as guard:
             names = guard.call(names_of, X)
             before, known = self._state, self._columns
-            self._columns = None
             try:
                 method(self, X, *args, **kwargs)
             except BaseException:

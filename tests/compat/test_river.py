@@ -18,6 +18,7 @@ import edgesvm  # noqa: E402
 from edgesvm.compat.river import AnomalyDetector, Classifier, scored  # noqa: E402
 from edgesvm.contract.registry import LEARNERS  # noqa: E402
 from edgesvm.data import Source  # noqa: E402
+from edgesvm.data.rows import Trial  # noqa: E402
 from edgesvm.evaluation import PredictThenLearn  # noqa: E402
 
 PARAMS = {"BatchSVM": {"when_full": "oldest"}}  # by default its store refuses the 1,001st sample
@@ -166,6 +167,8 @@ def test_rivers_metrics_over_our_loop():
     trials = list(scored(loop.run(Source(X, y)), *told))
     assert len(trials) == 400 and told[0].cm.n_samples == loop.score.n == 399
     assert told[0].get() == loop.score.accuracy and 0.5 < told[1].get() < 1
+    half_known = [Trial(X[0], None, 1.0, True, 0), Trial(X[0], True, 1.0, None, 1)]
+    assert list(scored(half_known, *told)) == half_known and told[0].cm.n_samples == 399
 
 
 def test_rivers_ensembles_take_it():
