@@ -12,7 +12,14 @@ from edgesvm.cli import main
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, ROOT / "DESIGN.md", ROOT / "FORMATS.md", ROOT / "CHANGELOG.md"]
-N_BLOCKS = {"README.md": 2, "learners.md": 8, "batch-and-files.md": 2, "multiclass.md": 1}
+N_BLOCKS = {
+    "README.md": 2,
+    "learners.md": 8,
+    "batch-and-files.md": 2,
+    "multiclass.md": 1,
+    "scikit-learn.md": 4,
+    "river.md": 3,
+}
 
 
 def name(page: Path) -> str:
@@ -85,6 +92,19 @@ def test_multiclass(run_page):
     n_bytes, accuracy = many.split()
     assert n_bytes == re.search(r"in one block of (\d+)", text)[1]
     assert float(accuracy) > 0.9 and shape == "(1000, 10)"
+
+
+def test_scikit_learn(run_page):
+    for package in ("sklearn", "joblib", "onnx", "onnxruntime"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    text, printed = run_page("docs/scikit-learn.md")
+    assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
+
+
+def test_river(run_page):
+    pytest.importorskip("river", minversion="0.26", reason="river is not installed")
+    text, printed = run_page("docs/river.md")
+    assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
 
 
 def command_lines(page: Path) -> list[str]:

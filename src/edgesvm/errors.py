@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sized
 
+from edgesvm.bases import joined
 from edgesvm.core.status import Status
 
 
@@ -22,8 +23,30 @@ class SampleRefused(ValueError):
         return type(self), (self.args[0], self.status)
 
 
-class NotFittedError(ValueError, AttributeError):
-    """A prediction was requested before any sample was learned (bases as in scikit-learn)."""
+class Unfitted(ValueError, AttributeError):
+    """Base of `NotFittedError`, with the bases that scikit-learn's has."""
+
+
+@joined("sklearn.exceptions", "NotFittedError")
+class NotFittedError(Unfitted):
+    """A prediction was requested before any sample was learned. Once scikit-learn is imported, it
+    is also scikit-learn's exception of this name."""
+
+
+class Notice(UserWarning):
+    """Base of the warnings."""
+
+
+@joined("sklearn.exceptions", "DataConversionWarning")
+class DataConversionWarning(Notice):
+    """Labels came as a column of shape (n, 1); scikit-learn's warning of this name once that is
+    imported."""
+
+
+@joined("sklearn.exceptions", "ConvergenceWarning")
+class ConvergenceWarning(Notice):
+    """A `fit` ended before its solution converged; scikit-learn's warning of this name once that is
+    imported."""
 
 
 class LearnerBusy(RuntimeError):

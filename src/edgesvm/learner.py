@@ -13,12 +13,14 @@ import functools
 import inspect
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgesvm.bases import joined
 from edgesvm.budget import (
     PARTS,
     BeyondAnyMachine,
@@ -32,13 +34,14 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_weights
 from edgesvm.contract.labels import Labels, check_labels
+from edgesvm.contract.names import Names, check_names, names_of
 from edgesvm.contract.params import one_of, whole
 from edgesvm.contract.registry import registered_name
 from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows, RowSource, Stream
 from edgesvm.data.sources import is_row_source
-from edgesvm.errors import NotFittedError, refusal
+from edgesvm.errors import ConvergenceWarning, NotFittedError, refusal
 from edgesvm.persist.format import Snapshot, Wrapped
 from edgesvm.persist.saved import Saved
 from edgesvm.persist.store import read_file, restore
@@ -59,6 +62,26 @@ def exclusive(method: Method) -> Method:
     def entered(self: Any, *args: Any, **kwargs: Any) -> Any:
         with self._guard:
             return method(self, *args, **kwargs)
+
+    return cast(Method, entered)
+
+
+def fits(method: Method) -> Method:
+    """Method decorator of `fit`: `exclusive`; the names of the features are those of X from now
+    on."""
+
+    @functools.wraps(method)
+    def entered(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        with self._guard as guard:
+            names = guard.call(names_of, X)
+            before, known = self._state, self._columns
+            try:
+                method(self, X, *args, **kwargs)
+            except BaseException:
+                self._columns = known if self._state is before else names
+                raise
+            self._columns = names
+        return self
 
     return cast(Method, entered)
 
@@ -108,6 +131,7 @@ class Learner(Saved):
     _engine: str = "compiled"  # or "reference", in NumPy, for tests and readers
     _state: State | None = None  # None: no memory yet
     _own_guard: Guard | None = None
+    _columns: Names = None  # of the features learned
 
     # -- what a subclass adds ----------------------------------------------------------------------
 
@@ -142,6 +166,15 @@ class Learner(Saved):
     def _most_samples(self) -> int | None:
         """Number of samples after which the next one is refused; None if there is no limit."""
         return None
+
+    def _warn_of_an_early_end(self) -> None:
+        """Warn, as the last thing in `fit`, that ``max_iter`` was reached."""
+        warnings.warn(
+            f"{type(self).__name__} ended before it converged (max_iter={self.max_iter});"  # type: ignore[attr-defined]
+            " consider scaling the features, or a larger max_iter",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
     # -- parameters, as in scikit-learn ------------------------------------------------------------
 
@@ -457,7 +490,16 @@ class Learner(Saved):
 
     def _matrix(self, X: Matrix) -> Any:
         """Rows, an ndarray or `SparseRows`."""
+        self._note_columns(names_of(X))
         return as_rows(X, *self._layout())
+
+    def _note_columns(self, names: Names) -> None:
+        """Check columns against those of the rows learned; the first ones are kept."""
+        state = self._state
+        if state is not None and state.core.views["n_seen"]:
+            check_names(names, self._columns, state.core.owner)
+        else:
+            self._columns = names
 
     @contextlib.contextmanager
     def _first_samples(self) -> Iterator[None]:
@@ -535,6 +577,7 @@ class Learner(Saved):
             sample = f"{type(self).__name__}: row {n_learned} (label {y[n_learned]!r})"
             raise refusal(status, sample, self.dtype, core.labels.in_slots)
 
+    @fits
     def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget what was learned, then learn the rows in one pass.
 
@@ -544,10 +587,9 @@ class Learner(Saved):
             There is no row, a label is missing, there are too many classes, or every weight is
             zero: nothing is forgotten. Otherwise as in ``partial_fit``.
         """
-        with self._guard as guard:
-            rows, labels, weights = guard.call(self._rows_to_fit, X, y, sample_weight)
-            self._forget(rows.shape[1])
-            return self.partial_fit(rows, labels, sample_weight=weights)
+        rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
+        self._forget(rows.shape[1])
+        return self.partial_fit(rows, labels, sample_weight=weights)
 
     def _forget(self, n_features: int) -> None:
         """What was learned; keep the memory if it is for as many features."""
@@ -696,6 +738,14 @@ class Learner(Saved):
         return self._allocated.n_features
 
     @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Column names of the DataFrame learned, ndarray of shape (n_features,), objects; there is
+        no such attribute if it had none. They are pickled, but no part of a snapshot."""
+        if self._columns is None or not self.n_seen_:
+            raise AttributeError(f"this {type(self).__name__} has not learned a DataFrame")
+        return np.array(self._columns, dtype=object)
+
+    @property
     def n_seen_(self) -> int:
         """Samples seen, including those of weight zero."""
         return int(self._allocated.views["n_seen"])
@@ -791,17 +841,19 @@ class Learner(Saved):
     def __sklearn_is_fitted__(self) -> bool:
         return self.is_fitted
 
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True, one_d_labels=True),
-            transformer_tags=None,
-            regressor_tags=None,
-            classifier_tags=ClassifierTags(multi_class=self._n_classes > 2),
-            input_tags=InputTags(sparse=True),
-        )
+@joined("sklearn.base", "ClassifierMixin", "BaseEstimator")
+class Classifier(Learner):
+    """Base of all learners of labelled samples: of all but those of novelty.
+
+    Once scikit-learn is imported, it is one of its classifiers.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.classifier_tags.multi_class = self._n_classes > 2
+        tags.input_tags.sparse = True
+        return tags
 
 
 class ClosedSource:

@@ -133,7 +133,7 @@ def test_columns_of_different_lengths(subject, learner):
     X, y = subject.stream(4)
     refuses(learner, lambda: learner.partial_fit(X, y[:3]), "y")
     refuses(learner, lambda: learner.partial_fit(X[:3], y), "y")
-    refuses(learner, lambda: learner.partial_fit(X, y[:, None]), "y")
+    refuses(learner, lambda: learner.partial_fit(X, np.stack([y, y], axis=1)), "y")
     refuses(learner, lambda: learner.partial_fit(X, None), "y")
     for weights in (np.ones(3), np.ones(5), 1.0, np.ones((4, 1))):
         refuses(

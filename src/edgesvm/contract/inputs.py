@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.sparse import SparseRows
+from edgesvm.errors import DataConversionWarning
 
 
 class CSR(Protocol):
@@ -135,12 +137,21 @@ def as_out(out: object, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def as_labels(y: object, n_rows: int, owner: str) -> np.ndarray:
-    """Labels as an ndarray of shape (n_rows,)."""
+    """Labels as an ndarray of shape (n_rows,). A column of shape (n_rows, 1) is taken, with a
+    warning."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None")
     labels = np.asarray(y)
     if labels.dtype.kind == "U" and not isinstance(y, np.ndarray):
         labels = np.array(y, dtype=object)  # [1, "a"] stays 1 and "a"
+    if labels.shape == (n_rows, 1):
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of"
+            " y to (n_samples, ), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        labels = labels.ravel()
     if labels.shape != (n_rows,):
         raise ValueError(
             f"y has shape {labels.shape}, expected ({n_rows},): one label per row of X"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
-from edgesvm.learner import Learner
+from edgesvm.learner import Classifier
 
 KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelMethod(Learner):
+class KernelMethod(Classifier):
     """Base of the learners with a kernel.
 
     Parameters

@@ -19,7 +19,7 @@ from edgesvm.contract.sparse import stacked
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
-from edgesvm.learner import Learner, Place, exclusive
+from edgesvm.learner import Learner, Place, exclusive, fits
 from edgesvm.learners._multiclass import MulticlassCore
 from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.wrapper import Wrapper
@@ -113,7 +113,7 @@ class Multiclass(Wrapper):
 
     # -- learning ----------------------------------------------------------------------------------
 
-    @exclusive
+    @fits
     def fit(
         self: Self,
         X: Any,

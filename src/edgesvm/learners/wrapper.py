@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from edgesvm.budget import MemoryPlan
 from edgesvm.contract.engine import of_engine
-from edgesvm.learner import Learner, Place
+from edgesvm.learner import Classifier, Learner, Place
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.persist.format import Wrapped
@@ -16,7 +16,7 @@ from edgesvm.persist.format import Wrapped
 Self = TypeVar("Self", bound="Wrapper")
 
 
-class Wrapper(Learner):
+class Wrapper(Classifier):
     """Base of learners with a parameter that is another learner, of which only the parameters are
     used."""
 

@@ -162,6 +162,7 @@ def test_shrinking_with_a_small_cache(seed):
     assert_optimal(model, X, y, 3.0, 1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 def test_large_numbers_end():
     """Rounding hides the last of the gap where kernel values are large; that is told."""
     X, y = clouds(100)
@@ -186,6 +187,7 @@ def test_convergence_is_that_of_the_true_gap(dtype):
     assert true_gap(model, X, y) == pytest.approx(model.gap_, abs=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 @each("engine", ["compiled", "reference"])
 @each("n_iter", [100, 1000, 5000])
 def test_a_solution_cut_short_tells_the_true_gap_too(engine, n_iter):

@@ -47,6 +47,7 @@ def test_a_start_that_is_none_is_refused(alpha):
     assert bytes(model.arena) == before
 
 
+@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 @pytest.mark.parametrize("engine", ENGINES)
 @each("max_iter", [1, 7, 25])
 def test_max_iter_tells(engine, max_iter):
@@ -57,12 +58,14 @@ def test_max_iter_tells(engine, max_iter):
     assert model.decision_function(X).shape == (200,)
 
 
+@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 def test_objective_falls_with_iterations():
     X, y = ring(200)
     objectives = [svm(200, max_iter=k).fit(X, y).objective_ for k in (1, 5, 20, 60, 150)]
     assert objectives == sorted(objectives, reverse=True) and objectives[-1] < objectives[0] < 0
 
 
+@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 def test_progress_is_told_and_may_stop_it():
     X, y = ring(600, noise=1.5)
     told = []

@@ -307,6 +307,7 @@ def test_the_least_core_set_of_two(kind, engine):
     assert_state_is_true(model, X, y)
 
 
+@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 @each("kind", MACHINES)
 def test_iterations_that_run_out_are_told(kind):
     X, y = clouds(300)

@@ -68,6 +68,7 @@ def test_the_default_is_the_support_vector_machine(kind):
     assert paper.score(X, y) < ours.score(X, y) - 0.03
 
 
+@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 @pytest.mark.parametrize("engine", ENGINES)
 @each("kind", MACHINES)
 def test_a_margin_that_kernel_rows_do_not_resolve_is_told(kind, engine):

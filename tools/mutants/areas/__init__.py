@@ -9,6 +9,7 @@ from areas import (
     batch,
     calibration,
     cli,
+    compat,
     contract,
     core,
     data,
@@ -57,5 +58,6 @@ AREAS: list[Area] = [
     persist.AREA,
     runner.AREA,
     cli.AREA,
+    compat.AREA,
     firmware_sim.AREA,
 ]

@@ -36,7 +36,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learners/gradient/adagrad_svm.py",
+            "edgesvm/learners/gradient/gradient_learner.py",
             ("return core.labels.sign * weights", "return weights", "coefficients keep their sign"),
             ("rows[-1:] - rows[:1]", "rows[-1:]", "two of many labels have one class' weights"),
         ),

@@ -15,7 +15,7 @@ from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, whole
 from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
-from edgesvm.learner import MAX_CAPACITY, exclusive
+from edgesvm.learner import MAX_CAPACITY, exclusive, fits
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch.smo_learner import (
     Arrays,
@@ -86,7 +86,7 @@ class StoreSVM(SmoLearner):
 
     # -- learning ----------------------------------------------------------------------------------
 
-    @exclusive
+    @fits
     def fit(
         self: Self,
         X: Any,
@@ -126,7 +126,10 @@ class StoreSVM(SmoLearner):
         else:
             self._guard.call(self._check_room, X, sample_weight, empty=True)
             super().fit(X, y, sample_weight)  # type: ignore[arg-type]
-        return self.solve(alpha=alpha, progress=progress)
+        self.solve(alpha=alpha, progress=progress)
+        if not self.converged_:
+            self._warn_of_an_early_end()
+        return self
 
     def _fit_source(self, source: Source) -> None:
         fits = bool(self.nbytes) and self.n_features_in_ == source.n_features

@@ -17,7 +17,7 @@ from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import survey
 from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel
-from edgesvm.learner import MAX_CAPACITY, exclusive
+from edgesvm.learner import MAX_CAPACITY, fits
 from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
 from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
 
@@ -130,7 +130,7 @@ class EnclosingMachine(KernelLearner):
 
     # -- learning ----------------------------------------------------------------------------------
 
-    @exclusive
+    @fits
     def fit(
         self: Self,
         X: Any,
@@ -177,6 +177,8 @@ class EnclosingMachine(KernelLearner):
                 core.views["n_seen"][...] = n_rows
                 core.views["n_per_class"][...] = per_class
                 core.views["n_updates"][...] = core.views["n_core"]
+        if not self.enclosed_ and self.n_core_ < self.max_core:
+            self._warn_of_an_early_end()
         return self
 
     def _enclose(self, data: _Data, progress: Progress | None) -> bool:

@@ -9,7 +9,6 @@ import numpy as np
 from edgesvm.contract.registry import registered
 from edgesvm.learners.gradient._adagrad_svm import AdaGradSVMCore
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
-from edgesvm.learners.lapses import mean_decides
 
 __all__ = ["AdaGradSVM"]
 
@@ -86,12 +85,3 @@ class AdaGradSVM(GradientLearner):
     def intercept_(self) -> np.ndarray:
         """Weights of the constant 1, ndarray of shape (1,) or (n_labels,)."""
         return self._weights[:, -1]
-
-    @property
-    def _weights(self) -> np.ndarray:
-        core = self._allocated
-        weights = core.views["w_mean" if mean_decides(core.views["lapses"]) else "w"]
-        if len(weights) == 1:
-            return core.labels.sign * weights
-        rows = weights[list(core.labels.sorted_slots)]
-        return rows if len(rows) > 2 else rows[-1:] - rows[:1]

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.learner import Learner
+from edgesvm.learner import Classifier
 from edgesvm.learners.gradient.constants import MOST_RATE
 from edgesvm.learners.lapses import mean_decides
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GradientLearner(Learner):
+class GradientLearner(Classifier):
     """Base of the learners by gradient steps.
 
     Parameters
@@ -74,3 +76,13 @@ class GradientLearner(Learner):
     def answers_(self) -> str:
         """Which weights answer: "mean", or "last" where these were wrong less often lately."""
         return "mean" if mean_decides(self._fitted.views["lapses"]) else "last"
+
+    @property
+    def _weights(self) -> np.ndarray:
+        """Weights that answer, a row if there are two labels, else one for each of ``classes_``."""
+        core = self._allocated
+        weights = core.views["w_mean" if mean_decides(core.views["lapses"]) else "w"]
+        if len(weights) == 1:
+            return core.labels.sign * weights
+        rows = weights[list(core.labels.sorted_slots)]
+        return rows if len(rows) > 2 else rows[-1:] - rows[:1]

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgesvm.bases import joined
 from edgesvm.contract.inputs import Matrix, as_rows
 from edgesvm.contract.params import positive, whole
-from edgesvm.learner import Learner
+from edgesvm.learner import Learner, fits
 from edgesvm.learners.novelty.constants import LEAST_RATE, LEAST_UNTIL, MOST_RATE
 
 __all__ = ["NoveltyLearner"]
@@ -24,9 +25,11 @@ MOST_WARM_UP = 1 << 30
 UNTIL = re.compile(r"until ([0-9]{1,10})")
 
 
+@joined("sklearn.base", "OutlierMixin", "BaseEstimator")
 @dataclass(kw_only=True, eq=False, repr=False)
 class NoveltyLearner(Learner):
-    """Base of the learners without labels; see `GaussianNovelty` for how to use one.
+    """Base of the learners without labels; see `GaussianNovelty` for how to use one. Once
+    scikit-learn is imported, it is one of its outlier detectors.
 
     To the contract below, every sample has the label 1; -1 is what only a prediction can be.
 
@@ -158,6 +161,7 @@ class NoveltyLearner(Learner):
         """
         return super().partial_fit(X, None)  # type: ignore[arg-type]
 
+    @fits
     def fit(self: Self, X: Matrix, y: Any = None) -> Self:  # type: ignore[override]
         """Forget what was learned, then learn the rows in one pass.
 
@@ -166,10 +170,9 @@ class NoveltyLearner(Learner):
         ValueError
             There is no row: nothing is forgotten. Otherwise as in ``partial_fit``.
         """
-        with self._guard as guard:
-            rows, _, _ = guard.call(self._rows_to_fit, X, None, None)
-            self._forget(rows.shape[1])
-            return self.partial_fit(rows)
+        rows, _, _ = self._guard.call(self._rows_to_fit, X, None, None)
+        self._forget(rows.shape[1])
+        return self.partial_fit(rows)
 
     def fit_predict(self, X: Matrix, y: Any = None) -> np.ndarray:
         """``fit``, then ``predict`` of the same rows."""
@@ -259,13 +262,6 @@ class NoveltyLearner(Learner):
         return np.sqrt(self._allocated.views["spread"] / max(self.n_updates_, 1))
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="outlier_detector",
-            target_tags=TargetTags(required=False),
-            transformer_tags=None,
-            regressor_tags=None,
-            classifier_tags=None,
-            input_tags=InputTags(sparse=True),
-        )
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from edgesvm.contract.params import flag
-from edgesvm.learner import Learner
+from edgesvm.learner import Classifier
 
 Arrays = list[tuple[str, str, tuple[int, ...]]]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearLearner(Learner):
+class LinearLearner(Classifier):
     """Base of the linear online learners.
 
     Parameters

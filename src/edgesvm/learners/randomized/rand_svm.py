@@ -19,7 +19,7 @@ from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import survey, unknown_label
 from edgesvm.errors import CorruptModelError, refusal
-from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive
+from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive, fits
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.randomized._rand_svm import WorkingSet
 from edgesvm.learners.randomized.projections import MOST, estimated_support
@@ -213,7 +213,7 @@ class RandSVM(Wrapper):
 
     # -- learning ----------------------------------------------------------------------------------
 
-    @exclusive
+    @fits
     def fit(
         self: Self,
         X: Any,

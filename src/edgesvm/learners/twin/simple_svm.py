@@ -14,7 +14,7 @@ from edgesvm.contract.params import one_of, whole
 from edgesvm.contract.registry import registered
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import survey
-from edgesvm.learner import exclusive
+from edgesvm.learner import fits
 from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.twin._simple_svm import SimpleSVMCore
 from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, SampleVectors, penalty
@@ -137,7 +137,7 @@ class SimpleSVM(SampleVectors):
 
     # -- learning ----------------------------------------------------------------------------------
 
-    @exclusive
+    @fits
     def fit(
         self: Self,
         X: Any,

@@ -1,0 +1,247 @@
+"""Learners as river's classifiers and anomaly detectors: samples are dicts of named features.
+
+Needs river (``pip install edgesvm[river]``), which is imported with this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+from river import base, metrics
+
+from edgesvm.contract.params import whole
+from edgesvm.data.rows import Trial
+from edgesvm.evaluation import as_shares
+from edgesvm.learner import MAX_FEATURES, Learner
+from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
+from edgesvm.preprocessing.standardized import Standardized
+
+__all__ = ["AnomalyDetector", "Classifier", "scored"]
+
+Names = dict[base.typing.FeatureName, Any]
+T = TypeVar("T")
+
+
+class Named:
+    """A learner, and which column of its rows belongs to which feature."""
+
+    def __init__(self, learner: Learner, n_features: int | None) -> None:
+        self.learner_ = learner._like_new()
+        self.columns_: dict[base.typing.FeatureName, int] = {}
+        self.n_left_out_ = 0
+        self._width = (
+            None if n_features is None else whole("n_features", n_features, 1, MAX_FEATURES)
+        )
+        self._row = np.zeros(self._width or 0, learner.dtype)
+
+    def _learn(self, x: Names, *label_and_weight: Any) -> None:
+        known, row = len(self.columns_), self._row
+        try:
+            self._meet(x)
+            n_set = self._fill(x)
+            self.learner_.learn_one(self._row, *label_and_weight)
+        except BaseException:  # a refused sample leaves no trace
+            self._row = row
+            for name in list(self.columns_)[known:]:
+                del self.columns_[name]
+            raise
+        self.n_left_out_ += len(x) - n_set
+
+    def _meet(self, x: Names) -> None:
+        """Give columns to new features, in an order that is not that of the dict."""
+        new = x.keys() - self.columns_.keys()
+        if self._width is None and not self.columns_:
+            self._row = np.zeros(len(new), self._row.dtype)
+        room = len(self._row) - len(self.columns_)
+        for name in sorted(new, key=repr)[:room] if room else ():
+            self.columns_[name] = len(self.columns_)
+
+    def _fill(self, x: Names) -> int:
+        """Write a sample into the row; the number of its features that have a column."""
+        row, columns, n_set = self._row, self.columns_, 0
+        row[:] = 0.0
+        for name, value in x.items():
+            column = columns.get(name)
+            if column is not None:
+                row[column] = value
+                n_set += 1
+        return n_set
+
+    def _asked(self, x: Names) -> np.ndarray:
+        self._fill(x)
+        return self._row
+
+
+class Classifier(Named, base.Classifier):
+    """A learner of labelled samples as a classifier of river.
+
+    Parameters
+    ----------
+    learner : Learner, optional
+        Any learner with labels; only its parameters are used, ``learner_`` learns. Default
+        `Standardized`: a running standardizer and `FourierSVM`.
+    n_features : int, optional
+        Number of features to have room for. Default: as many as the first sample has.
+
+    Attributes
+    ----------
+    learner_ : Learner
+    columns_ : dict
+        The column of each feature, by name.
+    n_left_out_ : int
+        Values of late features for which there was no room.
+
+    Raises
+    ------
+    ValueError
+        `learner` learns without labels, or `n_features` is out of range. Learning: as
+        `Learner.learn_one`.
+
+    Notes
+    -----
+    A feature that a sample lacks is 0, as in river's sparse models. A late feature gets the next
+    column that is free; with none left, its values are counted in ``n_left_out_`` and not learned,
+    since a learner never takes more bytes than planned. So give `n_features` where features come
+    late.
+
+    ``predict_proba_one`` gives probabilities with `Calibrated`; with other learners shares that
+    follow the decision values, which river's ensembles and drift wrappers need, and which
+    are too near 0 and 1. With two classes, False and True count as known before they are seen.
+
+    Examples
+    --------
+    >>> from edgesvm.compat.river import Classifier
+    >>> from river import datasets, evaluate, metrics
+    >>> model = Classifier()
+    >>> accuracy = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    >>> accuracy.get() > 0.85, model.learner_.nbytes < 20_000
+    (True, True)
+    """
+
+    def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
+        self.learner, self.n_features = learner, n_features
+        given: Learner = Standardized() if learner is None else learner
+        if not given._takes_labels:
+            raise ValueError(f"learner={learner!r}: it learns without labels; use AnomalyDetector")
+        super().__init__(given, n_features)
+
+    @property
+    def _multiclass(self) -> bool:
+        return self.learner_._n_classes > 2
+
+    def learn_one(self, x: Names, y: Any, w: float = 1.0) -> None:
+        """Learn one sample, of weight `w`."""
+        self._learn(x, y, w)
+
+    def predict_one(self, x: Names, **kwargs: Any) -> Any:
+        """The predicted label; None before the first sample was learned."""
+        return self.learner_.predict_one(self._asked(x)) if self.learner_.is_fitted else None
+
+    def predict_proba_one(self, x: Names, **kwargs: Any) -> dict[Any, float]:
+        """The share of each label: the probabilities of `Calibrated`; of another learner
+        1 / (1 + exp(-f)), f its decision values, divided by their sum."""
+        learner: Any = self.learner_
+        if not learner.is_fitted:
+            return {} if self._multiclass else {False: 0.5, True: 0.5}
+        row, labels = self._asked(x), learner.classes_.tolist()
+        if len(labels) == 1:
+            shares = np.ones(1)
+        elif hasattr(learner, "predict_proba_one"):
+            shares = learner.predict_proba_one(row)
+        else:
+            shares = as_shares(learner.decision_one(row))
+        found = dict(zip(labels, shares.tolist(), strict=True))
+        is_open = not self._multiclass and found.keys() <= {False, True}
+        return {False: 0.0, True: 0.0} | found if is_open else found
+
+
+class AnomalyDetector(Named, base.AnomalyDetector):
+    """A novelty learner as an anomaly detector of river.
+
+    Parameters
+    ----------
+    learner : NoveltyLearner, optional
+        Only its parameters are used, ``learner_`` learns. Default `GaussianNovelty`.
+    n_features : int, optional
+        As for `Classifier`, and so are the attributes and what happens to features that are
+        missing or late.
+
+    Raises
+    ------
+    ValueError
+        `learner` learns labels, or `n_features` is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm.compat.river import AnomalyDetector
+    >>> model = AnomalyDetector()
+    >>> for x in np.random.default_rng(0).standard_normal((500, 2)):
+    ...     model.learn_one({"speed": x[0], "load": x[1]})
+    >>> model.score_one({"speed": 9.0, "load": -9.0}) > model.threshold_
+    True
+    """
+
+    def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
+        self.learner, self.n_features = learner, n_features
+        given: Learner = GaussianNovelty() if learner is None else learner
+        if given._takes_labels:
+            raise ValueError(f"learner={learner!r}: it learns labels; use Classifier")
+        super().__init__(given, n_features)
+
+    def learn_one(self, x: Names) -> None:
+        """Learn one sample, after its score has moved the threshold."""
+        self._learn(x)
+
+    def score_one(self, x: Names) -> float:
+        """How strange a sample is, the higher the stranger; 0 before the first was learned."""
+        learner: Any = self.learner_
+        return float(learner.score_one(self._asked(x))) if learner.is_fitted else 0.0
+
+    @property
+    def threshold_(self) -> float:
+        """The score above which the learner raises an alarm.
+
+        Raises
+        ------
+        NotFittedError
+        """
+        learner: Any = self.learner_
+        return -float(learner.offset_)
+
+
+def scored(trials: Iterable[Trial], *told: metrics.base.Metric) -> Iterator[Trial]:
+    """Tell river's metrics of the trials of a `PredictThenLearn.run`.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+    *told : river metrics
+        Each is updated with the label and the prediction, if the trial has both.
+
+    Yields
+    ------
+    Trial
+        The same trials.
+
+    Examples
+    --------
+    >>> from edgesvm import StreamSVM
+    >>> from edgesvm.compat.river import scored
+    >>> from edgesvm.data import TwoNorm
+    >>> from edgesvm.evaluation import PredictThenLearn
+    >>> from itertools import islice
+    >>> from river import metrics
+    >>> loop, f1 = PredictThenLearn(StreamSVM()), metrics.MacroF1()
+    >>> for trial in islice(scored(loop.run(TwoNorm(seed=1)), f1), 500):
+    ...     pass
+    >>> f1.get() > 0.9, loop.score.n
+    (True, 499)
+    """
+    for trial in trials:
+        if trial.label is not None and trial.predicted is not None:
+            for metric in told:
+                metric.update(trial.label, trial.predicted)
+        yield trial
