@@ -1,6 +1,7 @@
-"""Print the requirements of one extra of pyproject.toml, one per line, for `pip install`."""
+"""Print the requirements of one extra of pyproject.toml, one per line and quoted, for xargs."""
 
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -9,4 +10,4 @@ text = (Path(__file__).parent.parent / "pyproject.toml").read_text()
 body = re.search(rf"^{re.escape(sys.argv[1])} = \[(.*?)\]$", text, re.MULTILINE)
 if body is None:
     sys.exit(f"extra.py: pyproject.toml has no extra named {sys.argv[1]!r}")
-print("\n".join(re.findall(r'"([^"]+)"', body[1])))
+print("\n".join(map(shlex.quote, re.findall(r'"([^"]+)"', body[1]))))
