@@ -35,7 +35,8 @@ class BatchSVM(StoreSVM):
     shrinking : bool, default True
         Set aside samples that will stay at their bounds (shrinking, as in LIBSVM).
     max_iter : int, optional
-        Largest number of iterations of one solution; ``converged_`` says whether it was enough.
+        Largest number of iterations of one solution; ``converged_`` says whether it was enough, and
+        `fit` warns if not.
         Default: 10,000,000 or 100 ``max_samples``, whichever is larger.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and the sums inside a kernel value. Kernel rows are always float32,
