@@ -52,6 +52,16 @@ def test_for_long(name, dtype, tmp_path):
 
 
 @pytest.mark.skipif("fma" not in flags_of_processor(), reason="no fused multiply-add here")
+def test_rotations_are_not_fused(tmp_path):
+    """gcc 12 makes vfmaddsub of c * a - s * b beside c * b + s * a, -ffp-contract=off or not."""
+    for cc in compilers():
+        learner, compiled, n_features, _ = both(
+            "twins", "float64", tmp_path / cc, f"{cc} -O3 -mfma -ffp-contract=off"
+        )
+        assert differences(learner, compiled, hard_samples(300, n_features, "float64", 0)) == ""
+
+
+@pytest.mark.skipif("fma" not in flags_of_processor(), reason="no fused multiply-add here")
 def test_a_fused_build_differs(tmp_path):
     """The control: what is compared would not agree by itself."""
     make, n_features, classes = SETTINGS["scaled stream"]

@@ -27,6 +27,9 @@
 /* An Arduino sketch cannot say -ffp-contract=off on the command line. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
+#if defined(__FMA__) /* on x86, gcc 12 fuses a vector of sums and differences all the same */
+#pragma GCC optimize("no-tree-slp-vectorize")
+#endif
 #else
 #pragma STDC FP_CONTRACT OFF
 #endif
