@@ -13,6 +13,19 @@ AREA = Area(
                 "if (i_ > full_) TERM(a_, i_);",
                 "the first number of a tail is left out",
             ),
+            (
+                "out[i] = unit * unit * (double)total;",
+                "out[i] = unit * (unit * (double)total);",
+                "a distance of codes is rounded another way",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/floor/chain.h",
+            (
+                "    if (ESVM_ONE_CLASS) slot = -1;",
+                "    ",
+                "labels count ahead of a learner without labels",
+            ),
         ),
         *mutants_of(
             "edgesvm/export/floor/soft.c",
