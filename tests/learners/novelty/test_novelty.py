@@ -299,6 +299,8 @@ def test_a_warm_up_is_ended_by_hand():
     learner = GaussianNovelty(warm_up=10_000, alarm_rate=1e-4)
     with pytest.raises(NotFittedError):
         learner.end_warm_up()
+    with pytest.raises(ValueError, match="until 400"):
+        GaussianNovelty(learn="until 400").partial_fit(X).end_warm_up()
     X[200:203] += 20
     learner.partial_fit(X[:500])
     assert learner.n_alarms_ == 0

@@ -140,7 +140,11 @@ class NoveltyLearner(Learner):
         ------
         NotFittedError
             Nothing has been learned.
+        ValueError
+            With learn="until N" the warm-up ends after N samples.
         """
+        if self._until():
+            raise ValueError(f"learn={self.learn!r} says when the warm-up ends")
         with self._guard:
             core, params = self._fitted, self._held_state.params
             core.warm_up = self.warm_up = params["warm_up"] = self.n_updates_
