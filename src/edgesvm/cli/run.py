@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import struct
 import time
 from contextlib import closing, nullcontext
@@ -66,13 +65,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
-    command.add_argument(
-        "--ring",
-        type=arguments.count,
-        default=256,
-        metavar="ROWS",
-        help="capacity of the ring between link and learner, in samples; default 256",
-    )
+    serving.add_to(command)
     command.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),
@@ -109,17 +102,6 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         type=arguments.rate,
         metavar="HZ",
         help="ask the node for this sampling rate; needs --allow-commands",
-    )
-    command.add_argument(
-        "--save",
-        type=arguments.new_file,
-        metavar="FILE",
-        help="snapshot file: loaded if it exists, written at the end",
-    )
-    command.add_argument(
-        "--fresh",
-        action="store_true",
-        help="start with a new model; do not load --save or --checkpoint",
     )
     command.add_argument(
         "--last",
@@ -176,25 +158,18 @@ def act(options: argparse.Namespace) -> int:
                 _serve(options, runner, signals, status, started, saver=saver, service=service)
         finally:  # whatever ended it, save the model and report
             service.stopping()
-            status.end()
-            try:
-                if options.save:
-                    model.save(options.save)
-            finally:
-                summary = run_report.summary(runner, time.monotonic() - started)
-                summary["counters"] |= saver.counters if saver else {}
-                summary["counters"]["log_lost"] = status.lost
-                if options.json:
-                    print(json.dumps(summary), flush=True)
-                else:
-                    status.say(run_report.words(summary))
+            summary = serving.end(
+                options,
+                model,
+                lambda: run_report.summary(runner, time.monotonic() - started),
+                run_report.words,
+                status=status,
+                saver=saver,
+            )
     del room
     if options.save:
         status.say(f"saved to {options.save}")
-    if summary["broken_identities"]:
-        raise RuntimeError(
-            f"internal error, counters are inconsistent: {'; '.join(summary['broken_identities'])}"
-        )
+    serving.check(summary)
     return 0
 
 

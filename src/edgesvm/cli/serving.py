@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable
 from typing import Any
 
-from edgesvm.cli import link_options
+from edgesvm.cli import arguments, link_options
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link
+from edgesvm.learner import Learner
 from edgesvm.persist.checkpointing import Checkpointer
+from edgesvm.preprocessing.chain import Chain
+
+
+def add_to(command: argparse.ArgumentParser) -> None:
+    """Add the options of the ring and of the model's file."""
+    command.add_argument(
+        "--ring",
+        type=arguments.count,
+        default=256,
+        metavar="ROWS",
+        help="capacity of the ring between link and learner, in samples; default 256",
+    )
+    command.add_argument(
+        "--save",
+        type=arguments.new_file,
+        metavar="FILE",
+        help="snapshot file: loaded if it exists, written at the end",
+    )
+    command.add_argument(
+        "--fresh",
+        action="store_true",
+        help="start with a new model; do not load --save or --checkpoint",
+    )
 
 
 def open_link(options: argparse.Namespace, signals: Signals, service: Service, **more: Any) -> Link:
@@ -63,3 +88,34 @@ def serve(
             status.say(f"{link.name} is open again")
         status.show(progress)
         service.alive(progress)
+
+
+def end(
+    options: argparse.Namespace,
+    model: Learner | Chain,
+    summary: Callable[[], dict[str, Any]],
+    words: Callable[[dict[str, Any]], str],
+    *,
+    status: StatusLine,
+    saver: Checkpointer | None,
+) -> dict[str, Any]:
+    """Save the model and report, whatever ended the serving. Returns the summary."""
+    status.end()
+    try:
+        if options.save:
+            model.save(options.save)
+    finally:
+        told = summary()
+        told["counters"] |= saver.counters if saver else {}
+        told["counters"]["log_lost"] = status.lost
+        if options.json:
+            print(json.dumps(told), flush=True)
+        else:
+            status.say(words(told))
+    return told
+
+
+def check(summary: dict[str, Any]) -> None:
+    """Raise RuntimeError if the counters contradict each other."""
+    if broken := summary["broken_identities"]:
+        raise RuntimeError(f"internal error, counters are inconsistent: {'; '.join(broken)}")

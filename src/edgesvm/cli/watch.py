@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from contextlib import closing, nullcontext
 from typing import Any
 
 from edgesvm.alarms import Hysteresis
 from edgesvm.cli import (
-    arguments,
     checkpoint_options,
     headroom,
     link_options,
@@ -57,24 +55,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     link_options.add_port(command)
     link_options.add_to(command, auto=True, unlabelled=" column: a text line has features only")
     command.add_argument("--answers", action="store_true", help="tell the node on a text link too")
-    command.add_argument(
-        "--ring",
-        type=arguments.count,
-        default=256,
-        metavar="ROWS",
-        help="capacity of the ring between link and learner, in samples; default 256",
-    )
-    command.add_argument(
-        "--save",
-        type=arguments.new_file,
-        metavar="FILE",
-        help="snapshot file: loaded if it exists, written at the end",
-    )
-    command.add_argument(
-        "--fresh",
-        action="store_true",
-        help="start with a new model; do not load --save or --checkpoint",
-    )
+    serving.add_to(command)
     novelty_options.add_to(command)
     window_options.add_to(command, labels=False)
     checkpoint_options.add_to(command)
@@ -111,22 +92,11 @@ def act(options: argparse.Namespace) -> int:
                 _serve(options, watcher, report, signals, status, saver=saver, service=service)
         finally:  # whatever ended it, save the model and report
             service.stopping()
-            status.end()
-            try:
-                if options.save:
-                    model.save(options.save)
-            finally:
-                summary = report.summary()
-                summary["counters"] |= saver.counters if saver else {}
-                if options.json:
-                    print(json.dumps(summary), flush=True)
-                else:
-                    status.say(watch_report.words(summary))
+            summary = serving.end(
+                options, model, report.summary, watch_report.words, status=status, saver=saver
+            )
     del room
-    if summary["broken_identities"]:
-        raise RuntimeError(
-            f"internal error, counters are inconsistent: {'; '.join(summary['broken_identities'])}"
-        )
+    serving.check(summary)
     return ALARMED if watcher.alarms else 0
 
 
