@@ -49,6 +49,10 @@ def test_every_figure_equals_the_plain_one(n, window):
         "window": window,
     }
     assert found == pytest.approx(expected)
+    pairs = list(zip(truth, predicted, strict=True))
+    confusion = filled(truth, predicted, window).confusion
+    assert sum(map(len, confusion.values())) == len(set(pairs))
+    assert all(confusion[t][p] == pairs.count((t, p)) for t, p in pairs)
 
 
 def test_rolling_is_right_after_every_sample():

@@ -58,3 +58,22 @@ def test_a_reader_in_another_thread_never_sees_half_an_entry():
 def test_a_row_of_another_width_is_an_error():
     with pytest.raises(ValueError, match="broadcast"):
         Journal(3).add(0, predicted=1, score=0.0, flags=0, label=None, x=np.zeros(4))
+
+
+def test_the_newest_entry_of_a_number_is_found_and_labelled():
+    journal = Journal(1, capacity=4)
+    for number in [7, 8, 7, 9, 8, 3]:
+        write_one(journal, number)
+    found = [journal.find(number) for number in (7, 8, 9, 3, 5)]
+    assert found == [2, 4, 3, 5, None]
+    journal.label(4, -2)
+    entries, lost = journal.since(0)
+    assert lost == 2 and entries["sequence"].tolist() == [7, 9, 8, 3]
+    assert entries["has_label"].tolist() == [False, False, True, False]
+    assert journal.entry(4)["label"] == entries["label"][2] == -2
+    write_one(journal, 1)
+    assert journal.find(7) is None and Journal(1).find(0) is None
+
+
+def write_one(journal, number):
+    journal.add(number, predicted=None, score=0.0, flags=0, label=None, x=np.zeros(1))

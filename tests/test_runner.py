@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm import Learner, LinkDown, OneVsOne, Standardized, StreamSVM
+from edgesvm.errors import NotTaught
 from edgesvm.ingest import FrameDecoder, open_link, wire
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.journal import Journal
@@ -453,3 +454,97 @@ def test_whatever_comes_every_sample_has_one_fate(steps, capacity):
 
 
 FATES = ("matched", "duplicate", "expired", "unknown", "dropped", "queued")
+
+
+# Labels given by hand.
+
+
+def test_a_row_is_taught_as_if_its_label_had_come_late(node):
+    X, y = rows(60)
+    for n, (x, label) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
+        node.send(x, **({"label": label} if n < 30 else {}))
+    runner = drain(runner_on(node, journal=Journal(D)))
+    plain = StreamSVM().partial_fit(X[:30], y[:30])
+    score, said = runner.score.n, node.labels()
+    right = runner.score.accuracy * score
+    for n in (45, 30, 59):
+        runner.teach(n, int(y[n]))
+        plain.learn_one(X[n], int(y[n]))
+        right += said[n] == y[n]
+        assert runner.check_identities() == []
+    assert bytes(runner.learner.arena) == bytes(plain.arena)
+    assert (runner.learned, runner.unlabelled, runner.score.n) == (33, 27, score + 3)
+    assert runner.score.accuracy * runner.score.n == pytest.approx(right)
+    entries, _ = runner.journal.since(0)
+    assert entries["has_label"].nonzero()[0].tolist() == [*range(30), 30, 45, 59]
+
+
+def test_what_is_not_taught_says_why_and_leaves_no_trace(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([-1.0, 0.0, 0.0], label=-1)
+    node.send([1e30, 0.0, 0.0])
+    for _ in range(5):
+        node.send([2.0, 0.0, 0.0])
+    now = [0.0]
+    limits = {"max_labels_per_second": 4, "clock": lambda: now[0]}
+    runner = drain(runner_on(node, journal=Journal(D, capacity=7), **limits))
+    now[0] = 10.0
+    runner.teach(4, 1)
+    before = bytes(runner.learner.arena), runner.counters(), runner.score.summary()
+    refused = {0: "no longer kept", 1: "label -1 already", 2: "value is too large"}
+    refused |= {4: "label 1 already", 8: "no longer kept"}
+    for sequence, why in refused.items():
+        with pytest.raises(NotTaught, match=why):
+            runner.teach(sequence, -1)
+    with pytest.raises(NotTaught, match="two"):
+        runner.teach(5, 3)  # a third label
+    assert (bytes(runner.learner.arena), runner.counters(), runner.score.summary()) == before
+    for sequence in (5, 6):  # one label of the four went to the third label
+        runner.teach(sequence, 1)
+    with pytest.raises(NotTaught, match="max-labels-per-second"):
+        runner.teach(7, 1)
+    assert runner.check_identities() == [] and runner.over_rate == 0
+    with pytest.raises(NotTaught, match="no longer kept"):
+        runner_on(FakeNode()).teach(0, 1)
+
+
+def test_of_two_rows_of_one_number_the_newer_is_taught(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([-1.0, 0.0, 0.0], label=-1)
+    node.send([5.0, 0.0, 0.0])
+    runner = drain(runner_on(node, journal=Journal(D)))
+    runner.link.reconnect()
+    node.schema = wire.Schema(0, 6, D, label_mode=wire.LABEL_INLINE)  # it has restarted
+    node.inbox += wire.encode_frame(wire.SCHEMA, node.schema.pack())
+    node._sequence = 0
+    for n in range(3):
+        node.send([-7.0 - n, 1.0, 0.0])
+    drain(runner)
+    runner.teach(2, -1)
+    plain = StreamSVM()
+    for x, label in (([1, 0, 0], 1), ([-1, 0, 0], -1), ([-9, 1, 0], -1)):
+        plain.learn_one(np.float32(x), label)
+    assert bytes(runner.learner.arena) == bytes(plain.arena)
+
+
+def test_a_row_that_waits_is_taught_and_its_late_label_is_a_duplicate(late_node):
+    X, y = rows(20)
+    runner = late_runner(late_node, capacity=8, journal=Journal(D))
+    for x in X.tolist():
+        late_node.send(x)
+    tell(late_node, 18, int(y[18]))
+    run_out(late_node, runner)
+    runner.teach(15, int(y[15]))
+    for sequence, why in ((15, "already"), (18, "already"), (3, "no longer waits")):
+        with pytest.raises(NotTaught, match=why):
+            runner.teach(sequence, 1)
+    tell(late_node, 15, 7)
+    run_out(late_node, runner)
+    plain = StreamSVM().partial_fit(X[[18, 15]], y[[18, 15]])
+    assert bytes(runner.learner.arena) == bytes(plain.arena)
+    assert runner.counters()["label_duplicate"] == 1
+    assert (runner.learned, runner.waiting, runner.unlabelled) == (2, 6, 12)
+    runner.teach(16, 1 - int(y[15]))
+    with pytest.raises(NotTaught, match="two"):
+        runner.teach(17, 77)
+    assert runner.unknown_label == 1 and runner.check_identities() == []

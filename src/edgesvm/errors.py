@@ -23,6 +23,11 @@ class SampleRefused(ValueError):
         return type(self), (self.args[0], self.status)
 
 
+class NotTaught(ValueError):
+    """A label that somebody gave for an earlier row was not learned, and the model has not changed;
+    the message says why."""
+
+
 class Unfitted(ValueError, AttributeError):
     """Base of `NotFittedError`, with the bases that scikit-learn's has."""
 

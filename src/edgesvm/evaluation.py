@@ -39,6 +39,8 @@ class Prequential:
         Number of predictions scored.
     first : float or None
         Accuracy of the first ``window`` predictions; None until there are that many.
+    confusion : dict of dict
+        ``confusion[label][predicted]``, how often a sample of this label was predicted so.
     """
 
     def __init__(self, window: int = 1000) -> None:
@@ -50,7 +52,7 @@ class Prequential:
         self._hits = bytearray(window)
         self._recent = 0  # hits among the last `window`
         self._total = 0
-        self._by_class: dict[Any, list[int]] = {}  # label -> [samples, hits]
+        self.confusion: dict[Any, dict[Any, int]] = {}
         self._repeats = 0  # labels equal to the one before
         self._before: Any = None
         self._same_answer = 0  # predictions in a row
@@ -68,9 +70,8 @@ class Prequential:
         self._before = truth
         self._same_answer = self._same_answer + 1 if predicted == self._answer else 1
         self._answer = predicted
-        counts = self._by_class.setdefault(truth, [0, 0])
-        counts[0] += 1
-        counts[1] += hit
+        row = self.confusion.setdefault(truth, {})
+        row[predicted] = row.get(predicted, 0) + 1
         if self.n == self.window:
             self.first = self.rolling
 
@@ -93,7 +94,9 @@ class Prequential:
     @property
     def majority(self) -> float | None:
         """Share of the majority class: the accuracy of always predicting it."""
-        return max(samples for samples, _ in self._by_class.values()) / self.n if self.n else None
+        if not self.n:
+            return None
+        return max(sum(row.values()) for row in self.confusion.values()) / self.n
 
     @property
     def label_before(self) -> float | None:
@@ -104,7 +107,9 @@ class Prequential:
     @property
     def recalls(self) -> dict[Any, float]:
         """Accuracy within each class, by label."""
-        return {label: hits / samples for label, (samples, hits) in self._by_class.items()}
+        return {
+            label: row.get(label, 0) / sum(row.values()) for label, row in self.confusion.items()
+        }
 
     def remarks(self, *, labels_stop: bool = False) -> list[str]:
         """What the accuracy alone hides, a sentence each; empty before 100 predictions.
@@ -114,14 +119,14 @@ class Prequential:
         if self.n < ENOUGH or self.accuracy is None or self.majority is None:
             return []
         said = []
-        if len(self._by_class) > 1 and self.accuracy < self.majority:
+        if len(self.confusion) > 1 and self.accuracy < self.majority:
             said.append(
                 f"worse than always answering the larger class ({percent(self.majority)}):"
                 " this model has learned nothing of use yet"
             )
         if not labels_stop:
             said += self._remarks_on_runs(self.accuracy, self.label_before or 0.0)
-        if len(self._by_class) > 1 and self._same_answer >= min(self.n, self.window):
+        if len(self.confusion) > 1 and self._same_answer >= min(self.n, self.window):
             said.append(f"the last {self._same_answer:,} predictions were all {self._answer!r}")
         return said
 

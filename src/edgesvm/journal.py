@@ -99,6 +99,26 @@ class Journal:
         columns["x"][at] = x
         self.written += 1  # last: an entry counts when it is whole
 
+    def find(self, sequence: int) -> int | None:
+        """Place of the newest entry of this sequence number that is still there, or None. For the
+        writer's thread."""
+        kept = min(self.written, self.capacity)
+        at = np.flatnonzero(self._columns["sequence"] == sequence)
+        behind = (self.written - 1 - at) % len(self._ring)  # entries since
+        behind = behind[behind < kept]
+        return None if not len(behind) else self.written - 1 - int(behind.min())
+
+    def entry(self, place: int) -> np.void:
+        """A copy of the entry at `place`, which is still there. For the writer's thread."""
+        entry: np.void = self._ring[place % len(self._ring)].copy()
+        return entry
+
+    def label(self, place: int, label: int) -> None:
+        """Note the label of an entry that came without one. For the writer's thread."""
+        at = place % len(self._ring)
+        self._columns["label"][at] = label
+        self._columns["has_label"][at] = True  # last, as readers may be other threads
+
     def since(self, place: int) -> tuple[np.ndarray, int]:
         """Entries from `place` on, oldest first, and how many more were lost.
 

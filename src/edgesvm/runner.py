@@ -11,7 +11,7 @@ import numpy as np
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.status import Status
 from edgesvm.drift.watch import DriftWatch
-from edgesvm.errors import SampleRefused
+from edgesvm.errors import NotTaught, SampleRefused
 from edgesvm.evaluation import Forecasts, Prequential
 from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
@@ -209,6 +209,60 @@ class Runner:
                 self._learn(x, late.label, late.weight, late.predicted)
             except SampleRefused as refused:
                 self._count_refused(refused)
+            if self.journal is not None and (at := self.journal.find(late.sequence)) is not None:
+                self.journal.label(at, late.label)
+
+    def teach(self, sequence: int, label: int) -> None:
+        """Learn an earlier row with a label that did not come over the wire, and score the
+        prediction made when it arrived. Call it between two steps.
+
+        The row is the newest of this number in the journal; where late labels are on, it is one
+        that waits for its label. It counts as learned from now on.
+
+        Parameters
+        ----------
+        sequence : int
+            The sample's sequence number; of a window, that of its last sample.
+        label : int
+
+        Raises
+        ------
+        NotTaught
+            The row has a label, is gone, was refused, or no longer waits; the learner refuses the
+            label; or there were too many labels in the last second. Nothing has changed, but that a
+            waiting row whose label the learner refuses counts as refused.
+        """
+        place = None if self.journal is None else self.journal.find(sequence)
+        if self.journal is None or place is None:
+            raise NotTaught(f"row {sequence:,} is no longer kept")
+        entry = self.journal.entry(place)
+        if entry["has_label"]:
+            raise NotTaught(f"row {sequence:,} has the label {int(entry['label'])} already")
+        if int(entry["flags"]) & REJECTED:
+            raise NotTaught(f"row {sequence:,} was refused: a value is too large")
+        if self._is_over_rate():
+            raise NotTaught("too many labels a second: see --max-labels-per-second")
+        predicted = int(entry["predicted"]) if entry["has_prediction"] else None
+        try:
+            if self.link.late is None:
+                self._teach(entry["x"], label, 1.0, predicted)
+                self._unlabelled -= 1
+            else:
+                self._teach_waiting(sequence, label)
+        except SampleRefused as refused:
+            raise NotTaught(str(refused)) from refused
+        self.journal.label(place, label)
+
+    def _teach_waiting(self, sequence: int, label: int) -> None:
+        """Teach a row that waits for its label."""
+        assert self.link.late is not None
+        if (late := self.link.late.claim(sequence)) is None:
+            raise NotTaught(f"row {sequence:,} no longer waits for a label: see --late-labels")
+        try:
+            self._teach(late.x.astype(self._dtype, copy=False), label, 1.0, late.predicted)
+        except SampleRefused as refused:
+            self._count_refused(refused)
+            raise
 
     def _count_refused(self, refused: SampleRefused) -> bool:
         """Count a refused sample. Returns whether only its label was wrong."""
@@ -237,6 +291,11 @@ class Runner:
         if self._is_over_rate():
             self.over_rate += 1
             return False
+        self._teach(x, label, weight, predicted)
+        return weight > 0  # weight zero is counted as seen, and teaches nothing
+
+    def _teach(self, x: np.ndarray, label: int, weight: float, predicted: int | None) -> None:
+        """Learn and score a sample predicted earlier."""
         forecast = self._forecast(x)
         if self.drift is not None and self._fitted:
             self.drift.ask(x)
@@ -249,7 +308,6 @@ class Runner:
             self.score.add(label, predicted)
         if self.drift is not None and self.drift.score(label):
             self._fitted = False
-        return weight > 0  # weight zero is counted as seen, and teaches nothing
 
     def _forecast(self, x: np.ndarray) -> tuple[list[Any], np.ndarray] | None:
         """Labels and probabilities of a sample that is about to be learned, if there are any."""

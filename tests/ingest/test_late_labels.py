@@ -219,3 +219,16 @@ def test_a_taken_sample_keeps_its_values_while_others_wait():
     for n in range(2, 6):  # these reuse its slot
         late.wait(np.float32([n, -1]), n)
     assert (sample.x.tolist(), sample.sequence, sample.predicted) == ([1, -1], 1, 1)
+
+
+def test_a_sample_that_waits_is_claimed_once_and_no_other():
+    late = waiting(capacity=4, numbers=range(10))
+    assert label(late, 9) == [9]
+    assert [late.claim(n) for n in (9, 5, 10, 0)] == [None] * 4  # labelled, expired, ahead, gone
+    sample = late.claim(7)
+    assert (sample.sequence, sample.x.tolist(), sample.predicted) == (7, [7, -1], 0)
+    assert late.claim(7) is None and (late.claimed, late.waiting) == (1, 2)
+    assert label(late, 7) == [] and counts(late) == (1, 1, 0, 0)
+    late.wait(np.float32([20, 0]), 20)
+    assert 10 + 1 == late.matched + late.claimed + late.waiting + late.unlabelled + late.expired
+    assert LateLabels(4, 2).claim(0) is None

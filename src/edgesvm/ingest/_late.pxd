@@ -15,7 +15,7 @@ cdef class LateSample:
 cdef class LateLabels:
     cdef readonly Py_ssize_t capacity, n_features
     cdef readonly int64_t labels, matched, duplicate, unknown, dropped, handed_on
-    cdef readonly int64_t waiting, unlabelled, expired
+    cdef readonly int64_t waiting, unlabelled, expired, claimed
     # The samples, indexed by their distance behind the highest number.
     cdef bint _started
     cdef uint32_t _highest
@@ -33,6 +33,7 @@ cdef class LateLabels:
     cdef int32_t[::1] _label
     cdef float[::1] _weight
 
+    cdef LateSample _filled(self, Py_ssize_t slot, uint32_t sequence)
     cdef void queue_label(self, int64_t row, uint32_t sequence, int32_t label,
                           float weight) noexcept nogil
     cdef void queue_epoch(self, int64_t row) noexcept nogil

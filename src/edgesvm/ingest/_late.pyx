@@ -7,7 +7,7 @@ queue has the row of the sample ring that it came before, so a reader of the rin
 and labels in the order of the wire, however the byte stream was divided.
 
     labels  = matched + duplicate + expired + unknown + dropped + handed_on + queued
-    samples = matched + expired + unlabelled + waiting   (those that arrived without a label)
+    samples = matched + expired + unlabelled + waiting + claimed   (that arrived without a label)
 
 Bytes: capacity * (4 d + 4) for the samples, 4 d for the one taken, the history of numbers, and 21
 for each label the queue can hold. Nothing is allocated after construction.
@@ -93,6 +93,8 @@ cdef class LateLabels:
         Labels whose sample arrived but no longer waits.
     waiting, unlabelled : int
         Samples that still wait; that no longer wait and have had no label.
+    claimed : int
+        Samples taken by `claim`.
 
     Raises
     ------
@@ -155,13 +157,33 @@ cdef class LateLabels:
                 continue
             slot = self._match(self._number[at])
             if slot >= 0:
-                memcpy(&taken._x[0], &self._X[slot, 0], self.n_features * sizeof(float))
                 taken.label = self._label[at]
                 taken.weight = self._weight[at]
-                taken.sequence = self._number[at]
-                taken._predicted = self._predicted[slot]
-                return taken
+                return self._filled(slot, self._number[at])
         return None
+
+    def claim(self, uint32_t sequence):
+        """Take a sample that waits, for a label that did not come over the wire; None if it does
+        not wait. A label that comes for it later is a duplicate.
+
+        The same object is returned each time; its label and weight are those of another sample.
+        """
+        cdef int64_t behind = <int32_t> (self._highest - sequence)
+        cdef uint8_t *state = &self._state[sequence & self._mask]
+        if not self._started or not 0 <= behind < self.capacity or state[0] != OPEN:
+            return None
+        state[0] = CLOSED
+        self.waiting -= 1
+        self.claimed += 1
+        return self._filled(self._slot(behind), sequence)
+
+    cdef LateSample _filled(self, Py_ssize_t slot, uint32_t sequence):
+        """The sample in a slot, without its label."""
+        cdef LateSample taken = self._taken
+        memcpy(&taken._x[0], &self._X[slot, 0], self.n_features * sizeof(float))
+        taken.sequence = sequence
+        taken._predicted = self._predicted[slot]
+        return taken
 
     def take_label(self, int64_t row):
         """The next label that came before `row`, unmatched; None if there are no more.

@@ -90,8 +90,8 @@ AREA = Area(
                 "balanced accuracy is the plain one",
             ),
             (
-                "return max(samples for samples, _",
-                "return min(samples for samples, _",
+                "return max(sum(row.values())",
+                "return min(sum(row.values())",
                 "the majority is the smaller class",
             ),
         ),
