@@ -17,6 +17,8 @@ from edgesvm.cli import (
     headroom,
     learner_options,
     link_options,
+    live,
+    looking_on,
     run_report,
     saved_model,
     serving,
@@ -30,6 +32,7 @@ from edgesvm.drift.watch import DriftWatch
 from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
 from edgesvm.learner import Learner
+from edgesvm.page.run_lookout import RunLookout
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.runner import Runner
@@ -66,6 +69,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
     serving.add_to(command)
+    looking_on.add_to(command)
     command.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),
@@ -119,7 +123,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     window_options.check(options)
-    status = StatusLine(quiet=options.quiet)
+    status = live.status_line(options)
     service = Service()
     room = headroom.take()
     with (
@@ -224,6 +228,7 @@ def _serve(
 
     def turn() -> bool:
         nonlocal checked
+        look()
         left = None if options.samples is None else options.samples - runner.taken
         if left == 0:
             return False
@@ -235,4 +240,5 @@ def _serve(
     def progress() -> str:
         return run_report.progress(runner, time.monotonic() - started)
 
-    serving.serve(options, runner.link, turn, progress, signals=signals, status=status, **rest)
+    with looking_on.at(options, lambda: RunLookout(runner), status) as look:
+        serving.serve(options, runner.link, turn, progress, signals=signals, status=status, **rest)

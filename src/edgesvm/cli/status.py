@@ -39,6 +39,11 @@ class StatusLine:
         if not self._quiet:
             self._write((CLEAR if self._live else "") + text + "\n")
 
+    def event(self, line: str) -> None:
+        """Print a line of results to stdout, which stays."""
+        self.end()
+        print(line, flush=True)
+
     def end(self) -> None:
         """Clear the live line."""
         if self._live and not self._quiet:

@@ -12,6 +12,8 @@ from edgesvm.cli import (
     checkpoint_options,
     headroom,
     link_options,
+    live,
+    looking_on,
     novelty_options,
     saved_model,
     serving,
@@ -25,6 +27,7 @@ from edgesvm.cli.stopping import Signals, stop_signals
 from edgesvm.ingest import Link
 from edgesvm.ingest.link import BinaryLink
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
+from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.watcher import Watcher
@@ -56,6 +59,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     link_options.add_to(command, auto=True, unlabelled=" column: a text line has features only")
     command.add_argument("--answers", action="store_true", help="tell the node on a text link too")
     serving.add_to(command)
+    looking_on.add_to(command)
     novelty_options.add_to(command)
     window_options.add_to(command, labels=False)
     checkpoint_options.add_to(command)
@@ -64,7 +68,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     window_options.check(options)
-    status = StatusLine(quiet=options.quiet)
+    status = live.status_line(options)
     service = Service()
     room = headroom.take()
     with (
@@ -151,6 +155,7 @@ def _serve(
     node = NodeMessages(watcher.link, status)
 
     def turn() -> bool:
+        look()
         left = None if options.samples is None else options.samples - watcher.taken
         if left == 0:
             return False
@@ -158,13 +163,13 @@ def _serve(
             watcher.step(at_most=left)
         finally:
             for line in report.news():
-                status.end()
-                print(line, flush=True)
+                status.event(line)
         if (warning := report.warning()) is not None:
             status.say(warning)
         node.show()
         return True
 
-    serving.serve(
-        options, watcher.link, turn, report.progress, signals=signals, status=status, **rest
-    )
+    with looking_on.at(options, lambda: WatchLookout(watcher), status) as look:
+        serving.serve(
+            options, watcher.link, turn, report.progress, signals=signals, status=status, **rest
+        )

@@ -93,7 +93,7 @@ class Checkpointer:
         except (OSError, CorruptModelError) as failure:
             self._failure = failure
             self._report_change()
-        self._thread = _start_thread(self._write_when_asked)
+        self._thread = start_thread(self._write_when_asked, "checkpoint")
 
     @property
     def counters(self) -> dict[str, int]:
@@ -180,10 +180,11 @@ class Checkpointer:
         self._failing = failure is not None
 
 
-def _start_thread(target: Callable[[], None]) -> threading.Thread:
+def start_thread(target: Callable[[], None], name: str) -> threading.Thread:
+    """A thread with a small stack, which does not keep the process from ending."""
     before = threading.stack_size(STACK_BYTES)
     try:
-        thread = threading.Thread(target=target, name="checkpoint", daemon=True)
+        thread = threading.Thread(target=target, name=name, daemon=True)
         thread.start()
     finally:
         threading.stack_size(before)

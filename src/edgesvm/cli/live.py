@@ -1,0 +1,82 @@
+"""``--live``: a screen of figures instead of the status line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+
+from edgesvm.cli.status import StatusLine
+from edgesvm.page.lookout import Lookout
+from edgesvm.page.screen import Screen
+
+EVERY_S = 0.5
+KEPT = 200  # messages
+ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"  # the other screen, without a cursor
+LEAVE = "\x1b[?25h\x1b[?1049l"
+HOME, CLEAR_LINE, CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
+
+
+class LiveScreen(StatusLine):
+    """The status as a screen: drawn anew from its first line each time, in the size that the
+    terminal has then. What is said in between is kept, and printed at the end.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lookout: Lookout | None = None
+        self._screen = Screen(ascii_only="utf" not in (sys.stderr.encoding or "").lower())
+        self._said: deque[str] = deque(maxlen=KEPT)
+        self._is_on = False
+        self._drawn_for = (0, 0)
+
+    def show(self, text: Callable[[], str]) -> None:
+        now = time.monotonic()
+        size = _size()
+        if self.lookout is None or (now < self._next and size == self._drawn_for):
+            return
+        self._next, self._drawn_for = now + EVERY_S, size
+        lines = self._screen.lines(self.lookout.status(), *size, list(self._said))
+        begin = "" if self._is_on else ENTER
+        self._is_on = True
+        self._write(begin + HOME + (CLEAR_LINE + "\r\n").join(lines) + CLEAR_LINE + CLEAR_BELOW)
+
+    def say(self, text: str) -> None:
+        if self._is_on:
+            self._said.append(text)
+        else:
+            super().say(text)
+
+    def event(self, line: str) -> None:
+        if self._is_on and sys.stdout.isatty():
+            self._said.append(line)
+        else:
+            super().event(line)
+
+    def end(self) -> None:
+        """Give the terminal back, with all that was said on it."""
+        if not self._is_on:
+            return super().end()
+        self._is_on = False
+        self.lookout = None
+        self._write(LEAVE + "".join(line + "\n" for line in self._said))
+        self._said.clear()
+
+
+def status_line(options: argparse.Namespace) -> StatusLine:
+    """The screen if it is asked for and there is a terminal, else the line."""
+    if options.live and not options.quiet and sys.stderr.isatty():
+        return LiveScreen()
+    return StatusLine(quiet=options.quiet)
+
+
+def _size() -> tuple[int, int]:
+    """Columns and rows of the terminal now."""
+    try:
+        size = os.get_terminal_size(sys.stderr.fileno())
+    except OSError:
+        return 80, 24
+    return max(size.columns, 1), max(size.lines, 1)

@@ -1,0 +1,96 @@
+"""A status in the text format of Prometheus, version 0.0.4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from edgesvm.page import words
+
+TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+Sample = tuple[dict[str, object], float]
+
+GAUGES = {
+    "seconds": ("edgesvm_uptime_seconds", "Seconds since the learning began"),
+    "rate": ("edgesvm_samples_per_second", "Samples taken from the link, a second"),
+    "learning": ("edgesvm_learning_ratio", "How much of the learning of what is normal is done"),
+    "threshold": ("edgesvm_threshold", "Score from which on a row is strange"),
+    "last_score": ("edgesvm_score", "How strange the last row is"),
+    "alarm": ("edgesvm_alarm", "1 while an alarm is on"),
+}
+SCORES = {
+    "accuracy": ("edgesvm_accuracy_ratio", "Share of right predictions, each made before learning"),
+    "rolling_accuracy": ("edgesvm_accuracy_rolling_ratio", "The same over the last predictions"),
+    "balanced_accuracy": ("edgesvm_accuracy_balanced_ratio", "Mean of the shares in each class"),
+    "majority": ("edgesvm_larger_class_ratio", "Accuracy of always answering the larger class"),
+    "label_before": ("edgesvm_label_before_ratio", "Accuracy of always repeating the last label"),
+}
+
+
+def text(status: dict[str, Any]) -> str:
+    """The exposition of `Lookout.status`: each counter of a run or a watch is here."""
+    about = {"version": status["version"], "kind": status["kind"], "port": status["port"]}
+    lines = [*_family("edgesvm_info", "gauge", "What runs here", [(about, 1)])]
+    for table, values in ((GAUGES, status), (SCORES, status.get("score", {}))):
+        for key, (name, meaning) in table.items():
+            if values.get(key) is not None:
+                lines += _family(name, "gauge", meaning, [({}, values[key])])
+    for name, count in status["counters"].items():
+        lines += _counter(name, count)
+    memory = [
+        ({"owner": owner, "part": part["name"]}, part["bytes"])
+        for owner in ("model", "link", "page")
+        for part in _summed(status["memory"][owner])
+    ]
+    lines += _family("edgesvm_memory_bytes", "gauge", "Memory as planned, part by part", memory)
+    if (confusion := status.get("confusion")) and confusion["labels"]:
+        lines += _family(
+            "edgesvm_confusion_total",
+            "counter",
+            "Predictions, by the true label and the predicted one",
+            [
+                ({"label": label, "predicted": predicted}, count)
+                for label, row in zip(confusion["labels"], confusion["counts"], strict=True)
+                for predicted, count in zip(confusion["labels"], row, strict=True)
+            ],
+        )
+    if drift := status.get("drift"):
+        lines += _counter("drifts", drift["drifts"])
+        lines += _counter("resets", drift["resets"])
+    return "\n".join(lines) + "\n"
+
+
+def _counter(name: str, count: float) -> Iterator[str]:
+    if name in words.GAUGES:
+        return _family(f"edgesvm_{name}", "gauge", words.meaning(name), [({}, count)])
+    if name == "downtime_ms":
+        name, count = "downtime_seconds", count / 1000
+    return _family(f"edgesvm_{name}_total", "counter", words.meaning(name), [({}, count)])
+
+
+def _family(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> Iterator[str]:
+    yield f"# HELP {name} {_escaped(meaning)}"
+    yield f"# TYPE {name} {kind}"
+    for labels, value in samples:
+        inside = ",".join(
+            f'{key}="{_escaped(str(text), quote=True)}"' for key, text in labels.items()
+        )
+        yield f"{name}{{{inside}}} {_number(value)}" if inside else f"{name} {_number(value)}"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+def _escaped(text: str, *, quote: bool = False) -> str:
+    text = text.replace("\\", "\\\\").replace("\n", "\\n")
+    return text.replace('"', '\\"') if quote else text
+
+
+def _summed(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Parts of one name together: a metric has each set of labels once."""
+    totals: dict[str, int] = {}
+    for part in parts:
+        totals[part["name"]] = totals.get(part["name"], 0) + part["bytes"]
+    return [{"name": name, "bytes": n} for name, n in totals.items()]

@@ -1,0 +1,304 @@
+"use strict";
+// Asks for the status once a second and draws it. What comes from the node is only ever text.
+
+const EVERY_MS = 1000;
+const PATIENCE_MS = 8000;
+const LATE_S = 5; // seconds without a new status until the page says so
+const MOST_CLASSES = 12; // shown as a table
+const SVG = "http://www.w3.org/2000/svg";
+const $ = (id) => document.getElementById(id);
+let status = null;
+let token = "";
+
+// Text.
+
+const whole = (n) => Math.round(n).toLocaleString("en");
+const percent = (share) => (share === null ? "–" : (100 * share).toFixed(1) + " %");
+const short = (x) => (x === null ? "–" : Number(x.toPrecision(3)).toString());
+const atTime = (seconds) => new Date(1000 * seconds).toLocaleTimeString("en-GB");
+function bytes(n) {
+  return n < 1024 ? `${n} B` : n < 1048576 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1048576).toFixed(1)} MiB`;
+}
+function lasted(seconds) {
+  const s = Math.round(seconds);
+  if (s < 60) return `${s} s`;
+  return s < 3600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.floor(s / 3600)} h ${Math.floor(s / 60) % 60} min`;
+}
+
+// Elements.
+
+function made(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+const el = (tag, attributes = {}, ...children) => made(document.createElement(tag), attributes, children);
+const svg = (tag, attributes = {}, ...children) => made(document.createElementNS(SVG, tag), attributes, children);
+const show = (id, ...children) => $(id).replaceChildren(...children);
+
+// Charts.
+
+const SERIES = ["first", "second", "third"];
+
+function path(times, values, x, y) {
+  let d = "";
+  let pen = "M";
+  values.forEach((value, i) => {
+    if (value === null) { pen = "M"; return; }
+    d += `${pen}${x(times[i]).toFixed(1)} ${y(value).toFixed(1)}`;
+    pen = "L";
+  });
+  return d;
+}
+
+function steps(low, high, most) {
+  const rough = (high - low) / most || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const marks = [];
+  for (let at = Math.ceil(low / step) * step; at <= high + 1e-9 * step; at += step) marks.push(at);
+  return marks;
+}
+
+function chart(id, times, series, { low = null, high = null, text = short, ago = true, dots = false } = {}) {
+  const box = $(id);
+  const [width, height] = [box.clientWidth, box.clientHeight];
+  const known = series.flat().filter((value) => value !== null);
+  if (!known.length || !width) { show(id, el("p", { class: "hint" }, "Nothing to show yet.")); return; }
+  let bottom = low ?? Math.min(...known);
+  let top = high ?? Math.max(...known);
+  if (bottom === top) { bottom -= 0.5 * (Math.abs(bottom) || 1); top += 0.5 * (Math.abs(top) || 1); }
+  const marks = steps(bottom, top, height > 120 ? 5 : 2);
+  const left = 8 + 7 * Math.max(...marks.map((mark) => text(mark).length));
+  const foot = ago ? 18 : 6;
+  const [first, last] = [times[0], times[times.length - 1]];
+  const x = (t) => left + (width - left - 4) * (last > first ? (t - first) / (last - first) : 1);
+  const y = (v) => 6 + (height - foot - 6) * (1 - (v - bottom) / (top - bottom));
+  const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
+  for (const mark of marks) {
+    drawing.append(
+      svg("line", { class: "grid", x1: left, x2: width, y1: y(mark), y2: y(mark) }),
+      svg("text", { x: left - 6, y: y(mark) + 4, "text-anchor": "end" }, text(mark)));
+  }
+  if (ago) {
+    drawing.append(
+      svg("text", { x: left, y: height - 2 }, `${lasted(last - first)} ago`),
+      svg("text", { x: width, y: height - 2, "text-anchor": "end" }, "now"));
+  }
+  series.forEach((values, i) => {
+    if (dots) {
+      values.forEach((value, at) => {
+        if (value !== null) drawing.append(svg("circle", { class: "dot", cx: x(times[at]), cy: y(value), r: 1.6 }));
+      });
+    } else {
+      drawing.append(svg("path", { class: `line ${SERIES[i]}`, d: path(times, values, x, y) }));
+    }
+  });
+  show(id, drawing);
+}
+
+function legend(id, entries) {
+  show(id, ...entries.map((text, i) => el("li", {},
+    svg("svg", { viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("path", { class: `line ${SERIES[i]}`, d: "M1 5L27 5" })), text)));
+}
+
+// A run.
+
+function drawRun(s) {
+  const score = s.score;
+  const seen = Math.min(score.window, score.predicted);
+  show("accuracy", percent(score.rolling_accuracy), " ", el("small", {}, `of the last ${whole(seen)} right, each predicted before it was learned`));
+  const h = s.history;
+  const known = [...h.accuracy, ...h.larger_class, ...h.label_before].filter((v) => v !== null);
+  const low = Math.max(0, Math.floor(10 * Math.min(1, ...known) - 0.5) / 10);
+  chart("accuracy-chart", h.time, [h.accuracy, h.larger_class, h.label_before], { low, high: 1, text: (v) => `${Math.round(100 * v)} %` });
+  legend("accuracy-legend", [
+    `this model, ${percent(score.accuracy)} of all`,
+    `always the larger class, ${percent(score.majority)}`,
+    `the label before, ${percent(score.label_before)}`]);
+  show("remarks", ...score.remarks.map((text) => el("li", {}, text)));
+  drawConfusion(s.confusion);
+  drawDrift(s.drift);
+  drawClasses(s.classes);
+  show("scores-title", "Scores of the last predictions");
+}
+
+function drawConfusion({ labels, counts }) {
+  if (!labels.length) { show("confusion", el("p", { class: "hint" }, "Nothing was predicted and labelled yet.")); return; }
+  if (labels.length > MOST_CLASSES) {
+    const missed = counts.map((row, i) => [labels[i], row.reduce((a, b) => a + b, 0), row[i]]).filter(([, n]) => n);
+    show("confusion", el("table", {}, el("tr", {}, el("th", {}, "class"), el("th", {}, "right")),
+      ...missed.map(([label, n, hits]) => el("tr", {}, el("td", {}, String(label)), el("td", {}, percent(hits / n))))));
+    return;
+  }
+  const head = el("tr", {}, el("th", { scope: "col" }, "true \\ predicted"), ...labels.map((label) => el("th", { scope: "col" }, String(label))));
+  const rows = counts.map((row, i) => {
+    const total = row.reduce((a, b) => a + b, 0) || 1;
+    return el("tr", {}, el("th", { scope: "row" }, String(labels[i])), ...row.map((n, j) => {
+      const cell = el("td", i === j ? { class: "hit" } : {}, whole(n));
+      cell.style.backgroundColor = `rgba(var(--tint), ${(0.45 * n / total).toFixed(2)})`;
+      return cell;
+    }));
+  });
+  show("confusion", el("table", {}, head, ...rows));
+}
+
+function drawDrift(drift) {
+  if (!drift) { show("drift", el("p", { class: "hint" }, "Not looked for: see --drift.")); return; }
+  const last = drift.last.slice(-5).reverse();
+  show("drift", el("p", {}, `${whole(drift.drifts)} found` + (drift.resets ? `, the learner started over ${whole(drift.resets)} times` : "")),
+    ...last.map((d) => el("p", { class: "hint" }, `at sample ${whole(d.sample)}: errors ${percent(d.before)} before, ${percent(d.now)} since`)));
+}
+
+function drawClasses(classes) {
+  const now = classes.join();
+  if ($("classes").dataset.now === now) return;
+  $("classes").dataset.now = now;
+  show("classes", ...classes.map((label) => {
+    const button = el("button", { type: "button", "data-label": label }, String(label));
+    button.addEventListener("click", () => teach(label));
+    return button;
+  }));
+}
+
+// Labels.
+
+async function teach(label) {
+  const seconds = Number($("span").value);
+  const last = status.predictions[0];
+  if (!seconds && !last) { say("There is no row yet.", true); return; }
+  if (!token) { say("Giving labels needs the token that was printed at the start.", true); $("token").focus(); return; }
+  const body = seconds ? { label, seconds } : { label, sequence: last.sequence, place: last.place };
+  say("…");
+  try {
+    const response = await fetch("label", {
+      method: "POST", cache: "no-store", signal: AbortSignal.timeout(30000),
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` }, body: JSON.stringify(body) });
+    const told = await response.json();
+    if (!response.ok) { say(`Not learned: ${told.error}.`, true); return; }
+    const others = Object.values(told.refused).reduce((a, b) => a + b, 0);
+    say(`${whole(told.taught)} ${told.taught === 1 ? "row" : "rows"} learned as ${label}` + (others ? `, ${whole(others)} not: ${Object.keys(told.refused)[0]}.` : "."));
+  } catch (error) {
+    say(`No answer: ${error.message}`, true);
+  }
+}
+
+function say(text, bad = false) {
+  $("answer").textContent = text;
+  $("answer").className = bad ? "bad" : "";
+}
+
+function useToken(text) {
+  token = text.trim();
+  sessionStorage.setItem("token", token);
+  $("token-form").hidden = token !== "";
+}
+
+// A watch.
+
+function drawWatch(s) {
+  const on = s.alarm ? "Alarm" : s.watching ? "Watching" : "Learning what is normal";
+  const rows = s.is_window ? "windows" : "rows";
+  const seen = s.watching ? `score ${short(s.last_score)} of ${short(s.threshold)}, ${whole(s.counters.strange)} strange ${rows}` : `${Math.floor(100 * s.learning)} % done`;
+  show("phase", on, " ", el("small", {}, seen));
+  $("learning").hidden = s.watching;
+  const done = el("i");
+  done.style.width = `${100 * s.learning}%`;
+  show("learning", done);
+  const h = s.history;
+  chart("watch-chart", h.time, [h.score, h.threshold], { low: Math.min(0, ...h.score.filter((v) => v !== null)) });
+  legend("watch-legend", ["highest score", "threshold: strange above it"]);
+  show("alarms", el("p", {}, `${whole(s.counters.alarms)} so far`), ...s.alarms.map((alarm) => el("div", { class: alarm.on ? "alarm-card on" : "alarm-card" },
+    el("b", {}, `${atTime(alarm.time)}, ${alarm.on ? "still on" : `over after ${lasted(alarm.seconds)}`}`),
+    el("div", {}, `score up to ${short(alarm.highest)}, threshold ${short(alarm.threshold)}`),
+    el("div", {}, "stands out: " + alarm.features.map((f) => `${f.name} ${Math.round(100 * f.share)} %`).join(", ")))));
+  show("scores-title", "Scores of the last " + rows);
+}
+
+// Both.
+
+function drawMemory(memory) {
+  const owners = [["model", "model"], ["link", "link"], ["page", "this page"]];
+  const sums = owners.map(([owner]) => memory[owner].reduce((sum, part) => sum + part.bytes, 0));
+  show("memory", bytes(memory.total), " ", el("small", {}, "taken at the start, and none since"));
+  show("memory-stack", ...owners.map(([owner], i) => {
+    const bar = el("i", { class: owner });
+    bar.style.flex = String(sums[i]);
+    return bar;
+  }));
+  if ($("memory-parts").childElementCount) return; // planned once; an opened list stays open
+  show("memory-parts", ...owners.map(([owner, name], i) => el("details", {},
+    el("summary", {}, el("span", { class: `swatch ${owner}` }), `${name}: ${bytes(sums[i])}`),
+    el("table", {}, ...memory[owner].map((part) => el("tr", {}, el("td", {}, part.name), el("td", {}, `${whole(part.bytes)} B`)))))));
+}
+
+function drawPredictions(s) {
+  const names = s.kind === "run" ? ["time", "number", "predicted", "label", "score"] : ["time", "number", "answer", "score"];
+  const answers = { 1: "normal", "-1": "strange" };
+  const rows = s.predictions.map((p) => {
+    const cells = [el("td", {}, atTime(p.time)), el("td", {}, whole(p.sequence))];
+    if (s.kind === "run") {
+      const verdict = p.label === null || p.predicted === null ? "" : p.label === p.predicted ? "right" : "wrong";
+      cells.push(el("td", {}, p.refused ? "refused" : String(p.predicted ?? "–")), el("td", { class: verdict }, String(p.label ?? "–")));
+    } else {
+      cells.push(el("td", { class: p.predicted === -1 ? "wrong" : "" }, p.refused ? "refused" : answers[p.predicted] ?? "learning"));
+    }
+    return el("tr", {}, ...cells, el("td", {}, short(p.score)));
+  });
+  show("predictions", el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name))), ...rows);
+}
+
+function draw() {
+  const s = status;
+  for (const section of document.querySelectorAll("[data-kind]")) section.hidden = section.dataset.kind !== s.kind;
+  document.title = `${s.kind === "watch" && s.alarm ? "ALARM " : ""}edgesvm ${s.kind} ${s.port}`;
+  $("kind").textContent = s.kind;
+  $("port").textContent = `${s.port}, for ${lasted(s.seconds)}`;
+  $("learner").textContent = s.learner;
+  $("version").textContent = `edgesvm ${s.version}`;
+  if (s.kind === "run") drawRun(s); else drawWatch(s);
+  show("rate", s.rate === null ? "–" : whole(s.rate));
+  chart("rate-chart", s.history.time, [s.history.rate], { low: 0 });
+  $("samples").textContent = `${whole(s.samples)} samples, ${whole(s.counters.learned)} rows learned` + (s.counters.taught ? `, ${whole(s.counters.taught)} of them with a label given here` : "");
+  show("lost", ...s.lost.map((one) => el("li", {}, el("b", {}, whole(one.count)), el("span", {}, one.why))));
+  if (!s.lost.length) show("lost", el("li", {}, "Nothing is missing."));
+  const scores = s.scores;
+  chart("scores-chart", scores.map((_, i) => i), [scores], { ago: false, dots: true });
+  $("scores-hint").textContent = scores.length ? `the last ${whole(scores.length)}, the newest at the right` : "";
+  drawMemory(s.memory);
+  drawPredictions(s);
+}
+
+function tell(text, kind = "") {
+  $("state").textContent = text;
+  $("state").className = kind;
+}
+
+async function ask() {
+  if (!document.hidden) {
+    try {
+      const response = await fetch("status.json", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
+      const told = await response.json();
+      if (!response.ok) throw new Error(told.error);
+      const age = Number(response.headers.get("X-Age-Seconds"));
+      status = told;
+      draw();
+      if (age > LATE_S) tell(`no news for ${lasted(age)}: is the port gone?`, "late");
+      else tell(status.alarm ? "alarm" : "live", status.alarm ? "alarm" : "");
+    } catch (error) {
+      tell(`no answer: ${error.message}`, "late");
+    }
+  }
+  setTimeout(ask, EVERY_MS);
+}
+
+if (location.hash.length > 1) {
+  useToken(decodeURIComponent(location.hash.slice(1)));
+  history.replaceState(null, "", location.pathname); // not left in the address, where it may be copied
+} else {
+  useToken(sessionStorage.getItem("token") ?? "");
+}
+$("token-form").addEventListener("submit", (event) => { event.preventDefault(); useToken($("token").value); say("Token noted."); });
+$("other").addEventListener("submit", (event) => { event.preventDefault(); teach(Number($("label").value)); });
+window.addEventListener("resize", () => { if (status) draw(); });
+ask();

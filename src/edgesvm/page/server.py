@@ -1,0 +1,421 @@
+"""The page's server: a few threads that read what the loop has made, and pass requests on to it.
+
+It never touches the learner. Reading is open to whoever reaches the port; what changes the model
+needs the token, and a POST from this page.
+"""
+
+from __future__ import annotations
+
+import hmac
+import io
+import ipaddress
+import json
+import queue
+import re
+import socket
+import socketserver
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from importlib import resources
+from typing import Any
+
+from edgesvm.errors import NotTaught
+from edgesvm.page import metrics
+from edgesvm.page.desk import SNAPSHOT_EVERY_S, STATUS_EVERY_S, Board, Busy, Errands
+from edgesvm.page.lookout import Lookout
+from edgesvm.page.run_lookout import RunLookout
+from edgesvm.persist.checkpointing import start_thread
+
+WORKERS = 8
+MOST_WAITING = 256  # connections that no worker has taken up; one more is closed
+HEAD_BYTES = 16 * 1024
+BODY_BYTES = 4 * 1024
+REQUEST_S = 5.0  # for a whole request to arrive, and as long again for the answer to be read
+DRAIN_BYTES = 1 << 20
+STALLED_S = 10.0  # without a turn of the loop
+MOST_SECONDS = 3600.0
+
+# Only this page's own files, and no other page may hold it in a frame.
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Connection": "close",
+}
+FILES = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+}
+
+
+class Refused(Exception):
+    """A request that gets no other answer than a status and a sentence."""
+
+    def __init__(self, status: HTTPStatus, why: str, **headers: str) -> None:
+        super().__init__(why)
+        self.status, self.headers = status, headers
+
+
+class Desk:
+    """The loop's end: call `turn` between two steps.
+
+    Parameters
+    ----------
+    lookout : Lookout
+    clock : callable
+        Monotonic clock, in seconds.
+
+    Attributes
+    ----------
+    status, snapshot : Board
+        What readers ask for; made in `turn`.
+    errands : Errands
+        What is to be changed; done in `turn`.
+    """
+
+    def __init__(self, lookout: Lookout, clock: Callable[[], float] = time.monotonic) -> None:
+        self.lookout = lookout
+        self.status = Board(lookout.status, STATUS_EVERY_S, clock)
+        self.snapshot = Board(lookout.snapshot, SNAPSHOT_EVERY_S, clock)
+        self.errands = Errands()
+        self._clock, self._turned_at = clock, clock()
+
+    def turn(self) -> None:
+        """Carry out a portion of what was asked for, and make what is due."""
+        self._turned_at = self._clock()
+        self.errands.turn()
+        self.status.turn()
+        self.snapshot.turn()
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since the last turn."""
+        return self._clock() - self._turned_at
+
+
+class PageServer(socketserver.TCPServer):
+    """Serves the page, its figures and its one form, on a bounded number of threads.
+
+    Parameters
+    ----------
+    host, port : str, int
+        Where to listen; port 0 takes a free one.
+    desk : Desk
+    token : str
+        Needed for what changes the model.
+    request_s : float
+        Seconds within which a request must have arrived.
+
+    Attributes
+    ----------
+    url : str
+    turned_away, slow : int
+        Connections closed because too many waited, and because their request or the reading of the
+        answer took too long.
+
+    Raises
+    ------
+    OSError
+        The port is taken, or the address is none of this machine's.
+    """
+
+    allow_reuse_address = True
+    request_queue_size = 128
+
+    def __init__(
+        self, host: str, port: int, desk: Desk, token: str, *, request_s: float = REQUEST_S
+    ) -> None:
+        self.desk, self.token, self.request_s = desk, token, request_s
+        self.turned_away = self.slow = 0
+        self.files = {path: (_file(name), kind) for path, (name, kind) in FILES.items()}
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        self.address_family = family
+        super().__init__(address[:2], _Handler)
+        self.port: int = self.server_address[1]  # type: ignore[assignment]
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+        names = {host, "localhost", socket.gethostname()}
+        self.names = {name.lower() for name in (*names, f"{socket.gethostname()}.local") if name}
+        self._encoded: tuple[Any, bytes] = (None, b"")
+        self._waiting: queue.Queue[Any] = queue.Queue(MOST_WAITING)
+        self._threads = [start_thread(self._work, f"page-{n}") for n in range(WORKERS)]
+        self._threads.append(start_thread(self.serve_forever, "page"))
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Hand a connection to a worker."""
+        try:
+            self._waiting.put_nowait((request, client_address))
+        except queue.Full:
+            self.turned_away += 1
+            self.shutdown_request(request)
+
+    def _work(self) -> None:
+        while (waiting := self._waiting.get()) is not None:
+            request, address = waiting
+            try:
+                self.finish_request(request, address)
+            except OSError:  # too slow, or gone
+                self.slow += 1
+            self.shutdown_request(request)
+
+    def encoded_status(self) -> tuple[bytes, float]:
+        """The status as JSON, encoded once for all readers, and its age in seconds."""
+        status, age = self.desk.status.read()
+        if status is None:
+            raise Busy("the program has not begun yet")
+        if self._encoded[0] is not status:
+            self._encoded = status, json.dumps(status, separators=(",", ":")).encode()
+        return self._encoded[1], age
+
+    def is_ours(self, host: str) -> bool:
+        """Whether a Host header names this machine. A page elsewhere may have its own name resolve
+        to this address (DNS rebinding), but cannot have it be an address or this machine's name."""
+        name = re.sub(r":\d{1,5}$", "", host).lower()  # through a tunnel the port is another
+        if name in self.names:
+            return True
+        try:
+            return bool(ipaddress.ip_address(name.strip("[]")))
+        except ValueError:
+            return False
+
+    def close(self) -> None:
+        """Stop listening; requests that are being answered are answered."""
+        self.shutdown()
+        self.server_close()
+        for _ in self._threads[:-1]:
+            self._waiting.put(None)
+        for thread in self._threads:
+            thread.join(2 * self.request_s)
+
+
+class _Bounded(io.RawIOBase):
+    """A connection's bytes, so many of them at most, until a certain time."""
+
+    def __init__(self, connection: socket.socket, deadline: float, n_bytes: int) -> None:
+        self._connection, self._deadline, self.left = connection, deadline, n_bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        seconds = self._deadline - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError("the request takes too long")
+        self._connection.settimeout(seconds)
+        with memoryview(buffer) as view:
+            n = self._connection.recv_into(view[: max(self.left, 0)]) if self.left > 0 else 0
+        self.left -= n
+        return n
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PageServer
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "edgesvm", ""
+
+    command = ""
+
+    def setup(self) -> None:
+        deadline = time.monotonic() + self.server.request_s
+        self.connection = self.request
+        self._raw = _Bounded(self.connection, deadline, HEAD_BYTES)
+        self.rfile = io.BufferedReader(self._raw)
+        self.wfile = io.BytesIO()  # type: ignore[assignment]
+
+    def handle(self) -> None:
+        self.close_connection = True
+        self.raw_requestline = self.rfile.readline()
+        if not self.raw_requestline or not self.parse_request():
+            return
+        try:
+            if self._raw.left <= 0:
+                raise Refused(
+                    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                    f"the request's head has more than {HEAD_BYTES:,} bytes",
+                )
+            self._check_host()
+            self._route()
+        except Refused as refused:
+            self._send_error(refused.status, str(refused), refused.headers)
+        except Busy as busy:
+            self._send_error(HTTPStatus.SERVICE_UNAVAILABLE, str(busy), {"Retry-After": "1"})
+        except OSError:
+            raise  # too slow, or gone
+        except Exception as error:
+            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, f"{type(error).__name__}: {error}")
+
+    def finish(self) -> None:
+        """Send the answer, and read what is left of a request that had a body: closing with unread
+        bytes would take the answer away from the other end."""
+        assert isinstance(self.wfile, io.BytesIO)
+        self.connection.settimeout(self.server.request_s)
+        if answer := self.wfile.getvalue():
+            self.connection.sendall(answer)
+            self.connection.shutdown(socket.SHUT_WR)
+            if self.command == "POST":
+                self._raw.left = DRAIN_BYTES
+                rest = bytearray(4096)
+                while self._raw.readinto(rest):
+                    pass
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: a reader must not fill the log."""
+
+    def end_headers(self) -> None:
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    # What is asked for.
+
+    def _check_host(self) -> None:
+        if not self.server.is_ours(self.headers.get("Host", "")):
+            raise Refused(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "the Host header is not an address or name of this machine",
+            )
+
+    def _route(self) -> None:
+        path = self.path.partition("?")[0]
+        reads: dict[str, Callable[[], None]] = {
+            "/status.json": self._status,
+            "/metrics": self._metrics,
+            "/healthz": self._healthz,
+            "/model.esvm": self._model,
+        }
+        allowed = "POST" if path == "/label" else "GET, HEAD"
+        if path not in {*reads, *self.server.files, "/label"}:
+            raise Refused(HTTPStatus.NOT_FOUND, f"there is no {path[:100]}")
+        if self.command not in allowed.split(", "):
+            raise Refused(
+                HTTPStatus.METHOD_NOT_ALLOWED, f"{path} takes {allowed} only", Allow=allowed
+            )
+        if path in self.server.files:
+            self._send(*self.server.files[path])
+        elif path == "/label":
+            self._label()
+        else:
+            reads[path]()
+
+    def _status(self) -> None:
+        body, age = self.server.encoded_status()
+        self._send(body, "application/json", {"X-Age-Seconds": f"{age:.1f}"})
+
+    def _metrics(self) -> None:
+        status, _ = self.server.desk.status.read()
+        if status is None:
+            raise Busy("the program has not begun yet")
+        self._send(metrics.text(status).encode(), metrics.TYPE)
+
+    def _healthz(self) -> None:
+        idle = self.server.desk.idle_s
+        if idle > STALLED_S:
+            raise Busy(f"no turn for {idle:.0f} s: the port is gone, or the learner is stuck")
+        self._send(b"ok\n", "text/plain; charset=utf-8")
+
+    def _model(self) -> None:
+        snapshot, _ = self.server.desk.snapshot.read()
+        if snapshot is None:
+            raise Busy("the program has not begun yet")
+        named = {"Content-Disposition": 'attachment; filename="model.esvm"'}
+        self._send(snapshot, "application/octet-stream", named)
+
+    def _label(self) -> None:
+        """Teach a row, or those of the last seconds."""
+        self._check_token()
+        lookout = self.server.desk.lookout
+        if not isinstance(lookout, RunLookout):
+            raise Refused(HTTPStatus.NOT_FOUND, "a watch learns without labels")
+        asked = self._body()
+        label = _integer(asked, "label", -0x8000, 0x7FFF)
+        if "seconds" in asked:
+            work = lookout.label_last(label, _seconds(asked))
+        else:
+            sequence = _integer(asked, "sequence", 0, 0xFFFFFFFF)
+            work = lookout.label(label, sequence, _integer(asked, "place", 0, 1 << 62))
+        try:
+            answer = self.server.desk.errands.ask(work)
+        except NotTaught as why:
+            raise Refused(HTTPStatus.CONFLICT, str(why)) from why
+        self._send(json.dumps(answer).encode(), "application/json")
+
+    def _check_token(self) -> None:
+        """It must be this page that asks, for somebody who has the token."""
+        origin = self.headers.get("Origin")
+        if origin is not None and origin != f"http://{self.headers['Host']}":
+            raise Refused(HTTPStatus.FORBIDDEN, "the request comes from another page")
+        given = self.headers.get("Authorization", "")
+        expected = f"Bearer {self.server.token}"
+        if not hmac.compare_digest(given.encode(), expected.encode()):
+            raise Refused(
+                HTTPStatus.UNAUTHORIZED, "the token is missing or wrong", WWW_Authenticate="Bearer"
+            )
+
+    def _body(self) -> dict[str, Any]:
+        """The request's JSON object. Its type makes a browser ask before it sends one from another
+        page."""
+        if self.headers.get_content_type() != "application/json":
+            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send application/json")
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal()):
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "the length is missing")
+        if len(length) > 9 or int(length) > BODY_BYTES:
+            raise Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {BODY_BYTES:,} bytes are taken"
+            )
+        self._raw.left = BODY_BYTES
+        body = self.rfile.read(int(length))
+        try:
+            asked = json.loads(body)
+        except (ValueError, RecursionError):
+            asked = None
+        if not isinstance(asked, dict):
+            raise Refused(HTTPStatus.BAD_REQUEST, "the body is not a JSON object")
+        return asked
+
+    # Answers.
+
+    def _send(self, body: bytes, kind: str, headers: dict[str, str] | None = None) -> None:
+        self.send_response(HTTPStatus.OK)
+        self._send_body(body, kind, headers or {})
+
+    def _send_error(
+        self, status: HTTPStatus, why: str, headers: dict[str, str] | None = None
+    ) -> None:
+        self.wfile = io.BytesIO()  # type: ignore[assignment]
+        self.send_response(status)
+        named = {name.replace("_", "-"): value for name, value in (headers or {}).items()}
+        self._send_body(json.dumps({"error": why}).encode(), "application/json", named)
+
+    def _send_body(self, body: bytes, kind: str, headers: dict[str, str]) -> None:
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+
+def _integer(asked: dict[str, Any], name: str, least: int, most: int) -> int:
+    value = asked.get(name)
+    if type(value) is not int or not least <= value <= most:
+        raise Refused(HTTPStatus.BAD_REQUEST, f"{name} must be an integer from {least} to {most}")
+    return value
+
+
+def _seconds(asked: dict[str, Any]) -> float:
+    value = asked["seconds"]
+    if type(value) not in {int, float} or not 0 < value <= MOST_SECONDS:
+        raise Refused(HTTPStatus.BAD_REQUEST, f"seconds must be > 0 and <= {MOST_SECONDS:g}")
+    return float(value)
+
+
+def _file(name: str) -> bytes:
+    return resources.files("edgesvm.page").joinpath(name).read_bytes()
