@@ -19,8 +19,9 @@ from edgesvm.page.history import History
 from edgesvm.page.numbers import plain
 from edgesvm.persist.format import pack
 
-SHOWN = 20  # predictions in a status
+SHOWN = 14  # predictions in a status
 SCORES = 240  # scores in a status
+LEAST_S = 0.1  # over less a rate says nothing
 
 
 class Lookout(ABC):
@@ -88,7 +89,7 @@ class Lookout(ABC):
     def _measure_rate(self, now: float) -> None:
         """Samples a second since the last point."""
         seconds = now - self._looked_at
-        if seconds > 0:
+        if seconds > LEAST_S:
             self._rate = (self.taken - self._taken_before) / seconds
             self._looked_at, self._taken_before = now, self.taken
 

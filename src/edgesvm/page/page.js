@@ -4,6 +4,7 @@
 const EVERY_MS = 1000;
 const PATIENCE_MS = 8000;
 const LATE_S = 5; // seconds without a new status until the page says so
+const MOST_THRESHOLDS = 4; // as many thresholds high is the curve of a watch
 const MOST_CLASSES = 12; // shown as a table
 const SVG = "http://www.w3.org/2000/svg";
 const $ = (id) => document.getElementById(id);
@@ -73,7 +74,7 @@ function chart(id, times, series, { low = null, high = null, text = short, ago =
   const foot = ago ? 18 : 6;
   const [first, last] = [times[0], times[times.length - 1]];
   const x = (t) => left + (width - left - 4) * (last > first ? (t - first) / (last - first) : 1);
-  const y = (v) => 6 + (height - foot - 6) * (1 - (v - bottom) / (top - bottom));
+  const y = (v) => 6 + (height - foot - 6) * (1 - Math.min(1, (v - bottom) / (top - bottom)));
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   for (const mark of marks) {
     drawing.append(
@@ -175,6 +176,7 @@ async function teach(label) {
       method: "POST", cache: "no-store", signal: AbortSignal.timeout(30000),
       headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` }, body: JSON.stringify(body) });
     const told = await response.json();
+    if (response.status === 401) useToken("");
     if (!response.ok) { say(`Not learned: ${told.error}.`, true); return; }
     const others = Object.values(told.refused).reduce((a, b) => a + b, 0);
     say(`${whole(told.taught)} ${told.taught === 1 ? "row" : "rows"} learned as ${label}` + (others ? `, ${whole(others)} not: ${Object.keys(told.refused)[0]}.` : "."));
@@ -206,8 +208,12 @@ function drawWatch(s) {
   done.style.width = `${100 * s.learning}%`;
   show("learning", done);
   const h = s.history;
-  chart("watch-chart", h.time, [h.score, h.threshold], { low: Math.min(0, ...h.score.filter((v) => v !== null)) });
-  legend("watch-legend", ["highest score", "threshold: strange above it"]);
+  const scores = h.score.filter((v) => v !== null);
+  const most = MOST_THRESHOLDS * (s.threshold ?? Infinity); // the first scores are far higher
+  const high = Math.min(Math.max(s.threshold, ...scores) || 1, most > 0 ? most : Infinity);
+  chart("watch-chart", h.time, [h.score, h.threshold], { low: Math.min(0, ...scores), high });
+  const cut = scores.some((v) => v > high) ? ", cut off at the top" : "";
+  legend("watch-legend", ["highest score" + cut, "threshold: strange above it"]);
   show("alarms", el("p", {}, `${whole(s.counters.alarms)} so far`), ...s.alarms.map((alarm) => el("div", { class: alarm.on ? "alarm-card on" : "alarm-card" },
     el("b", {}, `${atTime(alarm.time)}, ${alarm.on ? "still on" : `over after ${lasted(alarm.seconds)}`}`),
     el("div", {}, `score up to ${short(alarm.highest)}, threshold ${short(alarm.threshold)}`),

@@ -135,10 +135,9 @@ class PageServer(socketserver.TCPServer):
         self.desk, self.token, self.request_s = desk, token, request_s
         self.turned_away = self.slow = 0
         self.files = {path: (_file(name), kind) for path, (name, kind) in FILES.items()}
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        self.address_family = family
-        super().__init__(address[:2], _Handler)
-        self.port: int = self.server_address[1]  # type: ignore[assignment]
+        self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        super().__init__((host, port), _Handler)
+        self.port: int = self.socket.getsockname()[1]
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
         names = {host, "localhost", socket.gethostname()}
         self.names = {name.lower() for name in (*names, f"{socket.gethostname()}.local") if name}
@@ -226,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection = self.request
         self._raw = _Bounded(self.connection, deadline, HEAD_BYTES)
         self.rfile = io.BufferedReader(self._raw)
-        self.wfile = io.BytesIO()  # type: ignore[assignment]
+        self.wfile = io.BytesIO()
 
     def handle(self) -> None:
         self.close_connection = True
@@ -388,7 +387,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_error(
         self, status: HTTPStatus, why: str, headers: dict[str, str] | None = None
     ) -> None:
-        self.wfile = io.BytesIO()  # type: ignore[assignment]
+        self.wfile = io.BytesIO()
         self.send_response(status)
         named = {name.replace("_", "-"): value for name, value in (headers or {}).items()}
         self._send_body(json.dumps({"error": why}).encode(), "application/json", named)
