@@ -230,5 +230,5 @@ def test_a_sample_that_waits_is_claimed_once_and_no_other():
     assert late.claim(7) is None and (late.claimed, late.waiting) == (1, 2)
     assert label(late, 7) == [] and counts(late) == (1, 1, 0, 0)
     late.wait(np.float32([20, 0]), 20)
-    assert 10 + 1 == late.matched + late.claimed + late.waiting + late.unlabelled + late.expired
+    assert late.matched + late.claimed + late.waiting + late.unlabelled + late.expired == 10 + 1
     assert LateLabels(4, 2).claim(0) is None

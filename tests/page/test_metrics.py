@@ -1,0 +1,85 @@
+"""The metrics, read by Prometheus' own parser; the words for every counter there is."""
+
+import numpy as np
+import pytest
+from fake_port import Clock, Node, connect, text_link
+
+from edgesvm import Chain, GaussianNovelty, StreamSVM, WindowFeatures
+from edgesvm.ingest import wire
+from edgesvm.page import metrics, words
+from edgesvm.page.watch_lookout import WatchLookout
+from edgesvm.runner import Runner
+from edgesvm.watcher import Watcher
+from edgesvm.window_runner import WindowRunner
+
+
+def families(status):
+    parser = pytest.importorskip("prometheus_client.parser")
+    return {f.name: f for f in parser.text_string_to_metric_families(metrics.text(status))}
+
+
+def value(families, name, **labels):
+    base = name.removesuffix("_total")
+    (found,) = [
+        s.value
+        for s in families[base].samples
+        if s.name == name and s.labels.items() >= labels.items()
+    ]
+    return found
+
+
+def test_a_parser_reads_what_was_counted(served):
+    served.send([[1, 0], [-1, 0], [2, 1]], [1, 0, 1])
+    served.send([[1, 1]])
+    with served.paused():
+        status = served.lookout.status()
+    status["port"] = 'a "port"\\\n'
+    read = families(status)
+    assert value(read, "edgesvm_taken_total") == 4 and value(read, "edgesvm_learned_total") == 3
+    assert value(read, "edgesvm_unlabelled") == 1 and read["edgesvm_unlabelled"].type == "gauge"
+    assert (
+        read["edgesvm_taken"].type == "counter" and "samples" in read["edgesvm_taken"].documentation
+    )
+    assert value(read, "edgesvm_info", port='a "port"\\\n') == 1
+    assert value(read, "edgesvm_accuracy_ratio") == status["score"]["accuracy"]
+    memory = sum(sample.value for sample in read["edgesvm_memory_bytes"].samples)
+    assert memory == status["memory"]["total"]
+    confusion = sum(s.value for s in read["edgesvm_confusion"].samples)
+    assert confusion == served.runner.score.n
+    for name, count in status["counters"].items():
+        told = f"edgesvm_{name}" + ("" if name in words.GAUGES else "_total")
+        if name != "downtime_ms":
+            assert value(read, told) == count, name
+    assert all(family.type in {"counter", "gauge"} for family in read.values())
+
+
+def test_a_watch_has_its_threshold():
+    link, _ = connect(Clock(), Node())
+    watcher = Watcher(link, GaussianNovelty(warm_up=100).allocate(2))
+    lookout = WatchLookout(watcher)
+    for n in range(200):
+        watcher.handle(np.float32([n % 7, n % 5]), n)
+    read = families(lookout.status())
+    assert value(read, "edgesvm_threshold") == pytest.approx(-watcher.learner.offset_, rel=1e-5)
+    assert value(read, "edgesvm_alarm") == 0 and value(read, "edgesvm_learning_ratio") == 1
+
+
+def test_every_loss_has_words_and_every_word_a_counter():
+    clock = Clock()
+    link, _ = connect(clock, Node(label_mode=wire.LABEL_LATE), late_labels=8)
+    lines, _ = text_link(clock, b"1,2,3\n" * 5)
+    chain = Chain(windows=WindowFeatures(window=16), learner=StreamSVM()).allocate(2)
+    other, _ = connect(clock, Node())
+    known = Runner(link, StreamSVM()).counters() | lines.counters
+    known |= WindowRunner(other, chain).counters()
+    windows = Chain(windows=WindowFeatures(window=16), learner=GaussianNovelty()).allocate(2)
+    known |= Watcher(other, windows).counters()
+    known |= {"taught": 0, "drifts": 0, "resets": 0, "downtime_seconds": 0}
+    known |= {"bad_tag": 0, "replayed": 0}  # with a key
+    unknown = sorted({*words.LOSSES, *words.OTHERS, *words.GAUGES} - {*known})
+    assert unknown == []
+    lost = [name for name in known if "bad" in name or "drop" in name or "refused" in name]
+    assert [name for name in lost if name not in words.LOSSES] == []
+    assert words.losses({"missing": 2, "bad_crc": 0, "taken": 3}) == [
+        {"name": "missing", "count": 2, "why": words.LOSSES["missing"]}
+    ]
