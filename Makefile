@@ -31,8 +31,8 @@ FUZZ_SECONDS ?= 60
 CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
-.PHONY: help build demo test test-bounds lint translate conformance mutants sanitize sanitize-threads fuzz mcu arm bench \
-        clean
+.PHONY: help build demo test test-bounds lint translate conformance mutants sanitize sanitize-threads fuzz mcu \
+        browser arm bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -73,6 +73,7 @@ conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, l
 	$(BIN)/python -m firmware_sim conformance --samples $(SAMPLES) $(CONFORMANCE_ARGS)
 	$(BIN)/python -m firmware_sim conformance --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long $(PYTEST_ARGS)
+	$(MAKE) browser
 	$(MAKE) mcu
 	$(MAKE) sanitize
 	$(MAKE) sanitize-threads
@@ -85,6 +86,9 @@ translate: $(VENV)/.tools  ## make the C of the learners anew from their Cython
 
 mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models on emulated boards; needs Debian's compilers and QEMU
 	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export/test_boards.py $(PYTEST_ARGS)
+
+browser: $(VENV)/.built $(VENV)/.extra-test  ## the page in a browser; needs Debian's chromium and chromium-driver
+	EDGESVM_BROWSER=required $(BIN)/pytest -q tests/page/test_browser.py $(PYTEST_ARGS)
 
 mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; each must fail a test
 	$(BIN)/python tools/mutants $(MUTANTS_ARGS)
