@@ -39,22 +39,32 @@ class LiveScreen(StatusLine):
         if self.lookout is None or (now < self._next and size == self._drawn_for):
             return
         self._next, self._drawn_for = now + EVERY_S, size
-        lines = self._screen.lines(self.lookout.status(), *size, list(self._said))
+        columns, rows = size
+        # A full line would leave the cursor on its last character, which is cleared then.
+        lines = self._screen.lines(self.lookout.status(), columns - 1, rows, self._said)
         begin = "" if self._is_on else ENTER
         self._is_on = True
         self._write(begin + HOME + (CLEAR_LINE + "\r\n").join(lines) + CLEAR_LINE + CLEAR_BELOW)
 
     def say(self, text: str) -> None:
         if self._is_on:
-            self._said.append(text)
+            self._note(text)
         else:
             super().say(text)
 
     def event(self, line: str) -> None:
-        if self._is_on and sys.stdout.isatty():
-            self._said.append(line)
-        else:
+        if not self._is_on:
             super().event(line)
+        elif sys.stdout.isatty():
+            self._note(line)
+        else:
+            print(line, flush=True)
+
+    def _note(self, line: str) -> None:
+        """Show it at once: the program may be about to wait for its port."""
+        self._said.append(line)
+        self._drawn_for = (0, 0)
+        self.show(str)
 
     def end(self) -> None:
         """Give the terminal back, with all that was said on it."""
@@ -79,4 +89,4 @@ def _size() -> tuple[int, int]:
         size = os.get_terminal_size(sys.stderr.fileno())
     except OSError:
         return 80, 24
-    return max(size.columns, 1), max(size.lines, 1)
+    return max(size.columns, 2), max(size.lines, 1)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.evaluation import percent
+from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE
 
-LEVELS = "▁▂▃▄▅▆▇█"
-ASCII_LEVELS = "_.:-=+*#"
+LEVELS, ASCII_LEVELS = "▁▂▃▄▅▆▇█", "_.:-=+*#"
 CURVE_ROWS = 6
-NARROW = 72  # columns; from here on two figures stand side by side
+WIDE = 96  # columns; from here on the answers stand beside the rest
+ANSWERS = 40  # columns of the answers
+ANSWERS_OF_WATCH = {NORMAL: "normal", STRANGE: "strange"}
+MOST_LOSSES = 6
+MOST_MESSAGES = 3
 
 
 class Screen:
@@ -29,10 +36,10 @@ class Screen:
         self._rule = "-" if ascii_only else "─"
 
     def lines(
-        self, status: dict[str, Any], columns: int, rows: int, messages: list[str]
+        self, status: dict[str, Any], columns: int, rows: int, messages: Sequence[str] = ()
     ) -> list[str]:
-        """At most `rows` lines of at most `columns` characters. What is most wanted comes first;
-        the last messages are at the foot.
+        """At most `rows` lines of at most `columns` characters: what is most wanted first, and the
+        last messages at the foot.
 
         Parameters
         ----------
@@ -40,122 +47,159 @@ class Screen:
             Of `Lookout.status`.
         columns, rows : int
             Size of the terminal.
-        messages : list of str
+        messages : sequence of str
             What was said, the newest last.
         """
-        blocks = list(self._blocks(status, columns, rows))
-        shown = [line for block in blocks for line in block]
-        room = max(rows - len(shown), min(2, rows // 4)) if messages else 0
-        foot = [""] * (room > 1) + messages[-(room - 1) :] if room > 1 else messages[-room:]
-        body = shown[: rows - (len(foot) if messages else 0)]
-        return [line[:columns] for line in (*body, *(foot if messages else ()))]
+        foot = [line[:columns] for line in list(messages)[-min(MOST_MESSAGES, rows // 6) :]]
+        if not messages or rows < 6:
+            foot = []
+        room = rows - len(foot)
+        beside = columns >= WIDE
+        width = columns - ANSWERS - 2 if beside else columns
+        left = self._title(status, width) + self._main(status, width, rows)
+        left += _wrapped(_flow(status), width)
+        left += ["", "missing, and why", *_lost(status, width, MOST_LOSSES if rows >= 24 else 3)]
+        left += ["", *_wrapped(_memory(status), width)]
+        answers = _answers(status)
+        if beside:
+            body = _side_by_side(left[:room], answers[:room], width)
+        else:
+            body = [*left, "", *answers][:room]
+        body += [""] * (room - len(body) if foot else 0)
+        return [line[:columns] for line in body] + foot
 
-    def _blocks(self, s: dict[str, Any], columns: int, rows: int) -> Iterator[list[str]]:
-        yield [self._title(s, columns)]
-        yield (
-            self._accuracy(s, columns, rows)
-            if s["kind"] == "run"
-            else self._watch(s, columns, rows)
-        )
-        yield self._flow(s, columns)
-        yield self._lost(s)
-        yield self._memory(s, columns)
-        yield self._answers(s)
-
-    def _title(self, s: dict[str, Any], columns: int) -> str:
+    def _title(self, s: dict[str, Any], width: int) -> list[str]:
         title = f"edgesvm {s['kind']}  {s['port']}  {_clock(s['seconds'] or 0)}  "
-        return title + self._rule * max(0, columns - len(title))
+        return [title + self._rule * max(0, width - len(title))]
 
-    def _accuracy(self, s: dict[str, Any], columns: int, rows: int) -> list[str]:
-        score = s["score"]
-        lines = [
-            f"accuracy {percent(score['rolling_accuracy'])} of the last "
-            f"{min(score['window'], score['predicted']):,}, {percent(score['accuracy'])} of all",
-            f"larger class {percent(score['majority'])}, label before "
-            f"{percent(score['label_before'])}, balanced {percent(score['balanced_accuracy'])}",
-        ]
-        lines += self._curve(s["history"]["accuracy"], columns, rows)
-        return lines + [f"note: {remark}" for remark in score["remarks"][:1]]
-
-    def _watch(self, s: dict[str, Any], columns: int, rows: int) -> list[str]:
-        threshold = "-" if s["threshold"] is None else f"{s['threshold']:.3g}"
-        phase = "watching" if s["watching"] else f"learning what is normal: {s['learning']:.0%}"
-        alarm = "   ALARM" if s["alarm"] else ""
-        lines = [
-            f"{phase}{alarm}",
-            f"score {s['last_score'] or 0:.3g} of {threshold}, "
-            f"{s['counters']['strange']:,} strange, {s['counters']['alarms']:,} alarms",
-            *self._curve(s["history"]["score"], columns, rows, s["threshold"]),
-        ]
-        for alarm_ in s["alarms"][:3]:
-            features = ", ".join(f"{f['name']} {f['share']:.0%}" for f in alarm_["features"])
-            lines.append(
-                f"{_time(alarm_['time'])}  alarm, {'still on' if alarm_['on'] else 'over'}, "
-                f"highest {alarm_['highest']:.3g}: {features}"
-            )
-        return lines
+    def _main(self, s: dict[str, Any], width: int, rows: int) -> list[str]:
+        """The figures that matter most, as words and as a curve."""
+        height = max(1, min(CURVE_ROWS, rows - 14))
+        if s["kind"] == "run":
+            score, history = s["score"], s["history"]
+            curve = self._curve(history["accuracy"], width, height, [score["majority"]], percent)
+            remarks = [f"note: {remark}" for remark in score["remarks"][:1]]
+            return _wrapped(_accuracy(score), width) + curve + _wrapped(remarks, width)
+        highest = [point for point in s["history"]["score"] if point is not None]
+        most = 4 * (s["threshold"] or math.inf)  # the first scores are far higher
+        curve = self._curve(
+            [None if p is None else min(p, most) for p in s["history"]["score"]],
+            width,
+            height,
+            [s["threshold"]] if highest else [],
+            lambda value: f"{value:.3g}",
+        )
+        return _wrapped(_watching(s), width) + curve + _wrapped(_alarms(s), width)
 
     def _curve(
-        self, points: list[float | None], columns: int, rows: int, mark: float | None = None
+        self,
+        points: list[float | None],
+        width: int,
+        height: int,
+        marks: list[float | None],
+        text: Callable[[float], str],
     ) -> list[str]:
-        """The last points as columns of blocks, with the ends of the scale at the left."""
-        height = max(1, min(CURVE_ROWS, rows - 14))
-        known = [p for p in points if p is not None]
-        if not known or columns < 24:
+        """The last points as columns of blocks, from the lowest of them and of `marks` to the
+        highest; these two at the left."""
+        points = points[-max(width - 10, 0) :]
+        known = [p for p in (*points, *marks) if p is not None]
+        if not any(p is not None for p in points) or width < 24:
             return []
-        points = points[-(columns - 9) :]
-        known = [p for p in points if p is not None] or known
-        low, high = min(known), max(known + ([] if mark is None else [mark]))
-        span = (high - low) or 1.0
+        low, high = min(known), max(known)
         steps = height * len(self._levels)
-        filled = [None if p is None else 1 + int((p - low) / span * (steps - 1)) for p in points]
+        scale = (steps - 1) / ((high - low) or 1.0)
+        filled = [0 if p is None else 1 + int((p - low) * scale) for p in points]
         lines = []
         for row in range(height - 1, -1, -1):
-            base = row * len(self._levels)
-            text = "".join(self._block(n, base) for n in filled)
-            label = high if row == height - 1 else low if row == 0 else None
-            shown = "" if label is None else f"{label:.3g}"
-            lines.append(f"{shown:>7}  {text}")
+            label = text(high) if row == height - 1 else text(low) if row == 0 else ""
+            blocks = "".join(self._block(n - row * len(self._levels)) for n in filled)
+            lines.append(f"{label:>8}  {blocks}")
         return lines
 
-    def _block(self, filled: int | None, base: int) -> str:
-        if filled is None or filled <= base:
-            return " "
-        return self._levels[min(filled - base, len(self._levels)) - 1]
+    def _block(self, filled: int) -> str:
+        return " " if filled <= 0 else self._levels[min(filled, len(self._levels)) - 1]
 
-    def _flow(self, s: dict[str, Any], columns: int) -> list[str]:
-        rate = "-" if s["rate"] is None else f"{s['rate']:,.0f}"
-        counters = s["counters"]
-        learned = f"{counters['learned']:,} learned"
-        drift = s.get("drift")
-        drifts = "" if not drift else f", {drift['drifts']:,} drifts"
-        return [f"{rate} samples/s, {s['samples']:,} so far, {learned}{drifts}"]
 
-    def _lost(self, s: dict[str, Any]) -> list[str]:
-        lost = [f"{one['count']:>9,}  {one['why']}" for one in s["lost"][:6]]
-        return ["", "missing, and why"] + (lost or ["nothing is missing"])
+def _accuracy(score: dict[str, Any]) -> list[str]:
+    seen = min(score["window"], score["predicted"])
+    return [
+        f"accuracy {percent(score['rolling_accuracy'])} of the last {seen:,}, "
+        f"{percent(score['accuracy'])} of all",
+        f"larger class {percent(score['majority'])}, "
+        f"label before {percent(score['label_before'])}, "
+        f"balanced {percent(score['balanced_accuracy'])}",
+    ]
 
-    def _memory(self, s: dict[str, Any], columns: int) -> list[str]:
-        parts = s["memory"]
-        told = ", ".join(
-            f"{owner} {sum(part['bytes'] for part in parts[owner]):,} B"
-            for owner in ("model", "link", "page")
-        )
-        return ["", f"memory {format_bytes(parts['total'])}: {told}"]
 
-    def _answers(self, s: dict[str, Any]) -> list[str]:
-        lines = ["", f"{'number':>10}  predicted  label       score"]
-        for one in s["predictions"]:
-            predicted = "-" if one["predicted"] is None else str(one["predicted"])
-            label = "" if one["label"] is None else str(one["label"])
-            score = "-" if one["score"] is None else f"{one['score']:.3g}"
-            lines.append(f"{one['sequence']:>10,}  {predicted:>9}  {label:>5}  {score:>10}")
-        return lines
+def _watching(s: dict[str, Any]) -> list[str]:
+    threshold = "-" if s["threshold"] is None else f"{s['threshold']:.3g}"
+    phase = "watching" if s["watching"] else f"learning what is normal: {s['learning']:.0%}"
+    return [
+        f"{phase}{', ALARM' if s['alarm'] else ''}",
+        f"score {s['last_score'] or 0:.3g} of {threshold}, {s['counters']['strange']:,} strange, "
+        f"{s['counters']['alarms']:,} alarms",
+    ]
+
+
+def _alarms(s: dict[str, Any]) -> list[str]:
+    lines = []
+    for alarm in s["alarms"][:3]:
+        features = ", ".join(f"{f['name']} {f['share']:.0%}" for f in alarm["features"])
+        at = time.strftime("%H:%M:%S", time.localtime(alarm["time"]))
+        state = "on" if alarm["on"] else f"over after {alarm['seconds']:.0f} s"
+        lines.append(f"{at} alarm, {state}, score up to {alarm['highest']:.3g}: {features}")
+    return lines
+
+
+def _flow(s: dict[str, Any]) -> list[str]:
+    rate = "-" if s["rate"] is None else f"{s['rate']:,.0f}"
+    drifts = f", {s['drift']['drifts']:,} drifts" if s.get("drift") else ""
+    learned = f"{s['counters']['learned']:,} rows learned"
+    return [f"{rate} samples/s, {s['samples']:,} so far, {learned}{drifts}"]
+
+
+def _lost(s: dict[str, Any], width: int, most: int) -> list[str]:
+    lines = [f"{one['count']:>9,}  {one['why']}" for one in s["lost"]]
+    if len(lines) > most:
+        lines[most - 1 :] = [f"{len(lines) - most + 1:>9,}  more kinds"]
+    return _wrapped(lines, width, indent=11) or ["nothing is missing"]
+
+
+def _memory(s: dict[str, Any]) -> list[str]:
+    parts = s["memory"]
+    told = ", ".join(
+        f"{owner} {sum(part['bytes'] for part in parts[owner]):,} B"
+        for owner in ("model", "link", "page")
+    )
+    return [f"memory {format_bytes(parts['total'])}: {told}"]
+
+
+def _answers(s: dict[str, Any]) -> list[str]:
+    if s["kind"] == "run":
+        head, said = f"{'predicted':>9}  {'label':>6}", "{predicted:>9}  {label:>6}".format_map
+    else:
+        head, said = f"{'answer':>9}", "{answer:>9}".format_map
+    lines = [f"{'number':>10}  {head}  {'score':>9}"]
+    for one in s["predictions"]:
+        shown = {name: "-" if value is None else value for name, value in one.items()}
+        shown["answer"] = ANSWERS_OF_WATCH.get(one["predicted"], "learning")
+        if one["refused"]:
+            shown["predicted"] = shown["answer"] = "refused"
+        score = "-" if one["score"] is None else f"{one['score']:.3g}"
+        lines.append(f"{one['sequence']:>10,}  {said(shown)}  {score:>9}")
+    return lines
+
+
+def _side_by_side(left: list[str], right: list[str], width: int) -> list[str]:
+    return [a.ljust(width + 2) + b for a, b in zip_longest(left, right, fillvalue="")]
+
+
+def _wrapped(lines: Iterable[str], width: int, indent: int = 0) -> list[str]:
+    width, further = max(width, 2), " " * min(indent, width // 2)
+    return [
+        part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=further)
+    ]
 
 
 def _clock(seconds: float) -> str:
     return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"
-
-
-def _time(seconds: float) -> str:
-    return time.strftime("%H:%M:%S", time.localtime(seconds))
