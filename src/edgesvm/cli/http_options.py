@@ -66,7 +66,9 @@ def serving(options: argparse.Namespace, lookout: Lookout, status: StatusLine) -
         desk = Desk(lookout)
         server = PageServer(host, port, desk, token)
     except OSError as error:
-        raise OSError(f"--http {host}:{port}: {error.strerror or error}") from error
+        raise OSError(
+            f"the page cannot be served at {host}, port {port}: {error.strerror or error}"
+        ) from error
     where = f"page: {server.url}"
     status.say(f"{where}#{token} (up to # without the right to give labels)" if drawn else where)
     try:

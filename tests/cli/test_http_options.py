@@ -1,0 +1,103 @@
+"""``--http``: where the page is, who may give labels, what is said where it cannot be served."""
+
+import argparse
+import os
+import socket
+import threading
+import time
+import urllib.request
+
+import pytest
+from fake_port import Clock, Node, connect
+
+from edgesvm import StreamSVM
+from edgesvm.cli import http_options, looking_on, main
+from edgesvm.cli.http_options import address
+from edgesvm.cli.status import StatusLine
+from edgesvm.page.run_lookout import RunLookout
+from edgesvm.runner import Runner
+
+
+def options(*words):
+    parser = argparse.ArgumentParser()
+    looking_on.add_to(parser)
+    return parser.parse_args(words)
+
+
+def lookout():
+    link, _ = connect(Clock(), Node())
+    return RunLookout(Runner(link, StreamSVM().allocate(2)))
+
+
+def test_it_is_bound_to_this_machine_unless_told():
+    assert address("8080") == ("127.0.0.1", 8080)
+    assert address("0.0.0.0:80") == ("0.0.0.0", 80) and address("[::1]:0") == ("::1", 0)
+    for wrong in ("", ":80", "x", "a:b", "65536", "-1", "²"):
+        with pytest.raises(argparse.ArgumentTypeError, match="give a port"):
+            address(wrong)
+
+
+def test_the_token_is_said_at_the_start_or_kept_in_a_file(tmp_path, capsys):
+    file = tmp_path / "token"
+    tokens = set()
+    for words in (
+        ["--http", "0"],
+        ["--http", "0"],
+        ["--http", "0", "--http-token-file", str(file)],
+    ):
+        with http_options.serving(options(*words), lookout(), StatusLine()) as desk:
+            assert desk.idle_s < 60
+        said = capsys.readouterr().err
+        tokens.add(said.partition("#")[2].partition(" ")[0])
+        assert said.startswith("page: http://127.0.0.1:")
+    assert len(tokens) == 3 and "" in tokens  # a file's token is not said
+    kept = file.read_text().strip()
+    assert len(kept) >= 16 and file.stat().st_mode & 0o777 == 0o600
+    with http_options.serving(options(*words), lookout(), StatusLine()):
+        assert file.read_text().strip() == kept
+    file.write_text("short\n")
+    with (
+        pytest.raises(OSError, match="16 or more"),
+        http_options.serving(options(*words), lookout(), StatusLine()),
+    ):
+        pass
+    if os.name == "posix" and os.getuid() == 0:
+        os.chmod(file, 0o644)
+        with (
+            pytest.raises(PermissionError, match="chmod 600"),
+            http_options.serving(options(*words), lookout(), StatusLine()),
+        ):
+            pass
+
+
+def test_a_port_that_is_taken_is_an_error_of_one_line():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        words = ["--http", str(taken.getsockname()[1])]
+        with (
+            pytest.raises(OSError, match="cannot be served"),
+            http_options.serving(options(*words), lookout(), StatusLine()),
+        ):
+            pass
+    with pytest.raises(SystemExit):
+        main(["run", "/dev/null", "--http", "nowhere"])
+
+
+def test_without_anybody_who_looks_on_nothing_is_kept():
+    with looking_on.at(options(), pytest.fail, StatusLine()) as turn:
+        assert turn() is None
+
+
+def test_at_the_end_the_port_is_free_and_no_thread_is_left(capsys):
+    before = threading.active_count()
+    seen = lookout()
+    with looking_on.at(options("--http", "0"), lambda: seen, StatusLine()) as turn:
+        url = capsys.readouterr().err.split()[1].partition("#")[0]
+        asker = threading.Thread(target=lambda: urllib.request.urlopen(url + "status.json").close())
+        asker.start()
+        while asker.is_alive():
+            turn()
+            time.sleep(0.001)
+        assert seen.statuses == 1 and seen.history.n >= 1
+    assert threading.active_count() == before
+    with pytest.raises(OSError):
+        urllib.request.urlopen(url)
