@@ -22,8 +22,8 @@ AREA = Area(
                 "credit for labels grows without end",
             ),
             (
-                "                self._count_refused(refused)\n\n",
-                "                pass\n\n",
+                "                self._count_refused(refused)\n            if",
+                "                pass\n            if",
                 "late samples that are refused are not counted",
             ),
             (
