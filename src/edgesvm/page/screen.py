@@ -171,7 +171,7 @@ def _memory(s: dict[str, Any]) -> list[str]:
         f"{owner} {sum(part['bytes'] for part in parts[owner]):,} B"
         for owner in ("model", "link", "page")
     )
-    return [f"memory {format_bytes(parts['total'])}: {told}"]
+    return [f"memory {format_bytes(parts['total'])}", told]
 
 
 def _answers(s: dict[str, Any]) -> list[str]:
