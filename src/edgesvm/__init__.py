@@ -2,6 +2,7 @@
 bytes."""
 
 import edgesvm_command  # noqa: F401  (first: it handles Ctrl-C during the imports of the command)
+import edgesvm.compiled  # noqa: F401  (before what is compiled)
 from edgesvm.budget import MemoryPlan
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.drift.adwin import Adwin
