@@ -72,7 +72,8 @@ def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
     if learner is not None:
         yield "learner", repr(learner)
     for name, params in parameters(model):
-        yield "parameters", f"{name}: {', '.join(f'{k}={v!r}' for k, v in params.items()) or 'none'}"
+        given = ", ".join(f"{key}={value!r}" for key, value in params.items())
+        yield "parameters", f"{name}: {given or 'none'}"
     if windows is None:
         yield "features", str(saved.n_features)
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HELP = """\
-List the serial ports of this machine, what is behind each, and which of them is probably the sensor.
+List the serial ports of this machine, what is behind each, and which one is probably the sensor.
 Exit code 1 if there is none.
 
   edgesvm ports
@@ -17,8 +17,8 @@ Exit code 1 if there is none.
 """
 NONE = """\
 No serial port here.
-  Is the board plugged in, and does its cable carry data? Many only charge. `dmesg | tail` shows what
-  the system saw. In a container or a virtual machine the port has to be handed on.
+  Is the board plugged in, and does its cable carry data? Many only charge. `dmesg | tail` shows
+  what the system saw. In a container or a virtual machine the port has to be handed on.
   Without a sensor: `edgesvm demo`, or `edgesvm simulate`."""
 
 # Makers of boards, by their USB vendor number. Other USB ports are mostly converters.
@@ -60,7 +60,7 @@ def act(options: argparse.Namespace) -> int:
         if refused(port.device):
             print(f"{'':{width}}  {permission(port.device)}")
     if _rank(ports[0]) == BUILT_IN:
-        print("\nNo USB device among them: is the board plugged in? Built-in ports have pins or a plug.")
+        print("\nNone of these is a USB device: is the board plugged in?")
     else:
         next_port = (likely or ports[0]).device
         print(f"\nNext: edgesvm run {next_port}    (--text for a sketch that prints lines)")

@@ -44,7 +44,7 @@ def open_rows(
         )
     if label_column is not None or drop_columns or header is not None or missing is not None:
         raise RowsError(
-            "the label column, dropped columns, the header and what to do with missing cells can be "
-            "given for CSV files only"
+            "the label column, dropped columns, the header and missing cells can be given for CSV "
+            "files only"
         )
     return NpzRows(path) if suffix == ".npz" else Recording(path, late_labels=late_labels)
