@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 from pathlib import Path
+
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def count(text: str) -> int:
@@ -21,6 +24,15 @@ def seconds(text: str) -> float:
     number = float(text)
     if not 0 < number < 1e9:
         raise argparse.ArgumentTypeError(f"{text}: give a number of seconds > 0")
+    return number
+
+
+def duration(text: str) -> float:
+    """``90s``, ``5m``, ``2h`` or ``1d``, in seconds, > 0."""
+    found = re.fullmatch(r"(\d+\.?\d*)([smhd])", text)
+    number = float(found[1]) * SECONDS[found[2]] if found else 0.0
+    if not 0 < number < 1e9:
+        raise argparse.ArgumentTypeError(f"{text}: give a time, such as 90s or 5m (s, m, h or d)")
     return number
 
 

@@ -176,6 +176,16 @@ static inline void {p}_link_tick({p}_link *link, uint32_t now_ms) {{
     esvm_link_tick(&link->base, now_ms);
 }}
 
+/** A sample of the board's own sensor: predicted, learned, and the prediction sent, so that
+ * `edgesvm run PORT --on-device` may look on. Own samples are numbered from 0; do not use this on
+ * a line whose node sends samples too.
+ * @param slot  index of its label in {p}_labels, or -1 without a label
+ * @return the slot predicted before it was learned, or -1
+ */
+static inline int {p}_link_learn({p}_link *link, const float x[{P}_N_FEATURES], int slot) {{
+    return esvm_link_own(&link->base, x, slot);
+}}
+
 /** What has come and what became of it; FORMATS.md says what each counts and what they add up to. */
 static inline const esvm_link_counts *{p}_link_counts(const {p}_link *link) {{
     return &link->base.counts;

@@ -292,8 +292,8 @@ static void push(esvm_link *l) {
     send_pages(l, 0, 0, UINT32_MAX);
 }
 
-/* Predict the sample in x, learn it, and send the prediction. */
-static void handle(esvm_link *l, uint32_t sequence, int has_label, int16_t label, float weight) {
+/* Predict the sample in x, learn it, and send the prediction; the slot predicted, or -1 */
+static int handle(esvm_link *l, uint32_t sequence, int has_label, int16_t label, float weight) {
     double score = 0.0;
     int slot = l->of->predict(l->model, l->x, &score);
     uint8_t flags = slot == -1 ? ABSTAIN : 0;
@@ -316,6 +316,7 @@ static void handle(esvm_link *l, uint32_t sequence, int has_label, int16_t label
     }
     send_prediction(l, sequence, slot, flags, score);
     push(l);
+    return slot < 0 ? -1 : slot;
 }
 
 /* The features into x; whether all are finite */
@@ -660,14 +661,21 @@ static void take(esvm_link *l, uint8_t byte) {
 /* -- the three calls ----------------------------------------------------------------------------- */
 
 void esvm_link_begin(esvm_link *l, uint32_t boot_id) {
-    l->boot_id = boot_id;
-    l->nonce = boot_id ? boot_id : 1;
+    l->boot_id = l->nonce = boot_id ? boot_id : 1;
     l->sent_ms = (uint32_t)-IDLE_MS;
     l->skipping = l->discarding = 1; /* what comes first may be the end of a frame */
 }
 
 void esvm_link_feed(esvm_link *l, const uint8_t *bytes, size_t n) {
     for (; n; n--) take(l, *bytes++);
+}
+
+int esvm_link_own(esvm_link *l, const float *x, int slot) {
+    memcpy(l->x, x, l->of->n_features * sizeof(float));
+    l->known = 1; /* there is a sensor: no SCHEMA needs to be asked for */
+    l->doubting = 0;
+    l->sample_ms = l->now_ms;
+    return handle(l, l->counts.own++, slot >= 0, slot < 0 ? 0 : l->of->labels[slot], 1.0f);
 }
 
 void esvm_link_tick(esvm_link *l, uint32_t now_ms) {

@@ -27,7 +27,7 @@ typedef struct {
     uint32_t epochs, span, unique, missing, reordered, duplicate, too_old, seq_jump;
     uint32_t bad_label, label_mismatch, label_matched, label_duplicate, label_expired;
     uint32_t label_unknown, late_waiting, late_unlabelled;
-    uint32_t taken, learned, unlabelled, refused_value, unknown_label;
+    uint32_t own, taken, learned, unlabelled, refused_value, unknown_label;
     uint32_t predictions_sent, restored, restore_refused;
 } esvm_link_counts;
 
@@ -94,6 +94,8 @@ typedef struct {
 void esvm_link_begin(esvm_link *link, uint32_t boot_id);
 
 void esvm_link_feed(esvm_link *link, const uint8_t *bytes, size_t n);
+
+int esvm_link_own(esvm_link *link, const float *x, int slot);
 
 void esvm_link_tick(esvm_link *link, uint32_t now_ms);
 
