@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 Number = TypeVar("Number", int, float)
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def _checked(
@@ -33,6 +35,15 @@ def count(text: str) -> int:
 def seconds(text: str) -> float:
     """A time in seconds, > 0."""
     return _checked(float, text, lambda number: 0 < number < 1e9, "a number of seconds > 0")
+
+
+def duration(text: str) -> float:
+    """``90s``, ``5m``, ``2h`` or ``1d``, in seconds, > 0."""
+    found = re.fullmatch(r"(\d+\.?\d*)([smhd])", text)
+    number = float(found[1]) * SECONDS[found[2]] if found else 0.0
+    if not 0 < number < 1e9:
+        raise argparse.ArgumentTypeError(f"{text}: give a time, such as 90s or 5m (s, m, h or d)")
+    return number
 
 
 def rate(text: str) -> float:

@@ -86,6 +86,8 @@ def _silence(text: str) -> float:
 def open_port(options: argparse.Namespace, signals: Signals, **more: Any) -> Link:
     """Open the link that the options describe; `more` goes to `open_link`. Ctrl-C ends the wait."""
     mode = "text" if options.text else "auto" if getattr(options, "auto", False) else "binary"
+    if getattr(options, "on_device", False):
+        mode = "board"
     try:
         with signals.interruptible():
             return open_link(
