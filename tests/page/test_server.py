@@ -41,10 +41,10 @@ def test_each_page_says_that_it_needs_nothing_from_elsewhere(served):
 
 
 def test_a_status_tells_the_run(served):
+    assert json.loads(served.ask("/status.json")[2])["samples"] == 0
     served.send(X, Y)
     served.send(X[:1])
-    _, _, body = served.ask("/status.json")
-    told = json.loads(body)
+    told = served.status_with(samples=6)
     counters = {k: v for k, v in told["counters"].items() if k != "taught"}
     assert counters == served.runner.counters() and told["samples"] == 6
     assert told["score"]["accuracy"] == pytest.approx(served.runner.score.accuracy, rel=1e-5)
@@ -69,7 +69,7 @@ def test_the_snapshot_is_the_model(served, tmp_path):
 def test_a_label_teaches_the_row_that_was_shown(served):
     served.send(X[:2], Y[:2])
     served.send(X[2:])
-    newest = json.loads(served.ask("/status.json")[2])["predictions"][0]
+    newest = served.status_with(samples=5)["predictions"][0]
     asked = {"label": 1, "sequence": newest["sequence"], "place": newest["place"]}
     assert served.post(asked) == (200, {"taught": 1, "refused": {}})
     assert served.runner.learned == 3 and served.runner.unlabelled == 2
@@ -92,7 +92,7 @@ def test_a_label_for_the_last_seconds_teaches_what_has_none(served):
     served.send(X[:3])
     status, told = served.post({"label": 9, "seconds": 3600})
     assert status == 409 and "two" in told["error"] and served.runner.unlabelled == 3
-    assert served.lookout.taught == 50
+    assert served.lookout.counters()["taught"] == 50
 
 
 def test_nothing_is_changed_without_the_token_or_from_another_page(served):

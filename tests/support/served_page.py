@@ -3,6 +3,7 @@
 import http.client
 import json
 import threading
+import time
 
 import numpy as np
 from fake_port import Clock, Node, connect
@@ -67,6 +68,14 @@ class Served:
             return answer.status, answer.headers, answer.read()
         finally:
             connection.close()
+
+    def status_with(self, samples):
+        """The first status that tells of so many samples."""
+        deadline = time.monotonic() + PATIENCE_S
+        while (told := json.loads(self.ask("/status.json")[2]))["samples"] != samples:
+            assert time.monotonic() < deadline, told["samples"]
+            time.sleep(0.02)
+        return told
 
     def post(self, asked, path="/label", **headers):
         """Status and JSON of an answer to a request with the token, unless `headers` say else."""

@@ -38,7 +38,7 @@ class History:
     ...     if history.is_due(second):
     ...         history.add(second, {"score": second})
     >>> history.every, history.as_dict()
-    (2.0, {'every': 2.0, 'time': [1.0, 3.0, 5.0], 'score': [0.5, 2.5, 5.0]})
+    (2.0, {'every': 2.0, 'time': [1.0, 3.0, 4.0], 'score': [0.5, 2.5, 4.0]})
     """
 
     def __init__(

@@ -250,14 +250,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, f"{type(error).__name__}: {error}")
 
     def finish(self) -> None:
-        """Send the answer, and read what is left of a request that had a body: closing with unread
-        bytes would take the answer away from the other end."""
+        """Send the answer, and read what is left of a request that was too long or had a body:
+        closing with unread bytes would take the answer away from the other end."""
         assert isinstance(self.wfile, io.BytesIO)
         self.connection.settimeout(self.server.request_s)
         if answer := self.wfile.getvalue():
             self.connection.sendall(answer)
             self.connection.shutdown(socket.SHUT_WR)
-            if self.command == "POST":
+            if self.command == "POST" or self._raw.left <= 0:
                 self._raw.left = DRAIN_BYTES
                 rest = bytearray(4096)
                 while self._raw.readinto(rest):
