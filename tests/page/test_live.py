@@ -88,6 +88,8 @@ def test_on_a_terminal_that_is_resized_and_given_back():
         window = Terminal(["run", port, "--live"], 80, 24)
         try:
             window.until(lambda lines: "edgesvm run" in lines[0] and "larger class" in lines[2])
+            first = window.lines()[0]
+            window.until(lambda lines: "edgesvm run" in lines[0] and lines[0] != first)
             lines = window.until(lambda lines: any("predicted" in line for line in lines))
             assert not any("predicted" in line and "accuracy" in line for line in lines)
             window.resize(120, 30)
