@@ -53,13 +53,10 @@ class Board(Generic[Made]):
         self._changed = threading.Condition()
 
     def turn(self) -> None:
-        """Make it if it is asked for and due. For the loop."""
+        """Make it if it is asked for, which is when the last one is too old. For the loop."""
         if not self._wanted:
             return
-        now = self._clock()
-        if now - self._made_at < self._every:
-            return
-        newest = self._make()
+        now, newest = self._clock(), self._make()
         with self._changed:
             self._newest, self._made_at = newest, now
             self.made += 1

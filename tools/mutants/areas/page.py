@@ -70,8 +70,8 @@ AREA = Area(
                 "a status is made though nobody asks",
             ),
             (
-                "        if now - self._made_at < self._every:\n            return\n",
-                "",
+                "            if self._clock() - self._made_at >= self._every:",
+                "            if True:",
                 "each client costs the loop a status",
             ),
             (
