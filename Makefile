@@ -84,7 +84,7 @@ translate: $(VENV)/.tools  ## make the C of the learners anew from their Cython
 	cd tools && $(BIN)/python -m pyx_to_c
 
 mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models on emulated boards; needs Debian's compilers and QEMU
-	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export/test_boards.py $(PYTEST_ARGS)
+	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export/test_boards.py tests/export/test_uart.py $(PYTEST_ARGS)
 
 mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; each must fail a test
 	$(BIN)/python tools/mutants $(MUTANTS_ARGS)

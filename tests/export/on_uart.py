@@ -155,7 +155,7 @@ class Uart:
             time.sleep(0.02)
 
     def frames(self, kind, body, answer):
-        """Send a frame until it is answered, as the board may not be up yet; the answers' bodies."""
+        """Send a frame until it is answered: the board may not be up yet. The answers' bodies."""
         decoder, found = FrameDecoder(wire.MAX_RAW), []
         decoder.resync()
         self.cable.receive()

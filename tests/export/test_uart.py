@@ -19,9 +19,22 @@ from firmware_sim.node import FrameNode
 
 DATA = Path(os.environ.get("EDGESVM_DATA", "data")) / "occupancy.npz"
 N = int(os.environ.get("EDGESVM_UART_SAMPLES", "2500"))
-EACH = (
-    "flip split join drop drop8 insert glue burst truncate lose empty duplicate reorder overdue"
-).split()
+EACH = [
+    "flip",
+    "split",
+    "join",
+    "drop",
+    "drop8",
+    "insert",
+    "glue",
+    "burst",
+    "truncate",
+    "lose",
+    "empty",
+    "duplicate",
+    "reorder",
+    "overdue",
+]
 # Per frame. The emulated line carries some 10 kB a second, so a long run is of 4 KiB here.
 RATES = {**dict.fromkeys(EACH, 0.003), "overlong": 0.002, "disconnect": 0.003, "stale": 0.003}
 
