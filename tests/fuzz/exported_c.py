@@ -19,7 +19,7 @@ from test_restore import built, learned, pack, recorded, small
 
 from edgesvm.ingest import FrameDecoder
 
-FLAGS = "-g -O1 -DFUZZ -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all".split()
+FLAGS = ["-g", "-O1", "-DFUZZ", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"]
 ARENAS = ("scaled stream", "kernel stream", "fourier", "twins", "incremental", "one vs rest")
 
 
@@ -49,7 +49,9 @@ def run(name: str, program: Path, seed: bytes, seconds: int, crashes: Path) -> b
     n = int(executions[1]) if executions else 0
     found = "nothing found" if done.returncode == 0 else "FOUND SOMETHING"
     edges = covered[-1] if covered else 0
-    print(f"C, {name:14} {n:>10,} executions  {seconds:>5} s  {edges:>6} edges  {found}", flush=True)
+    print(
+        f"C, {name:14} {n:>10,} executions  {seconds:>5} s  {edges:>6} edges  {found}", flush=True
+    )
     if done.returncode:
         sys.stderr.write(done.stderr[-6000:])
     return done.returncode == 0 and n > 0

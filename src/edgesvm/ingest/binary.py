@@ -315,7 +315,7 @@ class BinaryLink(Link):
         ring = self._make_ring(schema.n_features)
         if schema.label_mode == wire.LABEL_LATE and self.late is None:
             late = self._make_late(schema.n_features)
-            if late is not None:  # rows that the ring holds already have numbers of their own
+            if late is not None and len(ring):  # of other numbers: those of another boot
                 late.add_epoch(ring.entered)
         self._receiver.expect(
             self._schema_id,

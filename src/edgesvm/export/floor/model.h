@@ -71,6 +71,7 @@ ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
         case ESVM_DOUBLES:
             memcpy(&d, p + 8 * i, 8);
             if (!esvm_is_finite(d) || (check->least == 0 && d < 0.0)) return 0;
+            if (check->most && (d > check->most || d < -check->most)) return 0;
             break;
         case ESVM_COUNTS:
         case ESVM_INDICES:
