@@ -89,7 +89,7 @@ translate: $(VENV)/.tools  ## make the C of the learners anew from their Cython
 	cd tools && $(BIN)/python -m pyx_to_c
 
 mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models on emulated boards; needs Debian's compilers and QEMU
-	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export/test_boards.py $(PYTEST_ARGS)
+	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export/test_boards.py tests/export/test_uart.py $(PYTEST_ARGS)
 
 mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; each must fail a test
 	$(BIN)/python tools/mutants $(MUTANTS_ARGS)
@@ -109,7 +109,9 @@ fuzz:  ## fuzz every reader for FUZZ_SECONDS with the address sanitizer (needs c
 	@if test -z "$(CLANG)"; then echo "fuzz: SKIPPED, no clang here (apt-get install clang libclang-rt-14-dev)"; else \
 	  CC="$(CLANG)" $(MAKE) .venv-fuzz/.built .venv-fuzz/.extra-fuzz VENV=.venv-fuzz SETUP='$(FUZZING)' && \
 	  LD_PRELOAD="$$(.venv-fuzz/bin/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so" $(CHECKED) \
-	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS); fi
+	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) && \
+	  $(MAKE) $(VENV)/.built $(VENV)/.extra-test && \
+	  $(BIN)/python tests/fuzz/exported_c.py --seconds $(FUZZ_SECONDS) --clang "$(CLANG)"; fi
 
 arm: $(VENV)/.tools  ## cross-compile wheels for 64- and 32-bit ARM and test them under emulation
 	$(BIN)/python tools/arm $(ARM_ARGS)

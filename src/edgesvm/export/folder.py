@@ -1,4 +1,4 @@
-"""Write a model's folder: NAME.h, NAME.c, its link, the runtime in ``edgesvm/``, and glue for builds."""
+"""Write a model's folder: NAME.h, NAME.c, its link, the runtime in ``edgesvm/``, and glue."""
 
 from __future__ import annotations
 
