@@ -21,6 +21,7 @@ OF_ALL = (
     "floor.h",
     "arith.h",
     "sums.h",
+    "tiled.h",
     "waves.h",
     "types.h",
     "model.h",

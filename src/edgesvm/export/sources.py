@@ -111,6 +111,11 @@ class Model:
         return {name: most for unit in self.units for name, most in unit.most.items()}
 
     @property
+    def scratch(self) -> frozenset[str]:
+        """Arrays of a core's own that are zero between samples."""
+        return frozenset().union(*(unit.scratch for unit in self.units))
+
+    @property
     def beside(self) -> dict[str, int]:
         """Where a core's numbers behind the arena are, from the learner's first byte on."""
         found, at = {}, self.plan.total - self.base
@@ -351,6 +356,7 @@ def macros(model: Model, unit: Unit) -> str:
         n_labels, sign, slots = 2, 1, (0, 1)
     order = ", ".join(map(str, slots))
     given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
+    given |= unit.of_labels((0, 1) if unit.is_part else model.labels)
     lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
     if f"{unit.name}_labels_order" in text:
         lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
@@ -406,7 +412,7 @@ def check(
     times, apart = repeated
     kind = array.dtype.kind + str(array.dtype.itemsize)
     what, n, most = KINDS.get(kind), int(np.prod(array.shape, dtype=int)), 0
-    if array.name in SCRATCH:
+    if array.name in SCRATCH or array.name in model.scratch:
         what, n = "ESVM_ZEROS", array.nbytes
     elif array.name in model.most:
         what, most = INDICES[kind], model.most[array.name]

@@ -51,6 +51,7 @@ typedef double esvm_real;
 
 #include "arith.h"
 #include "sums.h"
+#include "tiled.h"
 #include "waves.h"
 
 #endif
