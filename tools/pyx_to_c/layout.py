@@ -18,6 +18,9 @@ BESIDE = {"amplitude", "order", "lift"}
 # What holds for the length of one step: it is on the stack, in a struct that `step` makes.
 OF_A_STEP = {"budget", "n_taken", "streaming", "is_full", "n_near", "watching", "first"}
 OF_A_STEP |= {"has_cache", "cache", "block", "n_moves"}
+# Arrays that are zero between samples: a model in flash has them in RAM.
+SCRATCH = {"mapped", "scaled", "features", "angle", "mixed", "scores", "sums", "scratch"}
+SCRATCH |= {"merged", "coded", "point"}
 # Methods called in __init__ that point a struct to arrays: member, type, array, "" for one named.
 WIRED_BY = {
     "map_tiles": [("data", "char *", "")],
@@ -270,7 +273,7 @@ class Layout:
         for path, (kind, array) in self.arrays.items():
             name, text = f"{self.name}_{'_'.join(path)}", kind.replace(" *", "*")
             text = f"{text[:-1]} *" if text.endswith("*") else text
-            where = "self" if array is None else f"(self + {self.name}_AT_{array})"
+            where = "self" if array is None else self.where(array)
             there = f"({text}){where}"
             if path in self.instead:
                 there = f"{self.has(path)} ? {there} : {self.instead[path]}"
@@ -281,8 +284,14 @@ class Layout:
             at = f"{self.name}_AT_parts + (p) * {self.name}_part_bytes"
             yield f"#define {self.name}_part(p) (self + {at})"
         for name in self.beside:
-            where = f"(self + {self.name}_AT_beside_{name})"
+            where = self.where(f"beside_{name}")
             yield f"#define {self.name}_{name} (*({self.fields[name]} *){where})"
+
+    def where(self, array):
+        """The first byte of an array."""
+        at = f"{self.name}_AT_{array}"
+        kept = array not in SCRATCH and not array.startswith("beside_")
+        return f"(self + {at})" if kept else f"ESVM_SCRATCH({at})"
 
     def makers(self):
         """The functions that make the wired structs."""

@@ -111,6 +111,10 @@ class Model:
         return {name: most for unit in self.units for name, most in unit.most.items()}
 
     @property
+    def has_probabilities(self) -> bool:
+        return self.units[-1].name == "Calibrated"
+
+    @property
     def scratch(self) -> frozenset[str]:
         """Arrays of a core's own that are zero between samples."""
         return frozenset().union(*(unit.scratch for unit in self.units))
@@ -170,10 +174,12 @@ def header(model: Model) -> str:
         else "value of each label, as they sort"
     )
     channels, push = "", ""
+    if model.has_probabilities:
+        push = PROBABILITIES.format(p=p)
     if model.windows is not None:
         n = model.windows.macros["n_channels"]
         channels = f"#define {P}_N_CHANNELS {n}       /**< numbers of a raw sample */\n"
-        push = PUSH.format(P=P, p=p)
+        push += PUSH.format(P=P, p=p)
     return HEADER.format(
         channels=channels,
         push=push,
@@ -283,6 +289,15 @@ esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
 """
 
 
+PROBABILITIES = """\
+/** The probabilities of one sample's labels.
+ * @param out  a number for each label, as they sort
+ * @return as {p}_decide
+ */
+esvm_status {p}_probabilities({p}_t *model, const {p}_value *x, double *out);
+
+"""
+
 PUSH = """\
 /** Take in one raw sample. If it completes a window, that is predicted, then learned with the label
  * of most of its samples, or of its last, as the model was made.
@@ -324,6 +339,8 @@ def source(model: Model) -> str:
         f"static const esvm_word {p}_first[] = {{\n{first_words(model)}\n}};",
         '#include "edgesvm/model.h"',
     ]
+    if model.has_probabilities:
+        parts.append('#include "edgesvm/probable.h"')
     if model.windows is not None:
         parts.append(
             "#define ESVM_WINDOWS(f) WindowFeatures_##f\n"

@@ -39,7 +39,7 @@ from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecreme
 from edgesvm.learners.twin.simple_svm import SimpleSVM
 from edgesvm.learners.twin.twin_dictionary_svm import TwinDictionarySVM
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
-from edgesvm.learners.wrapper import Shell
+from edgesvm.learners.wrapper import Shell, Wrapper
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
@@ -83,9 +83,19 @@ def units_of(learner: Learner, n_features: int) -> list[Unit]:
     """
     maker = MAKERS.get(type(learner))
     if maker is None:
-        names = ", ".join(sorted(kind.__name__ for kind in MAKERS))
-        raise ValueError(f"{type(learner).__name__} cannot be exported to C; what can: {names}")
+        why = INSTEAD.get(type(learner).__name__, "it has no translation; use FourierSVM")
+        raise ValueError(f"{type(learner).__name__} cannot be exported to C to learn: {why}")
     return maker(learner, n_features)
+
+
+def untranslated(learner: Learner) -> str:
+    """The class of a learner in this one, or of itself, that has no translation; "" if all have."""
+    inner: Any = learner
+    while type(inner) in MAKERS:
+        if not isinstance(inner, Wrapper):
+            return ""
+        inner = inner._inner
+    return type(inner).__name__
 
 
 # -- one function for each learner -----------------------------------------------------------------
@@ -437,6 +447,18 @@ def number(value: Any) -> str:
     text = value.hex() if isinstance(value, float) else str(int(value))
     return f"({text})" if text.startswith("-") else text
 
+
+ALL_AT_ONCE = "it solves for all its samples at once; use LASVM, or --inference"
+A_BATCH = "it solves for a batch at a time; use LASVM, or --inference"
+INSTEAD = {
+    "BatchSVM": ALL_AT_ONCE,
+    "ReservoirSVM": ALL_AT_ONCE,
+    "RandSVM": ALL_AT_ONCE,
+    "IncrementalSVM": A_BATCH,
+    "WindowedSVM": A_BATCH,
+    "CoreVectorMachine": "it solves after every sample; use BallVectorMachine, or --inference",
+    "Auto": "it has several learners; use the one that answers, or FourierSVM",
+}
 
 MAKERS: dict[type[Learner], Callable[[Any, int], list[Unit]]] = {
     StreamSVM: stream_svm,

@@ -34,6 +34,8 @@ ESVM_STATIC double tiles_exp_of_f64(double v) {
     return v;
 }
 
+/* row t of tiles */
+#define ESVM_ROW(tile, LANES, t) ((tile) + (t) / LANES * LANES * width + (t) % LANES)
 #define ESVM_TILED(T, LANES, SUFFIX)                                                       \
     /* of a product, or of a squared distance; kind as KernelKind of core/kernels.pxd */   \
     ESVM_STATIC T tiles_of_sum_##SUFFIX(                                                   \
@@ -48,38 +50,38 @@ ESVM_STATIC double tiles_exp_of_f64(double v) {
         }                                                                                  \
         return power;                                                                      \
     }                                                                                      \
-    /* k(x, row t) */                                                                      \
+    /* k(x, row), whose features are `apart` numbers from each other */                    \
     ESVM_STATIC T tiles_value_##SUFFIX(                                                    \
-        int kind, double gamma, double coef0, int degree, const T *x, const T *tile,       \
-        esvm_index width, esvm_index t) {                                                  \
+        int kind, double gamma, double coef0, int degree, const T *x, const T *row,        \
+        esvm_index width, esvm_index apart) {                                              \
         T sum = 0, u;                                                                      \
         esvm_index d;                                                                      \
-        tile += t / LANES * LANES * width + t % LANES;                                     \
-        for (d = 0; d < width; d++, tile += LANES)                                         \
+        for (d = 0; d < width; d++, row += apart)                                          \
             if (kind == 1) {                                                               \
-                u = *tile - x[d];                                                          \
+                u = *row - x[d];                                                           \
                 sum += u * u;                                                              \
-            } else sum += *tile * x[d];                                                    \
+            } else sum += *row * x[d];                                                     \
         return tiles_of_sum_##SUFFIX(kind, gamma, coef0, degree, sum);                     \
     }                                                                                      \
     ESVM_STATIC void tiles_kernel_##SUFFIX(                                                \
         int kind, double gamma, double coef0, int degree, const T *x, const T *tile,       \
-        const uint64_t *present, int64_t width, esvm_index n_tiles, float *out) {          \
+        const uint64_t *present, esvm_index width, esvm_index n_tiles, float *out) {       \
         esvm_index t;                                                                      \
         (void)present;                                                                     \
         for (t = 0; t < n_tiles * LANES; t++)                                              \
             out[t] = (float)tiles_value_##SUFFIX(                                          \
-                kind, gamma, coef0, degree, x, tile, (esvm_index)width, t);                \
+                kind, gamma, coef0, degree, x, ESVM_ROW(tile, LANES, t), width, LANES);    \
     }                                                                                      \
     ESVM_STATIC double tiles_weighted_##SUFFIX(                                            \
         int kind, double gamma, double coef0, int degree, const T *x, const T *tile,       \
-        const uint64_t *present, int64_t width, esvm_index n_tiles, const double *weight) { \
+        const uint64_t *present, esvm_index width, esvm_index n_tiles,                     \
+        const double *weight) {                                                            \
         double s[8] = {0};                                                                 \
         esvm_index t;                                                                      \
         (void)present;                                                                     \
         for (t = 0; t < n_tiles * LANES; t++)                                              \
             s[t % 8] += weight[t] * (double)tiles_value_##SUFFIX(                          \
-                kind, gamma, coef0, degree, x, tile, (esvm_index)width, t);                \
+                kind, gamma, coef0, degree, x, ESVM_ROW(tile, LANES, t), width, LANES);    \
         return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));          \
     }
 ESVM_TILED(float, 16, f32)

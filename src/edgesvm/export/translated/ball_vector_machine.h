@@ -16,7 +16,7 @@
 
 #define BallVectorMachine_common ((core_Common *)self)
 #define BallVectorMachine_n_per_class ((int64_t *)(self + BallVectorMachine_AT_n_per_class))
-#define BallVectorMachine_scores ((double *)(self + BallVectorMachine_AT_scores))
+#define BallVectorMachine_scores ((double *)ESVM_SCRATCH(BallVectorMachine_AT_scores))
 #define BallVectorMachine_n_core ((int64_t *)(self + BallVectorMachine_AT_n_core))
 #define BallVectorMachine_n_iter ((int64_t *)(self + BallVectorMachine_AT_n_iter))
 #define BallVectorMachine_n_given_up ((int64_t *)(self + BallVectorMachine_AT_n_given_up))
@@ -28,7 +28,7 @@
 #define BallVectorMachine_sign ((double *)(self + BallVectorMachine_AT_sign))
 #define BallVectorMachine_own ((double *)(self + BallVectorMachine_AT_own))
 #define BallVectorMachine_number ((int64_t *)(self + BallVectorMachine_AT_number))
-#define BallVectorMachine_point ((char *)(self + BallVectorMachine_AT_point))
+#define BallVectorMachine_point ((char *)ESVM_SCRATCH(BallVectorMachine_AT_point))
 #define BallVectorMachine_cache_block ((float *)(self + BallVectorMachine_AT_cache))
 #define BallVectorMachine_cache_slot ((int32_t *)(self + BallVectorMachine_AT_slot))
 #define BallVectorMachine_cache_owner ((int32_t *)(self + BallVectorMachine_AT_owner))

@@ -5,6 +5,7 @@
 
 #include "floor.h"
 #include "core.h"
+#include "kernels.h"
 #include "logistic.h"
 #include "status.h"
 
@@ -28,7 +29,7 @@ ESVM_STATIC double calibrated_within(double value, double most) {
 
 #define Calibrated_common ((core_Common *)self)
 #define Calibrated_n_per_class ((int64_t *)(self + Calibrated_AT_n_per_class))
-#define Calibrated_scores ((double *)(self + Calibrated_AT_scores))
+#define Calibrated_scores ((double *)ESVM_SCRATCH(Calibrated_AT_scores))
 #define Calibrated_score_size ((double *)(self + Calibrated_AT_score_size))
 #define Calibrated_slope ((double *)(self + Calibrated_AT_slope))
 #define Calibrated_offset ((double *)(self + Calibrated_AT_offset))
@@ -44,6 +45,7 @@ ESVM_STATIC int64_t Calibrated_n_learned(char *self);
 ESVM_STATIC status_Status Calibrated_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status Calibrated_decide(char *self, const void *x, double *value);
+ESVM_STATIC status_Status Calibrated_probabilities(char *self, const void *x, double *out);
 ESVM_STATIC int Calibrated_n_answers(char *self);
 ESVM_STATIC int Calibrated_slot_for(char *self, double value);
 ESVM_STATIC status_Status Calibrated_step(char *self, const void *x, double y, double weight);
@@ -152,6 +154,36 @@ ESVM_STATIC status_Status Calibrated_decide(char *self, const void *x, double *v
             value[slot] += Calibrated_lift(self, slot);
         }
         Calibrated_put_last(self, value);
+    }
+    return status_UNCHANGED;
+}
+
+ESVM_STATIC status_Status Calibrated_probabilities(char *self, const void *x, double *out) {
+    double value[ESVM_CLASSES];
+    double total = 0.0;
+    int i, slot;
+    int n = Calibrated_labels_n;
+    status_Status status;
+    memset(value, 0, Calibrated_n_classes * sizeof(double));
+    status = Calibrated_inner(decide)(self, x, value);
+    if (status > status_CHANGED) {
+        return status;
+    }
+    Calibrated_calibrate(self, value);
+    if (!Calibrated_HAS_scores) {
+        double t1_ = logistic_log_sigmoid(-value[0]);
+        double t2_ = logistic_log_sigmoid(value[0]);
+        value[0] = t1_;
+        value[1] = t2_;
+    }
+    for (i = 0; i < n; i++) {
+        slot = Calibrated_labels_order[i];
+        out[i] = !Calibrated_HAS_scores || Calibrated_n_per_class[slot] ?
+                kernels_exp_(value[slot]) : 0.0;
+        total += out[i];
+    }
+    for (i = 0; i < n; i++) {
+        out[i] = ESVM_DIVIDE(out[i], total);
     }
     return status_UNCHANGED;
 }

@@ -26,7 +26,7 @@ ESVM_STATIC int lasvm_clearly_more(double a, double b) {
 
 #define LASVM_common ((core_Common *)self)
 #define LASVM_n_per_class ((int64_t *)(self + LASVM_AT_n_per_class))
-#define LASVM_scores ((double *)(self + LASVM_AT_scores))
+#define LASVM_scores ((double *)ESVM_SCRATCH(LASVM_AT_scores))
 #define LASVM_n_held ((int64_t *)(self + LASVM_AT_n_held))
 #define LASVM_coef ((double *)(self + LASVM_AT_coef))
 #define LASVM_vectors ((char *)(self + LASVM_AT_vectors))

@@ -30,7 +30,7 @@ typedef struct {
 
 #define SimpleSVM_common ((core_Common *)self)
 #define SimpleSVM_n_per_class ((int64_t *)(self + SimpleSVM_AT_n_per_class))
-#define SimpleSVM_scores ((double *)(self + SimpleSVM_AT_scores))
+#define SimpleSVM_scores ((double *)ESVM_SCRATCH(SimpleSVM_AT_scores))
 #define SimpleSVM_solver ((margin_set_Solver *)(self + SimpleSVM_AT_mu))
 #define SimpleSVM_s_minus ((double *)(self + SimpleSVM_AT_s_minus))
 #define SimpleSVM_s_plus ((double *)(self + SimpleSVM_AT_s_plus))

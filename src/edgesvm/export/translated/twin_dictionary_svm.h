@@ -27,7 +27,7 @@ typedef struct {
 
 #define TwinDictionarySVM_common ((core_Common *)self)
 #define TwinDictionarySVM_n_per_class ((int64_t *)(self + TwinDictionarySVM_AT_n_per_class))
-#define TwinDictionarySVM_scores ((double *)(self + TwinDictionarySVM_AT_scores))
+#define TwinDictionarySVM_scores ((double *)ESVM_SCRATCH(TwinDictionarySVM_AT_scores))
 #define TwinDictionarySVM_solver ((margin_set_Solver *)(self + TwinDictionarySVM_AT_mu))
 #define TwinDictionarySVM_s_minus ((double *)(self + TwinDictionarySVM_AT_s_minus))
 #define TwinDictionarySVM_s_plus ((double *)(self + TwinDictionarySVM_AT_s_plus))

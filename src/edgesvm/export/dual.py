@@ -1,0 +1,114 @@
+"""What a kernel machine decides by: vectors, coefficients, and in what order they are summed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from edgesvm.core.tiles import TilesView
+from edgesvm.export.units import number
+from edgesvm.kernels import RBF, Kernel
+from edgesvm.learners.batch.constants import HIDEABLE
+from edgesvm.learners.batch.smo_learner import SmoLearner
+from edgesvm.learners.batch.store_svm import StoreSVM
+from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
+from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
+from edgesvm.learners.incremental.windowed_svm import WindowedSVM
+from edgesvm.learners.randomized.rand_svm import RandSVM
+from edgesvm.learners.twin.adiabatic_learner import MarginSetLearner
+from edgesvm.learners.twin.constants import LARGEST_NORM
+
+
+@dataclass(frozen=True)
+class Dual:
+    """sum coef k(row, x) + b, times the sign of the labels.
+
+    Vectors whose coefficient is zero keep their place, for the order of the sum.
+    """
+
+    rows: np.ndarray  # (rows, features)
+    coef: np.ndarray  # (rows,)
+    intercept: float
+    sign: int
+    kernel: Kernel
+    mu: float = 0.0  # twins: what the sum is divided by; otherwise tiles
+    normalize: bool = False
+    noise: float = 0.0  # what float32 leaves uncertain, and how much of it may be
+    most_noise: float = 0.0
+
+    def macros(self, is_scaled: bool) -> str:
+        kind, gamma, coef0, degree = self.kernel.code
+        given = {
+            "VECTORS": len(self.rows),
+            "SIGN": self.sign,
+            "KIND": int(kind),
+            "GAMMA": gamma,
+            "COEF0": coef0,
+            "DEGREE": degree,
+            "SCALED": is_scaled,
+            "NORMALIZED": self.normalize,
+            "TWINS": self.mu > 0.0,
+            "MU": self.mu,
+            "LARGEST_NORM": LARGEST_NORM,
+            "NOISE": self.noise,
+            "MOST_NOISE": self.most_noise,
+            # whether kernel values are float64: 2 if it depends on the sample
+            "WIDE": self.wide,
+        }
+        return "\n".join(f"#define ESVM_{name} {number(value)}" for name, value in given.items())
+
+    @property
+    def wide(self) -> int:
+        if self.noise == 0.0:
+            return 0
+        return int(self.noise > self.most_noise) if isinstance(self.kernel, RBF) else 2
+
+
+def dual_of(learner: Any) -> Dual | None:
+    """Of a learner alone; None if it decides otherwise."""
+    if isinstance(learner, RandSVM):
+        return dual_of(learner.solver_)
+    if isinstance(learner, StoreSVM):
+        learner.dual_coef_  # noqa: B018  it solves on demand
+    core = learner._allocated
+    views, sign = core.views, core.labels.sign
+    kernel = learner._kernel(core.n_features) if hasattr(learner, "_kernel") else None
+    if isinstance(learner, EnclosingMachine):
+        n = int(views["n_core"])
+        coef, b = views["beta"][:n], float(views["intercept"])
+        normalize = bool(learner.normalize)
+        return Dual(untiled(views["rows"], n), coef, b, sign, kernel, normalize=normalize)
+    if isinstance(learner, MarginSetLearner):
+        n = int(views["n"])
+        coef, b, mu = views["coef"][:n], float(views["b"]), float(views["mu"])
+        return Dual(views["vectors"][:n], coef, b, sign, kernel, mu=mu)
+    if isinstance(learner, WindowedSVM):
+        m = core.answering
+        n = int(views["n_support"][m])
+        coef, b = views["model_beta"][m][:n], float(views["intercept"][m])
+        return in_tiles(learner, views["model_rows"][m], coef, b, kernel)
+    if isinstance(learner, (StoreSVM, IncrementalSVM)):
+        n = int(views["n_support"])
+        if isinstance(learner, IncrementalSVM) and not views["n_cycles"]:
+            n = int(views["n_held"])
+        return in_tiles(learner, views["rows"], views["beta"][:n], float(views["intercept"]), kernel)
+    return None
+
+
+def in_tiles(
+    learner: SmoLearner, tiles: np.ndarray, coef: np.ndarray, b: float, kernel: Kernel
+) -> Dual:
+    """Of what the solver found, whose sums are float64 where float32 hides too much."""
+    rows, sign = untiled(tiles, len(coef)), learner._allocated.labels.sign
+    noise = 0.0
+    if rows.dtype == np.float32 and len(rows):
+        noise = TilesView(rows).kernel_noise(kernel.code, coef)
+    most = HIDEABLE * float(learner.tol)
+    return Dual(rows, coef, b, sign, kernel, noise=noise, most_noise=most)
+
+
+def untiled(tiles: np.ndarray, n: int) -> np.ndarray:
+    """The first rows, (n, features), of tiles (tiles, features, lanes)."""
+    return np.ascontiguousarray(tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[:n])
