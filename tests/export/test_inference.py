@@ -8,11 +8,13 @@ import subprocess
 
 import numpy as np
 import pytest
-from registry import REGISTERED
 from each import each
-from on_host import STRICT, at, hard_samples
+from exported import SETTINGS
+from on_host import STRICT, Compiled, at, hard_samples
+from registry import REGISTERED
 
-from edgesvm import BatchSVM, Chain, FourierSVM, GaussianNovelty, Polynomial, Standardized
+from edgesvm import Calibrated, Chain, Standardized, StreamSVM, WindowFeatures
+from edgesvm.cli import main
 from edgesvm.core.status import Status
 from edgesvm.export.folder import export
 
@@ -85,9 +87,47 @@ def first_of_each():
             yield entry
 
 
-@each("number, entry", enumerate(first_of_each()))
-def test_decides_as_the_host(number, entry, tmp_path):
-    check(entry, ("float32", "float64")[number % 2], tmp_path, "gcc -O0")
+PARTS = 4  # each of them well below a test's time limit
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_decides_as_the_host(part, tmp_path):
+    for number, entry in enumerate(list(first_of_each())[part::PARTS]):
+        folder = tmp_path / entry.name
+        check(entry, ("float32", "float64")[number % 2], folder, "gcc -O0")
+
+
+@each("name, dtype", [("gaussian novelty", "float64"), ("kernel novelty, exact", "float32")])
+def test_a_novelty_learner_decides_as_the_host(name, dtype, tmp_path):
+    make, n_features, _ = SETTINGS[name]
+    model, X = learned(make(dtype), n_features, (-1, 1), dtype)
+    assert differs(model, tmp_path, X) == ""
+
+
+def test_probabilities_are_the_hosts(tmp_path):
+    model = Calibrated(learner=Standardized(learner=StreamSVM()), cost={4: 5.0})
+    model, X = learned(model, 5, (9, 4), "float32")
+    library = built(model, tmp_path / "flash")
+    here, there = np.zeros(2), np.zeros(2)
+    fine = X[(np.abs(X) < 1e6).all(axis=1)]
+    for x in fine[:50]:
+        model.predict_proba_one(x, out=here)
+        assert library.mod_probabilities(at(x.copy()), at(there)) == 0
+        assert here.tobytes() == there.tobytes()
+    compiled = Compiled(model, tmp_path / "learning")
+    assert (
+        compiled.library.mod_probabilities(at(compiled.memory), at(fine[0].copy()), at(there)) == 6
+    )
+
+
+def test_what_is_no_decision_says_so(tmp_path, capsys):
+    windows = WindowFeatures(rate=100, window=8, hop=8, features="std")
+    chain = Chain(windows=windows, learner=StreamSVM()).allocate(1, [0, 1])
+    for name, model in (("c", chain), ("s", StreamSVM().allocate(2, classes=[0, 1]))):
+        model.save(tmp_path / name)
+        args = ["export", str(tmp_path / name), "--c", str(tmp_path / "c"), "--inference"]
+        assert main(args) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.long

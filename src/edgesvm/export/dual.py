@@ -93,7 +93,9 @@ def dual_of(learner: Any) -> Dual | None:
         n = int(views["n_support"])
         if isinstance(learner, IncrementalSVM) and not views["n_cycles"]:
             n = int(views["n_held"])
-        return in_tiles(learner, views["rows"], views["beta"][:n], float(views["intercept"]), kernel)
+        return in_tiles(
+            learner, views["rows"], views["beta"][:n], float(views["intercept"]), kernel
+        )
     return None
 
 

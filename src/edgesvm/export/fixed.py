@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.export.dual import Dual, dual_of
-from edgesvm.export.sources import comment, rows
+from edgesvm.export.sources import Model, comment, rows
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.scaler import Scaler
@@ -75,36 +75,22 @@ class Fixed:
 
 
 def header(model: Fixed) -> str:
-    flash, is_dual = table_bytes(model), model.dual is not None
-    note = TO_THE_BIT if is_dual else BUT_FOR_ROUNDING
-    ram = "no RAM but the stack"
-    given = (model.prefix, model.title, model.labels, model.real)
-    return header_of(*given, model.n_features, model.n_values, f"{flash} bytes", ram, note)
+    note = BUT_FOR_ROUNDING if model.dual is None else TO_THE_BIT
+    return header_of(model, table_bytes(model), "no RAM but the stack", note)
 
 
-def header_of(
-    prefix: str,
-    title: str,
-    labels: tuple[Any, ...],
-    real: str,
-    n_features: int,
-    n_values: int,
-    flash: str,
-    ram: str,
-    note: str,
-    more: str = "",
-) -> str:
+def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str = "") -> str:
     """The text of NAME.h"""
-    listed = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(labels)) or "1 is normal"
+    listed = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(model.labels)) or "1 is normal"
     return HEADER.format(
-        p=prefix,
-        P=prefix.upper(),
-        title=comment(title),
+        p=model.prefix,
+        P=model.prefix.upper(),
+        title=comment(model.title),
         labels=comment(listed),
-        real=real,
-        n_features=n_features,
-        n_values=n_values,
-        n_labels=max(len(labels), 1),
+        real=model.real,
+        n_features=model.n_features,
+        n_values=model.n_values,
+        n_labels=max(len(model.labels), 1),
         flash=flash,
         ram=ram,
         note=note,
@@ -162,7 +148,7 @@ HEADER = """\
 /** @file {p}.h
  * {title}
  *
- * For inference: {flash} of tables in flash, {ram}; it learns no more.
+ * For inference: {flash} bytes of tables in flash, {ram}; it learns no more.
  * {note}
  */
 #ifndef EDGESVM_MODEL_{P}_H

@@ -36,9 +36,8 @@ def work(model: Model) -> tuple[dict[str, dict[str, int]], np.ndarray]:
 def header(model: Model) -> str:
     ram = work(model)[1].nbytes
     said = f"{ram} bytes of RAM, static, so that calls must not overlap" if ram else "no RAM"
-    given = (model.prefix, model.title, model.labels, model.real, model.n_features, model.n_values)
     more = PROBABILITIES.format(p=model.prefix) if model.has_probabilities else ""
-    return header_of(*given, f"{len(model.arena)} bytes", said, TO_THE_BIT, more)
+    return header_of(model, len(model.arena), said, TO_THE_BIT, more)
 
 
 PROBABILITIES = """\
@@ -64,8 +63,7 @@ def source(model: Model) -> str:
         *([] if not len(memory) else [scratch(p, memory)]),
         *(moved(macros(model, unit), unit, places.get(unit.name, {})) for unit in model.units),
         "\n".join(f'#include "edgesvm/{unit.header}"' for unit in model.units),
-        f"static const uint64_t {p}_arena[] = {{\n"
-        f"{words(np.frombuffer(model.arena, '<u8'))}\n}};",
+        f"static const uint64_t {p}_arena[] = {{\n{words(np.frombuffer(model.arena, '<u8'))}\n}};",
         *(["#define ESVM_PROBABLE"] if model.has_probabilities else []),
         '#include "edgesvm/flash.h"',
     ]
