@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,16 @@ from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
 from edgesvm.learners.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.incremental.windowed_svm import WindowedSVM
+from edgesvm.learners.online.constants import MOST as ONLINE_MOST
+from edgesvm.learners.online.expansion_learner import ExpansionLearner
 from edgesvm.learners.randomized.rand_svm import RandSVM
+from edgesvm.learners.stream.constants import MAX_SQUARE
+from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.twin.adiabatic_learner import MarginSetLearner
-from edgesvm.learners.twin.constants import LARGEST_NORM
+from edgesvm.learners.twin.constants import LARGEST_NORM as TWINS_NORM
+
+SUMS = ("tiles", "twins", "rows", "lanes")  # of floor/dual.h
+MOST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,11 @@ class Dual:
     intercept: float
     sign: int
     kernel: Kernel
-    mu: float = 0.0  # twins: what the sum is divided by; otherwise tiles
+    sums: str = "tiles"
+    mu: float = 1.0  # what the sum of twins is divided by
+    largest_norm: float = MOST  # of k(x, x)
+    largest_value: float = 0.0  # 0: any that is finite
+    has_intercept: bool = False  # of a sum in order
     normalize: bool = False
     noise: float = 0.0  # what float32 leaves uncertain, and how much of it may be
     most_noise: float = 0.0
@@ -49,14 +61,18 @@ class Dual:
             "DEGREE": degree,
             "SCALED": is_scaled,
             "NORMALIZED": self.normalize,
-            "TWINS": self.mu > 0.0,
+            "SUM": SUMS.index(self.sums),
             "MU": self.mu,
-            "LARGEST_NORM": LARGEST_NORM,
+            "LARGEST_NORM": self.largest_norm,
+            "INTERCEPT": self.intercept,
+            "HAS_INTERCEPT": self.has_intercept,
             "NOISE": self.noise,
             "MOST_NOISE": self.most_noise,
             # whether kernel values are float64: 2 if it depends on the sample
             "WIDE": self.wide,
         }
+        if self.largest_value:
+            given["LARGEST_VALUE"] = self.largest_value
         return "\n".join(f"#define ESVM_{name} {number(value)}" for name, value in given.items())
 
     @property
@@ -71,7 +87,7 @@ def dual_of(learner: Any) -> Dual | None:
     if isinstance(learner, RandSVM):
         return dual_of(learner.solver_)
     if isinstance(learner, StoreSVM):
-        learner.dual_coef_  # noqa: B018  it solves on demand
+        np.asarray(learner.dual_coef_)  # it solves when it is asked
     core = learner._allocated
     views, sign = core.views, core.labels.sign
     kernel = learner._kernel(core.n_features) if hasattr(learner, "_kernel") else None
@@ -83,7 +99,20 @@ def dual_of(learner: Any) -> Dual | None:
     if isinstance(learner, MarginSetLearner):
         n = int(views["n"])
         coef, b, mu = views["coef"][:n], float(views["b"]), float(views["mu"])
-        return Dual(views["vectors"][:n], coef, b, sign, kernel, mu=mu)
+        limits = {"largest_norm": TWINS_NORM}
+        return Dual(views["vectors"][:n], coef, b, sign, kernel, sums="twins", mu=mu, **limits)
+    if isinstance(learner, KernelStreamSVM):
+        n = int(views["n_held"])
+        ended = learner.when_full == "newton" and n == len(views["share"])
+        coef, sums = views["share"][:n] * views["sign"][:n], "rows" if ended else "lanes"
+        limits = {"largest_norm": MAX_SQUARE}
+        return Dual(views["vectors"][:n], coef, 0.0, sign, kernel, sums=sums, **limits)
+    if isinstance(learner, ExpansionLearner):
+        n, has = int(views["n_held"]), "intercept" in views
+        b = float(views["intercept"]) if has else 0.0
+        limits = {"largest_norm": ONLINE_MOST, "largest_value": ONLINE_MOST * ONLINE_MOST}
+        given = (views["vectors"][:n], views["coef"][:n], b, sign, kernel)
+        return Dual(*given, sums="rows", has_intercept=has, **limits)
     if isinstance(learner, WindowedSVM):
         m = core.answering
         n = int(views["n_support"][m])

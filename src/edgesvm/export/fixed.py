@@ -103,7 +103,7 @@ def table_bytes(model: Fixed) -> int:
     if model.dual is None:
         return item * (model.coef.size + model.n_values)
     ahead = 0 if model.center is None else 16 * model.n_features
-    return item * model.dual.rows.size + 8 * (model.coef.size + 1) + ahead
+    return item * model.dual.rows.size + 8 * model.coef.size + ahead
 
 
 def source(model: Fixed) -> str:
@@ -118,8 +118,8 @@ def source(model: Fixed) -> str:
     ]
     wide = "esvm_real" if dual is None else "double"
     parts.append(table(f"{p}_coef", wide, model.coef, model.dtype))
-    parts.append(table(f"{p}_intercept", wide, model.intercept, model.dtype))
     if dual is None:
+        parts.append(table(f"{p}_intercept", wide, model.intercept, model.dtype))
         parts.append('#include "edgesvm/folded.h"')
     else:
         parts.append(table(f"{p}_rows", "esvm_real", dual.rows, model.dtype))

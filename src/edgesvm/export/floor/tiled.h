@@ -29,11 +29,6 @@ ESVM_STATIC float tiles_exp_of_f32(float v) {
     return v > -87.0f ? p * power : 0.0f;
 }
 
-ESVM_STATIC double tiles_exp_of_f64(double v) {
-    tiles_exp_f64(1.0, &v, 1);
-    return v;
-}
-
 /* row t of tiles */
 #define ESVM_ROW(tile, LANES, t) ((tile) + (t) / LANES * LANES * width + (t) % LANES)
 #define ESVM_TILED(T, LANES, SUFFIX)                                                       \
