@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ from edgesvm.learners.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.constants import MAX_SQUARE
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.twin.adiabatic_learner import MarginSetLearner
-from edgesvm.learners.twin.constants import LARGEST_NORM as TWINS_NORM
+from edgesvm.learners.twin.constants import LARGEST_NORM
 
+Views = Mapping[str, np.ndarray]
 SUMS = ("tiles", "twins", "rows", "lanes")  # of floor/dual.h
 MOST = sys.float_info.max
 
@@ -85,47 +87,69 @@ class Dual:
 def dual_of(learner: Any) -> Dual | None:
     """Of a learner alone; None if it decides otherwise."""
     if isinstance(learner, RandSVM):
-        return dual_of(learner.solver_)
-    if isinstance(learner, StoreSVM):
-        np.asarray(learner.dual_coef_)  # it solves when it is asked
+        learner = learner.solver_
+    maker = next((maker for kind, maker in MAKERS.items() if isinstance(learner, kind)), None)
+    if maker is None:
+        return None
     core = learner._allocated
-    views, sign = core.views, core.labels.sign
-    kernel = learner._kernel(core.n_features) if hasattr(learner, "_kernel") else None
-    if isinstance(learner, EnclosingMachine):
-        n = int(views["n_core"])
-        coef, b = views["beta"][:n], float(views["intercept"])
-        normalize = bool(learner.normalize)
-        return Dual(untiled(views["rows"], n), coef, b, sign, kernel, normalize=normalize)
-    if isinstance(learner, MarginSetLearner):
-        n = int(views["n"])
-        coef, b, mu = views["coef"][:n], float(views["b"]), float(views["mu"])
-        limits = {"largest_norm": TWINS_NORM}
-        return Dual(views["vectors"][:n], coef, b, sign, kernel, sums="twins", mu=mu, **limits)
-    if isinstance(learner, KernelStreamSVM):
-        n = int(views["n_held"])
-        ended = learner.when_full == "newton" and n == len(views["share"])
-        coef, sums = views["share"][:n] * views["sign"][:n], "rows" if ended else "lanes"
-        limits = {"largest_norm": MAX_SQUARE}
-        return Dual(views["vectors"][:n], coef, 0.0, sign, kernel, sums=sums, **limits)
-    if isinstance(learner, ExpansionLearner):
-        n, has = int(views["n_held"]), "intercept" in views
-        b = float(views["intercept"]) if has else 0.0
-        limits = {"largest_norm": ONLINE_MOST, "largest_value": ONLINE_MOST * ONLINE_MOST}
-        given = (views["vectors"][:n], views["coef"][:n], b, sign, kernel)
-        return Dual(*given, sums="rows", has_intercept=has, **limits)
-    if isinstance(learner, WindowedSVM):
-        m = core.answering
-        n = int(views["n_support"][m])
-        coef, b = views["model_beta"][m][:n], float(views["intercept"][m])
-        return in_tiles(learner, views["model_rows"][m], coef, b, kernel)
-    if isinstance(learner, (StoreSVM, IncrementalSVM)):
-        n = int(views["n_support"])
-        if isinstance(learner, IncrementalSVM) and not views["n_cycles"]:
-            n = int(views["n_held"])
-        return in_tiles(
-            learner, views["rows"], views["beta"][:n], float(views["intercept"]), kernel
-        )
-    return None
+    return maker(learner, core, core.views, learner._kernel(core.n_features))
+
+
+def enclosing(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
+    n = int(views["n_core"])
+    given = untiled(views["rows"], n), views["beta"][:n], float(views["intercept"])
+    return Dual(*given, core.labels.sign, kernel, normalize=bool(learner.normalize))
+
+
+def twins(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
+    n = int(views["n"])
+    given = views["vectors"][:n], views["coef"][:n], float(views["b"]), core.labels.sign, kernel
+    return Dual(*given, sums="twins", mu=float(views["mu"]), largest_norm=LARGEST_NORM)
+
+
+def kernel_stream(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
+    n = int(views["n_held"])
+    ended = learner.when_full == "newton" and n == len(views["share"])
+    coef = views["share"][:n] * views["sign"][:n]
+    given = views["vectors"][:n], coef, 0.0, core.labels.sign, kernel
+    return Dual(*given, sums="rows" if ended else "lanes", largest_norm=MAX_SQUARE)
+
+
+def expansion(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
+    n, has = int(views["n_held"]), "intercept" in views
+    b = float(views["intercept"]) if has else 0.0
+    given = views["vectors"][:n], views["coef"][:n], b, core.labels.sign, kernel
+    most = ONLINE_MOST * ONLINE_MOST
+    limited = Dual(*given, sums="rows", largest_norm=ONLINE_MOST, largest_value=most)
+    return replace(limited, has_intercept=has)
+
+
+def windowed(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
+    m = core.answering
+    coef = views["model_beta"][m][: int(views["n_support"][m])]
+    return in_tiles(learner, views["model_rows"][m], coef, float(views["intercept"][m]), kernel)
+
+
+def incremental(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
+    n = int(views["n_support"] if views["n_cycles"] else views["n_held"])
+    return in_tiles(learner, views["rows"], views["beta"][:n], float(views["intercept"]), kernel)
+
+
+def store(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
+    np.asarray(learner.dual_coef_)  # it solves when it is asked
+    coef = views["beta"][: int(views["n_support"])]
+    return in_tiles(learner, views["rows"], coef, float(views["intercept"]), kernel)
+
+
+MAKERS = {
+    EnclosingMachine: enclosing,
+    MarginSetLearner: twins,
+    KernelStreamSVM: kernel_stream,
+    ExpansionLearner: expansion,
+    WindowedSVM: windowed,
+    IncrementalSVM: incremental,
+    StoreSVM: store,
+}
 
 
 def in_tiles(

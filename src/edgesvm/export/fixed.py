@@ -4,7 +4,7 @@ bit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,12 @@ class Fixed:
         given = (prefix, repr(learner), learner.dtype, labels.in_slots, order)
         n_features = learner.n_features_in_
         clips = isinstance(learner, RobustStandardized) and learner.clip is not None
-        inner: Any = learner.learner_ if isinstance(learner, Scaler) and not clips else learner
+        outer: Any = learner
+        inner: Any = outer.learner_ if isinstance(learner, Scaler) and not clips else learner
         if hasattr(type(inner), "coef_"):
             center, scale = np.zeros(n_features), np.ones(n_features)
             if inner is not learner:
-                center, scale = learner.center_, learner.scale_
+                center, scale = outer.center_, outer.scale_
             # a feature that has not varied counts as 0
             inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
             w = np.asarray(inner.coef_, float) * inverse
@@ -59,11 +60,12 @@ class Fixed:
         dual = dual_of(inner)
         if dual is None:
             return None
-        ahead: dict[str, np.ndarray] = {}
-        if inner is not learner:
-            share = 1.0 / float(per_class.sum())
-            ahead = {"center": learner.mean_, "scale": np.sqrt(core.views["spread"] * share)}
-        return cls(*given, dual.coef, np.array([dual.intercept]), n_features, dual, **ahead)
+        whole = cls(*given, dual.coef, np.array([dual.intercept]), n_features, dual)
+        if inner is learner:
+            return whole
+        share = 1.0 / float(per_class.sum())
+        scale = np.sqrt(core.views["spread"] * share)
+        return replace(whole, center=outer.mean_, scale=scale)
 
     @property
     def real(self) -> str:

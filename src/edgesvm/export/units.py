@@ -34,7 +34,7 @@ from edgesvm.learners.online.pegasos import Pegasos
 from edgesvm.learners.online.perceptron import Perceptron
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
-from edgesvm.learners.twin.adiabatic_learner import AdiabaticLearner
+from edgesvm.learners.twin.adiabatic_learner import MarginSetLearner
 from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
 from edgesvm.learners.twin.simple_svm import SimpleSVM
 from edgesvm.learners.twin.twin_dictionary_svm import TwinDictionarySVM
@@ -283,7 +283,7 @@ def log(x: float) -> float:
     return k * 6.93147180559945286227e-01 + 2.0 * s * total
 
 
-def margin_set(learner: AdiabaticLearner, n_features: int) -> dict[str, Any]:
+def margin_set(learner: MarginSetLearner, n_features: int) -> dict[str, Any]:
     shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
     return {
         "C": float(learner.C),
