@@ -114,6 +114,15 @@ class Model:
         return {name: most for unit in self.units for name, most in unit.most.items()}
 
     @property
+    def has_probabilities(self) -> bool:
+        return self.units[-1].name == "Calibrated"
+
+    @property
+    def scratch(self) -> frozenset[str]:
+        """Arrays of a core's own that are zero between samples."""
+        return frozenset().union(*(unit.scratch for unit in self.units))
+
+    @property
     def beside(self) -> dict[str, int]:
         """Where a core's numbers behind the arena are, from the learner's first byte on."""
         found, at = {}, self.plan.total - self.base
@@ -168,10 +177,12 @@ def header(model: Model) -> str:
         else "value of each label, as they sort"
     )
     channels, push = "", ""
+    if model.has_probabilities:
+        push = PROBABILITIES.format(p=p)
     if model.windows is not None:
         n = model.windows.macros["n_channels"]
         channels = f"#define {P}_N_CHANNELS {n}       /**< numbers of a raw sample */\n"
-        push = PUSH.format(P=P, p=p)
+        push += PUSH.format(P=P, p=p)
     return HEADER.format(
         channels=channels,
         push=push,
@@ -281,6 +292,15 @@ esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
 """
 
 
+PROBABILITIES = """\
+/** The probabilities of one sample's labels.
+ * @param out  a number for each label, as they sort
+ * @return as {p}_decide
+ */
+esvm_status {p}_probabilities({p}_t *model, const {p}_value *x, double *out);
+
+"""
+
 PUSH = """\
 /** Take in one raw sample. If it completes a window, that is predicted, then learned with the label
  * of most of its samples, or of its last, as the model was made.
@@ -322,6 +342,8 @@ def source(model: Model) -> str:
         f"static const esvm_word {p}_first[] = {{\n{first_words(model)}\n}};",
         '#include "edgesvm/model.h"',
     ]
+    if model.has_probabilities:
+        parts.append('#include "edgesvm/probable.h"')
     if model.windows is not None:
         parts.append(
             "#define ESVM_WINDOWS(f) WindowFeatures_##f\n"
@@ -354,6 +376,7 @@ def macros(model: Model, unit: Unit) -> str:
         n_labels, sign, slots = 2, 1, (0, 1)
     order = ", ".join(map(str, slots))
     given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
+    given |= unit.of_labels((0, 1) if unit.is_part else model.labels)
     lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
     if f"{unit.name}_labels_order" in text:
         lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
@@ -409,7 +432,7 @@ def check(
     times, apart = repeated
     kind = array.dtype.kind + str(array.dtype.itemsize)
     what, n, most = KINDS.get(kind), int(np.prod(array.shape, dtype=int)), 0
-    if array.name in SCRATCH:
+    if array.name in SCRATCH or array.name in model.scratch:
         what, n = "ESVM_ZEROS", array.nbytes
     elif array.name in model.most:
         what, most = INDICES[kind], model.most[array.name]

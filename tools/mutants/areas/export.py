@@ -20,6 +20,27 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/export/floor/tiled.h",
+            (
+                "if (f[t] < least) {",
+                "if (f[t] <= least) {",
+                "of two core vectors as far out, the last is taken",
+            ),
+            (
+                "s[t % 8] += weight[t]",
+                "s[t % 4] += weight[t]",
+                "a weighted sum has four lanes",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/floor/dual.h",
+            (
+                "s[i % 8] += ESVM_NAME(coef)[i]",
+                "s[0] += ESVM_NAME(coef)[i]",
+                "vectors are summed in order, not by lanes",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/export/floor/chain.h",
             (
                 "    if (ESVM_ONE_CLASS) slot = -1;",

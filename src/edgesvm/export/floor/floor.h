@@ -40,6 +40,10 @@
 #define ESVM_STATIC static
 #endif
 
+#ifndef ESVM_SCRATCH /* where what is zero between samples lies; of a model in flash, in RAM */
+#define ESVM_SCRATCH(at) (self + (at))
+#endif
+
 typedef int32_t esvm_index; /* of what lies in an arena, which is smaller than 2 GiB */
 #if ESVM_IS_FLOAT32
 typedef float esvm_real;
@@ -51,6 +55,7 @@ typedef double esvm_real;
 
 #include "arith.h"
 #include "sums.h"
+#include "tiled.h"
 #include "waves.h"
 
 #endif
