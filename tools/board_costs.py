@@ -195,18 +195,21 @@ def tables_bytes(learner, folder):
 
 
 def fitted(sizes, counts):
-    """Factors >= 0 of the sizes whose sums are nearest to the counts, relative to each."""
+    """Factors >= 0 of the sizes, whose sums and the counts are the least apart; by what factor."""
     A, best, least = np.array(sizes, float), None, np.inf
     A = A / np.maximum(counts, 1)[:, None]
     n = A.shape[1]
     for k in range(1, n + 1):
         for chosen in map(list, combinations(range(n), k)):
             x, *_ = np.linalg.lstsq(A[:, chosen], np.ones(len(A)), rcond=None)
-            wrong = np.abs(A[:, chosen] @ x - 1).max()
-            if (x >= 0).all() and wrong < 0.98 * least:
+            ratio = A[:, chosen] @ x
+            if (x < 0).any() or (ratio <= 0).any():
+                continue
+            wrong = np.sqrt(ratio.max() / ratio.min())
+            if wrong < 0.98 * least:
                 best, least = np.zeros(n), wrong
-                best[chosen] = x
-    return [float(f"{x:.4g}") for x in best], float(least)
+                best[chosen] = x / np.sqrt(ratio.max() * ratio.min())
+    return [float(f"{x:.4g}") for x in best], round(float(least), 2)
 
 
 def measure(kind, core, table, folder):
@@ -216,7 +219,7 @@ def measure(kind, core, table, folder):
     entry = {"decide": [], "learn": [], "float64": {}, "wrong": []}
     for j, what in enumerate(("decide", "learn")):
         entry[what], wrong = fitted(sizes, counts[:, j])
-        entry["wrong"].append(round(wrong, 3))
+        entry["wrong"].append(wrong)
     wide = [settings("float64")[kind][i] for i in (0, -1)]
     sizes, counts, _, _ = without_inner(wide, core, table, folder, "float64")
     for j, what in enumerate(("decide", "learn")):
@@ -258,7 +261,7 @@ def measure_tables(kind, core, folder):
             stack.append(built.stack)
         if dtype == "float32":
             found["decide"], wrong = fitted(sizes, np.array(counts))
-            found |= {"wrong": [round(wrong, 3), 0.0], "code": max(code), "stack": max(stack)}
+            found |= {"wrong": [wrong, 1.0], "code": max(code), "stack": max(stack)}
         terms = np.array(sizes) * found["decide"]
         both = np.stack([terms[:, 0], terms[:, 1:].sum(axis=1)], axis=1)
     found["float64"]["decide"], _ = fitted(both, np.array(counts))
@@ -277,7 +280,7 @@ def measure_windows(core, folder):
         built = compiled(folder, "mod", CORES[core])
         made.append((built.flash - tables_bytes(model, folder), built.stack))
     code, stack = (a - b for a, b in zip(*made, strict=True))
-    none = {"decide": [0.0], "learn": [0.0], "wrong": [0.0, 0.0]}
+    none = {"decide": [0.0], "learn": [0.0], "wrong": [1.0, 1.0]}
     one = {"float64": {"decide": [1.0, 1.0], "learn": [1.0, 1.0]}}
     return none | one | {"code": max(code, 0), "stack": max(stack, 0)}
 

@@ -44,9 +44,9 @@ def compiled(folder: Path, prefix: str, core: Core) -> Compiled:
         source = folder / name
         objects.append(source.with_suffix(".o"))
         run([*command, "-fcallgraph-info=su", "-c", str(source), "-o", str(objects[-1])])
-    public = functions(core, objects[0])
+    public = symbols(core, objects[0], "T")
     program = folder / "program.elf"
-    keep = [f"-Wl,-u,{name}" for name in public]
+    keep = [f"-Wl,-u,{name}" for name in [*public, *symbols(core, objects[0], "R")]]
     link = ["-nostartfiles", "-Wl,--gc-sections", f"-Wl,-e,{public[0]}", *keep]
     run([*command, *link, *map(str, objects), "-o", str(program), "-lm"])
     flash = sum(n for name, n in sections(core, program).items() if name.startswith(IN_FLASH))
@@ -64,10 +64,10 @@ def run(command: list[str]) -> str:
     return done.stdout
 
 
-def functions(core: Core, file: Path) -> list[str]:
-    """Of an object, those that other files may call."""
+def symbols(core: Core, file: Path, kind: str) -> list[str]:
+    """Of an object, what other files may use: functions ("T"), tables ("R")."""
     listed = run([str(core.compiler).replace("gcc", "nm"), "-P", str(file)])
-    return [line.split()[0] for line in listed.splitlines() if line.split()[1] == "T"]
+    return [line.split()[0] for line in listed.splitlines() if line.split()[1] == kind]
 
 
 def sections(core: Core, file: Path) -> dict[str, int]:

@@ -286,8 +286,8 @@ esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
 
 
 STACK = """\
-#define {P}_STACK_BYTES {stack}u        /**< stack of a call, about the most: by GCC 12's call graph
-                                             for a Cortex-M3 at -Os; other compilers and cores differ */
+#define {P}_STACK_BYTES {stack}u       /**< stack of a call, about the most: GCC 12's call graph
+                                             for a Cortex-M3 at -Os; elsewhere it differs */
 """
 
 PUSH = """\
