@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 from itertools import combinations
@@ -213,36 +214,37 @@ def fitted(sizes, counts):
 
 
 def measure(kind, core, table, folder):
-    """The entry of one part on one core."""
+    """The entry of one part on one core. `wrong`: by what factor whole models are off at most."""
     single = settings("float32")[kind]
-    sizes, counts, code, stack = without_inner(single, core, table, folder, "float32")
+    sizes, counts, inner, made = points(single, core, table, folder, "float32")
     entry = {"decide": [], "learn": [], "float64": {}, "wrong": []}
     for j, what in enumerate(("decide", "learn")):
-        entry[what], wrong = fitted(sizes, counts[:, j])
-        entry["wrong"].append(wrong)
+        entry[what], _ = fitted(sizes, np.maximum(counts[:, j] - inner[:, j], 1))
+        ratio = (np.array(sizes) @ entry[what] + inner[:, j]) / counts[:, j]
+        entry["wrong"].append(round(float(np.maximum(ratio, 1 / ratio).max()), 2))
     wide = [settings("float64")[kind][i] for i in (0, -1)]
-    sizes, counts, _, _ = without_inner(wide, core, table, folder, "float64")
+    sizes, counts, inner, _ = points(wide, core, table, folder, "float64")
     for j, what in enumerate(("decide", "learn")):
         terms = np.array(sizes) * entry[what]  # what is constant, and what grows
         both = np.stack([terms[:, 0], terms[:, 1:].sum(axis=1)], axis=1)
-        entry["float64"][what], _ = fitted(both, counts[:, j])
-    return entry | {"code": max(code, 0), "stack": max(stack, 0)}
+        entry["float64"][what], _ = fitted(both, np.maximum(counts[:, j] - inner[:, j], 1))
+    return entry | {"code": max(made[0], 0), "stack": max(made[1], 0)}
 
 
-def without_inner(chosen, core, table, folder, dtype):
-    """Sizes and counts of the outermost parts of some learners; most code and stack."""
-    points = [counted(*setting, core, folder) for setting in chosen]
-    counts = np.array([point[:2] for point in points], float)
-    code, stack = (max(column) for column in list(zip(*points, strict=True))[2:])
-    sizes = []
+def points(chosen, core, table, folder, dtype):
+    """Of some learners: sizes of the outermost part, counts, instructions of what is inside; code
+    and stack of the outermost part at most."""
+    runs = [counted(*setting, core, folder) for setting in chosen]
+    code, stack = (max(column) for column in list(zip(*runs, strict=True))[2:])
+    sizes, inside = [], np.zeros((len(runs), 2))
     for i, (learner, n_features, _) in enumerate(chosen):
         outer, *inner = parts(learner, n_features)
         sizes.append(outer.sizes)
         for part in inner:
-            counts[i] -= instructions(table[part.kind], part, dtype)
+            inside[i] += instructions(table[part.kind], part, dtype)
     for part in inner:
         code, stack = code - table[part.kind]["code"], stack - table[part.kind]["stack"]
-    return sizes, np.maximum(counts, 1), code, stack
+    return sizes, np.array([run[:2] for run in runs], float), inside, (code, stack)
 
 
 def measure_tables(kind, core, folder):
@@ -296,6 +298,12 @@ def entry_of(kind, core, table, folder):
     return measure(kind, core, table, folder)
 
 
+def as_text(content):
+    """JSON, sorted, with a list of numbers on one line."""
+    text = json.dumps(content, indent=1, sort_keys=True)
+    return re.sub(r"\[[^\[\]{}]*\]", lambda m: re.sub(r"\s+", " ", m[0]), text) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", help="parts whose name begins with one of them")
@@ -310,7 +318,7 @@ def main():
                 table = content["cores"].setdefault(core, {})
                 table[kind] = entry_of(kind, core, table, Path(folder))
             print(core, kind, table[kind], flush=True)
-            args.file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            args.file.write_text(as_text(content), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -191,5 +191,5 @@ def test_an_example_fits_the_vendor_s_types(kind, text, pump, tmp_path):
     ahead = "#include <Arduino.h>\n" if "Arduino" in text[:12] else ""  # as its builder does
     source.write_text(ahead + text)
     includes = [f"-I{HERE / 'vendor'}", f"-I{pump / 'src'}"]
-    warnings = [flag for flag in STRICT if flag != "-std=c99" and flag != "-pedantic"]
+    warnings = [flag for flag in STRICT if flag not in ("-std=c99", "-pedantic")]
     run(*COMPILE[kind], *warnings, *includes, "-fsyntax-only", source)

@@ -23,6 +23,7 @@ from edgesvm import (
     TwinVectorMachine,
 )
 from edgesvm.cli import main
+from edgesvm.export.fixed import Fixed
 from edgesvm.export.folder import export
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
@@ -37,6 +38,7 @@ MODELS = [
     (Standardized(learner=TwinVectorMachine(max_twins=20, dtype="float64", **KERNEL)), 2),
     (IncrementalDecrementalSVM(max_vectors=30, **KERNEL), 2),
     (BatchSVM(max_samples=300, **KERNEL), 2),
+    (Standardized(learner=KernelStreamSVM(max_vectors=20, kernel="linear")), 2),
     (BallVectorMachine(max_core=100, **KERNEL), 2),
 ]
 
@@ -70,6 +72,12 @@ def test_decides_as_the_host_but_for_rounding(model, n_classes, tmp_path):
             assert np.allclose(there, value, rtol=1e-3, atol=1e-3 * np.abs(values).max())
     nan = np.full(5, np.nan, model.dtype)
     assert library.mod_predict(at(nan), at(score)) == -1
+
+
+def test_a_linear_kernel_machine_is_one_vector():
+    model, _ = learned(BatchSVM(max_samples=300, kernel="linear"), 2)
+    fixed = Fixed.of(model, "mod")
+    assert fixed.rows is None and fixed.coef.shape == (1, 5)
 
 
 def test_what_has_no_such_form_says_so(tmp_path, capsys):

@@ -53,10 +53,10 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    if options.c is None and not options.report:
-        raise ValueError("give --c DIR, --report or both")
     if (options.board or options.json) and not options.report:
         raise ValueError(f"{'--board' if options.board else '--json'} needs --report")
+    if options.c is None and not options.report:
+        raise ValueError("give --c DIR, --report or both")
     learner = loaded(options.model)
     if options.c is not None:
         written = export(learner, options.c, options.prefix, inference=options.inference)

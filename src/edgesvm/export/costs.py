@@ -47,12 +47,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Cost:
-    """Instructions of a decision and of learning a sample; bytes of machine code and of stack."""
+    """Instructions of a decision and of learning a sample; bytes of machine code and of stack.
+
+    `within`: by what factor a count may differ, to decide and to learn.
+    """
 
     decide: float
     learn: float
     code: int
     stack: int
+    within: tuple[float, float]
 
 
 def parts(learner: Learner, n_features: int, decides: int = 1, learns: int = 1) -> Iterator[Part]:
@@ -107,6 +111,7 @@ def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
     return kind, sizes
 
 
+LEAST_FACTOR = 1.5  # other rows than those counted may take as much longer
 STORES = (KernelStreamSVM, KernelNovelty, TwinVectorMachine, IncrementalDecrementalSVM)
 
 
@@ -135,6 +140,7 @@ def predicted(
     """
     decide = learn = 0.0
     code = stack = 0
+    within = [LEAST_FACTOR, LEAST_FACTOR]
     counted = table()["cores"].get(core, {})
     ahead = [Part("WindowFeatures", (1,))] if windows else []
     for part in [*ahead, *parts(learner, n_features)]:
@@ -143,9 +149,9 @@ def predicted(
             return None
         done = instructions(entry, part, learner.dtype)
         decide, learn = decide + done[0], learn + done[1]
-        code += entry["code"]
-        stack += entry["stack"]
-    return Cost(decide, learn, code, stack)
+        code, stack = code + entry["code"], stack + entry["stack"]
+        within = [max(pair) for pair in zip(within, entry["wrong"], strict=True)]
+    return Cost(decide, learn, code, stack, (within[0], within[1]))
 
 
 def instructions(entry: dict[str, Any], part: Part, dtype: str) -> tuple[float, float]:

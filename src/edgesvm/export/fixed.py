@@ -10,6 +10,7 @@ import numpy as np
 
 from edgesvm.export.sources import comment, rows
 from edgesvm.export.units import number
+from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.scaler import Scaler
@@ -64,6 +65,9 @@ class Fixed:
         kind, gamma, coef0, degree = inner._kernel(n_features).code
         kernel = f"{{(kernels_KernelKind){int(kind)}, {degree}, {number(gamma)}, {number(coef0)}}}"
         coef = np.asarray(inner.dual_coef_, float)
+        if isinstance(inner._kernel(n_features), Linear):
+            w = coef @ vectors * inverse
+            return cls(*given, np.atleast_2d(w), b - w @ center, n_features=n_features)
         return cls(*given, coef, b, vectors, center, inverse, kernel, n_features)
 
     @property

@@ -9,14 +9,12 @@ from typing import Any
 
 from edgesvm.export.boards import BOARDS, CORES, Board
 from edgesvm.export.compiled import compiled
-from edgesvm.export.costs import Cost, Part, instructions, predicted, table
+from edgesvm.export.costs import LEAST_FACTOR, Cost, Part, instructions, predicted, table
 from edgesvm.export.fixed import Fixed, table_bytes
 from edgesvm.export.folder import export
 from edgesvm.export.sources import Model
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
-
-WITHIN = 1.5  # a predicted count of instructions and a counted one are seldom farther apart
 
 
 @dataclass(frozen=True)
@@ -28,6 +26,8 @@ class Need:
     stack : RAM of a call, at most
     source : where flash and stack come from
     decide, learn : instructions a sample; of a Chain, a window
+    within : by what factor a count may differ from them
+    windows : whether instructions are those of a window of raw samples
     """
 
     board: Board
@@ -37,6 +37,8 @@ class Need:
     source: str
     decide: float | None
     learn: float | None
+    within: tuple[float, float] | None
+    windows: bool = False
 
     @property
     def ram(self) -> int:
@@ -63,6 +65,7 @@ class Need:
             "source": self.source,
             "counted_on": CORES[core.counted_as].title,
             "instructions": {k: None if v is None else round(v) for k, v in known.items()},
+            "within_a_factor_of": self.within,
             "milliseconds": {
                 k: None if v is None else float(f"{self.milliseconds(v):.3g}")
                 for k, v in known.items()
@@ -71,12 +74,12 @@ class Need:
         }
 
 
-def needs(learner: Learner | Chain, names: list[str], *, inference: bool = False) -> list[Need]:
+def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) -> list[Need]:
     """What a model needs on some boards.
 
     Parameters
     ----------
-    learner : Learner or Chain, allocated, which knows its classes
+    model : Learner or Chain, allocated, which knows its classes
     names : list of str, of `BOARDS`
     inference : bool, default False
         Of the tables that decide only.
@@ -98,20 +101,25 @@ def needs(learner: Learner | Chain, names: list[str], *, inference: bool = False
     [True, True]
     """
     with tempfile.TemporaryDirectory() as folder:
-        export(learner, folder, "model", inference=inference)
+        export(model, folder, "model", inference=inference)
         found: dict[str, tuple[int | None, int | None, str]] = {}
         for name in names:
             key = BOARDS[name].core
             if key not in found:
-                found[key] = sizes(learner, key, Path(folder), inference)
-    ram = 0 if inference else Model.of(learner, "model").ram
+                found[key] = sizes(model, key, Path(folder), inference)
+    ram = 0 if inference else Model.of(model, "model").ram
     result = []
     for name in names:
         board = BOARDS[name]
         flash, stack, source = found[board.core]
-        cost = estimated(learner, board.core, inference)
-        times = (cost.decide, None if inference else cost.learn) if cost else (None, None)
-        result.append(Need(board, flash, ram, stack, source, *times))
+        cost = estimated(model, board.core, inference)
+        decide = learn = within = None
+        if cost is not None:
+            decide, within = cost.decide, cost.within
+            learn = None if inference else cost.learn
+        result.append(
+            Need(board, flash, ram, stack, source, decide, learn, within, isinstance(model, Chain))
+        )
     return result
 
 
@@ -155,12 +163,13 @@ def tables(model: Fixed, core: str) -> Cost | None:
     if entry is None:
         return None
     decide, _ = instructions(entry, part, model.dtype)
-    return Cost(decide, 0.0, entry["code"], entry["stack"])
+    within = max(LEAST_FACTOR, entry["wrong"][0])
+    return Cost(decide, 0.0, entry["code"], entry["stack"], (within, 1.0))
 
 
 def part_of(model: Fixed) -> Part:
     if model.rows is None:
-        return Part("linear tables", (1, model.coef.size))
+        return Part("linear tables", (1, model.n_values, model.coef.size))
     return Part("kernel tables", (1, model.n_rows, model.rows.size))
 
 
@@ -201,18 +210,22 @@ def details(need: Need) -> str:
     stack = "not known" if need.stack is None else f"at most {need.stack:,}"
     lines += [f"\n  RAM: the model {need.model:,}, stack of a call {stack}"]
     lines += [f"  flash and stack: {need.source}", ""]
-    for what, count in (("decide", need.decide), ("learn", need.learn)):
+    for what, count, within in zip(
+        ("decide", "learn"), (need.decide, need.learn), need.within or (0, 0), strict=True
+    ):
         if count is not None:
-            shown = f"{need.milliseconds(count):.3g} ms"
-            lines.append(f"  {what:<8} {round(count, -2):>10,.0f} instructions {shown:>11}")
+            lines.append(
+                f"  {what:<8} {round(count, -2):>10,.0f} instructions, within a factor of"
+                f" {within:.2g}; {need.milliseconds(count):.3g} ms"
+            )
     if need.decide is None:
         lines.append("  instructions: not known, since this learner was not counted")
     else:
         counted = CORES[core.counted_as].title
-        stand_in = "" if counted.startswith(core.title[:9]) else ", as a stand-in,"
-        lines.append(
-            f"  instructions: a mean, predicted from counts on an emulated {counted}{stand_in}"
-            f" within a factor of {WITHIN}; time at {core.cycles} cycles each, which is assumed"
-        )
+        stand_in = "" if counted.startswith(core.title[:9]) else ", which stands in"
+        lines.append(f"  a mean, predicted from counts on an emulated {counted}{stand_in}")
+        lines.append(f"  time at {core.cycles:g} cycles an instruction, which is assumed")
+    if need.windows:
+        lines.append("  of a window; taking in raw samples until it is complete comes to that")
     lines.append(f"\n  {'It fits.' if need.fits else 'It does not fit.'}")
     return "\n".join(lines)
