@@ -68,7 +68,7 @@ def parts(learner: Learner, n_features: int, decides: int = 1, learns: int = 1) 
         taught = K - 1 if isinstance(learner, OneVsOne) else learner._n_parts
         yield from parts(learner.learner, D, decides * learner._n_parts, learns * taught)
     elif isinstance(learner, Shell):
-        sizes = (1, D)
+        sizes: tuple[int, ...] = (1, D)
         if isinstance(learner, FourierFeatures):
             P = learner.n_directions
             name += orthogonal(learner, D)
@@ -82,7 +82,8 @@ def parts(learner: Learner, n_features: int, decides: int = 1, learns: int = 1) 
 
 def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
     """Kind and sizes of a learner that has none inside."""
-    kind, sizes = type(learner).__name__, (1, D)
+    kind: str = type(learner).__name__
+    sizes: tuple[int, ...] = (1, D)
     if isinstance(learner, StreamSVM):
         L = max(learner.lookahead, learner.n_balls - 1)
         if L:
