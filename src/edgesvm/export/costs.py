@@ -66,7 +66,7 @@ def parts(learner: Learner, n_features: int, decides: int = 1, learns: int = 1) 
         K = learner.n_classes
         yield Part(name, (1, K), decides, learns)
         taught = K - 1 if isinstance(learner, OneVsOne) else learner._n_parts
-        yield from parts(learner.learner, D, decides * learner._n_parts, learns * taught)
+        yield from parts(learner._inner, D, decides * learner._n_parts, learns * taught)
     elif isinstance(learner, Shell):
         sizes: tuple[int, ...] = (1, D)
         if isinstance(learner, FourierFeatures):
