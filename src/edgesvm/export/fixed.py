@@ -11,6 +11,7 @@ import numpy as np
 
 from edgesvm.export.dual import Dual, dual_of
 from edgesvm.export.sources import Model, comment, rows
+from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.scaler import Scaler
@@ -46,15 +47,15 @@ class Fixed:
         clips = isinstance(learner, RobustStandardized) and learner.clip is not None
         outer: Any = learner
         inner: Any = outer.learner_ if isinstance(learner, Scaler) and not clips else learner
-        if hasattr(type(inner), "coef_"):
+        linear = _linear(inner)
+        if linear is not None:
             center, scale = np.zeros(n_features), np.ones(n_features)
             if inner is not learner:
                 center, scale = outer.center_, outer.scale_
             # a feature that has not varied counts as 0
             inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-            w = np.asarray(inner.coef_, float) * inverse
-            b = np.asarray(inner.intercept_, float) - w @ center
-            return cls(*given, w, b, n_features)
+            w = linear[0] * inverse
+            return cls(*given, w, linear[1] - w @ center, n_features)
         if inner is not learner and not isinstance(learner, Standardized):
             return None
         dual = dual_of(inner)
@@ -74,6 +75,18 @@ class Fixed:
     @property
     def n_values(self) -> int:
         return len(self.intercept)
+
+
+def _linear(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Weights (values, features) and intercepts; also of a machine with the linear kernel."""
+    if hasattr(type(learner), "coef_"):
+        w, b = learner.coef_, learner.intercept_
+    else:
+        dual = dual_of(learner)
+        if dual is None or dual.normalize or not isinstance(dual.kernel, Linear):
+            return None
+        w, b = dual.sign / dual.mu * (dual.coef @ dual.rows), dual.sign * dual.intercept
+    return np.atleast_2d(np.asarray(w, float)), np.atleast_1d(np.asarray(b, float))
 
 
 def header(model: Fixed) -> str:

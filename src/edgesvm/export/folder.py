@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from importlib.resources import files
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from edgesvm.export import fixed, flash, link
 from edgesvm.export.fixed import Fixed
+from edgesvm.export.glue import glue
 from edgesvm.export.sources import Model, header, read, source
 from edgesvm.export.units import untranslated
 from edgesvm.learner import Learner
@@ -90,8 +90,7 @@ def export(
         texts[f"edgesvm/{name}"] = read("floor", name)
     for name in needed(headers):
         texts[f"edgesvm/{name}"] = read("translated", name)
-    texts["Makefile"] = read("floor", "Makefile.txt").replace("NAME", prefix)
-    texts["library.json"] = library(prefix, title)
+    texts |= glue(prefix, title, [name for name in texts if name.endswith(".c")])
     written = []
     for name, text in texts.items():
         path = Path(folder) / name
@@ -128,24 +127,6 @@ def needed(headers: list[str]) -> list[str]:
         found.append(name)
         todo += re.findall(r'#include "(\w+\.h)"', read("translated", name))
     return found
-
-
-def library(prefix: str, title: str) -> str:
-    """library.json, which PlatformIO reads."""
-    return (
-        json.dumps(
-            {
-                "name": prefix.replace("_", "-"),
-                "version": "1.0.0",
-                "description": f"{title}: a model of edgesvm",
-                "frameworks": "*",
-                "platforms": "*",
-                "build": {"srcDir": ".", "flags": ["-ffp-contract=off"]},
-            },
-            indent=2,
-        )
-        + "\n"
-    )
 
 
 __all__ = ["export"]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
+from edgesvm.export.costs import predicted
 from edgesvm.export.units import Unit, number, units_of, window_features
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.constants import FADED
@@ -43,6 +44,7 @@ class Model:
     order: tuple[int, ...]  # class indices, as the labels sort
     sign: int
     is_novelty: bool  # only one class, index 1, is learned
+    stack: int | None  # bytes that a call takes at most, on a Cortex-M3; None: not measured
     behind: MemoryPlan  # the learner's, which begins at the byte `base` of the arena
     base: int = 0
     windows: Unit | None = None  # ahead of a chain's learner
@@ -75,6 +77,7 @@ class Model:
         else:
             plan = behind
             empty = built._like_new().allocate(width, classes=classes).arena
+        cost = predicted(built, width, "M3", windows=isinstance(model, Chain))
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
         return cls(
@@ -91,6 +94,7 @@ class Model:
             order=labels.sorted_slots,
             sign=labels.sign,
             is_novelty=not learner._takes_labels,
+            stack=None if cost is None else -(-cost.stack // 64) * 64,
             behind=behind,
             **more,
         )
@@ -176,9 +180,11 @@ def header(model: Model) -> str:
         if model.n_values == 1
         else "value of each label, as they sort"
     )
-    channels, push = "", ""
+    channels, push, stack = "", "", ""
     if model.has_probabilities:
         push = PROBABILITIES.format(p=p)
+    if model.stack is not None:
+        stack = STACK.format(P=P, stack=model.stack)
     if model.windows is not None:
         n = model.windows.macros["n_channels"]
         channels = f"#define {P}_N_CHANNELS {n}       /**< numbers of a raw sample */\n"
@@ -186,6 +192,7 @@ def header(model: Model) -> str:
     return HEADER.format(
         channels=channels,
         push=push,
+        stack=stack,
         P=P,
         p=p,
         title=comment(model.title),
@@ -229,7 +236,7 @@ extern "C" {{
 #define {P}_N_VALUES {n_values}         /**< decision values of a sample */
 #define {P}_BYTES {ram}u               /**< sizeof({p}_t): the RAM of a model */
 #define {P}_ARENA_BYTES {arena}u        /**< of them, the host's arena: all that was learned */
-#define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
+{stack}#define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
 #define {P}_SNAPSHOT_BYTES {snapshot}u  /**< of a whole snapshot, as the host saves it */
 
 /** A number of a sample. */
@@ -299,6 +306,11 @@ PROBABILITIES = """\
  */
 esvm_status {p}_probabilities({p}_t *model, const {p}_value *x, double *out);
 
+"""
+
+STACK = """\
+#define {P}_STACK_BYTES {stack}u       /**< stack of a call, about the most: GCC 12's call graph
+                                             for a Cortex-M3 at -Os; elsewhere it differs */
 """
 
 PUSH = """\
