@@ -70,8 +70,8 @@ lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint and mypy
 	$(BIN)/mypy
 
 conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, learners and limits
-	$(BIN)/python -m firmware_sim conformance --samples $(SAMPLES) $(CONFORMANCE_ARGS)
-	$(BIN)/python -m firmware_sim conformance --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
+	$(BIN)/python -m firmware_sim conformance --needed --samples $(SAMPLES) $(CONFORMANCE_ARGS)
+	$(BIN)/python -m firmware_sim conformance --needed --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long $(PYTEST_ARGS)
 	$(MAKE) mcu
 	$(MAKE) sanitize

@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from each import each
-from on_host import STRICT, at
+from on_host import at
 
 from edgesvm import (
     AdaGradSVM,
@@ -24,6 +24,7 @@ from edgesvm import (
 )
 from edgesvm.cli import main
 from edgesvm.export.folder import export
+from firmware_sim.boards import STRICT
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from each import each
 from exported import SETTINGS
-from on_host import Compiled, compilers, differences, hard_samples
+from on_host import Compiled, compilers, differences
+
+from firmware_sim.boards import hard_samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
