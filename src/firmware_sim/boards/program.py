@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from firmware_sim.boards.samples import Samples
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 SOURCES = ("mod.c", "edgesvm/esvm.c", "edgesvm/soft.c")
 STACK = 1024
+CACHE = ["ccache"] if shutil.which("ccache") else []
 QEMU = (
     "-display none -monitor none -serial none -icount shift=6,sleep=off"
     " -semihosting-config enable=on,target=native -d guest_errors,unimp -D guest.log"
@@ -70,11 +72,12 @@ def build(
         It does not fit into the board's RAM; `stderr` is the linker's.
     """
     write(learner, folder, without)
-    compiler = [*board.compiler.split(), *flags.split(), f"-I{folder}", f"-I{board.include}"]
-    for source in [*(folder / name for name in SOURCES), HERE / "bulk.c"]:
-        rules = STRICT if source.parent != HERE else ["-std=gnu99", "-w"]
-        out = folder / f"{source.stem}.o"
-        subprocess.run([*compiler, *rules, "-c", source, "-o", out], check=True)
+    compiler = [*CACHE, *board.compiler.split(), *flags.split(), "-I.", f"-I{board.include}"]
+    for source in (*SOURCES, str(HERE / "bulk.c")):
+        rules = STRICT if source in SOURCES else ["-std=gnu99", "-w"]
+        out = f"{Path(source).stem}.o"
+        # in the folder, so that a cache of the compiler's finds what another folder has too
+        subprocess.run([*compiler, *rules, "-c", source, "-o", out], cwd=folder, check=True)
     return link(board, folder, ram=board.ram, stack=stack)
 
 

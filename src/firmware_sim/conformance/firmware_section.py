@@ -37,11 +37,11 @@ def firmware_section(snapshot: Path, *, rows: int, needed: bool) -> Section:
     except (RuntimeError, subprocess.SubprocessError) as error:
         return Section("firmware", "no run", [str(error)], taken="qemu-system")
     equal, differs = compare(learner, there, samples)
-    ram = there.ram + STACK
-    ends = not links(board, folder, ram - 1)
     heap = heap_symbols(board, folder / "program.elf")
+    ram = there.ram + STACK
+    fits, ends = links(board, folder, ram), not links(board, folder, ram - 1)
     broken = [f"{what}: not the host's" for what in differs]
-    if not links(board, folder, ram) or not ends:
+    if not fits or not ends:
         broken.append(f"it must be linked into {ram} bytes of RAM, and not into one byte less")
     if heap:
         broken.append(f"an allocator is linked: {', '.join(heap)}")
