@@ -94,7 +94,7 @@ def test_one_array_more_than_its_ram_fails_when_linked(tmp_path):
 def test_an_access_outside_of_memory_is_found_out(name, tmp_path):
     on, learner = board(name), StreamSVM().allocate(2, classes=[0, 1])
     with pytest.raises(RuntimeError, match="guest errors"):
-        run(learner, on, tmp_path, scaled(5, 2), flags="-Os -DBEYOND=0x70000000")
+        run(learner, on, tmp_path, scaled(5, 2), flags="-Os -DBEYOND=0x90000000")
 
 
 def test_the_self_test_finds_a_library_that_rounds_wrongly(tmp_path):
