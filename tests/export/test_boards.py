@@ -109,10 +109,22 @@ def test_the_self_test_finds_a_library_that_rounds_wrongly(tmp_path):
 CASES = [(name, "float32") for name in BOARDS] + [("M3", "float64"), ("M7", "float64")]
 
 
+@pytest.fixture(scope="module")
+def table():
+    """Instructions a sample, by learner and board; printed at the end."""
+    counted = {}
+    yield counted
+    lines = ["", f"{'decide/learn, in thousands':34}" + "".join(f"{name:>18}" for name in BOARDS)]
+    for setting in SETTINGS:
+        found = [counted.get((setting, name), "-") for name in BOARDS]
+        lines.append(f"{setting:34}" + "".join(f"{what:>18}" for what in found))
+    print("\n".join(lines))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name, dtype", CASES)
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_every_board_learns_as_the_host(setting, name, dtype, tmp_path):
+def test_every_board_learns_as_the_host(setting, name, dtype, tmp_path, table):
     on = board(name)
     make, n_features, classes = SETTINGS[setting]
     learner = make(dtype).allocate(n_features, classes=classes)
@@ -123,6 +135,8 @@ def test_every_board_learns_as_the_host(setting, name, dtype, tmp_path):
     except subprocess.CalledProcessError as refused:
         assert b"region `RAM' overflowed" in (refused.stderr or b"")
         pytest.skip(f"no room for {learner.nbytes} bytes and a stack of {stack} in {on.ram}")
+    if dtype == "float32":
+        table[setting, name] = f"{there.decide / 1e3:,.1f}/{there.learn / 1e3:,.1f}"
     print(
         f"{name} {setting} {dtype}: arena {learner.nbytes}, code {there.code}, flash"
         f" {there.flash}, stack {there.stack} bytes; decide {there.decide:,}, learn"
