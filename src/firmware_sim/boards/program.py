@@ -158,7 +158,7 @@ def start(board: Board, program: Path, folder: Path) -> None:
     said = [line for line in said if not any(known in line for known in AT_START)]
     said += [line for line in (done.stdout + done.stderr).splitlines() if "FAULT" in line]
     if said:
-        raise RuntimeError(f"guest errors: {said}")
+        raise RuntimeError(f"guest errors: {len(said)}, first {said[0]}")
 
 
 def heap_symbols(board: Board, program: Path) -> list[str]:

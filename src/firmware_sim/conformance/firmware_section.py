@@ -19,7 +19,7 @@ from firmware_sim.boards import (
 from firmware_sim.conformance.section import Section
 
 BOARD = "M3"
-STACK = 1024  # bytes of RAM kept for it
+STACK = 4096  # bytes of RAM kept for it
 
 
 def firmware_section(snapshot: Path, *, rows: int, needed: bool) -> Section:

@@ -43,7 +43,7 @@ LIVENESS_DEPTH = 2
 LIVENESS_TRACES = 500
 ATTACKS = 20_000
 FIRMWARE_ROWS = 500
-PARITY_ROWS = 50_000
+PARITY_ROWS = 20_000
 # Seeds of simulated disks, and kills of the real process (the long tests make 200).
 POWER_SEEDS = 11
 POWER_KILLS = 10
