@@ -64,8 +64,19 @@ def numbers(n=200_000):
     return np.concatenate([pairs, np.array(np.meshgrid(odd, odd)).reshape(2, -1)], axis=1)
 
 
+def above_a_half(n=5000):
+    """a, b whose quotient lies above the middle of two doubles by the least that there is: whole
+    numbers of 53 bits with 2^53 a = 1, or 2^54 a = 1 where a < b, modulo b."""
+    rng = np.random.default_rng(1)
+    for b in map(int, rng.integers(1 << 51, 1 << 52, n) * 2 + 1):
+        for a in (pow(1 << 53, -1, b) + b, pow(1 << 54, -1, b)):
+            if a >> 52 == 1:
+                yield a, b
+
+
 def test_quotients_and_roots_are_rounded_as_the_processor_does(floor):
-    a, b = numbers()
+    a, b = np.concatenate([numbers(), np.array(list(above_a_half()), float).T], axis=1)
+    assert len(a) > 203_000
     with np.errstate(all="ignore"):
         assert np.array_equal(floor("quotient", a, b), a / b, equal_nan=True)
         assert np.array_equal(floor("root", a), np.sqrt(a), equal_nan=True)
