@@ -104,7 +104,9 @@ fuzz:  ## fuzz every reader for FUZZ_SECONDS with the address sanitizer (needs c
 	@if test -z "$(CLANG)"; then echo "fuzz: SKIPPED, no clang here (apt-get install clang libclang-rt-14-dev)"; else \
 	  CC="$(CLANG)" $(MAKE) .venv-fuzz/.built .venv-fuzz/.extra-fuzz VENV=.venv-fuzz SETUP='$(FUZZING)' && \
 	  LD_PRELOAD="$$(.venv-fuzz/bin/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so" $(CHECKED) \
-	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS); fi
+	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) && \
+	  $(MAKE) $(VENV)/.built $(VENV)/.extra-test && \
+	  $(BIN)/python tests/fuzz/exported_c.py --seconds $(FUZZ_SECONDS) --clang "$(CLANG)"; fi
 
 arm: $(VENV)/.tools  ## cross-compile wheels for 64- and 32-bit ARM and test them under emulation
 	$(BIN)/python tools/arm $(ARM_ARGS)

@@ -4,12 +4,12 @@ Under QEMU, with compilers and machines of the system's packages; ``make mcu`` n
 what is missing is a reason to skip.
 """
 
-import os
 import subprocess
 
 import numpy as np
 import pytest
 from exported import SETTINGS
+from on_boards import board
 
 from edgesvm import Standardized, StreamSVM, TwinVectorMachine
 from firmware_sim.boards import (
@@ -17,21 +17,12 @@ from firmware_sim.boards import (
     build,
     compare,
     hard_samples,
-    missing,
     run,
     run_here,
     sections,
 )
 
 N = 200
-
-
-def board(name):
-    reason = missing(BOARDS[name])
-    if reason and os.environ.get("EDGESVM_BOARDS") != "required":
-        pytest.skip(reason)
-    assert not reason, reason
-    return BOARDS[name]
 
 
 def check(learner, on, folder, samples, **options):

@@ -13,6 +13,7 @@ import numpy as np
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
 from edgesvm.export.units import Unit, number, units_of, window_features
 from edgesvm.learner import Learner
+from edgesvm.learners.fourier.constants import FADED
 from edgesvm.persist.format import CRC_BYTES
 from edgesvm.persist.store import describe
 from edgesvm.preprocessing.chain import Chain
@@ -20,6 +21,8 @@ from edgesvm.preprocessing.chain import Chain
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
 KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
 SCRATCH = {"scaled", "features", "angle", "mixed", "scores", "sums", "scratch", "merged", "coded"}
+SQUARES = {"R", "xi2", "ww", "q", "spread", "square", "radius"}  # never negative
+SIZES = {"tilt": 2 * FADED}  # logarithms of amplitudes and those at first: what exp() can take
 INDICES = {"i8": "ESVM_INDICES", "i4": "ESVM_INDICES_32", "i1": "ESVM_INDICES_8"}
 
 
@@ -415,6 +418,9 @@ def check(
     if what is None:
         raise ValueError(f"the array {array.name} of {model.title} has no check in C")
     least = -1 if array.name == "partner" else 0  # -1: none
+    if what == "ESVM_DOUBLES":
+        least = 0 if array.name in SQUARES else -1
+        most = int(SIZES.get(array.name, 0))
     numbers = f"{begin + array.offset}u, {n}u, {times}u, {apart}u, {what}, {least}, {most}"
     return f"    {{{numbers}}}, /* {array.name} */" if n else ""
 

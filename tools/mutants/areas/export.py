@@ -72,8 +72,8 @@ AREA = Area(
                 "a snapshot of other parameters is taken over",
             ),
             (
-                "            if (!esvm_is_finite(d)) return 0;\n",
-                "",
+                "if (!esvm_is_finite(d) || (check->least",
+                "if ((check->least",
                 "a snapshot with NaN among its doubles is taken over",
             ),
             (
@@ -85,6 +85,74 @@ AREA = Area(
                 "if (at + n > ESVM_HEAD + ESVM_ARENA)",
                 "if (at + n > ESVM_HEAD + ESVM_ARENA + 4)",
                 "the CRC at a snapshot's end is missing",
+            ),
+            (
+                "(check->least == 0 && d < 0.0)",
+                "(check->least == 0 && d < -1e300)",
+                "a negative square is taken over",
+            ),
+            (
+                "if (count > seen - learned) return 0;",
+                "",
+                "more samples learned than seen are taken over",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/floor/link.c",
+            (
+                "if (i + code > n) return n + 1;",
+                "if (i + code > n + 1) return n + 1;",
+                "a block that is cut short by a byte is read",
+            ),
+            (
+                "esvm_crc32(0, raw, end) != get32(raw + end)",
+                "0",
+                "frames with a wrong CRC are read",
+            ),
+            (
+                "if (l->epoch.seen >> behind & 1) {",
+                "if (l->epoch.seen >> behind & 1 && behind) {",
+                "the last sample is learned again when it comes twice",
+            ),
+            (
+                "if (l->late_on && l->counts.seq_jump != jumps) forget(l);",
+                "",
+                "after a jump a late label finds a sample from before",
+            ),
+            (
+                "if (l->known && l->schema.boot_id != l->coming.boot_id) begin_epoch(l);",
+                "",
+                "samples of another boot are taken for old ones",
+            ),
+            (
+                "l->x[i] += l->scales[2 * i + 1];",
+                "",
+                "offsets of 16-bit samples are left out",
+            ),
+            (
+                "    set_state(l, sequence, CLOSED);\n    if (behind",
+                "    if (behind",
+                "a sample is learned again with a label that comes twice",
+            ),
+            (
+                "crc == l->staged_crc && at == l->staged_bytes",
+                "at == l->staged_bytes",
+                "pages of two snapshots are put together",
+            ),
+            (
+                "if (get16(body) != l->transfer) begin_transfer",
+                "if (at == 0) begin_transfer",
+                "a transfer that is over is done again",
+            ),
+            (
+                "l->since_push = l->counts.learned;",
+                "",
+                "the snapshot is pushed after every sample",
+            ),
+            (
+                "if (slot == -2) {",
+                "if (slot == -2 && has_label) {",
+                "a sample that was refused waits for a label",
             ),
         ),
     ),
