@@ -42,7 +42,7 @@ LATE_SAMPLES = 20_000
 LIVENESS_DEPTH = 2
 LIVENESS_TRACES = 500
 ATTACKS = 20_000
-FIRMWARE_ROWS = 500
+FIRMWARE_ROWS = 200  # QEMU takes a minute or so
 PARITY_ROWS = 20_000
 # Seeds of simulated disks, and kills of the real process (the long tests make 200).
 POWER_SEEDS = 11
