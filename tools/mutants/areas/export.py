@@ -176,5 +176,37 @@ AREA = Area(
                 "a sample that was refused waits for a label",
             ),
         ),
+        *mutants_of(
+            "edgesvm/export/floor/floor.h",
+            (
+                "defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) ||",
+                "defined(__FAST_MATH__) ||",
+                "some parts of -ffast-math are let through",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/compiled.py",
+            (
+                "frames.get(name, LIBRARY_STACK)",
+                "frames.get(name, 0)",
+                "routines of the library take no stack",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/report.py",
+            (
+                "return self.ram <= self.board.ram and",
+                "return",
+                "a model larger than RAM fits",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/glue.py",
+            (
+                '"srcFilter": ["+<*.c>", "+<edgesvm/*.c>"],',
+                '"srcFilter": ["+<*.c>"],',
+                "PlatformIO leaves the runtime out",
+            ),
+        ),
     ),
 )
