@@ -32,7 +32,7 @@ CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
 .PHONY: help build demo test test-bounds lint translate conformance mutants sanitize sanitize-threads fuzz mcu arm bench \
-        clean
+        docs docs-links clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -111,6 +111,12 @@ arm: $(VENV)/.tools  ## cross-compile wheels for 64- and 32-bit ARM and test the
 
 bench: $(VENV)/.built $(VENV)/.extra-bench  ## measure speed, accuracy and paper tables, into benchmarks/results
 	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
+
+docs: $(VENV)/.built $(VENV)/.extra-docs  ## build the site into build/docs; warnings are errors
+	$(BIN)/sphinx-build -q -c docs -W --keep-going . build/docs
+
+docs-links: $(VENV)/.built $(VENV)/.extra-docs  ## check the site's links to other sites; needs a network
+	$(BIN)/sphinx-build -q -c docs -b linkcheck . build/docs-links
 
 clean:  ## remove what was built
 	rm -rf .venv .venv-bounds .venv-sanitize .venv-tsan .venv-fuzz build demo-out
