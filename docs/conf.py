@@ -80,8 +80,9 @@ QUOTED = re.compile(r"(``.*?``|`.*?`)")
 MARKUP = re.compile(r"(?<!\\)\||(?<=\w)_(?=\W|$)")
 
 
-def as_written(app, what, name, obj, options, lines):
+def as_written(*event):
     """|x| and coef_ are norms and names, not substitutions and targets of links."""
+    lines = event[-1]
     for i, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...", "..")):
             parts = QUOTED.split(line)

@@ -21,6 +21,7 @@ N_BLOCKS = {
     "scikit-learn.md": 4,
     "river.md": 3,
     "protocol.md": 2,
+    "write-a-learner.md": 4,  # files of a package, run by tests/docs
 }
 
 

@@ -57,8 +57,11 @@ def test_the_afternoon(tmp_path):
             words, _, file = command.partition(" > ")
             done = subprocess.run(
                 here(shlex.split(words)),
-                **{"cwd": tmp_path, "capture_output": True, "text": True, "check": False},
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
                 timeout=PATIENCE_S,
+                check=False,
             )
             assert done.returncode == code, (command, done.stdout, done.stderr)
             shown[command] = done.stdout
