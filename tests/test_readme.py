@@ -18,8 +18,9 @@ N_BLOCKS = {
     "learners.md": 8,
     "batch-and-files.md": 2,
     "multiclass.md": 1,
-    "scikit-learn.md": 4,
-    "river.md": 3,
+    "scikit-learn.md": 5,
+    "river.md": 4,
+    "memory.md": 1,
     "protocol.md": 2,
     "write-a-learner.md": 4,  # files of a package, run by tests/docs
 }
@@ -108,6 +109,11 @@ def test_river(run_page):
     pytest.importorskip("river", minversion="0.26", reason="river is not installed")
     text, printed = run_page("docs/river.md")
     assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
+
+
+def test_memory(run_page):
+    text, printed = run_page("docs/memory.md")
+    assert printed == re.findall(r"^ *print\(.*\)  # (.*)$", text, re.MULTILINE)
 
 
 def test_protocol(run_page):
