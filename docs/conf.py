@@ -28,7 +28,7 @@ include_patterns = [
     "docs/api/**.rst",
     "benchmarks/README.md",
     "benchmarks/results/*.md",
-    "examples/pi/README.md",
+    "examples/**.md",
 ]
 # Not walked at all: there is nothing to read, and much to look through.
 exclude_patterns = [".*", "build*", "src", "tests", "tools", "dist", "demo-out", "benchmarks/out"]
@@ -47,7 +47,6 @@ suppress_warnings = [
 default_role = "py:obj"
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's sections say it in words
-autodoc_default_options = {"members": True, "inherited-members": True}
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -63,11 +62,11 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
-    "show_prev_next": True,
+    "navbar_center": [],  # the map is in the sidebar
+    "footer_start": [],
     "footer_end": [],
 }
-html_sidebars = {"docs/index": []}
+html_sidebars = {"**": ["sidebar-map.html"]}
 
 linkcheck_timeout = 20
 linkcheck_retries = 2

@@ -22,7 +22,7 @@ WATCH = [sys.executable, "-m", "edgesvm.cli", "watch", "--help"]
 def commands():
     """Each command's words, and the exit code that the page says."""
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.DOTALL)
-    for line in "".join(blocks).splitlines():
+    for line in "".join(blocks).replace("\\\n", "").splitlines():
         command, _, note = line.partition("  # exit code ")
         yield command, int(note or 0)
 
