@@ -10,8 +10,11 @@ BIN     = $(abspath $(VENV))/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-SOURCES := $(shell find src \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' \
+SOURCES := $(shell find src \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.pyi' \
              -o -name '*.h' -o -name '*.c' -o -name 'meson.build' \) 2>/dev/null) meson.build meson.options pyproject.toml
+
+# Types of the public names in compiled modules.
+STUBS = $(subst /,.,$(patsubst src/%.pyi,%,$(shell find src -name '*.pyi')))
 
 # Address and undefined-behaviour checks of the compiled modules. The interpreter has none, hence the preload.
 SANITIZE = -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false \
@@ -63,11 +66,12 @@ test: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## run the test su
 test-bounds:  ## run it on a build that checks every index
 	$(MAKE) test VENV=.venv-bounds SETUP=-Csetup-args=-Dbounds_checks=true
 
-lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint and mypy
+lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint, mypy and stubtest
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(BIN):$$PATH" cython-lint src tests  # it looks for pycodestyle on the path
 	$(BIN)/mypy
+	$(BIN)/stubtest --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-positional-only --concise $(STUBS)
 
 conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, learners and limits
 	$(BIN)/python -m firmware_sim conformance --samples $(SAMPLES) $(CONFORMANCE_ARGS)
