@@ -35,8 +35,8 @@ NAMES = {  # those who can be learners here; all others are what a user would ta
 }
 NEEDS_NO_LEARNING = ("larger class", "label before")
 
-WIDTH, ROW, TOP, LEFT, RIGHT = 680, 19, 46, 210, 520
-LOW, HIGH = 60, 100
+WIDTH, ROW, TOP, LEFT, RIGHT = 500, 19, 46, 186, 362
+LOW, HIGH = 65, 95
 
 
 class Row(NamedTuple):
@@ -82,8 +82,8 @@ def svg() -> str:
     height = TOP + ROW * len(found) + 26
     bottom = height - 24
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
-        f' aria-label="Per cent right of every learner at 16 KiB">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" viewBox="0 0 {WIDTH} {height}"'
+        f' role="img" aria-label="Per cent right of every learner at 16 KiB">',
         "<style>text{font:13px sans-serif;fill:#333}.n{text-anchor:end}.m{text-anchor:middle}"
         ".o{fill:#c2410c}.r{fill:#777}</style>",
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
@@ -91,7 +91,7 @@ def svg() -> str:
         f'<text x="{LEFT + 16}" y="18">while labels come</text>'
         f'<circle cx="{LEFT + 146}" cy="14" r="5.5" fill="#c2410c"/>'
         f'<text x="{LEFT + 156}" y="18">once they stop</text>',
-        f'<text class="n" x="{WIDTH - 70}" y="36">bytes</text>'
+        f'<text class="n" x="{WIDTH - 58}" y="36">bytes</text>'
         f'<text class="n" x="{WIDTH - 8}" y="36">µs</text>',
     ]
     for tick in range(LOW, HIGH + 1, 10):
@@ -104,11 +104,11 @@ def svg() -> str:
         before, after = x(float(row.before)), x(float(row.after))
         kind, colour = ("o", "#c2410c") if row.ours else ("r", "#777")
         parts.append(
-            f'<text class="n {kind}" x="{LEFT - 12}" y="{y + 4}">{row.name}</text>'
+            f'<text class="n {kind}" x="{LEFT - 10}" y="{y + 4}">{row.name}</text>'
             f'<path d="M{before:.1f} {y}H{after:.1f}" stroke="{colour}" opacity=".5"/>'
             f'<circle cx="{before:.1f}" cy="{y}" r="4" fill="#fff" stroke="{colour}"'
             f' stroke-width="2"/><circle cx="{after:.1f}" cy="{y}" r="5" fill="{colour}"/>'
-            f'<text class="n" x="{WIDTH - 70}" y="{y + 4}">{row.n_bytes}</text>'
+            f'<text class="n" x="{WIDTH - 58}" y="{y + 4}">{row.n_bytes}</text>'
             f'<text class="n" x="{WIDTH - 8}" y="{y + 4}">{row.us}</text>'
         )
     return "\n".join([*parts, "</svg>\n"])
