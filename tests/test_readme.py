@@ -16,6 +16,7 @@ LINKED = [*PAGES, *sorted(ROOT.glob("[C-S]*.md")), *sorted(ROOT.glob("examples/*
 N_BLOCKS = {
     "README.md": 2,
     "learners.md": 8,
+    "microcontrollers.md": 1,
     "batch-and-files.md": 2,
     "multiclass.md": 1,
     "scikit-learn.md": 5,
@@ -89,6 +90,11 @@ def test_batch_and_files(run_page):
     assert ball_converged == "True" and float(accuracy) > 0.995
     about = int(re.search(r"# about ([\d,]+) vectors", text)[1].replace(",", ""))
     assert abs(int(n_core) - about) < 100
+
+
+def test_microcontrollers(run_page):
+    text, (n_bytes,) = run_page("docs/microcontrollers.md")
+    assert n_bytes == re.search(r"print\(model.nbytes\)  # (\d+) bytes", text)[1]
 
 
 def test_multiclass(run_page):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from edgesvm import Learner, LinkDown, OneVsOne, Standardized, StreamSVM
 from edgesvm.ingest import FrameDecoder, open_link, wire
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
+from edgesvm.journal import Journal
 from edgesvm.runner import Runner
 
 D = 3
@@ -103,6 +104,19 @@ def test_each_sample_is_predicted_before_it_is_learned(node, kind, dtype):
     assert (runner.taken, runner.learned, runner.score.n) == (600, 600, 599)
     hits = [label == p for label, (p, _) in zip(y[1:].tolist(), expected, strict=True)]
     assert runner.score.accuracy == pytest.approx(np.mean(hits))
+
+
+def test_a_journal_has_what_the_node_was_told_with_the_rows(node):
+    X, y = rows(30)
+    y[20] = 7  # a third label: predicted, not learned
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    journal = Journal(D, capacity=40)
+    drain(runner_on(node, journal=journal))
+    entries, _ = journal.since(0)
+    assert entries["flags"].tolist() == node.flags() and entries["label"].tolist() == y.tolist()
+    assert entries["predicted"].tolist() == [p.label for p in node.predictions]
+    np.testing.assert_array_equal(entries["x"], X)
 
 
 @pytest.mark.parametrize("weight", [None, 0.5])

@@ -15,6 +15,7 @@ from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import Forecasts, Prequential
 from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
+from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
 
@@ -51,6 +52,8 @@ class Runner:
         wire can teach. Bursts of up to one second's samples are learned.
     drift : DriftWatch, optional
         Of this learner: told whether it is wrong about each sample just before it learns it.
+    journal : Journal, optional
+        Each answer is written there too, for others to read.
     clock : callable
         Monotonic clock, in seconds.
 
@@ -75,13 +78,14 @@ class Runner:
         answers: bool = True,
         max_labels_per_second: float | None = None,
         drift: DriftWatch | None = None,
+        journal: Journal | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if max_labels_per_second is not None and not max_labels_per_second > 0:
             raise ValueError(f"max_labels_per_second={max_labels_per_second}: give a number > 0")
         self.link = link
         self.learner = learner
-        self.answers, self.drift = answers, drift
+        self.answers, self.drift, self.journal = answers, drift, journal
         self.score, self.forecasts = Prequential(window), Forecasts()
         self.taken = self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self._unlabelled = 0
@@ -183,6 +187,10 @@ class Runner:
         except SampleRefused as refused:
             if not self._count_refused(refused):
                 predicted, value, flags = None, 0.0, REJECTED
+        if self.journal is not None:
+            self.journal.add(
+                sequence, predicted=predicted, score=value, flags=flags, label=label, x=x
+            )
         if self.answers:
             self.link.send_prediction(sequence, 0 if predicted is None else predicted, value, flags)
 

@@ -15,6 +15,7 @@ from edgesvm.core.status import Status
 from edgesvm.errors import SampleRefused
 from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, ALARM, REJECTED, TRAINED
+from edgesvm.journal import Journal
 from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE, NoveltyLearner
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.in_order import InOrder
@@ -80,6 +81,9 @@ class Watcher:
     answers : bool
         Whether to tell the node: 1 (normal) or -1 (strange), the decision value, and the flag
         ALARM while an alarm is on.
+    journal : Journal, optional
+        Each answered row is written there too, for others to read; without a prediction while it
+        learns.
     clock : callable
         Monotonic clock, in seconds.
 
@@ -107,6 +111,7 @@ class Watcher:
         hysteresis: Hysteresis | None = None,
         learns: bool = False,
         answers: bool = True,
+        journal: Journal | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.link, self.model = link, model
@@ -117,7 +122,7 @@ class Watcher:
         self.learner = learner
         self.learn_s = learn_s
         self.hysteresis = Hysteresis(3, 5) if hysteresis is None else hysteresis
-        self.learns, self.answers = learns, answers
+        self.learns, self.answers, self.journal = learns, answers, journal
         self.taken = self.rows = self.in_windows = self.refused_value = 0
         self.learned = self.not_learned = self.strange = self.alarms = 0
         self.episode: Episode | None = None
@@ -243,7 +248,11 @@ class Watcher:
         elif self.learn_s is not None:
             self._end_learning()
         flags = (TRAINED if changed else 0) | (0 if watching else ABSTAIN)
-        self._tell(sequence, label, value, flags | (ALARM if self.episode else 0))
+        flags |= ALARM if self.episode else 0
+        if self.journal is not None:
+            told = {"predicted": label if watching else None, "score": value, "flags": flags}
+            self.journal.add(sequence, **told, label=None, x=row)
+        self._tell(sequence, label, value, flags)
 
     def _end_learning(self) -> None:
         """End the learning if its time is over."""

@@ -143,12 +143,17 @@ def differences(learner, compiled, samples, block=500):
     for begin in range(0, len(X), block):
         part = slice(begin, begin + block)
         args = np.ascontiguousarray(X[part]), slots[part].copy(), weights[part].copy()
-        here, there = run_here(learner, *args), compiled.run(*args)
-        good = here[1] <= Status.CHANGED
-        if not np.array_equal(here[1], there[1]) or not np.array_equal(here[2], there[2]):
-            return f"statuses differ before row {begin + block}"
-        if here[0][good].tobytes() != there[0][good].tobytes():
-            return f"decisions differ before row {begin + block}"
-        if bytes(learner.arena) != compiled.arena.tobytes():
-            return f"arenas differ at row {begin + block}"
+        differs = difference(learner, run_here(learner, *args), compiled, compiled.run(*args))
+        if differs:
+            return f"{differs} before row {begin + block}"
     return ""
+
+
+def difference(learner, here, compiled, there):
+    """The same, of what came out of a stream and is in the arenas."""
+    good = here[1] <= Status.CHANGED
+    if not np.array_equal(here[1], there[1]) or not np.array_equal(here[2], there[2]):
+        return "statuses differ"
+    if here[0][good].tobytes() != there[0][good].tobytes():
+        return "decisions differ"
+    return "" if bytes(learner.arena) == compiled.arena.tobytes() else "arenas differ"

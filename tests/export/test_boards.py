@@ -5,15 +5,27 @@ what is missing is a reason to skip.
 """
 
 import os
+import re
 import subprocess
 
 import numpy as np
 import pytest
+from each import each
 from exported import SETTINGS
-from on_boards import BOARDS, build, run
-from on_host import hard_samples, run_here
+from on_boards import BOARDS, build, run, sections
+from on_host import STRICT, hard_samples, run_here, write
 
-from edgesvm import Standardized, StreamSVM
+from edgesvm import (
+    LASVM,
+    BallVectorMachine,
+    BatchSVM,
+    KernelStreamSVM,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+)
+from edgesvm.data import Checkerboard
+from edgesvm.export.folder import export
 
 PACKAGES = (
     "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm qemu-system-misc"
@@ -58,6 +70,45 @@ def test_an_m3_learns_as_the_host_within_its_limits(tmp_path):
     assert m3.code <= 3 << 10
     assert m3.stack <= 512
     assert 0 < m3.decide < m3.learn <= 20_000
+
+
+@each(
+    "make, most",
+    [
+        (lambda dtype: BatchSVM(max_samples=200, gamma=1.35, C=10.0, dtype=dtype), 800),
+        (lambda dtype: Standardized(learner=LASVM(gamma=1.35, dtype=dtype)), 1024),
+        (lambda dtype: KernelStreamSVM(gamma=1.35, dtype=dtype), 800),
+        (lambda dtype: BallVectorMachine(max_core=99, gamma=1.35, dtype=dtype), 800),
+        (lambda dtype: TwinVectorMachine(max_twins=20, gamma=1.35, dtype=dtype), 1024),
+    ],
+)
+def test_a_kernel_machine_is_its_tables_and_a_little_code(make, most, tmp_path):
+    m3 = board("M3")
+    for dtype in ("float32", "float64"):
+        X, y = Checkerboard(seed=1).read(200)
+        folder = tmp_path / dtype
+        export(make(dtype).fit(X.astype(dtype), y), folder, "mod", inference=True)
+        flags = [*m3.compiler.split(), *STRICT, "-Os", f"-I{folder}", "-c", folder / "mod.c"]
+        subprocess.run([*flags, "-o", folder / "mod.o"], check=True)
+        tables = int(re.search(r"inference: (\d+)", (folder / "mod.h").read_text())[1])
+        assert 0 < flash_bytes_of(sections(m3, folder / "mod.o")) - tables <= most
+
+
+def flash_bytes_of(by_name):
+    return sum(n for name, n in by_name.items() if name.startswith((".text", ".rodata", ".data")))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_board_compiles_it_strictly(name, setting, tmp_path):
+    on = board(name)
+    make, n_features, classes = SETTINGS[setting]
+    for dtype in ("float32", "float64"):
+        write(make(dtype).allocate(n_features, classes=classes), tmp_path / dtype)
+        for source in sorted((tmp_path / dtype).rglob("*.c")):
+            flags = [*on.compiler.split(), *STRICT, "-Os", f"-I{tmp_path / dtype}", "-c", source]
+            subprocess.run([*flags, "-o", source.with_suffix(".o")], check=True)
 
 
 def test_what_does_not_fit_fails_when_linked(tmp_path):

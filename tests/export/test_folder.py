@@ -35,7 +35,7 @@ BAD_SNAPSHOT = 7
 def objects(folder, cc="gcc"):
     """Compile all sources of a folder."""
     made = []
-    for source in sorted(folder.rglob("*.c")):
+    for source in sorted([*folder.glob("*.c"), *folder.glob("edgesvm/*.c")]):
         made.append(source.with_suffix(".o"))
         flags = [cc, *STRICT, "-O2", "-I", folder, "-c", source, "-o", made[-1]]
         subprocess.run(flags, check=True)
@@ -60,7 +60,8 @@ def test_compiles_strictly_and_allocates_nothing(cc, tmp_path):
     public = names(built, "TDRBGC")
     assert all(name.startswith(("pump_", "esvm_")) for name in public)
     assert names(built, "U") - public <= LIBRARY
-    assert not names(built, "BDC")  # no state but the caller's
+    # no state but the caller's; the table of functions is constant, and filled in when loaded
+    assert names(built, "BDC") <= {"pump_link_model"}
 
 
 def test_models_live_side_by_side(tmp_path):

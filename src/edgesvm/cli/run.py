@@ -17,6 +17,7 @@ from edgesvm.cli import (
     headroom,
     learner_options,
     link_options,
+    on_device,
     run_report,
     saved_model,
     serving,
@@ -51,6 +52,10 @@ SIGTERM and SIGHUP. With --checkpoint it is also saved while learning, so that a
 moment leaves a model. If the port fails, it is opened again after 0.1 to 5 s; with --once, run ends
 instead. On a text link predictions are sent back only with --answers, as lines
 "!SEQUENCE LABEL FLAGS SCORE".
+
+With --on-device a microcontroller on PORT learns (edgesvm export), and this host looks on:
+
+  edgesvm run /dev/ttyACM0 --on-device --save pump.esvm
 """
 
 
@@ -113,11 +118,14 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     drift_options.add_to(command)
     checkpoint_options.add_to(command)
     window_options.add_to(command)
+    on_device.add_to(command)
     learner_options.add_to(command)
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
+    if options.on_device:
+        return on_device.act(options)
     window_options.check(options)
     status = StatusLine(quiet=options.quiet)
     service = Service()

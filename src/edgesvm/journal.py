@@ -1,0 +1,124 @@
+"""The last answers of a learner on a link, for whoever looks on: one writes, many read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Journal:
+    """A ring of the last answers, each with its row: allocated once, written without waiting.
+
+    A reader keeps its own place, from `written` or from its last `since`. One that is slower than
+    the writer loses the oldest entries and learns how many. The writer never waits for a reader;
+    readers may be other threads.
+
+    Parameters
+    ----------
+    n_features : int
+        Values in a row.
+    capacity : int, default 256
+        Entries kept.
+    dtype : dtype, default float32
+        Of the rows.
+    clock : callable
+        Wall clock, in seconds.
+
+    Attributes
+    ----------
+    written : int
+        Entries written since the beginning, also those that are gone.
+    nbytes : int
+        Bytes of the ring.
+
+    Examples
+    --------
+    >>> journal = Journal(n_features=2, capacity=4)
+    >>> journal.add(7, predicted=1, score=0.5, flags=0, label=None, x=np.zeros(2))
+    >>> entries, lost = journal.since(0)
+    >>> entries["sequence"].tolist(), lost
+    ([7], 0)
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        capacity: int = 256,
+        *,
+        dtype: Any = np.float32,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.written = 0
+        self._clock = clock
+        self.capacity = capacity
+        self._ring = np.zeros(
+            capacity + 1,  # one is being written
+            [
+                ("time", np.float64),
+                ("sequence", np.int64),
+                ("has_prediction", np.bool_),
+                ("predicted", np.int64),
+                ("score", np.float64),
+                ("flags", np.int64),
+                ("has_label", np.bool_),
+                ("label", np.int64),
+                ("x", dtype, (n_features,)),
+            ],
+        )
+        # A view per column: an item of a structured array would be made anew at each sample.
+        self._columns = {name: self._ring[name] for name in self._ring.dtype.names or ()}
+
+    @property
+    def nbytes(self) -> int:
+        return self._ring.nbytes
+
+    def add(
+        self,
+        sequence: int,
+        *,
+        predicted: int | None,
+        score: float,
+        flags: int,
+        label: int | None,
+        x: np.ndarray,
+    ) -> None:
+        """Write an answer: a prediction or None, its score and flags (FORMATS.md), the label that
+        came with the row or None, and the row of shape (n_features,)."""
+        at, columns = self.written % len(self._ring), self._columns
+        columns["time"][at] = self._clock()
+        columns["sequence"][at] = sequence
+        columns["has_prediction"][at] = predicted is not None
+        columns["predicted"][at] = 0 if predicted is None else predicted
+        columns["score"][at] = score
+        columns["flags"][at] = flags
+        columns["has_label"][at] = label is not None
+        columns["label"][at] = 0 if label is None else label
+        columns["x"][at] = x
+        self.written += 1  # last: an entry counts when it is whole
+
+    def since(self, place: int) -> tuple[np.ndarray, int]:
+        """Entries from `place` on, oldest first, and how many more were lost.
+
+        Parameters
+        ----------
+        place : int
+            Value of `written` when the reader looked last; 0 at the beginning. The next place is
+            ``place + lost + len(entries)``.
+
+        Returns
+        -------
+        entries : structured ndarray
+            A copy, with the fields time, sequence, has_prediction, predicted, score, flags,
+            has_label, label and x.
+        lost : int
+            Entries that were overwritten before they were read.
+        """
+        end = self.written
+        begin = max(place, end - self.capacity)
+        entries = self._ring[np.arange(begin, end) % len(self._ring)]
+        # While they were copied the writer may have come round to the oldest.
+        whole = min(max(begin, self.written - self.capacity), end)
+        return entries[whole - begin :], whole - place
