@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "matrix"
-BUILD = ("meson-python>=0.17", "meson>=1.3", "ninja", "Cython>=3.1", "numpy>=2.0")
+BUILD = ("pip>=23.1", "meson-python>=0.17", "meson>=1.3", "ninja", "Cython>=3.1", "numpy>=2.0")
 # The oldest NumPy that has a wheel for a Python; what we support begins with 1.24.
 OLDEST = {"3.10": "1.24.*", "3.11": "1.24.*", "3.12": "1.26.*", "3.13": "2.1.*"}
 NEWEST = ">=2.0"
