@@ -82,7 +82,7 @@ def environment(python: Path, folder: Path, *packages: str) -> Path:
 
 
 def wheel(version: str, python: Path) -> tuple[Path, float]:
-    """A stripped wheel, and the seconds of processor time that it took."""
+    """A wheel, not stripped, and the seconds of processor time that it took."""
     bin_ = environment(python, FOLDER / version / "build", *BUILD)
     out = FOLDER / version / "out"
     shutil.rmtree(out, ignore_errors=True)
@@ -90,7 +90,7 @@ def wheel(version: str, python: Path) -> tuple[Path, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run(
         *(bin_ / "python", "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"),
-        *("-Cinstall-args=--strip", f"-Cbuild-dir={FOLDER / version / 'meson'}", "-w", out, "."),
+        *(f"-Cbuild-dir={FOLDER / version / 'meson'}", "-w", out, "."),
         env=env,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
