@@ -148,9 +148,11 @@ class Uart:
         return faults
 
     def settle(self):
-        """Wait until it has handled all that was sent."""
-        until = time.monotonic() + PATIENCE
-        while self.counts["bytes_in"] != len(self.cable.to_board):
+        """Wait until it has handled all that was sent, as long as it gets on."""
+        handled, until = -1, 0.0
+        while (n := self.counts["bytes_in"]) != len(self.cable.to_board):
+            if n > handled:
+                handled, until = n, time.monotonic() + PATIENCE
             assert time.monotonic() < until, (self.counts, len(self.cable.to_board))
             self.cable.receive()
             time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""libFuzzer on exported C, under the address and undefined-behaviour sanitizers: part of `make fuzz`.
+"""libFuzzer on exported C, under the address and undefined-behaviour sanitizers; for `make fuzz`.
 
 Frames of any content for the learner's end of a link, and arenas of any content for restore.
 """
@@ -12,15 +12,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from edgesvm.ingest import FrameDecoder
+
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "export"), str(ROOT / "support")]
 
-from test_restore import built, learned, pack, recorded, small
-
-from edgesvm.ingest import FrameDecoder
-
 FLAGS = ["-g", "-O1", "-DFUZZ", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"]
-ARENAS = ("scaled stream", "kernel stream", "fourier", "twins", "incremental", "one vs rest")
+ARENAS = ("scaled stream", "kernel stream", "fourier", "twins", "incremental", "kernel novelty")
 
 
 def script(stream: bytes) -> bytes:
@@ -58,6 +56,8 @@ def run(name: str, program: Path, seed: bytes, seconds: int, crashes: Path) -> b
 
 
 def main() -> int:
+    from test_restore import built, learned, pack, recorded, small
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", help="link, or settings of learners; all by default")
     parser.add_argument("--seconds", type=int, default=60, help="for each target (60)")
