@@ -172,7 +172,7 @@ def test_every_board_learns_as_the_host(setting, name, dtype, tmp_path, table):
     on = board(name)
     make, n_features, classes = SETTINGS[setting]
     learner = make(dtype).allocate(n_features, classes=classes)
-    stack = 5 << 10 if on.ram > 16 << 10 else 3 << 10
+    stack = 5 << 10
     samples = hard_samples(N, n_features, dtype, 0, classes)
     try:
         there = check(learner, on, tmp_path, samples, stack=stack)

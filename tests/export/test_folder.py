@@ -138,6 +138,9 @@ def test_a_bad_snapshot_changes_nothing(tmp_path):
         begin = head + offsets[name]
         body = good[:begin] + value + good[begin + len(value) : -4]
         bad.append(body + struct.pack("<I", zlib.crc32(body)))
+    for i in range(head):  # of another model, and its CRC is right
+        body = good[:i] + bytes([good[i] ^ 1]) + good[i + 1 : -4]
+        bad.append(body + struct.pack("<I", zlib.crc32(body)))
     for snap in bad:
         before = compiled.arena.tobytes()
         assert restore(compiled, snap) == BAD_SNAPSHOT

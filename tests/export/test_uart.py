@@ -1,5 +1,5 @@
-"""A Cortex-M3 with 64 KiB learns from a sensor over its UART, with faults of every kind on the
-line, and shares what it has learned with the host, back and forth."""
+"""A Cortex-M3 with 64 KiB learns from a sensor over its UART, with faults of every kind on it, and
+shares what it has learned with the host, back and forth."""
 
 import os
 from pathlib import Path
