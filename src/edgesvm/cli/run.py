@@ -17,6 +17,7 @@ from edgesvm.cli import (
     headroom,
     learner_options,
     link_options,
+    out_options,
     run_report,
     saved_model,
     serving,
@@ -29,6 +30,7 @@ from edgesvm.cli.stopping import Signals, stop_signals
 from edgesvm.drift.watch import DriftWatch
 from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
+from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
@@ -111,6 +113,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="rolling accuracy over the last N samples; default 1000",
     )
     drift_options.add_to(command)
+    out_options.add_to(command)
     checkpoint_options.add_to(command)
     window_options.add_to(command)
     learner_options.add_to(command)
@@ -119,6 +122,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     window_options.check(options)
+    out_options.check(options)
     status = StatusLine(quiet=options.quiet)
     service = Service()
     room = headroom.take()
@@ -139,18 +143,20 @@ def act(options: argparse.Namespace) -> int:
     ):
         model, source = _model(options, link, checkpoint)
         assert link.schema is not None  # open
+        journal = out_options.journal(options, model)
         origin = f", loaded from {source} after {model.n_seen_:,} samples" if source else ""
         status.say(
             f"{model!r}{origin}: {format_bytes(model.nbytes)}; "
             f"{link.schema.n_features} features per sample; "
-            f"link {format_bytes(link.nbytes)}"
+            f"link {format_bytes(link.nbytes)}{out_options.bytes_told(journal)}"
         )
         saver = checkpoint_options.saver(checkpoint, options, model, status.say)
         learner = model.learner_ if isinstance(model, Chain) else model
         drift = drift_options.watch(options, learner, status.say, saver)
-        runner = _runner(options, link, model, drift)
+        runner = _runner(options, link, model, drift, journal)
         if options.set_rate is not None:
             link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.set_rate)))
+        outs = out_options.start(options, {options.port: journal}, status.say)
         started = time.monotonic()
         service.ready()
         try:
@@ -161,7 +167,7 @@ def act(options: argparse.Namespace) -> int:
             summary = serving.end(
                 options,
                 model,
-                lambda: run_report.summary(runner, time.monotonic() - started),
+                lambda: run_report.summary(runner, time.monotonic() - started) | outs.end(),
                 run_report.words,
                 status=status,
                 saver=saver,
@@ -197,13 +203,18 @@ def _model(
 
 
 def _runner(
-    options: argparse.Namespace, link: Link, model: Learner | Chain, drift: DriftWatch | None
+    options: argparse.Namespace,
+    link: Link,
+    model: Learner | Chain,
+    drift: DriftWatch | None,
+    journal: Journal | None,
 ) -> Runner:
     asked = {
         "window": options.last,
         "answers": options.answers or isinstance(link, BinaryLink),
         "max_labels_per_second": options.max_labels_per_second,
         "drift": drift,
+        "journal": journal,
     }
     if isinstance(model, Chain):
         return WindowRunner(link, model, **asked)
