@@ -12,8 +12,8 @@ import time
 from edgesvm.outputs.pipe import has_room, put, whole_lines
 from edgesvm.outputs.sink import Line, Sink
 
-# So much of the time at the end is left for a child that does not end by itself.
-KILL_S = 0.2
+# How long before the end of the time a child is asked to end that has not, and is killed.
+ASK_S, KILL_S = 0.3, 0.15
 
 
 class Child(Sink):
@@ -66,10 +66,10 @@ class Child(Sink):
         assert process.stdin is not None
         process.stdin.close()  # unbuffered: nothing to flush
         patience = time.monotonic() + seconds
-        for deadline, how in ((patience - KILL_S, signal.SIGTERM), (patience, signal.SIGKILL)):
+        for early, how in ((ASK_S, signal.SIGTERM), (KILL_S, signal.SIGKILL)):
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(max(0.0, deadline - time.monotonic()))
+                process.wait(max(0.0, patience - early - time.monotonic()))
                 return
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, how)
-        process.wait(1.0)
+        process.wait()  # killed

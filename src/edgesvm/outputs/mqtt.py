@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -52,7 +53,7 @@ class Mqtt(Sink):
                 "--out-password-file or EDGESVM_MQTT_PASSWORD"
             )
         self._topic = parts.path.strip("/")
-        if not parts.hostname or not self._topic or set(self._topic) & set("+#"):
+        if not parts.hostname or not self._topic or set(url) & set("+#"):
             raise ValueError(f"{url}: give mqtt://[user@]host[:port]/topic")
         self.name = f"mqtt://{parts.netloc}/{self._topic}"
         self._host, self._port = parts.hostname, parts.port or 1883
@@ -72,16 +73,18 @@ class Mqtt(Sink):
         if self._user is not None:
             self._client.username_pw_set(self._user, self._password)
         self._client.will_set(self._status, "offline", qos=1, retain=True)
-        refused: list[str] = []
-        self._client.on_connect = lambda client, data, flags, reason, properties: (
-            refused.append(str(reason)) if reason.is_failure else None
-        )
+        self._refusal = ""
+        self._client.on_connect = self._connected
         self._client.connect(self._host, self._port, keepalive=KEEPALIVE_S)
-        if not self._wait(self._client.is_connected, ANSWER_S, refused):
+        if not self._wait(self._client.is_connected, ANSWER_S):
             raise TimeoutError("the broker does not answer")
         told = [self._publish(*message, retain=True) for message in self._introduction()]
         if not self._wait(lambda: all(one.is_published() for one in told), ANSWER_S):
             raise TimeoutError("the broker does not answer")
+
+    def _connected(self, client: Any, data: Any, flags: Any, reason: Any, more: Any) -> None:
+        if reason.is_failure:
+            self._refusal = f"the broker refuses: {reason}"
 
     @property
     def _status(self) -> str:
@@ -131,17 +134,15 @@ class Mqtt(Sink):
         """
         code = self._client.loop(seconds)
         if code != self._paho.MQTT_ERR_SUCCESS:
-            raise ConnectionError(self._paho.error_string(code))
+            raise ConnectionError(self._refusal or self._paho.error_string(code))
 
-    def _wait(self, done: Any, seconds: float, refused: list[str] | None = None) -> bool:
+    def _wait(self, done: Callable[[], bool], seconds: float) -> bool:
         """Read and write until something is done; whether it was in time."""
         deadline = time.monotonic() + seconds
         while not done():
             if time.monotonic() > deadline:
                 return False
             self._loop(0.05)
-            if refused:
-                raise ConnectionError(f"the broker refuses: {refused[0]}")
         return True
 
     def close(self, seconds: float) -> None:

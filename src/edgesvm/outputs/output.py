@@ -17,7 +17,9 @@ POLL_S = 0.05  # how often a journal is looked at
 BATCH = 64  # lines given to a sink at a time
 PAUSE_FIRST_S, PAUSE_LAST_S = 0.25, 8.0  # between attempts to open a sink that failed
 TELL_AGAIN_S = 60.0  # a sink that fails again and again is told about once in so many seconds
-FLUSH_S, CLOSE_S = 1.5, 0.5  # at the end: to pass on what waits, and to close the sink
+# At the end: to pass on what waits, to close the sink, and how much later a sink is left behind
+# that does neither.
+FLUSH_S, CLOSE_S, LATE_S = 1.0, 0.5, 0.5
 
 
 class Source:
@@ -86,7 +88,7 @@ class Output:
     def stop(self) -> None:
         """Wait for the end, a limited time: a sink may hang for good. What is left is lost."""
         self.ask_to_stop()
-        self._thread.join(FLUSH_S + CLOSE_S)
+        self._thread.join(FLUSH_S + CLOSE_S + LATE_S)
         written = sum(source.journal.written for source in self._sources)
         self.lost = written - self.sent - self.skipped
 
