@@ -8,7 +8,8 @@ import pytest
 from outgoing import Broker, answers, output, until, write
 
 from edgesvm.outputs import output as module
-from edgesvm.outputs.mqtt import Mqtt, entities, slug
+from edgesvm.outputs.lines import slug
+from edgesvm.outputs.mqtt import Mqtt, entities
 
 if os.environ.get("EDGESVM_BROKER") == "required":
     import paho.mqtt.client as paho
@@ -130,7 +131,7 @@ def test_home_assistant_finds_its_entities(broker, listen):
         one = sink(broker, f"?discovery=ha{alarms}", alarms=alarms)
         one.open()
         one.close(60.0)
-        listener, expected = listen(), entities("pump", alarms=alarms)
+        listener, expected = listen(), entities("pump", "pump/status", alarms=alarms)
         assert [kind for kind, _, _ in expected] == kinds
         for kind, name, config in expected:
             assert json.loads(listener.kept(f"ha{alarms}/{kind}/pump/{name}/config")) == config
@@ -184,4 +185,4 @@ def test_urls_that_cannot_be_are_refused():
     ):
         with pytest.raises(ValueError, match=reason):
             Mqtt(url, alarms=False)
-    assert slug("plant/pump 1") == "plant_pump_1"
+    assert slug("/dev/plant/pump 1") == "dev_plant_pump_1"

@@ -14,7 +14,7 @@ from edgesvm.budget import format_bytes, parse_bytes
 from edgesvm.cli import arguments
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
-from edgesvm.outputs.lines import When
+from edgesvm.outputs.lines import When, port_name
 from edgesvm.outputs.output import Output
 from edgesvm.outputs.sink import Sink
 from edgesvm.preprocessing.chain import Chain
@@ -150,9 +150,10 @@ def journal(options: argparse.Namespace, model: Learner | Chain) -> Journal | No
     return Journal(learner.n_features_in_, options.out_queue, dtype=learner.dtype)
 
 
-def bytes_told(journal: Journal | None) -> str:
+def bytes_told(*journals: Journal | None) -> str:
     """How many bytes the kept answers take, for the first line of a report."""
-    return "" if journal is None else f"; predictions for --out {format_bytes(journal.nbytes)}"
+    n_bytes = sum(one.nbytes for one in journals if one is not None)
+    return f"; predictions for --out {format_bytes(n_bytes)}" if n_bytes else ""
 
 
 class Outputs:
@@ -186,12 +187,15 @@ def start(
     ValueError
         A URL is wrong, or paho-mqtt is not installed.
     """
-    sinks = [_open(text, options, alarms=alarms) for text in options.out]
+    topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
+    sinks = [_open(text, options, topics, alarms=alarms) for text in options.out]
     there = {name: one for name, one in journals.items() if one is not None}
     return Outputs([Output(sink, there, options.out_when, report=report) for sink in sinks])
 
 
-def _open(text: str, options: argparse.Namespace, *, alarms: bool) -> Sink:
+def _open(
+    text: str, options: argparse.Namespace, topics: Mapping[str, str], *, alarms: bool
+) -> Sink:
     """The sink of an option. A kind's module is imported only for it."""
     kind, _, rest = text.partition(":")
     if text == STDOUT:
@@ -212,7 +216,7 @@ def _open(text: str, options: argparse.Namespace, *, alarms: bool) -> Sink:
         return Server(*_address(rest), options.out_queue)
     from edgesvm.outputs.mqtt import Mqtt
 
-    return Mqtt(text, alarms=alarms, password=_password(options))
+    return Mqtt(text, alarms=alarms, topics=topics, password=_password(options))
 
 
 def _password(options: argparse.Namespace) -> str | None:

@@ -44,6 +44,7 @@ Learn from the sensor on PORT: predict each sample, learn it, and send the predi
   edgesvm run /dev/ttyACM0 --text --save m.esvm    a sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
   edgesvm run /dev/ttyACM0 --text --window 256 --hop 128 --rate 1000 --bands 10-50,50-200
+  edgesvm run /dev/ttyUSB0 /dev/ttyUSB1 --memory 64KiB --save '{port}.esvm'      a learner each
 
 With --window, samples are raw signals: each window of them becomes a row of features, which is
 predicted and learned, and the prediction goes back with the number of the window's last sample.
@@ -62,12 +63,17 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    link_options.add_port(command)
+    link_options.add_port(command, several=True)
     link_options.add_to(command, auto=True, unlabelled=": only predict")
     command.add_argument(
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
     serving.add_to(command)
+    command.add_argument(
+        "--one-model",
+        action="store_true",
+        help="several ports teach one learner, in turns, instead of one each",
+    )
     command.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),
@@ -123,6 +129,12 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def act(options: argparse.Namespace) -> int:
     window_options.check(options)
     out_options.check(options)
+    from edgesvm.cli import several_ports
+
+    each = several_ports.options_of_each(options)
+    if len(each) > 1:
+        return several_ports.act(options, each)
+    (options,) = each
     status = StatusLine(quiet=options.quiet)
     service = Service()
     room = headroom.take()

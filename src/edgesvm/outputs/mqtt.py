@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from edgesvm.outputs.lines import slug
 from edgesvm.outputs.sink import Line, Sink
 
 ANSWER_S = 5.0  # a broker that does not answer for so long counts as gone
@@ -32,6 +32,8 @@ class Mqtt(Sink):
     url : str
     alarms : bool
         Whether lines are of a watch, which has alarms, or of a learner with labels.
+    topics : mapping of str to str
+        Where lines come from several ports, the topic of each, below TOPIC.
     password : str, optional
 
     Raises
@@ -40,7 +42,14 @@ class Mqtt(Sink):
         The URL has no host or topic, or a password; paho-mqtt is not installed.
     """
 
-    def __init__(self, url: str, *, alarms: bool, password: str | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        alarms: bool,
+        topics: Mapping[str, str] | None = None,
+        password: str | None = None,
+    ) -> None:
         try:
             from paho.mqtt import client
         except ImportError:
@@ -59,6 +68,7 @@ class Mqtt(Sink):
         self._host, self._port = parts.hostname, parts.port or 1883
         self._user, self._password = parts.username, password
         self._alarms = alarms
+        self._topics = {port: f"{self._topic}/{own}" for port, own in (topics or {}).items()}
         asked = parse_qs(parts.query, keep_blank_values=True)
         self._discovery = asked.get("discovery", ["homeassistant"])[0].strip("/")
         # The same after a restart: the broker then ends the connection that it may still believe
@@ -94,16 +104,20 @@ class Mqtt(Sink):
         """What Home Assistant is told, and that the device is there."""
         told = []
         if self._discovery:
-            for kind, entity, config in entities(self._topic, alarms=self._alarms):
-                where = f"{self._discovery}/{kind}/{slug(self._topic)}/{entity}/config"
-                told.append((where, json.dumps(config)))
+            for topic in self._topics.values() or [self._topic]:
+                for kind, entity, config in entities(topic, self._status, alarms=self._alarms):
+                    where = f"{self._discovery}/{kind}/{slug(topic)}/{entity}/config"
+                    told.append((where, json.dumps(config)))
         return [*told, (self._status, "online")]
 
     def _publish(self, topic: str, payload: str, *, retain: bool) -> Any:
         return self._client.publish(topic, payload, qos=1, retain=retain)
 
     def send(self, lines: list[Line]) -> int:
-        told = [self._publish(self._topic, line.text, retain=False) for line in lines]
+        told = [
+            self._publish(self._topics.get(line.port, self._topic), line.text, retain=False)
+            for line in lines
+        ]
 
         def confirmed() -> int:
             waiting = [n for n, one in enumerate(told) if not one.is_published()]
@@ -160,17 +174,12 @@ class Mqtt(Sink):
             self._client = None
 
 
-def slug(text: str) -> str:
-    """A name of letters, digits, - and _."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", text)
-
-
-def entities(topic: str, *, alarms: bool) -> list[tuple[str, str, dict[str, Any]]]:
+def entities(topic: str, status: str, *, alarms: bool) -> list[tuple[str, str, dict[str, Any]]]:
     """What Home Assistant shows of a topic: kind, name and configuration of each entity."""
     name = slug(topic)
     common = {
         "state_topic": topic,
-        "availability_topic": f"{topic}/status",
+        "availability_topic": status,
         "device": {"identifiers": [f"edgesvm_{name}"], "name": topic, "manufacturer": "edgesvm"},
     }
     score = {"value_template": "{{ value_json.score }}", "state_class": "measurement"}
