@@ -44,6 +44,7 @@ from edgesvm.preprocessing.chain import Chain
 from edgesvm.runner import Runner
 
 TURN = 32  # samples of a port before it is the next one's turn
+STOP_S = 1.0  # to wait for a thread at the end
 IDLE_S = 0.01  # between two looks at ports that have nothing
 PLACEHOLDER = "{port}"
 FILES = ("save", "checkpoint", "checkpoint_second")
@@ -202,17 +203,20 @@ def _open_all(
     threads = [_Thread(functools.partial(opened, one)) for one in each]
     try:
         with signals.interruptible():
-            for thread in threads:
-                thread.join()
+            while any(thread.is_alive() for thread in threads) and not _errors(threads):
+                time.sleep(IDLE_S)
     except Stop:
         raise KeyboardInterrupt from None
     for thread in threads:
         if thread.result is not None:
             held.enter_context(thread.result)
-    for thread in threads:
-        if thread.error is not None:
-            raise thread.error
+    for error in _errors(threads):
+        raise error
     return [thread.result for thread in threads]
+
+
+def _errors(threads: list[_Thread]) -> list[Exception]:
+    return [thread.error for thread in threads if thread.error is not None]
 
 
 def _check_alike(links: list[Link]) -> None:
@@ -262,14 +266,12 @@ class Served:
         """Take what has arrived, `TURN` samples at most, without waiting. Returns how many."""
         if self.ended or (self._opening is not None and not self._is_back(self._opening)):
             return 0
-        left = TURN
-        if self.options.samples is not None:
-            left = min(TURN, self.options.samples - self.runner.taken)
+        left = self._left()
         if left == 0:
             self.ended = True
             return 0
         try:
-            n = self.runner.step(0.0, at_most=left)
+            n = self.runner.step(0.0, at_most=TURN if left is None else min(TURN, left))
             if not self._checked and self.runner.learned:
                 self._checked = decision_options.check_labels(self.runner.learner)
             if self.saver is not None:
@@ -282,7 +284,21 @@ class Served:
             self._end(error)
         return 0
 
+    def _left(self) -> int | None:
+        """Samples until the port has had as many as ``--samples``; None without it."""
+        asked = self.options.samples
+        return None if asked is None else asked - self.runner.taken
+
+    def finish(self) -> None:
+        """Handle what has arrived. A thread that opens the port is waited for a moment, so that
+        the link is nobody else's."""
+        if self._opening is not None:
+            self._opening.join(STOP_S)
+        elif not self.ended:
+            self.runner.handle_waiting(self._left())
+
     def _lost(self, down: LinkDown) -> None:
+        self.runner.handle_waiting(self._left())  # a thread has the link from now on
         if self.saver is not None:
             self.saver.save()
         if self.options.once:
@@ -307,11 +323,6 @@ class Served:
         self.ended, self.error = True, error
         self._status.say(f"{self.name}: {error}; the other ports go on")
 
-    def close(self) -> None:
-        """Wait a moment for the thread that opens the port, so that its link is nobody else's."""
-        if self._opening is not None:
-            self._opening.join(2.0)
-
 
 def _serve(
     ports: list[Served], signals: Signals, status: StatusLine, service: Service, started: float
@@ -331,7 +342,7 @@ def _serve(
         status.show(progress)
         service.alive(progress)
     for port in ports:
-        port.close()
+        port.finish()
 
 
 def _end(
