@@ -32,29 +32,34 @@ CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
 .PHONY: help build demo test test-bounds lint translate conformance mutants sanitize sanitize-threads fuzz mcu arm bench \
-        clean
+        wheel matrix clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
 $(VENV)/.tools: pyproject.toml
+	@echo 'setting up $(VENV): compilers of Python packages, NumPy'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q 'pip>=23.1' 'meson-python>=0.17' 'meson>=1.3' ninja 'Cython>=3.1' 'numpy>=2.0' pyserial
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.tools $(SOURCES)
 	@mkdir -p $(BUILD)
-	PATH="$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolation --no-deps --force-reinstall \
-	  -Cbuild-dir=$(BUILD) $(SETUP) .
+	PATH="$(BIN):$$PATH" $(BIN)/python tools/progress.py 'building edgesvm' \
+	  $(BIN)/pip install -v --no-build-isolation --no-deps --force-reinstall -Cbuild-dir=$(BUILD) $(SETUP) .
 	@touch $@
 
 $(VENV)/.extra-%: $(VENV)/.tools pyproject.toml
+	@echo 'installing what $* needs'
 	$(BIN)/python tools/extra.py $* | xargs $(BIN)/pip install -q
 	@touch $@
 
 build: $(VENV)/.built  ## build and install into .venv
 
-demo: $(VENV)/.built $(VENV)/.extra-plot  ## a tour on a simulated sensor; half a minute once built
+demo:  ## a tour on a simulated sensor; half a minute once built
+	@test -e $(VENV)/.built || \
+	  echo 'This builds edgesvm first, two to three minutes on two cores, and half a minute the next time.'
+	@$(MAKE) --no-print-directory $(VENV)/.built $(VENV)/.extra-plot
 	$(BIN)/edgesvm demo
 
 test: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## run the test suite
@@ -110,8 +115,14 @@ fuzz:  ## fuzz every reader for FUZZ_SECONDS with the address sanitizer (needs c
 arm: $(VENV)/.tools  ## cross-compile wheels for 64- and 32-bit ARM and test them under emulation
 	$(BIN)/python tools/arm $(ARM_ARGS)
 
+wheel: $(VENV)/.tools $(VENV)/.extra-wheel  ## make the release's files in dist/ and check them
+	$(BIN)/python tools/wheel
+
+matrix:  ## build and test with every Python of this machine, an old and a new NumPy
+	$(PYTHON) tools/matrix $(MATRIX_ARGS)
+
 bench: $(VENV)/.built $(VENV)/.extra-bench  ## measure speed, accuracy and paper tables, into benchmarks/results
 	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
 
 clean:  ## remove what was built
-	rm -rf .venv .venv-bounds .venv-sanitize .venv-tsan .venv-fuzz build demo-out
+	rm -rf .venv .venv-bounds .venv-sanitize .venv-tsan .venv-fuzz build dist demo-out

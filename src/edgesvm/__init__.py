@@ -1,11 +1,14 @@
 """Support vector machines that learn on the device, from a stream seen once, in a fixed number of
 bytes."""
 
+from typing import TYPE_CHECKING
+
 import edgesvm_command  # noqa: F401  (first: it handles Ctrl-C during the imports of the command)
+
+# isort: split
+import edgesvm.compiled  # noqa: F401  (before what is compiled)
 from edgesvm.budget import MemoryPlan
-from edgesvm.calibration.calibrated import Calibrated
-from edgesvm.drift.adwin import Adwin
-from edgesvm.drift.page_hinkley import PageHinkley
+from edgesvm.contract import registry
 from edgesvm.errors import (
     CorruptModelError,
     FormatVersionError,
@@ -16,43 +19,62 @@ from edgesvm.errors import (
     VersionMismatch,
 )
 from edgesvm.kernels import RBF, Linear, Polynomial
+from edgesvm.lazy import on_first_use
 from edgesvm.learner import Learner, load
-from edgesvm.learners import (
-    LASVM,
-    AdaGradSVM,
-    Auto,
-    BallVectorMachine,
-    BatchSVM,
-    CoreVectorMachine,
-    Forgetron,
-    FourierSVM,
-    GaussianNovelty,
-    IncrementalDecrementalSVM,
-    IncrementalSVM,
-    KernelNovelty,
-    KernelPerceptron,
-    KernelStreamSVM,
-    OneVsOne,
-    OneVsRest,
-    PassiveAggressive,
-    Pegasos,
-    Perceptron,
-    RandSVM,
-    ReservoirSVM,
-    SimpleSVM,
-    StreamSVM,
-    TwinDictionarySVM,
-    TwinVectorMachine,
-    WindowedSVM,
-    alarm_rate_of,
-)
-from edgesvm.preprocessing.chain import Chain
-from edgesvm.preprocessing.fourier_features import FourierFeatures
-from edgesvm.preprocessing.robust_standardized import RobustStandardized
-from edgesvm.preprocessing.standardized import Standardized
-from edgesvm.preprocessing.window_features import WindowFeatures
+from edgesvm.learners import MODULE_OF as _LEARNERS
+
+if TYPE_CHECKING:
+    from edgesvm.calibration.calibrated import Calibrated
+    from edgesvm.drift.adwin import Adwin
+    from edgesvm.drift.page_hinkley import PageHinkley
+    from edgesvm.learners import (
+        LASVM,
+        AdaGradSVM,
+        Auto,
+        BallVectorMachine,
+        BatchSVM,
+        CoreVectorMachine,
+        Forgetron,
+        FourierSVM,
+        GaussianNovelty,
+        IncrementalDecrementalSVM,
+        IncrementalSVM,
+        KernelNovelty,
+        KernelPerceptron,
+        KernelStreamSVM,
+        OneVsOne,
+        OneVsRest,
+        PassiveAggressive,
+        Pegasos,
+        Perceptron,
+        RandSVM,
+        ReservoirSVM,
+        SimpleSVM,
+        StreamSVM,
+        TwinDictionarySVM,
+        TwinVectorMachine,
+        WindowedSVM,
+        alarm_rate_of,
+    )
+    from edgesvm.preprocessing.chain import Chain
+    from edgesvm.preprocessing.fourier_features import FourierFeatures
+    from edgesvm.preprocessing.robust_standardized import RobustStandardized
+    from edgesvm.preprocessing.standardized import Standardized
+    from edgesvm.preprocessing.window_features import WindowFeatures
 
 __version__ = "0.1.0"
+
+_WRAPPERS = {
+    "Calibrated": "edgesvm.calibration.calibrated",
+    "Adwin": "edgesvm.drift.adwin",
+    "PageHinkley": "edgesvm.drift.page_hinkley",
+    "Chain": "edgesvm.preprocessing.chain",
+    "FourierFeatures": "edgesvm.preprocessing.fourier_features",
+    "RobustStandardized": "edgesvm.preprocessing.robust_standardized",
+    "Standardized": "edgesvm.preprocessing.standardized",
+    "WindowFeatures": "edgesvm.preprocessing.window_features",
+}
+_PACKAGES = ("calibration", "drift", "learners", "persist", "preprocessing")
 
 __all__ = [
     "LASVM",
@@ -104,3 +126,12 @@ __all__ = [
     "alarm_rate_of",
     "load",
 ]
+
+registry.MODULE_OF.update(_WRAPPERS)
+__getattr__ = on_first_use(
+    __name__, {**_WRAPPERS, **_LEARNERS, **{name: f"edgesvm.{name}" for name in _PACKAGES}}
+)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -387,7 +387,10 @@ def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
     path = tmp_path / "m.esvm"
     learner.save(path)
     told = said_json(capsys, "inspect", path)
+    assert told.pop("parameters") == [{"of": "StreamSVM"} | learner.get_params()]
+    assert told.pop("file_written").startswith("20")
     assert told == {
+        "format_version": 1,
         "learner": repr(learner),
         "n_features": 3,
         "labels": [repr(label) for label in learner._allocated.labels.in_slots],

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from cobs import cobs
 
-from edgesvm import Chain, WindowFeatures
+from edgesvm import Chain, Standardized, StreamSVM, WindowFeatures
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.ingest import (
     FrameDecoder,
@@ -295,6 +295,48 @@ def test_the_sketch_of_raw_signals_is_learned_window_by_window(build):
             runner.step(1.0)
         assert link.counters["bytes_rejected"] == runner.gaps - 1 == 0
     assert port.said.startswith("LED 1\n")
+
+
+def vibration(n):
+    """Features and label of the sketch's first n windows, from the stand-in's readings."""
+    window = 250
+    reading = lambda k: 11 * (k // 4) % 1024  # noqa: E731
+    middle, above, rows = reading(0), False, []
+    for begin in range(1, 1 + n * window, window):
+        x = np.array([reading(k) for k in range(begin, begin + window)])
+        side = [above, *(x > middle)]
+        above = side[-1]
+        crossings = np.count_nonzero(np.diff(side)) / (window * 1e-3)
+        peak = np.abs(x - x.mean()).max()
+        middle = int(x.mean())
+        turn = (begin + window) // 4 - 1
+        label = (turn % 3 == 0) if turn % 5 else None
+        rows.append(([x.mean(), x.std(), peak, peak / x.std(), crossings], label))
+    return rows
+
+
+def test_the_sketch_of_a_vibration_s_features(build):
+    """Each line has the features of its window, and what it sends can be learned."""
+    source = EXAMPLES / "arduino" / "vibration_features" / "vibration_features.ino"
+    flags = ["-std=c++11", "-Wno-unused-function", f"-I{HERE / 'arduino'}"]
+    as_cpp = ["-include", "Arduino.h", "-x", "c++"]
+    port = Pipe([build("vibration", "g++", *flags, *as_cpp, str(source))])
+    with open_link("node", mode="text", opener=lambda: port, ring=64) as link:
+        got = rows_of(link, 60)
+        while not select.select([port.process.stderr], [], [], 0)[0]:
+            rows_of(link, 10)  # an answer of class 1 lights the LED
+        assert link.counters["bytes_rejected"] == 0
+    expected_rows = vibration(62)
+    means = [row[0] for row, _ in expected_rows]
+    first = int(np.abs(np.array(means) - got[0][0][0]).argmin())  # two rows tell the columns
+    assert first <= 2
+    model = Standardized(learner=StreamSVM())
+    for (x, y, labelled), (row, label) in zip(got, expected_rows[first:], strict=False):
+        np.testing.assert_allclose(x, row, atol=0.006, rtol=2e-6)
+        assert labelled == (label is not None) and (not labelled or y == label)
+        if labelled:
+            model.learn_one(x, y)
+    assert set(model.classes_) == {0, 1} and port.said.startswith("LED 1\n")
 
 
 KEY = bytes(range(16))

@@ -13,42 +13,50 @@ from typing import NoReturn
 from edgesvm.data import RowsError
 from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
 
-DESCRIPTION = """\
-Support vector machines that learn on the device, from a stream seen once, in fixed memory.
-
-  edgesvm plan 16KiB --features 8          which learners fit in 16 KiB
-  edgesvm run /dev/ttyUSB0 --save m.esvm   learn from a serial sensor and send predictions back
-  edgesvm run /dev/ttyACM0 --text --window 256 --rate 1000    the same with windows of raw signals
-  edgesvm watch /dev/ttyUSB0 --learn 5m    learn what is normal, without labels, then raise alarms
-  edgesvm eval room.csv                    the same with the rows of a file, no sensor needed
-  edgesvm record /dev/ttyUSB0 room.rec     record its samples in a file that survives power cuts
-  edgesvm replay room.rec                  predict and learn the samples of a recording
-  edgesvm key node.key                     make a key that authenticates a node and its host
-  edgesvm features pump.csv --rate 1000    show the features of its windows of raw samples
-  edgesvm inspect m.esvm                   show what a snapshot holds, without trusting it
-  edgesvm plot m.esvm -o m.png             draw it: boundary, margins and twins
-  edgesvm export m.esvm --c pump           write it as C that learns on a microcontroller
-  edgesvm simulate --signal rotating       run a simulated sensor and `run` under a board's limits
-  edgesvm demo                             a tour on a simulated sensor, in half a minute
-
-Each command has its own --help.
-
+DESCRIPTION = "Support vector machines that learn on the device, in a fixed number of bytes."
+EXIT_CODES = """\
+`edgesvm COMMAND --help` has the options and examples of a command.
 Exit code: 0 done, 1 failed, 2 wrong use, 3 alarms (`watch`), 130 interrupted with nothing to save.
 """
 COMMANDS = {
+    "demo": ("edgesvm.cli.demo", "a tour on a simulated sensor, in half a minute"),
+    "ports": ("edgesvm.cli.ports", "list the serial ports, and which is probably the sensor"),
     "plan": ("edgesvm.cli.plan", "list the learners that fit in N bytes"),
     "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
-    "simulate": ("edgesvm.cli.simulate", "run a simulated sensor and `run` together"),
-    "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
     "watch": ("edgesvm.cli.watch", "learn what is normal without labels, then raise alarms"),
+    "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
+    "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),
     "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
-    "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),
-    "key": ("edgesvm.cli.key", "make a key for a node and its host"),
     "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
     "plot": ("edgesvm.cli.plot", "draw a saved model"),
     "export": ("edgesvm.cli.export", "write a saved model as C for a microcontroller"),
-    "demo": ("edgesvm.cli.demo", "a tour on a simulated sensor, in half a minute"),
+    "example": ("edgesvm.cli.example", "write sketches and services to start from"),
+    "key": ("edgesvm.cli.key", "make a key for a node and its host"),
+    "simulate": ("edgesvm.cli.simulate", "run a simulated sensor and `run` together"),
+}
+# How --help shows them: in groups, each with what to type first.
+GROUPS = {
+    "Start here": {
+        "demo": "",
+        "ports": "",
+        "run": "/dev/ttyUSB0 --save m.esvm",
+        "eval": "room.csv",
+    },
+    "With a sensor": {
+        "watch": "/dev/ttyUSB0 --learn 5m",
+        "record": "/dev/ttyUSB0 room.rec",
+        "example": "arduino",
+        "key": "node.key",
+        "simulate": "--signal rotating",
+    },
+    "With a file": {"replay": "room.rec", "features": "pump.csv --rate 1000"},
+    "With a model": {
+        "plan": "16KiB --features 8",
+        "inspect": "m.esvm",
+        "plot": "m.esvm -o m.png",
+        "export": "m.esvm --c pump",
+    },
 }
 
 
@@ -92,26 +100,60 @@ def _run(argv: Sequence[str]) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Exit with 2, even if nothing can be printed: before Python 3.11.5 that raised OSError."""
-        with contextlib.suppress(OSError):
-            super().error(message)
-        sys.exit(2)
+        """One line and exit code 2, even if nothing can be printed."""
+        sys.exit(_fail(f"{message} (see {self.prog} --help)", 2))
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     """Import only the requested command: on a small board each import costs time and memory."""
     parser = _Parser(
         prog="edgesvm",
-        description=DESCRIPTION,
+        usage="edgesvm COMMAND ...",
+        description=f"{DESCRIPTION}\n\n{_overview()}",
+        epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, (module, summary) in COMMANDS.items():
+    parser.add_argument("--version", action="version", version=f"edgesvm {_version()}")
+    commands = parser.add_subparsers(dest="command", prog="edgesvm", help=argparse.SUPPRESS)
+    for name in COMMANDS:
         if name in argv[:1]:
-            importlib.import_module(module).add_to(commands)
-        else:
-            commands.add_parser(name, help=summary)
-    return parser.parse_args(argv)
+            importlib.import_module(COMMANDS[name][0]).add_to(commands)
+    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
+        parser.error(f"there is no command {argv[0]!r}{_meant(argv[0])}")
+    options, unknown = parser.parse_known_args(argv)
+    if options.command is None:
+        parser.error("give a COMMAND, such as `edgesvm demo`")
+    if unknown:
+        parser.prog += f" {options.command}"
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
+
+
+def _overview() -> str:
+    """The commands in their groups, and what to type first."""
+    lines = []
+    for group, examples in GROUPS.items():
+        lines.append(f"{group}:")
+        for name, words in examples.items():
+            lines.append(f"  {f'edgesvm {name} {words}':<40}  {COMMANDS[name][1]}")
+    return "\n".join(lines)
+
+
+def _version() -> str:
+    import platform
+
+    import numpy
+
+    import edgesvm
+
+    return f"{edgesvm.__version__} (Python {platform.python_version()}, NumPy {numpy.__version__})"
+
+
+def _meant(word: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word, COMMANDS, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _flushed() -> bool:

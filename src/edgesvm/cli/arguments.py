@@ -5,37 +5,60 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+Number = TypeVar("Number", int, float)
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+def _checked(
+    kind: Callable[[str], Number], text: str, fits: Callable[[Number], bool], say: str
+) -> Number:
+    """`text` as a number, or an error that says what to give instead."""
+    try:
+        number = kind(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text}: give {say}") from None
+    if not fits(number):
+        raise argparse.ArgumentTypeError(f"{text}: give {say}")
+    return number
 
 
 def count(text: str) -> int:
     """An integer >= 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: give an integer >= 1")
-    return number
+    return _checked(int, text, lambda number: number >= 1, "an integer >= 1")
 
 
 def seconds(text: str) -> float:
     """A time in seconds, > 0."""
-    number = float(text)
+    return _checked(float, text, lambda number: 0 < number < 1e9, "a number of seconds > 0")
+
+
+def duration(text: str) -> float:
+    """``90s``, ``5m``, ``2h`` or ``1d``, in seconds, > 0."""
+    found = re.fullmatch(r"(\d+\.?\d*)([smhd])", text)
+    number = float(found[1]) * SECONDS[found[2]] if found else 0.0
     if not 0 < number < 1e9:
-        raise argparse.ArgumentTypeError(f"{text}: give a number of seconds > 0")
+        raise argparse.ArgumentTypeError(f"{text}: give a time, such as 90s or 5m (s, m, h or d)")
     return number
 
 
 def rate(text: str) -> float:
     """A rate per second, > 0."""
-    number = float(text)
-    if not 0 < number <= 1e6:
-        raise argparse.ArgumentTypeError(f"{text}: give a rate per second, > 0 and at most 1e6")
-    return number
+    wanted = "a rate per second, > 0 and at most 1e6"
+    return _checked(float, text, lambda number: 0 < number <= 1e6, wanted)
 
 
 def value_range(text: str) -> tuple[float, float]:
     """Two finite numbers LO,HI, the lower one first."""
     low, comma, high = text.partition(",")
-    ends = float(low), float(high) if comma else float("nan")
+    try:
+        ends = float(low), float(high) if comma else math.nan
+    except ValueError:
+        ends = math.nan, math.nan
     if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
         raise argparse.ArgumentTypeError(
             f"{text}: give two finite numbers LO,HI, the lower one first"
@@ -58,7 +81,4 @@ def new_file(text: str) -> str:
 
 def seed(text: str) -> int:
     """The seed of a random order, an integer >= 0."""
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text}: give an integer >= 0")
-    return number
+    return _checked(int, text, lambda number: number >= 0, "an integer >= 0")

@@ -70,8 +70,13 @@ def words(s: dict[str, Any]) -> str:
     lines.append(f"{s['n_updates']:,} changed the model; {s['us_per_sample']:.1f} us per {sample}")
     lines += [_windows(s["windows"])] if "windows" in s else []
     words = "\n".join(line for line in lines if line)
-    if s["refused"]:
-        words += f"\n{s['refused']:,} rows refused: a value is not finite or too large"
+    if (refused := s["refused"] - s.get("missing", {}).get("rows", 0)) > 0:
+        words += f"\n{refused:,} rows refused: a value is not finite or too large"
+    if missing := s.get("missing"):
+        words += (
+            f"\n{missing['rows']:,} rows passed over: a cell is missing, first in line "
+            f"{missing['first_line']:,}"
+        )
     if s["log_lost"]:
         words += f"\n{lost_lines(s['log_lost'])}"
     if held := s.get("recording"):

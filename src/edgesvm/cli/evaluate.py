@@ -68,6 +68,12 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         choices=("yes", "no"),
         help="whether the first line of a CSV holds column names; default: decided from its cells",
     )
+    command.add_argument(
+        "--missing",
+        choices=("skip", "refuse"),
+        help="a row of a CSV with a missing cell (empty, na, null, ?): pass over it and count it "
+        "(default), or stop there",
+    )
     add_options(command)
     command.set_defaults(act=act)
 
@@ -152,6 +158,7 @@ def act(options: argparse.Namespace) -> int:
         label_column=options.label_column,
         drop_columns=tuple(options.drop_column),
         header=None if options.header is None else options.header == "yes",
+        missing=options.missing,
         late_labels=options.late_labels,
     )
     with closing(rows):
@@ -205,6 +212,8 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     summary = eval_report.summary(loop, model, time.perf_counter() - started)
     summary["remarks"] += decision_options.remarks(learner)
     summary["log_lost"] = status.lost
+    if n_missing := getattr(rows, "n_missing", 0):  # a CSV
+        summary["missing"] = {"rows": n_missing, "first_line": rows.first_missing}
     if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
     summary |= {} if windows is None else {"windows": windows.account()}

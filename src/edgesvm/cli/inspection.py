@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import textwrap
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,15 +14,15 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli.snapshots import Model, newest, of_file, snapshot
 from edgesvm.learner import Learner
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
-from edgesvm.persist.format import Snapshot
+from edgesvm.persist.format import MAGIC, Snapshot
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.window_features import WindowFeatures
 
 HELP = """\
-Show what a snapshot or a checkpoint holds: learner, parameters, labels, counts and arrays; of
-windows of raw samples, channels and names of the features too. Length, CRC and every count are
-checked first; the file contains no code. Of a checkpoint, both slots are shown, then the newest
-save. Exit code 1 if the file is damaged or neither of the two.
+Show what a snapshot or a checkpoint holds: format version, learner, every parameter, labels, counts
+and arrays; of windows of raw samples, channels and names of the features too. Length, CRC and every
+count are checked first; the file contains no code. Of a checkpoint, both slots are shown, then the
+newest save. Exit code 1 if the file is damaged or neither of the two.
 
   edgesvm inspect model.esvm
   edgesvm inspect model.ckpt --json
@@ -53,7 +54,7 @@ def act(options: argparse.Namespace) -> int:
         print("learner    none saved yet")
         return 0
     saved = unpack(data)
-    for name, text in _lines(model, saved):
+    for name, text in [("format", _format(data, options.file)), *_lines(model, saved)]:
         print(textwrap.fill(text, 100, initial_indent=f"{name:<11}", subsequent_indent=" " * 11))
     print(
         f"bytes      {format_bytes(report['bytes'])} of state, "
@@ -70,6 +71,9 @@ def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
         yield "windows", repr(windows)
     if learner is not None:
         yield "learner", repr(learner)
+    for name, params in parameters(model):
+        given = ", ".join(f"{key}={value!r}" for key, value in params.items())
+        yield "parameters", f"{name}: {given or 'none'}"
     if windows is None:
         yield "features", str(saved.n_features)
     else:
@@ -94,6 +98,37 @@ def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
         yield what, f"{seen:,} seen, {changed:,} changed the model"
 
 
+def _format(data: bytes, path: str) -> str:
+    """The version of the snapshot's format, and what is known of the time."""
+    return (
+        f"snapshot, version {format_version(data)}; the file was written {written(path)} (neither "
+        "the time of a save nor the device is stored in it)"
+    )
+
+
+def format_version(data: bytes) -> int:
+    return int.from_bytes(data[len(MAGIC) : len(MAGIC) + 2], "little")
+
+
+def written(path: str) -> str:
+    """When the file was last written, in local time."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(os.path.getmtime(path)))
+
+
+def parameters(model: Model) -> list[tuple[str, dict[str, Any]]]:
+    """Every parameter by name, of the model and then of the learners within it."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    left: list[Any] = [model]
+    while left:
+        of = left.pop(0)
+        params = of.get_params(deep=False)
+        within = {name for name, value in params.items() if hasattr(value, "get_params")}
+        own = {name: value for name, value in params.items() if name not in within}
+        found.append((type(of).__name__, own))
+        left += [params[name] for name in params if name in within]
+    return found
+
+
 def _parts(model: Model) -> tuple[WindowFeatures | None, Learner | None]:
     if isinstance(model, Chain):
         return model.windows_, model.learner_
@@ -104,7 +139,13 @@ def _described(data: bytes, model: Model, path: str) -> dict[str, Any]:
     saved = unpack(data)
     windows, learner = _parts(model)
     report: dict[str, Any] = {
+        "format_version": format_version(data),
+        "file_written": written(path),
         "learner": repr(model),
+        "parameters": [
+            {"of": name, **{key: _plain(value) for key, value in params.items()}}
+            for name, params in parameters(model)
+        ],
         "n_features": saved.n_features,
         "labels": [repr(y) for y in saved.labels],
         "bytes": model.nbytes,
@@ -119,6 +160,11 @@ def _described(data: bytes, model: Model, path: str) -> dict[str, Any]:
         report |= {"n_channels": saved.n_features, "n_features": len(windows.names()), **counts}
         report["features"] = windows.names()
     return report
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it: a kernel as text."""
+    return value if isinstance(value, bool | int | float | str | dict | None) else repr(value)
 
 
 def _slot(slot: Slot) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from edgesvm.cli import arguments
+from edgesvm.cli import arguments, ports
 from edgesvm.cli.stopping import Signals, Stop
-from edgesvm.errors import NoSchema
+from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.ingest import Link, open_link
 from edgesvm.ingest.keys import read_key
 from edgesvm.ingest.session import SILENT_AFTER
@@ -87,6 +87,8 @@ def _silence(text: str) -> float:
 def open_port(options: argparse.Namespace, signals: Signals, **more: Any) -> Link:
     """Open the link that the options describe; `more` goes to `open_link`. Ctrl-C ends the wait."""
     mode = "text" if options.text else "auto" if getattr(options, "auto", False) else "binary"
+    if getattr(options, "on_device", False):
+        mode = "board"
     try:
         with signals.interruptible():
             return open_link(
@@ -100,6 +102,9 @@ def open_port(options: argparse.Namespace, signals: Signals, **more: Any) -> Lin
                 key=None if options.key is None else read_key(options.key),
                 **more,
             )
+    except LinkDown as error:
+        advice = ports.advice(options.port)
+        raise LinkDown(f"{error}{'; ' if advice else ''}{advice}") from error
     except NoSchema as error:
         raise NoSchema(f"{error} See --baud and --text.") from error
     except Stop:

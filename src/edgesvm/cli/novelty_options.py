@@ -6,12 +6,12 @@ import argparse
 import re
 from typing import NamedTuple
 
+from edgesvm.cli import arguments
 from edgesvm.learners import GaussianNovelty, KernelNovelty
 from edgesvm.learners.novelty.alarm_rate import alarm_rate_of, read
 from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner
 
 KINDS: dict[str, type[NoveltyLearner]] = {"kernel": KernelNovelty, "gaussian": GaussianNovelty}
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 DEFAULT_RATE = "1/day"
 
 
@@ -24,15 +24,14 @@ class Learning(NamedTuple):
 
 def learning(text: str) -> Learning:
     """``5m``, ``90s``, ``2h``, ``1d``, or a number of samples."""
-    if found := re.fullmatch(r"(\d+\.?\d*)([smhd])", text):
-        seconds = float(found[1]) * SECONDS[found[2]]
-        if 0 < seconds < 1e9:
-            return Learning(None, seconds)
-    elif text.isdecimal() and 0 < int(text) <= MOST_WARM_UP:
-        return Learning(int(text), None)
-    raise argparse.ArgumentTypeError(
-        f"{text}: give a time, such as 5m (s, m, h or d), or a number of samples"
-    )
+    try:
+        if text.isdecimal() and 0 < int(text) <= MOST_WARM_UP:
+            return Learning(int(text), None)
+        return Learning(None, arguments.duration(text))
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"{text}: give a time, such as 5m (s, m, h or d), or a number of samples"
+        ) from None
 
 
 def alarm_rate(text: str) -> str:

@@ -128,6 +128,8 @@ def _size(text: str) -> int:
 
 def check(options: argparse.Namespace) -> None:
     """Raise ValueError if the options contradict each other; nothing is open yet."""
+    if options.out and getattr(options, "on_device", False):
+        raise ValueError("--out passes on what this host predicts; with --on-device the node does")
     if len(set(options.out)) < len(options.out):
         raise ValueError("--out names a sink twice")
     if STDOUT in options.out and options.json:

@@ -17,6 +17,7 @@ from edgesvm.cli import (
     headroom,
     learner_options,
     link_options,
+    on_device,
     out_options,
     run_report,
     saved_model,
@@ -54,6 +55,10 @@ SIGTERM and SIGHUP. With --checkpoint it is also saved while learning, so that a
 moment leaves a model. If the port fails, it is opened again after 0.1 to 5 s; with --once, run ends
 instead. On a text link predictions are sent back only with --answers, as lines
 "!SEQUENCE LABEL FLAGS SCORE".
+
+With --on-device a microcontroller on PORT learns (edgesvm export), and this host looks on:
+
+  edgesvm run /dev/ttyACM0 --on-device --save pump.esvm
 """
 
 
@@ -122,19 +127,23 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     out_options.add_to(command)
     checkpoint_options.add_to(command)
     window_options.add_to(command)
+    on_device.add_to(command)
     learner_options.add_to(command)
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
-    window_options.check(options)
     out_options.check(options)
+    if not options.on_device:
+        window_options.check(options)
     from edgesvm.cli import several_ports
 
     each = several_ports.options_of_each(options)
     if len(each) > 1:
         return several_ports.act(options, each)
     (options,) = each
+    if options.on_device:
+        return on_device.act(options)
     status = StatusLine(quiet=options.quiet)
     service = Service()
     room = headroom.take()

@@ -118,6 +118,8 @@ def options_of_each(options: argparse.Namespace) -> list[argparse.Namespace]:
     names = [port_name(port) for port in options.port]
     if len(set(names)) < len(names):
         raise ValueError(f"two ports have one name: {', '.join(names)}")
+    if len(names) > 1 and options.on_device:
+        raise ValueError("--on-device looks on at one port; give one")
     if options.one_model and options.window:
         raise ValueError(
             "--one-model with --window: a window is of one port; give one learner each"

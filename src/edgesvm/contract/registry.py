@@ -3,12 +3,17 @@ class registers itself."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from edgesvm.errors import CorruptModelError
 
-LEARNERS: dict[str, type[Any]] = {}
+if TYPE_CHECKING:
+    LEARNERS: dict[str, type[Any]]
+
+_LEARNERS: dict[str, type[Any]] = {}
 OTHERS: dict[str, type[Any]] = {}  # what has snapshots and is no learner
+MODULE_OF: dict[str, str] = {}  # where our own classes are, which may not have been imported yet
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -21,7 +26,7 @@ def registered(kind: Kind) -> Kind:
     ValueError
         Another class has this name.
     """
-    return _entered(kind, LEARNERS)
+    return _entered(kind, _LEARNERS)
 
 
 def also_loaded(kind: Kind) -> Kind:
@@ -30,7 +35,8 @@ def also_loaded(kind: Kind) -> Kind:
 
 
 def _entered(kind: Kind, kinds: dict[str, type[Any]]) -> Kind:
-    if kind.__name__ in LEARNERS or kind.__name__ in OTHERS:
+    ours = MODULE_OF.get(kind.__name__, kind.__module__) == kind.__module__
+    if not ours or kind.__name__ in _LEARNERS or kind.__name__ in OTHERS:
         raise ValueError(f"a class named {kind.__name__!r} is already registered")
     kinds[kind.__name__] = kind
     return kind
@@ -38,7 +44,7 @@ def _entered(kind: Kind, kinds: dict[str, type[Any]]) -> Kind:
 
 def registered_name(kind: type) -> str:
     """The name of this class in snapshots; TypeError if it is not registered."""
-    if (LEARNERS | OTHERS).get(kind.__name__) is not kind:
+    if (_LEARNERS | OTHERS).get(kind.__name__) is not kind:
         raise TypeError(
             f"cannot save a {kind.__qualname__}: decorate the class with"
             " edgesvm.contract.registry.registered, so that `load` finds it"
@@ -48,9 +54,20 @@ def registered_name(kind: type) -> str:
 
 def kind_of(name: str) -> type[Any]:
     """The class that a snapshot names; CorruptModelError if there is none."""
-    kinds = LEARNERS | OTHERS
+    if name in MODULE_OF:
+        import_module(MODULE_OF[name])
+    kinds = _LEARNERS | OTHERS
     if name not in kinds:
         raise CorruptModelError(
             f"the snapshot is of the learner {name!r}, which this release does not know"
         )
     return kinds[name]
+
+
+def __getattr__(name: str) -> Any:
+    """``LEARNERS``: all learners by name, each of our own imported by now."""
+    if name != "LEARNERS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for module in MODULE_OF.values():
+        import_module(module)
+    return _LEARNERS

@@ -39,6 +39,23 @@
 #define EDGESVM_CHECK(condition) ((void)0)
 #endif
 
+typedef float vec_f32 __attribute__((vector_size(64)));
+typedef float half_f32 __attribute__((vector_size(32)));
+typedef float quarter_f32 __attribute__((vector_size(16)));
+typedef int32_t mask_f32 __attribute__((vector_size(64)));
+typedef double vec_f64 __attribute__((vector_size(64)));
+typedef double half_f64 __attribute__((vector_size(32)));
+typedef double quarter_f64 __attribute__((vector_size(16)));
+typedef int64_t mask_f64 __attribute__((vector_size(64)));
+
+#ifndef EDGESVM_SUM
+#define EDGESVM_SUM static      /* sums.c, which others then need not compile again, has none */
+#endif
+
+#ifdef EDGESVM_SUMS_ELSEWHERE
+#include "sums.h"
+#else
+
 #define T float
 #define BITS int32_t
 #define LANES 16
@@ -51,4 +68,5 @@
 #define NAME(stem) stem##_f64
 #include "lanes_type.h"
 
+#endif
 #endif

@@ -1,10 +1,5 @@
 /* Included by lanes.h once a type: T, BITS (an integer as wide as T), LANES, NAME. */
 
-typedef T NAME(vec) __attribute__((vector_size(64)));
-typedef T NAME(half) __attribute__((vector_size(32)));
-typedef T NAME(quarter) __attribute__((vector_size(16)));
-typedef BITS NAME(mask) __attribute__((vector_size(64)));
-
 static const BITS NAME(tail_masks)[2 * LANES] = {
 #if LANES == 16
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -44,7 +39,7 @@ static const BITS NAME(tail_masks)[2 * LANES] = {
 
 /* sum x[i] * z[i] */
 EDGESVM_CLONES
-static T NAME(lanes_dot)(const T *x, const T *z, int64_t n)
+EDGESVM_SUM T NAME(lanes_dot)(const T *x, const T *z, int64_t n)
 {
     VEC a = {0}, b = {0}, u, v;
     int64_t i = 0;
@@ -63,7 +58,7 @@ static T NAME(lanes_dot)(const T *x, const T *z, int64_t n)
 
 /* *dot = sum x[i] * w[i],  *square = sum x[i] * x[i];  x is read once */
 EDGESVM_CLONES
-static void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *dot, T *square)
+EDGESVM_SUM void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *dot, T *square)
 {
     VEC a = {0}, b = {0}, c = {0}, d = {0}, u, v;
     int64_t i = 0;
@@ -82,7 +77,7 @@ static void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *dot, T 
 
 /* sum (x[i] - z[i])^2 */
 EDGESVM_CLONES
-static T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n)
+EDGESVM_SUM T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n)
 {
     VEC a = {0}, b = {0}, u, v;
     int64_t i = 0;

@@ -10,6 +10,8 @@
 
 #include "tiles.h"
 
+#ifndef EDGESVM_SUMS_ELSEWHERE
+
 #define ROWS_LANES 8
 #define ROWS_FOLD(s)                                                                \
     (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
@@ -28,4 +30,5 @@
 #define WIDEN(v, p) memcpy(&(v), (p), sizeof(v))
 #include "rows_type.h"
 
+#endif
 #endif

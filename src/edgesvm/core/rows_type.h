@@ -52,14 +52,14 @@
 
 /* out[i] = |x - row i|^2 */
 EDGESVM_CLONES
-static void NAME(rows_square_distance)(const T *x, const T *rows, int64_t width, int64_t n, double *out)
+EDGESVM_SUM void NAME(rows_square_distance)(const T *x, const T *rows, int64_t width, int64_t n, double *out)
 {
     FOR_ROWS(SQUARE);
 }
 
 /* out[i] = x . row i */
 EDGESVM_CLONES
-static void NAME(rows_dot)(const T *x, const T *rows, int64_t width, int64_t n, double *out)
+EDGESVM_SUM void NAME(rows_dot)(const T *x, const T *rows, int64_t width, int64_t n, double *out)
 {
     FOR_ROWS(PRODUCT);
 }

@@ -24,9 +24,10 @@
         blank = !(((w_[0] | w_[1]) | (w_[2] | w_[3])) | ((w_[4] | w_[5]) | (w_[6] | w_[7]))); \
     } while (0)
 
+#ifndef EDGESVM_SUMS_ELSEWHERE
 /* Set the bits of the features that are not zero, in n_tiles tiles of either type. */
 EDGESVM_CLONES
-static void tiles_note(const char *tile, int64_t width, int64_t n_tiles, uint64_t *present)
+EDGESVM_SUM void tiles_note(const char *tile, int64_t width, int64_t n_tiles, uint64_t *present)
 {
     EDGESVM_CHECK(n_tiles >= 0 && width > 0);
     for (int64_t i = 0; i < n_tiles; i++)
@@ -40,6 +41,8 @@ static void tiles_note(const char *tile, int64_t width, int64_t n_tiles, uint64_
         }
 }
 
+#endif
+
 /* The first feature from d on that is present in a tile, or at least `width`; d if that is not known */
 static inline int64_t tiles_next(const uint64_t *present, int64_t width, int64_t d)
 {
@@ -52,6 +55,8 @@ static inline int64_t tiles_next(const uint64_t *present, int64_t width, int64_t
 }
 
 enum { TILES_LINEAR = 0, TILES_RBF = 1, TILES_POLYNOMIAL = 2 };  /* KernelKind of kernels.pxd */
+
+#ifndef EDGESVM_SUMS_ELSEWHERE
 
 typedef float tiles_f8 __attribute__((vector_size(32)));
 
@@ -107,4 +112,5 @@ typedef float tiles_f8 __attribute__((vector_size(32)));
 #include "tiles_type.h"
 
 #undef IS_BLANK
+#endif
 #endif

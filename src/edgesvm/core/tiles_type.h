@@ -129,7 +129,7 @@ typedef T EIGHT __attribute__((vector_size(8 * sizeof(T))));
     } while (0)
 
 /* Set the bits of the features of x that are not +0. */
-static void NAME(tiles_note_row)(const T *x, int64_t width, uint64_t *present)
+EDGESVM_SUM void NAME(tiles_note_row)(const T *x, int64_t width, uint64_t *present)
 {
     for (int64_t d = 0, end; d < width; d = end) {
         int blank = 0;
@@ -145,7 +145,7 @@ static void NAME(tiles_note_row)(const T *x, int64_t width, uint64_t *present)
 
 /* out[t] = (float) k(x, row t), for all rows of n_tiles tiles */
 EDGESVM_CLONES
-static void NAME(tiles_kernel)(int kind, double gamma, double coef0, int degree, const T *x,
+EDGESVM_SUM void NAME(tiles_kernel)(int kind, double gamma, double coef0, int degree, const T *x,
                                const T *tile, const uint64_t *present, int64_t width,
                                int64_t n_tiles, float *out)
 {
@@ -168,7 +168,7 @@ static void NAME(tiles_kernel)(int kind, double gamma, double coef0, int degree,
 
 /* sum_t weight[t] k(x, row t), over all rows of n_tiles tiles: eight float64 lanes, folded in halves */
 EDGESVM_CLONES
-static double NAME(tiles_weighted)(int kind, double gamma, double coef0, int degree, const T *x,
+EDGESVM_SUM double NAME(tiles_weighted)(int kind, double gamma, double coef0, int degree, const T *x,
                                    const T *tile, const uint64_t *present, int64_t width,
                                    int64_t n_tiles, const double *weight)
 {
@@ -207,7 +207,7 @@ static double NAME(tiles_weighted)(int kind, double gamma, double coef0, int deg
 
 /* out[t] = x . row t, or |x - row t|^2, for all rows of n_tiles tiles; summed in float64 */
 EDGESVM_CLONES
-static void NAME(tiles_sums)(int squares, const T *x, const T *tile, const uint64_t *present,
+EDGESVM_SUM void NAME(tiles_sums)(int squares, const T *x, const T *tile, const uint64_t *present,
                              int64_t width, int64_t n_tiles, double *out)
 {
     uint64_t in_x[TILES_WORDS(TILES_WIDEST)];
@@ -229,7 +229,7 @@ static void NAME(tiles_sums)(int squares, const T *x, const T *tile, const uint6
 
 /* v[i] = exp(scale * v[i]), none of them above 0 */
 EDGESVM_CLONES
-static void NAME(tiles_exp)(T scale, T *v, int64_t n)
+EDGESVM_SUM void NAME(tiles_exp)(T scale, T *v, int64_t n)
 {
     VEC a = {0};
     int64_t i = 0;

@@ -8,8 +8,9 @@ A `RowSource` has ``n_features`` and ``chunks(rows)``. Npz files, recordings and
 file) is read once.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from edgesvm.lazy import on_first_use
 
 if TYPE_CHECKING:
     from edgesvm.contract.sparse import SparseRows
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from edgesvm.data.rows import Rows, RowSource, SampleSource, Stream
     from edgesvm.data.sources import Source
 
-# Imported on first use: learners need only `Source`, and the rest would cost a small board memory.
 _MODULES = {
     "datasets": (
         "SETS",
@@ -64,7 +64,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULE_OF[name]), name)
+__getattr__ = on_first_use(__name__, _MODULE_OF)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import zlib
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from edgesvm.contract.sparse import SparseRows
 from edgesvm.data.rows import Rows, Stream
 
 _LABEL_NAMES = ("label", "class", "target", "y")
+_MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 _INT16 = np.iinfo(np.int16)
 
 
@@ -79,9 +81,17 @@ class CsvRows(Stream):
         not a number. If only the last cell is a word, it does if that word is a usual or given
         column name, or the line below ends with a number, or the cells before are 0, 1, 2 and so
         on. A first line of three or more numbers has names if they are 0, 1, 2 and so on.
+    missing : {"skip", "refuse"}
+        What is done with a row that has a missing cell: empty, or na, n/a, nan, null, none, ? or -.
+        "skip": its features are all NaN, so that whoever reads the rows refuses and counts it, and
+        windows of raw samples have a gap there. "refuse": `RowsError`.
 
     Attributes
     ----------
+    n_missing : int
+        Rows read that have a missing cell.
+    first_missing : int
+        Line of the first of them; 0 if there is none.
     class_names : list of str
         Labels that are not integers, in order of appearance: the class is the index.
 
@@ -89,7 +99,8 @@ class CsvRows(Stream):
     ------
     RowsError
         There are no rows or no such column. From `read`: a row has another length, a cell is not a
-        number, or a label does not fit in 16 bits. The message names the line.
+        number, or missing with ``missing="refuse"``, or a label does not fit in 16 bits. The
+        message names the line.
     """
 
     def __init__(
@@ -99,7 +110,13 @@ class CsvRows(Stream):
         label_column: str | int | None = None,
         drop_columns: tuple[str | int, ...] = (),
         header: bool | None = None,
+        missing: str = "skip",
     ) -> None:
+        if missing not in ("skip", "refuse"):
+            raise ValueError(f"missing={missing!r} must be 'skip' or 'refuse'")
+        self._refuse_missing = missing == "refuse"
+        self.n_missing = self.first_missing = 0
+        self._last_label: int | None = None
         self._path = Path(path)
         self._file = self._open()
         try:
@@ -173,7 +190,18 @@ class CsvRows(Stream):
     def _rows(self) -> Iterator[tuple[list[float], int]]:
         with self._file:
             for line, cells in self._cells:
-                yield self._parse(cells, f"{self._path}, line {line}")
+                where = f"{self._path}, line {line}"
+                if len(cells) != self._width:
+                    raise RowsError(
+                        f"{where}: {len(cells)} columns, but the first row has {self._width}"
+                    )
+                column = self._missing(cells)
+                if column is None:
+                    yield self._parse(cells, where)
+                    continue
+                self._count_missing(line, f"{where}: no value in {self._name(column)}")
+                if self._label_at is None or self._last_label is not None:
+                    yield [math.nan] * len(self._features), self._last_label or 0
 
     def _filled_lines(self) -> Iterator[tuple[int, list[str]]]:
         """Line number and cells of each line that is not empty."""
@@ -183,21 +211,33 @@ class CsvRows(Stream):
             raise RowsError(f"{self._path}, line {self._reader.line_num}: {error}") from error
 
     def _parse(self, row: list[str], where: str) -> tuple[list[float], int]:
-        if len(row) != self._width:
-            raise RowsError(f"{where}: {len(row)} columns, but the first row has {self._width}")
         x = []
         for j in self._features:
             try:
                 x.append(float(row[j]))
             except ValueError:
-                name = f"{self._header[j]!r}" if self._header else f"{j}"
                 raise RowsError(
-                    f"{where}: {row[j]!r} in column {name} is not a number (use drop_columns if it "
-                    f"is not a feature)"
+                    f"{where}: {row[j]!r} in {self._name(j)} is not a number (use drop_columns if "
+                    "it is not a feature)"
                 ) from None
         if self._label_at is None:
             return x, 0
-        return x, self._labels.number(row[self._label_at].strip(), where)
+        self._last_label = self._labels.number(row[self._label_at].strip(), where)
+        return x, self._last_label
+
+    def _name(self, column: int) -> str:
+        return f"column {self._header[column]!r}" if self._header else f"column {column}"
+
+    def _missing(self, row: list[str]) -> int | None:
+        """The first column used that has no value in this row."""
+        used = self._features if self._label_at is None else [*self._features, self._label_at]
+        return next((j for j in used if row[j].strip().lower() in _MISSING), None)
+
+    def _count_missing(self, line: int, why: str) -> None:
+        if self._refuse_missing:
+            raise RowsError(f"{why}; to pass over such rows: missing='skip'")
+        self.n_missing += 1
+        self.first_missing = self.first_missing or line
 
     def read(self, n: int) -> Rows:
         """See `Stream.read`; X is float32, y int32."""

@@ -1,4 +1,4 @@
-"""Write a model's folder: NAME.h, NAME.c, the runtime in ``edgesvm/``, and glue for builds."""
+"""Write a model's folder: NAME.h, NAME.c, its link, the runtime in ``edgesvm/``, and glue for builds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from edgesvm.export import fixed
+from edgesvm.export import fixed, link
 from edgesvm.export.fixed import Fixed
 from edgesvm.export.sources import Model, header, read, source
 from edgesvm.learner import Learner
@@ -27,6 +27,7 @@ OF_ALL = (
     "chain.h",
     "fixed.h",
 )
+OF_LINKS = ("link.h", "link.c")
 
 
 def export(
@@ -77,6 +78,10 @@ def export(
         model = Model.of(learner, prefix)
         texts = {f"{prefix}.h": header(model), f"{prefix}.c": source(model)}
         headers, title = [unit.header for unit in model.all_units], model.title
+        if link.has_link(model):
+            texts[f"{prefix}_link.h"] = link.header(model)
+            texts[f"{prefix}_link.c"] = link.source(model)
+            texts |= {f"edgesvm/{name}": read("floor", name) for name in OF_LINKS}
     for name in OF_ALL:
         texts[f"edgesvm/{name}"] = read("floor", name)
     for name in needed(headers):

@@ -13,6 +13,7 @@ from edgesvm.ingest._ring import Batch, SampleRing
 from edgesvm.ingest._samples import SampleReceiver
 from edgesvm.ingest.files import open_rows
 from edgesvm.ingest.link import open_link
+from edgesvm.ingest.pages import SnapshotFetch, SnapshotGift
 from edgesvm.ingest.ports import Port, SerialPort, SocketPort, open_port
 from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
 from edgesvm.ingest.session import Link, SampleSchema
@@ -33,6 +34,8 @@ __all__ = [
     "SampleRing",
     "SampleSchema",
     "SerialPort",
+    "SnapshotFetch",
+    "SnapshotGift",
     "SocketPort",
     "open_link",
     "open_port",

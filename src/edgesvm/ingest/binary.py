@@ -33,6 +33,22 @@ LABEL_MODES = {wire.LABEL_NONE: "none", wire.LABEL_INLINE: "inline", wire.LABEL_
 class BinaryLink(Link):
     """A link that uses frames of protocol version 1."""
 
+    _awaited = "SCHEMA"
+    # Counters of what a valid frame was.
+    _kinds: tuple[str, ...] = (
+        "samples",
+        "schemas",
+        "heartbeats",
+        "scale_pages",
+        "acks",
+        "logs",
+        "bad_label",
+        "label_mismatch",
+        "ignored",
+        "bad_version",
+        "bad_control",
+    )
+
     def __init__(
         self,
         opener: Callable[[], Port],
@@ -151,7 +167,7 @@ class BinaryLink(Link):
             self._send_hello(now)
 
     def _no_schema(self, n_bytes: int, n_frames: int) -> NoSchema:
-        waited = f"{self.name}: no SCHEMA within {self._handshake_timeout:g} s"
+        waited = f"{self.name}: no {self._awaited} within {self._handshake_timeout:g} s"
         if n_bytes == 0:
             return NoSchema(
                 f"{waited}: no byte arrived; "
@@ -273,7 +289,11 @@ class BinaryLink(Link):
             self.last_log = "".join(chr(b) if 32 <= b < 127 else "?" for b in frame.body)
             self._logs.append(self.last_log)
         else:
-            self._ignored += 1
+            self._on_other(frame)
+
+    def _on_other(self, frame: wire.Frame) -> None:
+        """Take a frame of a kind that a host does not expect."""
+        self._ignored += 1
 
     def _on_schema(self, schema: wire.Schema) -> None:
         self._schemas += 1
@@ -490,19 +510,7 @@ class BinaryLink(Link):
     def check_identities(self) -> list[str]:
         broken = super().check_identities()
         c = self.counters
-        kinds: tuple[str, ...] = (
-            "samples",
-            "schemas",
-            "heartbeats",
-            "scale_pages",
-            "acks",
-            "logs",
-            "bad_label",
-            "label_mismatch",
-            "ignored",
-            "bad_version",
-            "bad_control",
-        )
+        kinds = self._kinds
         if self.guard is not None:
             kinds += "bad_tag", "replayed"
         if c["ok"] != sum(c[kind] for kind in kinds) + c.get("labels", 0):

@@ -15,6 +15,7 @@ def open_rows(
     label_column: str | int | None = None,
     drop_columns: tuple[str | int, ...] = (),
     header: bool | None = None,
+    missing: str | None = None,
     late_labels: int = 256,
 ) -> CsvRows | NpzRows | Recording:
     """The rows of a file: npz if the name ends in ``.npz``, a recording if in ``.rec``, else CSV.
@@ -22,7 +23,7 @@ def open_rows(
     Parameters
     ----------
     path : path
-    label_column, drop_columns, header
+    label_column, drop_columns, header, missing
         For CSV; see `CsvRows`.
     late_labels : int
         For a recording; see `Recording`.
@@ -34,9 +35,16 @@ def open_rows(
     """
     suffix = Path(path).suffix.lower()
     if suffix not in (".npz", ".rec"):
-        return CsvRows(path, label_column=label_column, drop_columns=drop_columns, header=header)
-    if label_column is not None or drop_columns or header is not None:
+        return CsvRows(
+            path,
+            label_column=label_column,
+            drop_columns=drop_columns,
+            header=header,
+            missing=missing or "skip",
+        )
+    if label_column is not None or drop_columns or header is not None or missing is not None:
         raise RowsError(
-            "the label column, dropped columns and the header can be given for CSV files only"
+            "the label column, dropped columns, the header and missing cells can be given for CSV "
+            "files only"
         )
     return NpzRows(path) if suffix == ".npz" else Recording(path, late_labels=late_labels)

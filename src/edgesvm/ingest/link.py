@@ -11,15 +11,16 @@ from typing import Any
 from edgesvm.ingest import auto
 from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.binary import BinaryLink
+from edgesvm.ingest.board import BoardLink
 from edgesvm.ingest.ports import Port, open_port
 from edgesvm.ingest.session import SILENT_AFTER, Link, SampleSchema
 from edgesvm.ingest.text import TextLink
 
-__all__ = ["BinaryLink", "Link", "SampleSchema", "TextLink", "open_link"]
+__all__ = ["BinaryLink", "BoardLink", "Link", "SampleSchema", "TextLink", "open_link"]
 
 LATE_LABELS = 256
 
-MODES: dict[str, Callable[..., Link]] = {"binary": BinaryLink, "text": TextLink}
+MODES: dict[str, Callable[..., Link]] = {"binary": BinaryLink, "text": TextLink, "board": BoardLink}
 
 
 def open_link(
@@ -55,8 +56,9 @@ def open_link(
         URL.
     baud : int
         Bits per second.
-    mode : {"binary", "text", "auto"}
-        CRC-checked frames, or lines of decimal numbers. "auto" chooses lines if the first byte
+    mode : {"binary", "text", "board", "auto"}
+        CRC-checked frames, or lines of decimal numbers. "board": frames of a microcontroller that
+        learns itself; see `edgesvm.ingest.board.BoardLink`. "auto" chooses lines if the first byte
         can occur in text, else frames.
     n_features : int, optional
         Features per sample. By default they are taken from the node's schema; on a text link
@@ -146,7 +148,7 @@ def open_link(
         if late_labels is None:
             late_labels = LATE_LABELS if mode == "binary" else 0
         options: dict[str, Any] = {}
-        if mode == "binary":
+        if mode != "text":
             options = {"max_raw": max_raw, "baud": baud, "key": key}
             options["allow_commands"] = allow_commands
         link = MODES[mode](

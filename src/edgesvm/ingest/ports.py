@@ -7,6 +7,7 @@ wait for a buffer to fill, and writes never wait at all.
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections.abc import Callable
@@ -180,10 +181,26 @@ def open_port(
             url, baudrate=baud, timeout=0, write_timeout=WRITE_TIMEOUT, **options
         )
     except failures as error:
-        raise LinkDown(f"cannot open {url}: {error}") from error
+        raise LinkDown(f"cannot open {url}: {_why(error)}") from error
     if low_latency:
         try_low_latency(device)
     return SocketPort(device, url) if is_socket else SerialPort(device, url)
+
+
+def _why(error: BaseException) -> str:
+    """The reason in words, once; pyserial's message repeats the port and the system's numbers."""
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
+        causes.append(cause)
+    codes = [cause.args[0] for cause in causes if cause.args and isinstance(cause.args[0], int)]
+    if not codes:
+        return str(error)
+    reasons = {
+        errno.EAGAIN: "another program has it open",
+        errno.EBUSY: "another program has it open",
+        errno.ENOTTY: "it is not a serial port",
+    }
+    return reasons.get(codes[-1], os.strerror(codes[-1]))
 
 
 def keep_alive(connection: socket.socket) -> None:

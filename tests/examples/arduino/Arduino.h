@@ -3,6 +3,7 @@
 #ifndef ARDUINO_H
 #define ARDUINO_H
 
+#include <math.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static unsigned long looks;
 static int readings;
 
 static unsigned long millis() { return ++looks; }
-static unsigned long micros() { return 1000 * looks + 123; }
+static unsigned long micros() { return 1000 * ++looks + 123; }
 static void pinMode(int, int) {}
 
 /* Readings of A0 to A3 come in rounds of four: round i reads (37 j + 11 i) % 1024 on input j. */
@@ -52,6 +53,11 @@ struct Port {
   void print(int number) {
     char text[12];
     snprintf(text, sizeof text, "%d", number);
+    print(text);
+  }
+  void print(float number) {
+    char text[32];
+    snprintf(text, sizeof text, "%.2f", (double)number);
     print(text);
   }
   int available() {

@@ -8,8 +8,16 @@ AREA = Area(
     (
         *mutants_of(
             "edgesvm/cli/arguments.py",
-            ("    if number < 1:\n", "    if number < 0:\n", "a count of nothing is taken"),
-            ("if not 0 < number < 1e9:", "if not number < 1e9:", "a negative time is taken"),
+            (
+                "lambda number: number >= 1,",
+                "lambda number: number >= 0,",
+                "a count of nothing is taken",
+            ),
+            (
+                "lambda number: 0 < number < 1e9",
+                "lambda number: number < 1e9",
+                "a negative time is taken",
+            ),
             ("and ends[0] < ends[1]", "", "an empty range is taken"),
         ),
         *mutants_of(

@@ -15,7 +15,7 @@ AREA = Area(
                 "if not _INT16.min <= value:",
                 "a label above 16 bits is accepted",
             ),
-            ("if len(row) != self._width:", "if False:", "a row of another length is accepted"),
+            ("if len(cells) != self._width:", "if False:", "a row of another length is accepted"),
             (
                 "if not -self._width <= at < self._width:",
                 "if not at < self._width:",

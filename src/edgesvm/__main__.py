@@ -1,0 +1,5 @@
+import sys
+
+from edgesvm_command import main
+
+sys.exit(main())

@@ -1,0 +1,49 @@
+"""``edgesvm example``: write the examples, which are in the package, into a folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = """\
+Write an example into a folder, DIR, which is made if it is not there. No file is overwritten.
+
+  edgesvm example arduino          sketches: features of a vibration, raw signals, frames
+  edgesvm example micropython      a node in MicroPython, for a Pico or an ESP32
+  edgesvm example pi /tmp/pi       a service that learns from boot on, for a Raspberry Pi
+"""
+EXAMPLES = Path(__file__).parents[1] / "examples"  # in the installed package
+NEXT = {
+    "arduino": """\
+Open {folder}/vibration_features/vibration_features.ino in the Arduino IDE and upload it. Then:
+  edgesvm run /dev/ttyACM0 --text --answers --save pump.esvm""",
+    "micropython": """\
+Copy {folder}/edgesvm_node.py to the board; its first lines say how to read your sensor. Then:
+  edgesvm run /dev/ttyACM0 --save room.esvm""",
+    "pi": "{folder}/README.md says what goes where.",
+}
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "example", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    command.add_argument("name", choices=tuple(NEXT), help="which example")
+    command.add_argument("folder", nargs="?", metavar="DIR", help="default: the example's name")
+    command.set_defaults(act=act)
+
+
+def act(options: argparse.Namespace) -> int:
+    folder = Path(options.folder or options.name)
+    source = EXAMPLES / options.name
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    written = {folder / path.relative_to(source): path.read_bytes() for path in files}
+    for path in written:
+        if path.exists():
+            raise FileExistsError(f"{path} is already there; give another folder")
+    for path, content in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        print(path)
+    print(f"\n{NEXT[options.name].format(folder=folder)}")
+    return 0

@@ -1,0 +1,35 @@
+/* What sums.c has, for whoever is linked with it: lanes.h, tiles.h and rows.h then only declare. */
+#ifndef EDGESVM_SUMS_H
+#define EDGESVM_SUMS_H
+
+#include <stdint.h>
+
+#define SUMS_OF(T, NAME)                                                                          \
+    T NAME(lanes_dot)(const T *x, const T *z, int64_t n);                                         \
+    void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *dot, T *square);            \
+    T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n);                             \
+    void NAME(rows_square_distance)(const T *x, const T *rows, int64_t width, int64_t n,          \
+                                    double *out);                                                 \
+    void NAME(rows_dot)(const T *x, const T *rows, int64_t width, int64_t n, double *out);        \
+    void NAME(tiles_note_row)(const T *x, int64_t width, uint64_t *present);                      \
+    void NAME(tiles_kernel)(int kind, double gamma, double coef0, int degree, const T *x,         \
+                            const T *tile, const uint64_t *present, int64_t width,                \
+                            int64_t n_tiles, float *out);                                         \
+    double NAME(tiles_weighted)(int kind, double gamma, double coef0, int degree, const T *x,     \
+                                const T *tile, const uint64_t *present, int64_t width,            \
+                                int64_t n_tiles, const double *weight);                           \
+    void NAME(tiles_sums)(int squares, const T *x, const T *tile, const uint64_t *present,        \
+                          int64_t width, int64_t n_tiles, double *out);                           \
+    void NAME(tiles_exp)(T scale, T *v, int64_t n);
+#define F32(stem) stem##_f32
+#define F64(stem) stem##_f64
+
+void tiles_note(const char *tile, int64_t width, int64_t n_tiles, uint64_t *present);
+SUMS_OF(float, F32)
+SUMS_OF(double, F64)
+
+#undef SUMS_OF
+#undef F32
+#undef F64
+
+#endif

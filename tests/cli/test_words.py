@@ -1,0 +1,229 @@
+"""What a new user types first, and what the command line says to it."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import edgesvm
+from edgesvm import Standardized, StreamSVM
+from edgesvm.cli import COMMANDS, GROUPS, main, ports
+from edgesvm.ingest import open_rows
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def said(capsys, *argv, code=0):
+    """stdout and stderr of a command."""
+    try:
+        got = main([str(word) for word in argv])
+    except SystemExit as done:
+        got = done.code or 0
+    out, err = capsys.readouterr()
+    assert got == code, err
+    return out, err
+
+
+@pytest.mark.parametrize("module", ["edgesvm", "edgesvm.cli"])
+def test_the_version_of_either_module(module):
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True
+    )
+    versions = f"Python {platform.python_version()}, NumPy {np.__version__}"
+    assert done.stdout == f"edgesvm {edgesvm.__version__} ({versions})\n"
+
+
+def test_help_has_every_command_in_one_group(capsys):
+    grouped = [name for examples in GROUPS.values() for name in examples]
+    assert sorted(grouped) == sorted(COMMANDS)
+    out, _ = said(capsys, "--help")
+    assert out.index("Start here:") < out.index("edgesvm demo ") < out.index("With a sensor:")
+    assert max(map(len, out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("argv", "line"),
+    [
+        ([], "give a COMMAND, such as `edgesvm demo` (see edgesvm --help)"),
+        (["rum"], "there is no command 'rum'; did you mean run? (see edgesvm --help)"),
+        (["xyzzy"], "there is no command 'xyzzy' (see edgesvm --help)"),
+        (["run"], "the following arguments are required: PORT (see edgesvm run --help)"),
+        (
+            ["run", "x", "--baud", "fast"],
+            "argument --baud: fast: give an integer >= 1 (see edgesvm run --help)",
+        ),
+        (
+            ["plan", "1KiB", "--features", "2", "--fast"],
+            "unrecognized arguments: --fast (see edgesvm plan --help)",
+        ),
+    ],
+)
+def test_wrong_use_is_one_line_that_says_where_to_look(argv, line, capsys):
+    assert said(capsys, *argv, code=2) == ("", f"edgesvm: {line}\n")
+
+
+# inspect
+
+
+def test_inspect_tells_the_version_the_time_and_every_parameter(tmp_path, capsys):
+    X = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
+    model = Standardized(learner=StreamSVM(C=3.0, lookahead=2)).partial_fit(X, X[:, 0] > 0)
+    path = tmp_path / "m.esvm"
+    model.save(path)
+    os.utime(path, (86400 * 365.0, 86400 * 365.0))
+    out, _ = said(capsys, "inspect", path)
+    assert "snapshot, version 1; the file was written 1971-01-0" in " ".join(out.split())
+    told = json.loads(said(capsys, "inspect", path, "--json")[0])
+    assert told["format_version"] == 1 and told["file_written"].startswith("1971-01-0")
+    outer, inner = told["parameters"]
+    assert (outer["of"], inner["of"]) == ("Standardized", "StreamSVM")
+    stored = model.learner.get_params()
+    assert {name: inner[name] for name in inner if name != "of"} == stored
+    flat = " ".join(out.split())
+    assert all(f"{name}={value!r}" in flat for name, value in stored.items())
+
+
+# Missing cells.
+
+
+@pytest.fixture
+def holes(tmp_path):
+    """200 rows; no value in a cell of lines 6, 11 and 101, nor a label in line 51."""
+    X = np.random.default_rng(0).standard_normal((200, 2)).round(3)
+    rows = [[str(a), str(b), str(int(a > 0))] for a, b in X]
+    rows[4][0], rows[9][1], rows[99][1], rows[49][2] = "", "NaN", " ? ", ""
+    path = tmp_path / "holes.csv"
+    path.write_text("\n".join(["a,b,label", *(",".join(row) for row in rows)]) + "\n")
+    return path
+
+
+def test_missing_cells_are_passed_over_and_counted(holes, capsys):
+    told = json.loads(said(capsys, "eval", holes, "--json")[0])
+    assert told["missing"] == {"rows": 4, "first_line": 6}
+    assert (told["refused"], told["n_seen"], told["predicted"]) == (4, 196, 195)
+    out, _ = said(capsys, "eval", holes, "--missing", "skip")
+    assert "4 rows passed over: a cell is missing, first in line 6\n" in out
+    assert "refused" not in out
+
+
+def test_missing_cells_are_refused_on_request(holes, capsys):
+    _, err = said(capsys, "eval", holes, "--missing", "refuse", code=1)
+    expected = "line 6: no value in column 'a'; to pass over such rows: missing='skip'"
+    assert err == f"edgesvm: {holes}, {expected}\n"
+
+
+def test_a_missing_cell_is_a_gap_in_windows(holes, capsys):
+    argv = ["eval", holes, "--window", "20", "--hop", "20", "--json"]
+    windows = json.loads(said(capsys, *argv)[0])["windows"]
+    assert windows["pushed"] + windows["refused_samples"] >= 200
+    assert windows["refused_samples"] == 4 and 1 <= windows["windows_dropped"] <= 4
+
+
+def test_rows_without_a_label_before_the_first_one_are_left_out(tmp_path):
+    path = tmp_path / "late.csv"
+    path.write_text("1,2,\n3,4,on\n,6,off\n")
+    with closing(open_rows(path, header=False)) as source:
+        X, y = source.read(10)
+        assert y.tolist() == [0, 0] and np.isnan(X).tolist() == [[False] * 2, [True] * 2]
+        assert (source.n_missing, source.first_missing) == (2, 1)
+
+
+# Ports.
+
+
+def listed(*known):
+    """Stands for pyserial's list of ports."""
+
+    class Info:
+        def __init__(self, device, description, vid):
+            self.device, self.description, self.vid = device, description, vid
+
+    return lambda: [Info(*each) for each in known]
+
+
+BUILT_IN = ("/dev/ttyS0", "n/a", None)
+CONVERTER = ("/dev/ttyUSB0", "CP2102 USB to UART", 0x10C4)
+BOARD = ("/dev/ttyACM0", "Arduino Uno", 0x2341)
+
+
+@pytest.mark.parametrize(
+    ("there", "likely"),
+    [
+        ((BUILT_IN,), None),
+        ((BUILT_IN, CONVERTER), "/dev/ttyUSB0"),
+        ((BUILT_IN, CONVERTER, BOARD), "/dev/ttyACM0"),
+        ((CONVERTER, ("/dev/ttyUSB1", "FT232R", 0x0403)), None),
+    ],
+)
+def test_ports_marks_the_one_that_is_probably_the_sensor(there, likely, monkeypatch, capsys):
+    monkeypatch.setattr("serial.tools.list_ports.comports", listed(*there))
+    told = json.loads(said(capsys, "ports", "--json")[0])["ports"]
+    assert {port["device"] for port in told} == {device for device, *_ in there}
+    assert [port["device"] for port in told if port["probably"]] == [likely] * (likely is not None)
+    out, _ = said(capsys, "ports")
+    assert out.count("<- probably this one") == (likely is not None)
+    assert (f"edgesvm run {likely}" in out) == (likely is not None)
+
+
+def test_no_port_at_all_says_what_to_look_at(monkeypatch, capsys):
+    monkeypatch.setattr("serial.tools.list_ports.comports", listed())
+    out, _ = said(capsys, "ports", code=1)
+    assert "plugged in" in out and "edgesvm demo" in out
+    _, err = said(capsys, "run", "/dev/no-such-port", code=1)
+    reason = "cannot open /dev/no-such-port: No such file or directory"
+    assert err == (
+        f"edgesvm: {reason}; there is no serial port here (`edgesvm ports` says what to look at)\n"
+    )
+
+
+def test_a_port_that_is_not_there_names_those_that_are(monkeypatch, capsys):
+    monkeypatch.setattr("serial.tools.list_ports.comports", listed(BOARD, BUILT_IN))
+    for command in (["run", "/dev/gone"], ["watch", "/dev/gone"], ["record", "/dev/gone", "a.rec"]):
+        _, err = said(capsys, *command, code=1)
+        assert err.count("/dev/gone") == 1 and err.count("\n") == 1
+        assert "the ports here are /dev/ttyACM0, /dev/ttyS0" in err
+
+
+def test_a_port_that_may_not_be_opened_names_the_group_to_join(tmp_path, monkeypatch, capsys):
+    port = tmp_path / "ttyUSB0"
+    port.touch()
+
+    def denied(*_, **__):
+        raise PermissionError(13, "Permission denied", str(port))
+
+    monkeypatch.setattr("serial.serial_for_url", denied)
+    monkeypatch.setattr(ports.os, "access", lambda *_: False)
+    monkeypatch.setattr(ports.Path, "group", lambda self: "dialout")
+    _, err = said(capsys, "run", port, code=1)
+    assert err == (
+        f"edgesvm: cannot open {port}: Permission denied; your user is not in its group, dialout: "
+        "`sudo usermod -a -G dialout $USER`, then log out and in again\n"
+    )
+
+
+# example
+
+
+@pytest.mark.parametrize("name", ["arduino", "micropython", "pi"])
+def test_an_example_is_that_of_the_source_tree(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    out, _ = said(capsys, "example", name)
+    assert f"{name}/" in out
+    source = EXAMPLES / name
+    theirs = {p.relative_to(source): p.read_bytes() for p in source.rglob("*.*") if p.is_file()}
+    theirs = {path: text for path, text in theirs.items() if "__pycache__" not in path.parts}
+    folder = tmp_path / name
+    ours = {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    assert ours == theirs and len(ours) >= 2
+
+
+def test_an_example_overwrites_nothing(tmp_path, capsys):
+    (tmp_path / "edgesvm_node.py").write_text("mine")
+    _, err = said(capsys, "example", "micropython", tmp_path, code=1)
+    assert "edgesvm_node.py is already there" in err and len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,47 @@
+"""What `import edgesvm` imports, and that everything else is found when it is asked for."""
+
+import subprocess
+import sys
+
+import numpy as np
+
+import edgesvm
+from edgesvm import Standardized, StreamSVM, learners
+from edgesvm.contract import registry
+
+
+def fresh(code, *argv):
+    """What a new interpreter prints."""
+    command = [sys.executable, "-c", code, *map(str, argv)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_the_package_imports_no_learner():
+    code = "import sys, edgesvm\nprint(*(m for m in sys.modules if m.startswith('edgesvm.')))"
+    imported = fresh(code).split()
+    families = {name.split(".")[2] for name in imported if name.startswith("edgesvm.learners.")}
+    assert "edgesvm.learner" in imported and families == set()
+    assert "edgesvm.preprocessing.standardized" not in imported
+
+
+def test_every_public_name_is_found():
+    for package in (edgesvm, learners):
+        assert len(set(package.__all__)) == len(package.__all__)
+        for name in package.__all__:
+            assert getattr(package, name).__class__ is not None
+        assert not hasattr(package, "no_such_name")
+    assert set(learners.MODULE_OF) | {"LEARNERS"} == set(learners.__all__)
+    assert set(edgesvm.__all__) <= set(dir(edgesvm))
+
+
+def test_a_learner_is_where_the_table_says():
+    for name, module in registry.MODULE_OF.items():
+        assert sys.modules[module].__dict__[name].__module__ == module, name
+
+
+def test_a_snapshot_is_loaded_where_its_learner_was_not_imported(tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
+    path = tmp_path / "m.esvm"
+    Standardized(learner=StreamSVM()).partial_fit(X, X[:, 0] > 0).save(path)
+    code = "import sys, edgesvm\nprint(edgesvm.load(sys.argv[1]))"
+    assert fresh(code, path).strip() == "Standardized(learner=StreamSVM())"
