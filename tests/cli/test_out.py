@@ -93,6 +93,7 @@ def test_sinks_that_hang_are_full_or_away_hold_nothing_up_and_are_told(tmp_path)
 def test_standard_output_is_for_lines_alone():
     with node("--samples", str(SAMPLES)) as port:
         options = ("--out", "jsonl:-", "--out-when", "change", "--samples", SAMPLES)
+        options += ("--out-queue", SAMPLES)
         out, errors = done(edgesvm("run", port, *options))
     lines = [json.loads(line) for line in out.splitlines()]
     told = [one["predicted"] for one in lines]

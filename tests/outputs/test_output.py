@@ -103,7 +103,9 @@ def test_a_sink_that_hangs_for_good_is_left_behind(monkeypatch):
     assert not out._thread.is_alive() and sink.closed == 1
 
 
-def test_a_sink_that_is_away_at_the_end_is_not_waited_for():
+def test_a_sink_that_is_away_at_the_end_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(module, "FLUSH_S", 3600.0)
+
     class Away(Place):
         def open(self):
             raise ConnectionRefusedError("nobody there")
