@@ -8,7 +8,9 @@ import pytest
 from outgoing import answers, output, until, write
 
 from edgesvm.outputs import output as module
+from edgesvm.outputs.pipe import ATOMIC, whole_lines
 from edgesvm.outputs.rotated import RotatedFile
+from edgesvm.outputs.sink import Line
 from edgesvm.outputs.standard import StandardOutput
 
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
@@ -130,3 +132,11 @@ def test_the_rest_of_a_line_that_was_cut_comes_first(monkeypatch, tmp_path):
     with open(tmp_path / "out", "wb") as file, output(StandardOutput(file.fileno()), answers(9)):
         assert until(lambda: b'"sequence": 8' in b"".join(wrote))
     assert numbers(b"".join(wrote).decode()) == list(range(9))
+
+
+def test_what_goes_into_a_pipe_at_once_is_whole_lines_and_no_more_than_it_takes():
+    lines = [Line("p", "x" * (150 + n % 7)) for n in range(64)]
+    data, n = whole_lines(lines)
+    assert data == b"".join(line.encoded() for line in lines[:n])
+    assert len(data) <= ATOMIC < len(data) + len(lines[n].encoded())
+    assert whole_lines([Line("p", "x" * 2 * ATOMIC), *lines])[1] == 1
