@@ -49,7 +49,6 @@ class Child(Sink):
             raise OSError(f"{self._argv[0]} ended with code {code}")
 
     def send(self, lines: list[Line]) -> int:
-        self._check()
         data, n = whole_lines(lines)
         if not has_room(self._stdin()):
             return 0

@@ -79,7 +79,11 @@ AREA = Area(
         ),
         *mutants_of(
             "edgesvm/outputs/child.py",
-            ("        self._check()\n        data", "        data", "a dead program is no failure"),
+            (
+                "        super().turn(seconds)\n        self._check()\n",
+                "        super().turn(seconds)\n",
+                "a dead program is no failure",
+            ),
             ("os.killpg(process.pid, how)", "pass", "a program that hangs is left running"),
         ),
         *mutants_of(
