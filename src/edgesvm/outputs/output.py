@@ -15,7 +15,7 @@ from edgesvm.outputs.sink import Sink
 
 POLL_S = 0.05  # how often a journal is looked at
 BATCH = 64  # lines given to a sink at a time
-PAUSE_FIRST_S, PAUSE_LAST_S = 0.25, 8.0  # between attempts to open a sink that failed
+PAUSE_FIRST_S, PAUSE_LAST_S = 0.25, 2.0  # between attempts to open a sink that failed
 TELL_AGAIN_S = 60.0  # a sink that fails again and again is told about once in so many seconds
 # At the end: to pass on what waits, to close the sink, and how much later a sink is left behind
 # that does neither.
