@@ -89,7 +89,7 @@ class Mqtt(Sink):
         if not self._wait(self._client.is_connected, ANSWER_S):
             raise TimeoutError("the broker does not answer")
         told = [self._publish(*message, retain=True) for message in self._introduction()]
-        if not self._wait(lambda: all(one.is_published() for one in told), ANSWER_S):
+        if not self._wait(lambda: all(map(self._is_confirmed, told)), ANSWER_S):
             raise TimeoutError("the broker does not answer")
 
     def _connected(self, client: Any, data: Any, flags: Any, reason: Any, more: Any) -> None:
@@ -113,6 +113,10 @@ class Mqtt(Sink):
     def _publish(self, topic: str, payload: str, *, retain: bool) -> Any:
         return self._client.publish(topic, payload, qos=1, retain=retain)
 
+    def _is_confirmed(self, message: Any) -> bool:
+        """Whether the broker has it; paho raises RuntimeError where the connection broke."""
+        return message.rc == self._paho.MQTT_ERR_SUCCESS and message.is_published()
+
     def send(self, lines: list[Line]) -> int:
         told = [
             self._publish(self._topics.get(line.port, self._topic), line.text, retain=False)
@@ -120,7 +124,7 @@ class Mqtt(Sink):
         ]
 
         def confirmed() -> int:
-            waiting = [n for n, one in enumerate(told) if not one.is_published()]
+            waiting = [n for n, one in enumerate(told) if not self._is_confirmed(one)]
             return waiting[0] if waiting else len(told)
 
         try:
@@ -166,7 +170,7 @@ class Mqtt(Sink):
         try:
             if seconds and client.is_connected():
                 told = self._publish(self._status, "offline", retain=True)
-                self._wait(told.is_published, seconds)
+                self._wait(lambda: self._is_confirmed(told), seconds)
         except OSError:
             pass  # gone: the broker tells the last will
         finally:
