@@ -230,3 +230,17 @@ def test_models_of_other_widths_cannot_be_one():
         bench.run("--one-model")
         _, errors = bench.end(code=2)
     assert "as many features on each port, not 3 on" in errors
+
+
+def test_what_a_port_had_sent_is_learned_before_it_is_given_up():
+    clock, node, learner = Clock(), Node(), StreamSVM()
+    options = argparse.Namespace(samples=None, once=True, set_rate=None, name="p", answers=False)
+    options.last, options.max_labels_per_second = 10, None
+    link, port = connect(clock, node)
+    for n in range(100):
+        port.inbox += node.sample(n, (1.0 + n % 2, 0.0), label=n % 2)
+    one = Served(options, link, learner, StatusLine(), saver=None, drift=None, journal=None)
+    port.dead = True
+    while not one.ended:
+        one.turn()
+    assert learner.n_seen_ == one.runner.taken == 100
