@@ -82,6 +82,7 @@ conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, l
 	$(BIN)/python -m firmware_sim conformance --needed --samples $(SAMPLES) $(CONFORMANCE_ARGS)
 	$(BIN)/python -m firmware_sim conformance --needed --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long --ignore=tests/export $(PYTEST_ARGS)
+	EDGESVM_BROKER=required $(BIN)/pytest -q tests/outputs/test_broker.py $(PYTEST_ARGS)
 	$(MAKE) mcu
 	$(MAKE) sanitize
 	$(MAKE) sanitize-threads
