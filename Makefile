@@ -10,8 +10,11 @@ BIN     = $(abspath $(VENV))/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-SOURCES := $(shell find src \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' \
+SOURCES := $(shell find src \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.pyi' \
              -o -name '*.h' -o -name '*.c' -o -name 'meson.build' \) 2>/dev/null) meson.build meson.options pyproject.toml
+
+# Types of the public names in compiled modules.
+STUBS = $(subst /,.,$(patsubst src/%.pyi,%,$(shell find src -name '*.pyi')))
 
 # Address and undefined-behaviour checks of the compiled modules. The interpreter has none, hence the preload.
 SANITIZE = -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false \
@@ -32,7 +35,7 @@ CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
 .PHONY: help build demo test test-bounds lint translate conformance mutants sanitize sanitize-threads fuzz mcu browser arm \
-        bench wheel matrix clean
+        bench docs docs-links wheel matrix clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -68,16 +71,18 @@ test: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## run the test su
 test-bounds:  ## run it on a build that checks every index
 	$(MAKE) test VENV=.venv-bounds SETUP=-Csetup-args=-Dbounds_checks=true
 
-lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint and mypy
+lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint, mypy and stubtest
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(BIN):$$PATH" cython-lint src tests  # it looks for pycodestyle on the path
 	$(BIN)/mypy
+	$(BIN)/stubtest --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-positional-only --concise $(STUBS)
 
 conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, learners and limits
-	$(BIN)/python -m firmware_sim conformance --samples $(SAMPLES) $(CONFORMANCE_ARGS)
-	$(BIN)/python -m firmware_sim conformance --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
-	$(BIN)/pytest -q -m long $(PYTEST_ARGS)
+	$(BIN)/python -m firmware_sim conformance --needed --samples $(SAMPLES) $(CONFORMANCE_ARGS)
+	$(BIN)/python -m firmware_sim conformance --needed --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
+	$(BIN)/pytest -q -m long --ignore=tests/export $(PYTEST_ARGS)
+	EDGESVM_BROKER=required $(BIN)/pytest -q tests/outputs/test_broker.py $(PYTEST_ARGS)
 	$(MAKE) browser
 	$(MAKE) mcu
 	$(MAKE) sanitize
@@ -89,8 +94,8 @@ conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, l
 translate: $(VENV)/.tools  ## make the C of the learners anew from their Cython
 	cd tools && $(BIN)/python -m pyx_to_c
 
-mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models on emulated boards; needs Debian's compilers and QEMU
-	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export/test_boards.py $(PYTEST_ARGS)
+mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated boards; needs Debian's compilers and QEMU
+	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export $(PYTEST_ARGS)
 
 browser: $(VENV)/.built $(VENV)/.extra-test  ## the page in a browser; needs Debian's chromium and chromium-driver
 	EDGESVM_BROWSER=required $(BIN)/pytest -q tests/page/test_browser.py $(PYTEST_ARGS)
@@ -113,7 +118,9 @@ fuzz:  ## fuzz every reader for FUZZ_SECONDS with the address sanitizer (needs c
 	@if test -z "$(CLANG)"; then echo "fuzz: SKIPPED, no clang here (apt-get install clang libclang-rt-14-dev)"; else \
 	  CC="$(CLANG)" $(MAKE) .venv-fuzz/.built .venv-fuzz/.extra-fuzz VENV=.venv-fuzz SETUP='$(FUZZING)' && \
 	  LD_PRELOAD="$$(.venv-fuzz/bin/python -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so" $(CHECKED) \
-	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS); fi
+	    .venv-fuzz/bin/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) && \
+	  $(MAKE) $(VENV)/.built $(VENV)/.extra-test && \
+	  $(BIN)/python tests/fuzz/exported_c.py --seconds $(FUZZ_SECONDS) --clang "$(CLANG)"; fi
 
 arm: $(VENV)/.tools  ## cross-compile wheels for 64- and 32-bit ARM and test them under emulation
 	$(BIN)/python tools/arm $(ARM_ARGS)
@@ -126,6 +133,12 @@ matrix:  ## build and test with every Python of this machine, an old and a new N
 
 bench: $(VENV)/.built $(VENV)/.extra-bench  ## measure speed, accuracy and paper tables, into benchmarks/results
 	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
+
+docs: $(VENV)/.built $(VENV)/.extra-docs  ## build the site into build/docs; warnings are errors
+	$(BIN)/sphinx-build -q -c docs -W --keep-going . build/docs
+
+docs-links: $(VENV)/.built $(VENV)/.extra-docs  ## check the site's links to other sites; needs a network
+	$(BIN)/sphinx-build -q -c docs -b linkcheck . build/docs-links
 
 clean:  ## remove what was built
 	rm -rf .venv .venv-bounds .venv-sanitize .venv-tsan .venv-fuzz build dist demo-out

@@ -51,6 +51,8 @@ STUDIES = (
     "novelty/drift",
     "novelty/onset",
     "drift/detectors",
+    "export/sizes",
+    "export/instructions",
 )
 
 

@@ -8,17 +8,22 @@ from pathlib import Path
 import pytest
 
 from edgesvm.cli import main
+from edgesvm.ingest.wire import encode_frame
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LINKED = [*PAGES, ROOT / "DESIGN.md", ROOT / "FORMATS.md", ROOT / "CHANGELOG.md"]
+LINKED = [*PAGES, *sorted(ROOT.glob("[C-S]*.md")), *sorted(ROOT.glob("examples/**/*.md"))]
 N_BLOCKS = {
     "README.md": 2,
     "learners.md": 8,
+    "microcontrollers.md": 1,
     "batch-and-files.md": 2,
     "multiclass.md": 1,
-    "scikit-learn.md": 4,
-    "river.md": 3,
+    "scikit-learn.md": 5,
+    "river.md": 4,
+    "memory.md": 1,
+    "protocol.md": 2,
+    "write-a-learner.md": 4,  # files of a package, run by tests/docs
 }
 
 
@@ -87,6 +92,11 @@ def test_batch_and_files(run_page):
     assert abs(int(n_core) - about) < 100
 
 
+def test_microcontrollers(run_page):
+    text, (n_bytes,) = run_page("docs/microcontrollers.md")
+    assert n_bytes == re.search(r"print\(model.nbytes\)  # (\d+) bytes", text)[1]
+
+
 def test_multiclass(run_page):
     text, (many, shape) = run_page("docs/multiclass.md")
     n_bytes, accuracy = many.split()
@@ -105,6 +115,22 @@ def test_river(run_page):
     pytest.importorskip("river", minversion="0.26", reason="river is not installed")
     text, printed = run_page("docs/river.md")
     assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
+
+
+def test_memory(run_page):
+    text, printed = run_page("docs/memory.md")
+    assert printed == re.findall(r"^ *print\(.*\)  # (.*)$", text, re.MULTILINE)
+
+
+def test_protocol(run_page):
+    text, printed = run_page("docs/protocol.md")
+    assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
+    sent, with_zeros = re.findall(r"^(?:on the wire|zeros back) +(.*)$", text, re.MULTILINE)
+    raw = bytes.fromhex(with_zeros)
+    frame = encode_frame(raw[0], raw[8:-4], flags=1, schema_id=0x6E16, sequence=1041)
+    assert frame == bytes.fromhex(sent)
+    fields = re.findall(r"^\| `((?:[0-9a-f]{2} ?)+)` \|", text, re.MULTILINE)
+    assert bytes.fromhex("".join(fields)) == raw
 
 
 def command_lines(page: Path) -> list[str]:

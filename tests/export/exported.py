@@ -1,8 +1,11 @@
 """The learners that can be exported, in settings that reach every branch soon."""
 
 from edgesvm import (
+    LASVM,
     RBF,
     AdaGradSVM,
+    BallVectorMachine,
+    Calibrated,
     Forgetron,
     FourierFeatures,
     FourierSVM,
@@ -19,8 +22,10 @@ from edgesvm import (
     Perceptron,
     Polynomial,
     RobustStandardized,
+    SimpleSVM,
     Standardized,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
 )
 
@@ -73,6 +78,18 @@ def one_vs_rest(make):
 
 def robust(make, **params):
     return lambda dtype: RobustStandardized(learner=make(dtype), **params)
+
+
+def dictionary(**params):
+    return lambda dtype: TwinDictionarySVM(dtype=dtype, settle_after=500, **params)
+
+
+def ball(**params):
+    return lambda dtype: BallVectorMachine(dtype=dtype, C=10.0, n_probes=8, max_iter=500, **params)
+
+
+def calibrated(make, **params):
+    return lambda dtype: Calibrated(learner=make(dtype), **params)
 
 
 def of(kind, **params):
@@ -163,4 +180,31 @@ SETTINGS = {
         TWO,
     ),
     "forgetron": (scaled(of(Forgetron, max_vectors=12, gamma=0.3)), 5, TWO),
+    "lasvm": (scaled(of(LASVM, max_vectors=20, gamma=0.3)), 5, TWO),
+    "lasvm, linear": (scaled(of(LASVM, max_vectors=9, kernel="linear", C=3.0)), 9, TWO),
+    "twin dictionary": (scaled(dictionary(max_twins=16, gamma=0.3)), 5, TWO),
+    "simple": (scaled(of(SimpleSVM, max_vectors=20, gamma=0.3, when_full="oldest")), 5, TWO),
+    "simple, ignoring": (scaled(of(SimpleSVM, max_vectors=60, kernel="linear")), 9, TWO),
+    "ball vector": (scaled(ball(max_core=24, gamma=0.3)), 5, TWO),
+    "ball vector, not shrunk": (scaled(ball(max_core=40, gamma=0.1, shrink=False)), 19, TWO),
+    "ball vector, cubic": (
+        ball(max_core=17, kernel=Polynomial(3, 0.5, 1.0), normalize=True, cache="2KiB"),
+        7,
+        TWO,
+    ),
+    "ball vector, epsilon alone": (scaled(ball(max_core=33, margin_tol=None)), 4, TWO),
+    "one vs one, balls": (scaled(one_vs_one(ball(max_core=12))), 6, FOUR),
+    "calibrated": (scaled(calibrated(stream())), 6, TWO),
+    "calibrated, by price": (calibrated(scaled(fourier()), cost={1: 20.0}), 5, TWO),
+    "calibrated, of four": (
+        calibrated(scaled(fourier(n_classes=4)), cost={4: 3.0, -1: 0.5}),
+        5,
+        FOUR,
+    ),
+    "calibrated, by recall": (calibrated(scaled(stream()), min_recall={0: 0.9}), 6, TWO),
+    "calibrated, one vs one": (
+        calibrated(scaled(one_vs_one(stream())), min_recall={9: 0.8}),
+        6,
+        FOUR,
+    ),
 }

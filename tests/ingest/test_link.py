@@ -1009,3 +1009,23 @@ def test_auto_closes_the_port_if_an_argument_is_invalid(clock, options):
         open_link("fake", mode="auto", opener=lambda: port, clock=clock, **options)
     assert port.written  # the mode was detected first
     assert port.closed
+
+
+def test_rows_of_an_earlier_boot_make_no_late_label_expire(clock):
+    """The ring holds a row of the boot before when late labels begin, at sample 0."""
+    link, port = connect(clock, Node(), late_labels=4)
+    late = Node(boot_id=6, label_mode=wire.LABEL_LATE)
+    port.inbox += Node().sample(600, label=1) + late.schema_frame() + late.sample(0)
+    body = wire.Label(0, 1).pack()
+    port.inbox += wire.encode_frame(wire.LABEL, body, schema_id=late.schema.schema_id)
+    assert link.poll() == 2
+    found = []
+    for _ in range(3):
+        batch = link.take()
+        for x, labelled, n in zip(batch.X, batch.has_label, batch.sequence.tolist(), strict=True):
+            link.late.labelled(n) if labelled else link.late.wait(x, n)
+        link.release(len(batch.y))
+        while (sample := link.take_labelled()) is not None:
+            found.append(sample.sequence)
+    assert found == [0]
+    assert sound(link)["label_expired"] == 0

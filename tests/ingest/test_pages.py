@@ -1,4 +1,4 @@
-"""A learner's snapshot in pages: whatever is lost or mixed up on the way, only whole ones come out."""
+"""A learner's snapshot in pages: whatever is lost or mixed up, only whole ones come out."""
 
 import random
 import zlib
@@ -100,5 +100,5 @@ def test_bad_bodies_are_refused(kind, body):
     "arguments", [(b"12345", 0), (b"12345", 1, 28), (b"1234", 1), (b"12345", 65536)]
 )
 def test_a_gift_that_cannot_be_given(arguments):
-    with pytest.raises(ValueError, match="must be|too small|no snapshot"):
+    with pytest.raises(ValueError, match=r"must be|too small|no snapshot"):
         SnapshotGift(*arguments)

@@ -19,6 +19,9 @@ CLASSES = [
     ("edgesvm.learners.novelty._kernel_novelty", "KernelNoveltyCore"),
     ("edgesvm.learners.twin._twin_vector_machine", "TwinVectorMachineCore"),
     ("edgesvm.learners.twin._incremental_decremental_svm", "IncrementalDecrementalSVMCore"),
+    ("edgesvm.learners.twin._twin_dictionary_svm", "TwinDictionarySVMCore"),
+    ("edgesvm.learners.twin._simple_svm", "SimpleSVMCore"),
+    ("edgesvm.learners.enclosing._ball_vector_machine", "BallVectorMachineCore"),
     ("edgesvm.learners._multiclass", "MulticlassCore"),
     ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),
     ("edgesvm.preprocessing._window_features", "WindowFeaturesCore"),
@@ -27,13 +30,17 @@ CLASSES = [
     ("edgesvm.learners.online._pegasos", "PegasosCore"),
     ("edgesvm.learners.online._kernel_perceptron", "KernelPerceptronCore"),
     ("edgesvm.learners.online._forgetron", "ForgetronCore"),
+    ("edgesvm.learners.online._lasvm", "LASVMCore"),
     ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
+    ("edgesvm.calibration._calibrated", "CalibratedCore"),
 ]
 ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
 ROOTS += ["is_too_large", "take"]  # of windows
+ROOTS += ["probabilities"]  # of what has them
 # What may be larger than an index.
 COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_apart"]
 COUNTS += ["n_run", "n_pushed", "n_rows", "n_dropped", "n_unknown"]
+COUNTS += ["n_iter", "n_taken", "n_given_up", "budget", "max_iter", "clock", "number"]
 
 
 def main() -> None:

@@ -35,6 +35,8 @@ class Body(Expressions):
 
     def head(self):
         params = ["char *self"] if self.owner is not None else []
+        if self.program.works_in_step(self.cname):
+            params.append(f"{self.owner.name}_Step *now")
         for name in self.params():
             params.append(declaration(self.local_type(name), self.local_name(name)))
         returns = self.program.returned(self.function, self.real(self.function.returns))
@@ -54,6 +56,9 @@ class Body(Expressions):
         top = [
             f"    {kind} {name} = {maker}(self);" for name, kind, maker in self.structs.values()
         ] + [f"    (void){name};" for name in unused]
+        if self.program.begins_step(self.cname):
+            kind, maker = f"{self.owner.name}_Step", f"{self.owner.name}_step_of"
+            top = [f"    {kind} here = {maker}(self), *now = &here;", *top]
         head = self.head()
         return wrapped(f"{head};"), "\n".join([wrapped(f"{head} {{"), *top, *self.lines, "}"])
 
@@ -65,7 +70,7 @@ class Body(Expressions):
             paths = [*layout.arrays, *layout.derived, *((name,) for name in layout.beside)]
             names += [f"{layout.name}_{'_'.join(path)}" for path in paths]
             names.append(f"{layout.name}_part")
-            if self.structs:
+            if self.structs or self.program.begins_step(self.cname):
                 return True
         word = re.compile(rf"\b({'|'.join(names)})\b")
         parts = re.split(r"^#(?:if|else|endif).*$", "\n".join(self.lines), flags=re.M)
@@ -303,7 +308,8 @@ class Body(Expressions):
         pass
 
     def do_GILStatNode(self, node):
-        self.block(statements(node.body))
+        if node.state == "nogil":  # the other is for what Python may do in between, and C not
+            self.block(statements(node.body))
 
     def do_ExprStatNode(self, node):
         if not isinstance(node.expr, (E.UnicodeNode, E.BytesNode)):

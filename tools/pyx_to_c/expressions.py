@@ -116,6 +116,8 @@ class Expressions:
         if layout.is_wired(path):
             raise UnknownNode(node, f"self.{'.'.join(path)} is no one object in C")
         text = f"{layout.name}_{'_'.join(path)}"
+        if layout.is_of_step(path):
+            text = self.in_step(path)
         for name in members:
             text += ("->" if is_pointer(kind) else ".") + name
             kind = self.program.struct_named(bare(kind)).fields[name]
@@ -151,6 +153,9 @@ class Expressions:
     def expr_AmpersandNode(self, node):
         path = self.path(node.operand)
         if path is not None and self.program.layout_of(self.owner).is_wired_struct(path):
+            if path[0] in self.program.layout_of(self.owner).of_step:
+                kind = self.program.layout_of(self.owner).type_of(path)
+                return f"&{self.in_step(path)}", UNARY, f"{kind} *"
             return self.local_struct(path)
         if isinstance(node.operand, E.NameNode) and node.operand.name in self.locals:
             self.widen(node.operand.name)  # a pointer to it is a pointer to int64_t
@@ -224,8 +229,9 @@ class Expressions:
             return True
         if isinstance(node, E.AttributeNode):
             path = self.path(node)
-            beside = self.program.layout_of(self.owner).beside if path else ()
-            known = path is not None and len(path) == 1 and path[0] not in beside
+            layout = self.program.layout_of(self.owner) if path else None
+            known = path is not None and len(path) == 1
+            known = known and path[0] not in (*layout.beside, *layout.of_step)
             return known and not is_pointer(self.type(node))
         if isinstance(node, E.NameNode):
             return node.name not in self.locals
@@ -375,9 +381,21 @@ class Expressions:
         if found is None:
             raise UnknownNode(node, f"the method {name} is not known to the translator")
         self.program.need_method(self.owner, name)
-        args = ["self", *self.arguments(node, found)]
+        args = [*self.selves(f"{layout.name}_{name}"), *self.arguments(node, found)]
         kind = self.program.returned(found, self.real(found.returns))
         return f"{layout.name}_{name}({', '.join(args)})", ATOM, kind
+
+    def in_step(self, path):
+        """What holds for one step: ``self.budget``, ``self.cache.stride``"""
+        self.program.work_in_step(self.cname)
+        return f"now->{'.'.join(path)}"
+
+    def selves(self, cname):
+        """The first arguments of a method: the arena, and what holds for the step."""
+        if not self.program.works_in_step(cname):
+            return ["self"]
+        self.program.work_in_step(self.cname)
+        return ["self", "now"]
 
     def part(self, node):
         """Where a part of a multiclass learner begins, ``<LearnerCore> self.part(p)``, or None."""
@@ -390,10 +408,11 @@ class Expressions:
     def base_call(self, node, base, name):
         found = self.program.method_of(base, name)
         self.program.need_base_method(self.owner, base, name)
-        node.args, kept = node.args[1:], node.args
-        args = ["self", *self.arguments(node, found)]
-        node.args = kept
         layout = self.program.layout_of(self.owner)
+        node.args, kept = node.args[1:], node.args
+        selves = self.selves(f"{layout.name}_{base.name}_{name}")
+        args = [*selves, *self.arguments(node, found)]
+        node.args = kept
         return f"{layout.name}_{base.name}_{name}({', '.join(args)})", ATOM, found.returns
 
 

@@ -7,7 +7,7 @@ from Cython.Compiler import Nodes as N
 
 from pyx_to_c.names import Struct
 from pyx_to_c.parsing import statements
-from pyx_to_c.types import bare, is_pointer
+from pyx_to_c.types import bare, declaration, is_pointer
 
 # Pointers that are set by a function called in __init__: member, type, array.
 MADE_BY = {
@@ -15,6 +15,26 @@ MADE_BY = {
 }
 # What a core keeps beside the arena while it works: it lies behind the arena.
 BESIDE = {"amplitude", "order", "lift"}
+# What holds for the length of one step: it is on the stack, in a struct that `step` makes.
+OF_A_STEP = {"budget", "n_taken", "streaming", "is_full", "n_near", "watching", "first"}
+OF_A_STEP |= {"has_cache", "cache", "block", "n_moves"}
+# Arrays that are zero between samples: a model in flash has them in RAM.
+SCRATCH = {"mapped", "scaled", "features", "angle", "mixed", "scores", "sums", "scratch"}
+SCRATCH |= {"merged", "coded", "point"}
+# Methods called in __init__ that point a struct to arrays: member, type, array, "" for one named.
+WIRED_BY = {
+    "map_tiles": [("data", "char *", "")],
+    "map_cache": [
+        ("block", "float *", "cache"),
+        *((name, "int32_t *", name) for name in ("slot", "owner", "filled")),
+        ("used", "int64_t *", "used"),
+    ],
+}
+# Their other members, in C.
+SET_BY = {
+    "map_tiles": {"width": "{0}_n_features", "present": "NULL"},  # of one sample nothing is noted
+    "map_cache": {"n_floats": "{0}_LEN_cache"},
+}
 
 
 class Layout:
@@ -30,6 +50,8 @@ class Layout:
         self.derived = {}  # path -> (type, text) of a pointer made from others
         self.instead = {}  # path of an optional array -> the pointer of a model without it
         self.beside = []
+        self.of_step = {}  # name -> type
+        self.begins = {}  # numbers of a step that do not begin at 0
         self.structs = {}
         for cls in reversed(owner.lineage):
             self.fields.update(cls.fields)
@@ -43,6 +65,8 @@ class Layout:
                 self.arrays[name,] = kind.replace("[", " *[").split("[")[0], f"beside_{name}"
             elif name in BESIDE and not is_pointer(kind):
                 self.beside.append(name)
+            elif name in OF_A_STEP and not is_pointer(kind):
+                self.of_step[name] = kind
         for cls in reversed(owner.lineage):
             self.aliases, self.numbers = {}, {}
             self.read(cls.wiring, optional=False)
@@ -60,6 +84,8 @@ class Layout:
             elif isinstance(node, N.CVarDefNode):
                 for d in node.declarators:
                     self.alias(d)
+            elif isinstance(node, N.ExprStatNode) and isinstance(node.expr, E.SimpleCallNode):
+                self.call(node.expr)
             elif isinstance(node, N.IfStatNode):
                 for clause in node.if_clauses:
                     self.read(statements(clause.body), optional=True)
@@ -77,6 +103,17 @@ class Layout:
         elif isinstance(inner.default, E.SimpleCallNode) and inner.default.function.name == "len":
             view = inner.default.args[0].index.value
             self.numbers[inner.name] = f"{self.name}_LEN_{view}"
+
+    def call(self, node):
+        """``self.map_tiles(&self.rows, "rows")``"""
+        name = getattr(node.function, "attribute", None)
+        if name not in WIRED_BY:
+            return
+        path = self.path(node.args[0].operand)
+        for member, kind, array in WIRED_BY[name]:
+            self.arrays[(*path, member)] = kind, array or node.args[1].value
+        for member, text in SET_BY[name].items():
+            self.derived[(*path, member)] = "", text.format(self.name)
 
     def path(self, node):
         if isinstance(node, E.NameNode):
@@ -100,6 +137,11 @@ class Layout:
             self.arrays[(*path, member)] = kind, array
             self.optional.add((*path, member))
         kind = self.declared(path)
+        if path[0] in self.of_step and isinstance(value, E.IntNode):
+            self.begins[path[0]] = value.value
+        if isinstance(value, E.AttributeNode) and value.attribute == "size":
+            self.derived[path] = kind, f"{self.name}_LEN_{value.obj.index.value}"
+            return
         if isinstance(value, E.NameNode) and kind and not is_pointer(kind):
             self.numbers.setdefault(value.name, self.macro(path))
         text = self.pointer(value) if kind and is_pointer(kind) else None
@@ -202,7 +244,12 @@ class Layout:
 
     def is_state(self, path):
         """Whether setting it sets something in the arena."""
-        return bool(self.split(path)[2]) or path[0] in self.beside
+        return bool(self.split(path)[2]) or path[0] in self.beside or self.is_of_step(path)
+
+    def is_of_step(self, path):
+        """Whether an attribute is a number that holds for one step."""
+        path = tuple(path)
+        return path[0] in self.of_step and path not in self.arrays and path not in self.derived
 
     def constants(self):
         """Attributes that are structs or tables of numbers: (name, type)."""
@@ -226,7 +273,7 @@ class Layout:
         for path, (kind, array) in self.arrays.items():
             name, text = f"{self.name}_{'_'.join(path)}", kind.replace(" *", "*")
             text = f"{text[:-1]} *" if text.endswith("*") else text
-            where = "self" if array is None else f"(self + {self.name}_AT_{array})"
+            where = "self" if array is None else self.where(array)
             there = f"({text}){where}"
             if path in self.instead:
                 there = f"{self.has(path)} ? {there} : {self.instead[path]}"
@@ -237,14 +284,32 @@ class Layout:
             at = f"{self.name}_AT_parts + (p) * {self.name}_part_bytes"
             yield f"#define {self.name}_part(p) (self + {at})"
         for name in self.beside:
-            where = f"(self + {self.name}_AT_beside_{name})"
+            where = self.where(f"beside_{name}")
             yield f"#define {self.name}_{name} (*({self.fields[name]} *){where})"
+
+    def where(self, array):
+        """The first byte of an array."""
+        at = f"{self.name}_AT_{array}"
+        kept = array not in SCRATCH and not array.startswith("beside_")
+        return f"(self + {at})" if kept else f"ESVM_SCRATCH({at})"
 
     def makers(self):
         """The functions that make the wired structs."""
         for name, kind in self.fields.items():
             if self.is_wired((name,)):
                 yield from self.made((name,), kind)
+        if self.of_step:
+            members = [f"    {declaration(k, n)};" for n, k in self.of_step.items()]
+            yield "\n".join(["typedef struct {", *members, f"}} {self.name}_Step;"])
+            lines = [
+                f"    made.{name} = {self.name}_{name}_of(self);"
+                if self.is_wired((name,))
+                else f"    made.{name} = {self.begins.get(name, 0)};"
+                for name in self.of_step
+            ]
+            head = f"ESVM_STATIC {self.name}_Step {self.name}_step_of(char *self) {{"
+            first = [f"    {self.name}_Step made;", "    (void)self;"]
+            yield "\n".join([head, *first, *lines, "    return made;", "}"])
 
     def made(self, path, kind):
         whole = f"{self.name}_{'_'.join(path)}"
@@ -264,6 +329,8 @@ class Layout:
             elif (*path, member) in self.optional:
                 has = self.has((*path, member))
                 lines.append(f"    made.{member} = {has} ? {whole}_{member} : NULL;")
+            elif self.is_of_step((*path, member)):
+                lines.append(f"    made.{member} = 0;")
             else:
                 lines.append(f"    made.{member} = {whole}_{member};")
         yield "\n".join([*lines, "    return made;", "}"])

@@ -11,6 +11,8 @@ from pyx_to_c.layout import Layout
 from pyx_to_c.names import Class, Constant, Enum, Function, Module, Struct
 from pyx_to_c.types import bare, declaration, is_index
 
+FIRST_OF_STEP = "_step"  # the method that makes what holds while it works
+OWN = ("probabilities",)  # roots that only matter where a core has them itself
 PARTS = ("names", "heads", "bodies", "method heads", "methods")
 
 
@@ -26,10 +28,11 @@ class Program:
         self.base_class = Module.load("edgesvm.contract.core").scope["LearnerCore"]
         self.layouts: dict[str, Layout] = {}
         self.wide: set[tuple[int, str]] = set()
+        self.working: set[str] = set()  # methods with what holds for a step
         while True:  # what is wide makes other things wide
-            before = len(self.wide)
+            before = len(self.wide), len(self.working)
             self.pass_over()
-            if len(self.wide) == before:
+            if (len(self.wide), len(self.working)) == before:
                 break
 
     def pass_over(self) -> None:
@@ -41,10 +44,12 @@ class Program:
         self.user = None
         for owner in self.owners:
             self.user = owner.module
-            for _, kind in self.layout_of(owner).constants():
+            layout = self.layout_of(owner)
+            for kind in [*(kind for _, kind in layout.constants()), *layout.of_step.values()]:
                 self.need_type(kind)
             for root in self.roots:
-                if self.method_of(owner, root) is not None:
+                found = self.method_of(owner, root)
+                if found is not None and (root not in OWN or found.module is owner.module):
                     self.need_method(owner, root)
             while self.pending:
                 self.user, work = self.pending.pop(0)
@@ -170,6 +175,17 @@ class Program:
     def is_wide(self, function, name) -> bool:
         return (id(function), name) in self.wide
 
+    def work_in_step(self, cname) -> None:
+        self.working.add(cname)
+
+    def begins_step(self, cname) -> bool:
+        """Whether a method makes what holds for a step."""
+        return cname in self.working and cname.endswith(FIRST_OF_STEP)
+
+    def works_in_step(self, cname) -> bool:
+        """Whether a method is given it."""
+        return cname in self.working and not cname.endswith(FIRST_OF_STEP)
+
     def returned(self, function, kind) -> str:
         if is_index(kind) and not self.is_wide(function, "return"):
             return "esvm_index"
@@ -223,12 +239,15 @@ class Program:
             layout = self.layout_of(owner)
             # a learner that builds on this one needs what is above, and has its own of what is here
             parts += [f"#ifdef {owner.name}_n_features", "\n".join(layout.macros())]
+            methods, makers = "\n\n".join(texts["methods"]), list(layout.makers())
+            used = "\n".join([methods, *makers])
             parts += [
                 f"static const {declaration(kind, f'{owner.name}_{n}')} = {owner.name}_{n.upper()};"
                 for n, kind in layout.constants()
+                if f"{owner.name}_{n}" in used
             ]
-            parts += list(layout.makers())
-            parts += ["\n".join(texts["method heads"]), "\n\n".join(texts["methods"]), "#endif"]
+            parts += makers
+            parts += ["\n".join(texts["method heads"]), methods, "#endif"]
         parts.append("#endif")
         return "\n\n".join(p for p in parts if p) + "\n"
 

@@ -36,14 +36,13 @@ from edgesvm.core.kernels cimport exp_
 from edgesvm.core.logistic cimport log_, log_sigmoid, sigmoid
 from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 
-from edgesvm.calibration import constants
 from edgesvm.errors import CorruptModelError
 
-cdef double FIRST_SLOPE = constants.FIRST_SLOPE, PRIOR = constants.PRIOR
-cdef double RECENT = constants.RECENT, SIZED_BY = constants.SIZED_BY
-cdef double MOST_RELATIVE = constants.MOST_RELATIVE, MOST_WEIGHT = constants.MOST_WEIGHT
-cdef double QUANTILE_GAIN = constants.QUANTILE_GAIN, QUANTILE_RECENT = constants.QUANTILE_RECENT
-cdef double FARTHEST = constants.FARTHEST
+cdef double FARTHEST, FIRST_SLOPE, MOST_RELATIVE, MOST_WEIGHT, PRIOR
+cdef double QUANTILE_GAIN, QUANTILE_RECENT, RECENT, SIZED_BY
+from edgesvm.calibration.constants import (
+    FARTHEST, FIRST_SLOPE, MOST_RELATIVE, MOST_WEIGHT, PRIOR, QUANTILE_GAIN, QUANTILE_RECENT,
+    RECENT, SIZED_BY)
 
 MOST_INFORMATION = RECENT * MOST_WEIGHT * MOST_RELATIVE**2
 

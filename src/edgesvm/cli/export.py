@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 
 from edgesvm.cli.snapshots import of_file
+from edgesvm.export.boards import BOARDS
 from edgesvm.export.folder import export
+from edgesvm.export.report import Need, details, needs, overview
 from edgesvm.learner import Learner
 from edgesvm.persist import restore
 from edgesvm.persist.store import read_file
@@ -16,9 +20,13 @@ Write MODEL.esvm as C99 that predicts and learns on a microcontroller, in the ar
 snapshots are the host's, byte for byte.
 
   edgesvm export pump.esvm --c firmware/pump --prefix pump
+  edgesvm export pump.esvm --report                  flash, RAM and time on all boards known
+  edgesvm export pump.esvm --report --board pico     on one, in full
 
-writes pump.h, pump.c, the runtime in edgesvm/, a Makefile and a library.json. Nothing is allocated;
-pump.h states every size.
+writes pump.h, pump.c, the runtime in edgesvm/, and what Make, CMake, Arduino, PlatformIO, Zephyr
+and the Pico SDK need. Nothing is allocated; pump.h states every size.
+
+Exit code of --report --board: 0 if the model fits there, 2 if not.
 """
 
 
@@ -27,22 +35,56 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "export", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     command.add_argument("model", metavar="MODEL.esvm", help="a saved model")
-    command.add_argument("--c", metavar="DIR", required=True, help="write C99 into this folder")
+    command.add_argument("--c", metavar="DIR", help="write C99 into this folder")
     command.add_argument(
         "--prefix", default="model", metavar="NAME", help="what all names begin with; model"
     )
     command.add_argument(
         "--inference", action="store_true", help="tables in flash that decide and learn no more"
     )
+    command.add_argument(
+        "--report", action="store_true", help="flash, RAM and time a sample on boards"
+    )
+    command.add_argument(
+        "--board", choices=BOARDS, metavar="NAME", help=f"report on this one: {', '.join(BOARDS)}"
+    )
+    command.add_argument("--json", action="store_true", help="report in one JSON line")
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
+    if (options.board or options.json) and not options.report:
+        raise ValueError(f"{'--board' if options.board else '--json'} needs --report")
+    if options.c is None and not options.report:
+        raise ValueError("give --c DIR, --report or both")
     learner = loaded(options.model)
-    written = export(learner, options.c, options.prefix, inference=options.inference)
-    print(f"{options.model}: {learner!r}, {learner.nbytes} bytes here")
-    print(f"{options.c}: {len(written)} files; include {options.prefix}.h")
-    return 0
+    if options.c is not None:
+        written = export(learner, options.c, options.prefix, inference=options.inference)
+        if not options.json:
+            print(f"{options.model}: {learner!r}, {learner.nbytes} bytes here")
+            print(f"{options.c}: {len(written)} files; include {options.prefix}.h")
+    return report(options, learner) if options.report else 0
+
+
+def report(options: argparse.Namespace, learner: Learner | Chain) -> int:
+    """Print what the model needs; 2 if it does not fit on the board named."""
+    names = [options.board] if options.board else list(BOARDS)
+    found = needs(learner, names, inference=options.inference)
+    needed: dict[str, Need] = dict(zip(names, found, strict=True))
+    if options.json:
+        boards = [need.as_json(name) for name, need in needed.items()]
+        print(json.dumps({"model": repr(learner), "arena": learner.nbytes, "boards": boards}))
+    elif options.board:
+        print(f"{learner!r}, an arena of {learner.nbytes:,} bytes\n")
+        print(details(needed[options.board]))
+    else:
+        print(f"{learner!r}, an arena of {learner.nbytes:,} bytes\n")
+        print(overview(needed))
+        print("\n  ~: estimated, no compiler here. For one board in full: --board NAME")
+    if not options.board or needed[options.board].fits:
+        return 0
+    print(f"edgesvm: the model does not fit on {BOARDS[options.board].title}", file=sys.stderr)
+    return 2
 
 
 def loaded(path: str) -> Learner | Chain:

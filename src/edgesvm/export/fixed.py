@@ -1,70 +1,72 @@
 """A model that learns no more, as tables in flash: a linear one as one vector a value, scaling
-included; a kernel machine as its vectors and their coefficients."""
+included, the same but for rounding; a kernel machine as its vectors and their coefficients, to the
+bit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from edgesvm.export.sources import comment, rows
-from edgesvm.export.units import number
+from edgesvm.export.dual import Dual, dual_of
+from edgesvm.export.sources import Model, comment, rows
+from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.scaler import Scaler
+from edgesvm.preprocessing.standardized import Standardized
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """Numbers of a decision: w.x + b, or the sum of coef k(row, (x - center) inverse) + b."""
+    """Numbers of a linear decision, w.x + b of the sample as it is, or of a `Dual`."""
 
     prefix: str
     title: str
     dtype: str
     labels: tuple[Any, ...]  # by class index
     order: tuple[int, ...]
-    coef: np.ndarray  # (values, features), or (1, rows)
+    coef: np.ndarray  # (values, features), or (rows,)
     intercept: np.ndarray  # (values,)
-    rows: np.ndarray | None = None  # (rows, features)
-    center: np.ndarray | None = None
-    inverse: np.ndarray | None = None
-    kernel: str = ""
-    n_features: int = 0
+    n_features: int
+    dual: Dual | None = None
+    center: np.ndarray | None = None  # of a dual machine behind a standardizer
+    scale: np.ndarray | None = None
 
     @classmethod
-    def of(cls, learner: Learner, prefix: str) -> Fixed:
-        """Raises ValueError for a learner whose decision is neither."""
-        if not learner.is_fitted:
-            raise ValueError("the model has not learned a sample: there is nothing to decide by")
-        inner: Any = learner
-        center = np.zeros(learner.n_features_in_)
-        scale = np.ones_like(center)
-        if isinstance(learner, Scaler):
-            if isinstance(learner, RobustStandardized) and learner.clip is not None:
-                raise ValueError("a RobustStandardized that clips cannot be exported for inference")
-            inner, center, scale = learner.learner_, learner.center_, learner.scale_
-        # a feature that has not varied counts as 0
-        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        labels = learner._allocated.labels
-        given = (prefix, repr(learner), learner.dtype, labels.in_slots, labels.sorted_slots)
+    def of(cls, learner: Learner, prefix: str) -> Fixed | None:
+        """None for a learner whose decision is neither."""
+        core = learner._allocated
+        labels, per_class = core.labels, core.views["n_per_class"]
+        order = labels.sorted_slots
+        if len(per_class) == 2 and not per_class.all():  # only this class was ever seen
+            order = 2 * (int(per_class.argmax()),)
+        given = (prefix, repr(learner), learner.dtype, labels.in_slots, order)
         n_features = learner.n_features_in_
-        if hasattr(type(inner), "coef_"):
-            w = np.asarray(inner.coef_, float) * inverse
-            b = np.asarray(inner.intercept_, float) - w @ center
-            return cls(*given, w, b, n_features=n_features)
-        held = ("support_vectors_", "vectors_", "twins_")
-        vectors = next((getattr(inner, name) for name in held if hasattr(inner, name)), None)
-        if vectors is None or not hasattr(inner, "dual_coef_") or not hasattr(inner, "_kernel"):
-            raise ValueError(
-                f"{type(inner).__name__} cannot be exported for inference: its decision is neither"
-                " linear nor a sum over vectors"
-            )
-        b = np.atleast_1d(np.asarray(getattr(inner, "intercept_", 0.0), float))
-        kind, gamma, coef0, degree = inner._kernel(n_features).code
-        kernel = f"{{(kernels_KernelKind){int(kind)}, {degree}, {number(gamma)}, {number(coef0)}}}"
-        coef = np.asarray(inner.dual_coef_, float)
-        return cls(*given, coef, b, vectors, center, inverse, kernel, n_features)
+        clips = isinstance(learner, RobustStandardized) and learner.clip is not None
+        outer: Any = learner
+        inner: Any = outer.learner_ if isinstance(learner, Scaler) and not clips else learner
+        linear = _linear(inner)
+        if linear is not None:
+            center, scale = np.zeros(n_features), np.ones(n_features)
+            if inner is not learner:
+                center, scale = outer.center_, outer.scale_
+            # a feature that has not varied counts as 0
+            inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+            w = linear[0] * inverse
+            return cls(*given, w, linear[1] - w @ center, n_features)
+        if inner is not learner and not isinstance(learner, Standardized):
+            return None
+        dual = dual_of(inner)
+        if dual is None:
+            return None
+        whole = cls(*given, dual.coef, np.array([dual.intercept]), n_features, dual)
+        if inner is learner:
+            return whole
+        share = 1.0 / float(per_class.sum())
+        scale = np.sqrt(core.views["spread"] * share)
+        return replace(whole, center=outer.mean_, scale=scale)
 
     @property
     def real(self) -> str:
@@ -74,50 +76,74 @@ class Fixed:
     def n_values(self) -> int:
         return len(self.intercept)
 
-    @property
-    def n_rows(self) -> int:
-        return 0 if self.rows is None else len(self.rows)
+
+def _linear(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Weights (values, features) and intercepts; also of a machine with the linear kernel."""
+    if hasattr(type(learner), "coef_"):
+        w, b = learner.coef_, learner.intercept_
+    else:
+        dual = dual_of(learner)
+        if dual is None or dual.normalize or not isinstance(dual.kernel, Linear):
+            return None
+        share = dual.sign / dual.mu
+        w, b = share * (dual.coef @ dual.rows), share * dual.intercept
+    return np.atleast_2d(np.asarray(w, float)), np.atleast_1d(np.asarray(b, float))
 
 
 def header(model: Fixed) -> str:
-    labels = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(model.labels))
+    note = BUT_FOR_ROUNDING if model.dual is None else TO_THE_BIT
+    return header_of(model, table_bytes(model), "no RAM but the stack", note)
+
+
+def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str = "") -> str:
+    """The text of NAME.h"""
+    listed = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(model.labels)) or "1 is normal"
     return HEADER.format(
         p=model.prefix,
         P=model.prefix.upper(),
         title=comment(model.title),
-        labels=comment(labels),
+        labels=comment(listed),
         real=model.real,
         n_features=model.n_features,
         n_values=model.n_values,
-        n_labels=len(model.labels),
-        flash=table_bytes(model),
+        n_labels=max(len(model.labels), 1),
+        flash=flash,
+        ram=ram,
+        note=note,
+        more=more,
     )
 
 
 def table_bytes(model: Fixed) -> int:
     item = 4 if model.dtype == "float32" else 8
-    if model.rows is None:
+    if model.dual is None:
         return item * (model.coef.size + model.n_values)
-    return item * (model.rows.size + 2 * model.n_features) + 8 * (model.coef.size + 1)
+    ahead = 0 if model.center is None else 16 * model.n_features
+    return item * model.dual.rows.size + 8 * model.coef.size + ahead
 
 
 def source(model: Fixed) -> str:
-    p = model.prefix
+    p, dual = model.prefix, model.dual
     parts = [
         f"/* {comment(model.title)}: exported by edgesvm, for inference. */",
         f'#include "{p}.h"\n#define ESVM_IS_FLOAT32 {int(model.dtype == "float32")}',
-        '#include "edgesvm/floor.h"\n#include "edgesvm/kernels.h"',
+        '#include "edgesvm/floor.h"',
         f"#define ESVM_NAME(f) {p}_##f\n#define ESVM_VALUES {model.n_values}\n"
-        f"#define ESVM_FEATURES {model.n_features}\n#define ESVM_N_VECTORS {model.n_rows}",
+        f"#define ESVM_FEATURES {model.n_features}",
         f"static const signed char {p}_order[] = {{{', '.join(map(str, model.order))}}};",
     ]
-    wide = "esvm_real" if model.rows is None else "double"
+    wide = "esvm_real" if dual is None else "double"
     parts.append(table(f"{p}_coef", wide, model.coef, model.dtype))
-    parts.append(table(f"{p}_intercept", wide, model.intercept, model.dtype))
-    if model.rows is not None:
-        for name in ("rows", "center", "inverse"):
-            parts.append(table(f"{p}_{name}", "esvm_real", getattr(model, name), model.dtype))
-        parts.append(f"#define ESVM_KERNEL {model.kernel}")
+    if dual is None:
+        parts.append(table(f"{p}_intercept", wide, model.intercept, model.dtype))
+        parts.append('#include "edgesvm/folded.h"')
+    else:
+        parts.append(table(f"{p}_rows", "esvm_real", dual.rows, model.dtype))
+        for name, numbers in (("center", model.center), ("scale", model.scale)):
+            if numbers is not None:
+                parts.append(table(f"{p}_{name}", "double", numbers, model.dtype))
+        parts.append(dual.macros(model.center is not None))
+        parts.append('#include "edgesvm/dual.h"')
     parts.append('#include "edgesvm/fixed.h"')
     return "\n\n".join(parts) + "\n"
 
@@ -129,13 +155,17 @@ def table(name: str, kind: str, numbers: np.ndarray, dtype: str) -> str:
     return f"static const {kind} {name}[] = {{\n{listed}\n}};"
 
 
+TO_THE_BIT = "Decisions are the host's to the bit."
+BUT_FOR_ROUNDING = """\
+Decisions are the host's but for rounding. Of a StreamSVM that normalizes, values are not divided
+ * by the sample's length: the sign is the same."""
+
 HEADER = """\
 /** @file {p}.h
  * {title}
  *
- * For inference: {flash} bytes of tables in flash, no RAM but the stack; it learns no more.
- * Decisions are the host's but for rounding. Of a StreamSVM that normalizes, values are not divided
- * by the sample's length: the sign is the same.
+ * For inference: {flash} bytes of tables in flash, {ram}; it learns no more.
+ * {note}
  */
 #ifndef EDGESVM_MODEL_{P}_H
 #define EDGESVM_MODEL_{P}_H
@@ -163,6 +193,7 @@ int {p}_decide(const {p}_value *x, double *values);
  */
 int {p}_predict(const {p}_value *x, double *score);
 
+{more}\
 #ifdef __cplusplus
 }}
 #endif

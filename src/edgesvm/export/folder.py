@@ -1,16 +1,17 @@
-"""Write a model's folder: NAME.h, NAME.c, its link, the runtime in ``edgesvm/``, and glue for builds."""
+"""Write a model's folder: NAME.h, NAME.c, its link, the runtime in ``edgesvm/``, and glue."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from importlib.resources import files
 from pathlib import Path
 
-from edgesvm.export import fixed, link
+from edgesvm.export import fixed, flash, link
 from edgesvm.export.fixed import Fixed
+from edgesvm.export.glue import glue
 from edgesvm.export.sources import Model, header, read, source
+from edgesvm.export.units import untranslated
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
 
@@ -21,11 +22,16 @@ OF_ALL = (
     "floor.h",
     "arith.h",
     "sums.h",
+    "tiled.h",
     "waves.h",
     "types.h",
     "model.h",
     "chain.h",
     "fixed.h",
+    "folded.h",
+    "dual.h",
+    "flash.h",
+    "probable.h",
 )
 OF_LINKS = ("link.h", "link.c")
 
@@ -45,8 +51,8 @@ def export(
     folder : where to; made if it is not there, files of the same names are replaced
     prefix : str, a C identifier that all names begin with
     inference : bool, default False
-        Write tables in flash that decide and learn no more; decisions are the same but for
-        rounding.
+        Write tables in flash that decide and learn no more: to the bit as the host, but for a
+        linear model, which is folded with its scaler into one vector.
 
     Returns
     -------
@@ -71,9 +77,7 @@ def export(
     if inference:
         if isinstance(learner, Chain):
             raise ValueError("a Chain cannot be exported for inference; its learner_ can")
-        given = Fixed.of(learner, prefix)
-        texts = {f"{prefix}.h": fixed.header(given), f"{prefix}.c": fixed.source(given)}
-        headers, title = [], given.title
+        texts, headers, title = for_inference(learner, prefix)
     else:
         model = Model.of(learner, prefix)
         texts = {f"{prefix}.h": header(model), f"{prefix}.c": source(model)}
@@ -86,8 +90,7 @@ def export(
         texts[f"edgesvm/{name}"] = read("floor", name)
     for name in needed(headers):
         texts[f"edgesvm/{name}"] = read("translated", name)
-    texts["Makefile"] = read("floor", "Makefile.txt").replace("NAME", prefix)
-    texts["library.json"] = library(prefix, title)
+    texts |= glue(prefix, title, [name for name in texts if name.endswith(".c")])
     written = []
     for name, text in texts.items():
         path = Path(folder) / name
@@ -95,6 +98,23 @@ def export(
         path.write_text(text, encoding="utf-8")
         written.append(path)
     return written
+
+
+def for_inference(learner: Learner, prefix: str) -> tuple[dict[str, str], list[str], str]:
+    """NAME.h and NAME.c, the translated headers that they need, and what the model is."""
+    if not learner.is_fitted:
+        raise ValueError("the model has not learned a sample: there is nothing to decide by")
+    given = Fixed.of(learner, prefix)
+    if given is not None:
+        texts = {f"{prefix}.h": fixed.header(given), f"{prefix}.c": fixed.source(given)}
+        return texts, ["rows.h"], given.title
+    lacks = untranslated(learner)
+    if lacks:
+        within = f" within {type(learner).__name__}" if lacks != type(learner).__name__ else ""
+        raise ValueError(f"{lacks}{within} cannot be exported for inference; use LASVM")
+    model = Model.of(learner, prefix)
+    texts = {f"{prefix}.h": flash.header(model), f"{prefix}.c": flash.source(model)}
+    return texts, [unit.header for unit in model.units], model.title
 
 
 def needed(headers: list[str]) -> list[str]:
@@ -107,24 +127,6 @@ def needed(headers: list[str]) -> list[str]:
         found.append(name)
         todo += re.findall(r'#include "(\w+\.h)"', read("translated", name))
     return found
-
-
-def library(prefix: str, title: str) -> str:
-    """library.json, which PlatformIO reads."""
-    return (
-        json.dumps(
-            {
-                "name": prefix.replace("_", "-"),
-                "version": "1.0.0",
-                "description": f"{title}: a model of edgesvm",
-                "frameworks": "*",
-                "platforms": "*",
-                "build": {"srcDir": ".", "flags": ["-ffp-contract=off"]},
-            },
-            indent=2,
-        )
-        + "\n"
-    )
 
 
 __all__ = ["export"]

@@ -50,8 +50,8 @@ HEADER = """\
  *         }}
  *     }}
  *
- * Choices, to be defined before it is included, in one file only. All memory is in {p}_link: at most
- * 510 bytes where a pointer has 32 bits, and what is said below.
+ * Choices, to be defined before it is included, in one file only. All memory is in {p}_link: 464
+ * bytes where a pointer has 32 bits, 4 * {P}_N_FEATURES, and what is said below.
  */
 #ifndef EDGESVM_LINK_{P}_H
 #define EDGESVM_LINK_{P}_H
@@ -61,8 +61,8 @@ HEADER = """\
 #include "{p}.h"
 #include "edgesvm/link.h"
 
-/** Longest raw frame received, bytes, at least {least}; takes one more. Pages of snapshots and scales
- * that are sent here must be as short. */
+/** Longest raw frame received, bytes, at least {least}; takes one more. Pages of snapshots and
+ * scales that are sent here must be as short. */
 #ifndef {P}_LINK_RAW
 #define {P}_LINK_RAW {raw}
 #endif
@@ -162,14 +162,14 @@ static inline void {p}_link_begin(
     esvm_link_begin(&link->base, boot_id);
 }}
 
-/** Take bytes from the line, as many as have come: a whole frame is handled at once, that is a sample
- * predicted and learned and the prediction sent. */
+/** Take bytes from the line, as many as have come. A whole frame is handled at once: a sample is
+ * predicted, learned, and its prediction sent. */
 static inline void {p}_link_feed({p}_link *link, const uint8_t *bytes, size_t n) {{
     esvm_link_feed(&link->base, bytes, n);
 }}
 
-/** Send what is due: HELLO until there is a SCHEMA, and a heartbeat every second. Call it at least ten
- * times a second.
+/** Send what is due: HELLO until there is a SCHEMA, and a heartbeat every second. Call it at least
+ * ten times a second.
  * @param now_ms  milliseconds since boot, wrapping
  */
 static inline void {p}_link_tick({p}_link *link, uint32_t now_ms) {{
@@ -186,7 +186,7 @@ static inline int {p}_link_learn({p}_link *link, const float x[{P}_N_FEATURES], 
     return esvm_link_own(&link->base, x, slot);
 }}
 
-/** What has come and what became of it; FORMATS.md says what each counts and what they add up to. */
+/** What has come and what became of it; FORMATS.md says what each counts, and the sums. */
 static inline const esvm_link_counts *{p}_link_counts(const {p}_link *link) {{
     return &link->base.counts;
 }}

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
+from edgesvm.export.costs import predicted
 from edgesvm.export.units import Unit, number, units_of, window_features
 from edgesvm.learner import Learner
+from edgesvm.learners.fourier.constants import FADED
 from edgesvm.persist.format import CRC_BYTES
 from edgesvm.persist.store import describe
 from edgesvm.preprocessing.chain import Chain
@@ -20,6 +22,8 @@ from edgesvm.preprocessing.chain import Chain
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
 KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
 SCRATCH = {"scaled", "features", "angle", "mixed", "scores", "sums", "scratch", "merged", "coded"}
+SQUARES = {"R", "xi2", "ww", "q", "spread", "square", "radius"}  # never negative
+SIZES = {"tilt": 2 * FADED}  # logarithms of amplitudes and those at first: what exp() can take
 INDICES = {"i8": "ESVM_INDICES", "i4": "ESVM_INDICES_32", "i1": "ESVM_INDICES_8"}
 
 
@@ -40,6 +44,7 @@ class Model:
     order: tuple[int, ...]  # class indices, as the labels sort
     sign: int
     is_novelty: bool  # only one class, index 1, is learned
+    stack: int | None  # bytes that a call takes at most, on a Cortex-M3; None: not measured
     behind: MemoryPlan  # the learner's, which begins at the byte `base` of the arena
     base: int = 0
     windows: Unit | None = None  # ahead of a chain's learner
@@ -72,6 +77,7 @@ class Model:
         else:
             plan = behind
             empty = built._like_new().allocate(width, classes=classes).arena
+        cost = predicted(built, width, "M3", windows=isinstance(model, Chain))
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
         return cls(
@@ -88,6 +94,7 @@ class Model:
             order=labels.sorted_slots,
             sign=labels.sign,
             is_novelty=not learner._takes_labels,
+            stack=None if cost is None else -(-cost.stack // 64) * 64,
             behind=behind,
             **more,
         )
@@ -109,6 +116,15 @@ class Model:
     def most(self) -> dict[str, int]:
         """Arrays of indices -> the largest."""
         return {name: most for unit in self.units for name, most in unit.most.items()}
+
+    @property
+    def has_probabilities(self) -> bool:
+        return self.units[-1].name == "Calibrated"
+
+    @property
+    def scratch(self) -> frozenset[str]:
+        """Arrays of a core's own that are zero between samples."""
+        return frozenset().union(*(unit.scratch for unit in self.units))
 
     @property
     def beside(self) -> dict[str, int]:
@@ -164,14 +180,19 @@ def header(model: Model) -> str:
         if model.n_values == 1
         else "value of each label, as they sort"
     )
-    channels, push = "", ""
+    channels, push, stack = "", "", ""
+    if model.has_probabilities:
+        push = PROBABILITIES.format(p=p)
+    if model.stack is not None:
+        stack = STACK.format(P=P, stack=model.stack)
     if model.windows is not None:
         n = model.windows.macros["n_channels"]
         channels = f"#define {P}_N_CHANNELS {n}       /**< numbers of a raw sample */\n"
-        push = PUSH.format(P=P, p=p)
+        push += PUSH.format(P=P, p=p)
     return HEADER.format(
         channels=channels,
         push=push,
+        stack=stack,
         P=P,
         p=p,
         title=comment(model.title),
@@ -215,7 +236,7 @@ extern "C" {{
 #define {P}_N_VALUES {n_values}         /**< decision values of a sample */
 #define {P}_BYTES {ram}u               /**< sizeof({p}_t): the RAM of a model */
 #define {P}_ARENA_BYTES {arena}u        /**< of them, the host's arena: all that was learned */
-#define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
+{stack}#define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
 #define {P}_SNAPSHOT_BYTES {snapshot}u  /**< of a whole snapshot, as the host saves it */
 
 /** A number of a sample. */
@@ -278,6 +299,20 @@ esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
 """
 
 
+PROBABILITIES = """\
+/** The probabilities of one sample's labels.
+ * @param out  a number for each label, as they sort
+ * @return as {p}_decide
+ */
+esvm_status {p}_probabilities({p}_t *model, const {p}_value *x, double *out);
+
+"""
+
+STACK = """\
+#define {P}_STACK_BYTES {stack}u       /**< stack of a call, about the most: GCC 12's call graph
+                                             for a Cortex-M3 at -Os; elsewhere it differs */
+"""
+
 PUSH = """\
 /** Take in one raw sample. If it completes a window, that is predicted, then learned with the label
  * of most of its samples, or of its last, as the model was made.
@@ -319,6 +354,8 @@ def source(model: Model) -> str:
         f"static const esvm_word {p}_first[] = {{\n{first_words(model)}\n}};",
         '#include "edgesvm/model.h"',
     ]
+    if model.has_probabilities:
+        parts.append('#include "edgesvm/probable.h"')
     if model.windows is not None:
         parts.append(
             "#define ESVM_WINDOWS(f) WindowFeatures_##f\n"
@@ -351,6 +388,7 @@ def macros(model: Model, unit: Unit) -> str:
         n_labels, sign, slots = 2, 1, (0, 1)
     order = ", ".join(map(str, slots))
     given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
+    given |= unit.of_labels((0, 1) if unit.is_part else model.labels)
     lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
     if f"{unit.name}_labels_order" in text:
         lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
@@ -406,7 +444,7 @@ def check(
     times, apart = repeated
     kind = array.dtype.kind + str(array.dtype.itemsize)
     what, n, most = KINDS.get(kind), int(np.prod(array.shape, dtype=int)), 0
-    if array.name in SCRATCH:
+    if array.name in SCRATCH or array.name in model.scratch:
         what, n = "ESVM_ZEROS", array.nbytes
     elif array.name in model.most:
         what, most = INDICES[kind], model.most[array.name]
@@ -415,6 +453,9 @@ def check(
     if what is None:
         raise ValueError(f"the array {array.name} of {model.title} has no check in C")
     least = -1 if array.name == "partner" else 0  # -1: none
+    if what == "ESVM_DOUBLES":
+        least = 0 if array.name in SQUARES else -1
+        most = int(SIZES.get(array.name, 0))
     numbers = f"{begin + array.offset}u, {n}u, {times}u, {apart}u, {what}, {least}, {most}"
     return f"    {{{numbers}}}, /* {array.name} */" if n else ""
 

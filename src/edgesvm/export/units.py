@@ -9,9 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from edgesvm.budget import MemoryPlan
+from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.kernels import Kernel
 from edgesvm.learner import Learner
+from edgesvm.learners.enclosing._enclosing import SCRATCH
+from edgesvm.learners.enclosing.ball_vector_machine import BallVectorMachine
 from edgesvm.learners.fourier.constants import FIRST_TILT
 from edgesvm.learners.fourier.directed_learner import DirectedLearner
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
@@ -25,15 +28,18 @@ from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 from edgesvm.learners.online.constants import MOST_WW
 from edgesvm.learners.online.forgetron import Forgetron
 from edgesvm.learners.online.kernel_perceptron import KernelPerceptron
+from edgesvm.learners.online.lasvm import LASVM
 from edgesvm.learners.online.passive_aggressive import PassiveAggressive
 from edgesvm.learners.online.pegasos import Pegasos
 from edgesvm.learners.online.perceptron import Perceptron
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
-from edgesvm.learners.twin.adiabatic_learner import AdiabaticLearner
+from edgesvm.learners.twin.adiabatic_learner import MarginSetLearner
 from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
+from edgesvm.learners.twin.simple_svm import SimpleSVM
+from edgesvm.learners.twin.twin_dictionary_svm import TwinDictionarySVM
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
-from edgesvm.learners.wrapper import Shell
+from edgesvm.learners.wrapper import Shell, Wrapper
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
@@ -51,6 +57,8 @@ class Unit:
     plan : that its arrays are in; None: the learner's
     is_part : of a multiclass learner, on the labels 0 and 1
     beside : what the core keeps behind the arena while it works, as it is at first
+    of_labels : more macros, from the labels
+    scratch : arrays that are zero between samples
     """
 
     name: str
@@ -61,6 +69,8 @@ class Unit:
     plan: MemoryPlan | None = None
     is_part: bool = False
     beside: Mapping[str, bytes] = field(default_factory=dict)
+    of_labels: Callable[[tuple[Any, ...]], dict[str, Any]] = lambda labels: {}
+    scratch: frozenset[str] = frozenset()
 
 
 def units_of(learner: Learner, n_features: int) -> list[Unit]:
@@ -73,9 +83,19 @@ def units_of(learner: Learner, n_features: int) -> list[Unit]:
     """
     maker = MAKERS.get(type(learner))
     if maker is None:
-        names = ", ".join(sorted(kind.__name__ for kind in MAKERS))
-        raise ValueError(f"{type(learner).__name__} cannot be exported to C; what can: {names}")
+        why = INSTEAD.get(type(learner).__name__, "it has no translation; use FourierSVM")
+        raise ValueError(f"{type(learner).__name__} cannot be exported to C to learn: {why}")
     return maker(learner, n_features)
+
+
+def untranslated(learner: Learner) -> str:
+    """The class of a learner in this one, or of itself, that has no translation; "" if all have."""
+    inner: Any = learner
+    while type(inner) in MAKERS:
+        if not isinstance(inner, Wrapper):
+            return ""
+        inner = inner._inner
+    return type(inner).__name__
 
 
 # -- one function for each learner -----------------------------------------------------------------
@@ -144,7 +164,14 @@ def expansion(learner: Any, n_features: int) -> list[Unit]:
     return [Unit(name, header_of(name), macros, most={"n_held": room, "oldest": room})]
 
 
+def lasvm(learner: LASVM, n_features: int) -> list[Unit]:
+    (unit,) = expansion(learner, n_features)
+    macros = {**unit.macros, "C": float(learner.C), "tau": float(learner.tau)}
+    return [replace(unit, macros=macros, most={"n_held": learner.max_vectors})]
+
+
 def header_of(name: str) -> str:
+    """StreamSVM -> stream_svm.h, LASVM -> lasvm.h"""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() + ".h"
 
 
@@ -256,7 +283,7 @@ def log(x: float) -> float:
     return k * 6.93147180559945286227e-01 + 2.0 * s * total
 
 
-def margin_set(learner: AdiabaticLearner, n_features: int) -> dict[str, Any]:
+def margin_set(learner: MarginSetLearner, n_features: int) -> dict[str, Any]:
     shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
     return {
         "C": float(learner.C),
@@ -299,6 +326,48 @@ def incremental_decremental_svm(learner: IncrementalDecrementalSVM, n_features: 
     macros["max_vectors"] = macros["slots"] - 1
     header, most = "incremental_decremental_svm.h", most_of_margin(macros)
     return [Unit("IncrementalDecrementalSVM", header, macros, most=most)]
+
+
+def twin_dictionary_svm(learner: TwinDictionarySVM, n_features: int) -> list[Unit]:
+    (unit,) = twin_vector_machine(learner, n_features)
+    macros = {**unit.macros, "settle_after": int(learner.settle_after), "r": float(learner.r)}
+    return [replace(unit, name="TwinDictionarySVM", header="twin_dictionary_svm.h", macros=macros)]
+
+
+def simple_svm(learner: SimpleSVM, n_features: int) -> list[Unit]:
+    macros = margin_set(learner, n_features) | {"forgets": learner.when_full == "oldest"}
+    return [Unit("SimpleSVM", "simple_svm.h", macros, most=most_of_margin(macros))]
+
+
+def ball_vector_machine(learner: BallVectorMachine, n_features: int) -> list[Unit]:
+    macros = common(learner, n_features) | kernel(learner, n_features)
+    given = learner._core_params(n_features)
+    macros |= {name: value for name, value in given.items() if name not in ("kernel", "shrink")}
+    macros["lifted"] = given["shrink"]
+    most = {"n_core": macros["max_core"], "converged": 1}
+    header, scratch = "ball_vector_machine.h", frozenset(SCRATCH)
+    return [Unit("BallVectorMachine", header, macros, most=most, scratch=scratch)]
+
+
+def calibrated(learner: Calibrated, n_features: int) -> list[Unit]:
+    inside = units_of(learner._inner, n_features)
+    shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
+    macros = common(learner, n_features) | {
+        "balanced": False,
+        "missed": learner._core_params(n_features)["missed"],
+        "n_sigmoids": shapes["slope"][0],
+        "named_at": 0,  # labels are known when the model is exported
+        "labels_n_changes": 0,
+        "inner(f)": f"{inside[-1].name}_##f",
+    }
+
+    def prices(labels: tuple[Any, ...]) -> dict[str, Any]:
+        by_slot = [learner._by_label()(label) for label in labels]
+        by_slot += [(0.0, False)] * (learner._n_classes - len(labels))
+        kept = [slot for slot, (_, is_kept) in enumerate(by_slot) if is_kept]
+        return {"PRICE": table(price for price, _ in by_slot), "kept": [-1, *kept][-1]}
+
+    return [*inside, Unit("Calibrated", "calibrated.h", macros, of_labels=prices)]
 
 
 def window_features(windows: WindowFeatures, n_channels: int) -> Unit:
@@ -379,6 +448,18 @@ def number(value: Any) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
+ALL_AT_ONCE = "it solves for all its samples at once; use LASVM, or --inference"
+A_BATCH = "it solves for a batch at a time; use LASVM, or --inference"
+INSTEAD = {
+    "BatchSVM": ALL_AT_ONCE,
+    "ReservoirSVM": ALL_AT_ONCE,
+    "RandSVM": ALL_AT_ONCE,
+    "IncrementalSVM": A_BATCH,
+    "WindowedSVM": A_BATCH,
+    "CoreVectorMachine": "it solves after every sample; use BallVectorMachine, or --inference",
+    "Auto": "it has several learners; use the one that answers, or FourierSVM",
+}
+
 MAKERS: dict[type[Learner], Callable[[Any, int], list[Unit]]] = {
     StreamSVM: stream_svm,
     KernelStreamSVM: kernel_stream_svm,
@@ -387,15 +468,20 @@ MAKERS: dict[type[Learner], Callable[[Any, int], list[Unit]]] = {
     Pegasos: linear,
     KernelPerceptron: expansion,
     Forgetron: expansion,
+    LASVM: lasvm,
     AdaGradSVM: adagrad_svm,
     FourierSVM: fourier_svm,
     GaussianNovelty: gaussian_novelty,
     KernelNovelty: kernel_novelty,
     TwinVectorMachine: twin_vector_machine,
+    TwinDictionarySVM: twin_dictionary_svm,
     IncrementalDecrementalSVM: incremental_decremental_svm,
+    SimpleSVM: simple_svm,
+    BallVectorMachine: ball_vector_machine,
     OneVsOne: multiclass,
     OneVsRest: multiclass,
     Standardized: standardized,
     RobustStandardized: robust_standardized,
     FourierFeatures: fourier_features,
+    Calibrated: calibrated,
 }

@@ -3,7 +3,8 @@
 `open_link` returns a `Link`: `poll`, `take` rows, `release` them, `send_prediction`. Its parts, for
 nodes and tests: `wire` (the meaning of the bytes), `FrameDecoder` and `LineParser` (bytes to frames
 and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`. `Recording` and
-`RecordingWriter` store samples in a file; `open_rows` reads any file of rows.
+`RecordingWriter` store samples in a file; `open_rows` reads any file of rows. `SnapshotFetch` and
+`SnapshotGift` carry a snapshot to and from a learner at the other end.
 """
 
 from edgesvm.ingest._frames import FrameDecoder

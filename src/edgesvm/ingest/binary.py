@@ -333,8 +333,10 @@ class BinaryLink(Link):
         self._schema_id = schema.schema_id
         self._next_hello = self._clock()  # so that the next change is asked about at once
         ring = self._make_ring(schema.n_features)
-        if schema.label_mode == wire.LABEL_LATE:
-            self._make_late(schema.n_features)
+        if schema.label_mode == wire.LABEL_LATE and self.late is None:
+            late = self._make_late(schema.n_features)
+            if late is not None and len(ring):  # of other numbers: those of another boot
+                late.add_epoch(ring.entered)
         self._receiver.expect(
             self._schema_id,
             ring,

@@ -117,7 +117,7 @@ class SnapshotGift:
     snapshot : bytes
         What `Learner.save` writes.
     request : int
-        Id of the transfer, 1 to 65535; not that of the one before.
+        Id of the transfer, 1 to 65535; not that of the one before, so draw it.
     max_raw : int
         Longest raw frame that the learner takes, as its HELLO says.
 
@@ -156,7 +156,7 @@ class SnapshotGift:
         return wire.SnapshotPage(self._request, self._crc, total, first, part).pack()
 
     def take(self, status: wire.SnapshotStatus) -> int | None:
-        """Go on where the learner is. Returns `outcome`; a status of another transfer does nothing."""
+        """Go on where the learner is. Returns `outcome`; one of another transfer does nothing."""
         if status.request == self._request:
             if status.status == wire.GO_ON:
                 self.at = min(status.next, len(self._snapshot))

@@ -1,6 +1,6 @@
 /* A board with a sensor of its own that learns, as a program: its line is standard input and output.
- * Arguments: a file of rows, each MOD_N_FEATURES floats and an int32 slot; the boot id; 1 to wait
- * until a snapshot was given. */
+ * Arguments: a file of rows, each MOD_N_FEATURES floats and an int32 slot; the boot id; what it waits
+ * for before its first sample: a request for a snapshot (0) or a snapshot (1). */
 #define _POSIX_C_SOURCE 199309L
 #include <poll.h>
 #include <stdio.h>
@@ -51,7 +51,8 @@ int main(int argc, char **argv) {
             mod_link_feed(&line, bytes, (size_t)n);
         else if (in.revents)
             poll(NULL, 0, 20); /* the line is unplugged */
-        if (waits && mod_link_counts(&line)->restored == 0) continue;
+        if ((waits ? mod_link_counts(&line)->restored : mod_link_counts(&line)->snapshot_asks) == 0)
+            continue;
         if (fread(&next, sizeof next, 1, rows) == 1) mod_link_learn(&line, next.x, next.slot);
     }
 }

@@ -25,7 +25,7 @@ AREA = Area(
             ),
             (
                 "flags |= ALARM if self.episode else 0",
-                "flags |= 0",
+                "pass",
                 "the node is not told of an alarm",
             ),
             (

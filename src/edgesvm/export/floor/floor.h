@@ -14,14 +14,18 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__FAST_MATH__)
-#error "edgesvm: -ffast-math changes the model; leave it out for this file"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "edgesvm: -ffast-math and its parts change the model; leave them out for this file"
+#endif
+#if defined(__arm__) && defined(__ARM_NEON) && defined(__clang__)
+#error "edgesvm: 32-bit NEON takes subnormal numbers for zero: clang needs -mfpu=vfpv3-d16"
 #endif
 #if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
 #error "edgesvm: sums must be rounded to their own type (on 32-bit x86: -msse2 -mfpmath=sse)"
 #endif
 #if DBL_MANT_DIG != 53
-#error "edgesvm: a double must have 64 bits (avr-gcc: its are of 32)"
+#error "edgesvm: a double must have 64 bits; on AVR it has 32"
 #endif
 
 /* An Arduino sketch cannot say -ffp-contract=off on the command line. */
@@ -40,6 +44,10 @@
 #define ESVM_STATIC static
 #endif
 
+#ifndef ESVM_SCRATCH /* where what is zero between samples lies; of a model in flash, in RAM */
+#define ESVM_SCRATCH(at) (self + (at))
+#endif
+
 typedef int32_t esvm_index; /* of what lies in an arena, which is smaller than 2 GiB */
 #if ESVM_IS_FLOAT32
 typedef float esvm_real;
@@ -51,6 +59,7 @@ typedef double esvm_real;
 
 #include "arith.h"
 #include "sums.h"
+#include "tiled.h"
 #include "waves.h"
 
 #endif

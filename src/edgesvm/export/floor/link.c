@@ -200,8 +200,14 @@ static void set_state(esvm_link *l, uint32_t sequence, unsigned state) {
     *four = (uint8_t)((*four & ~(3u << 2 * (at % 4))) | state << 2 * (at % 4));
 }
 
+/* So many samples more have no label and wait for none. */
+static void give_up(esvm_link *l, uint32_t n) {
+    l->counts.late_unlabelled += n;
+    l->counts.unlabelled += n;
+}
+
 static void forget(esvm_link *l) {
-    l->counts.late_unlabelled += l->counts.late_waiting;
+    give_up(l, l->counts.late_waiting);
     l->counts.late_waiting = 0;
     memset(l->states, UNSEEN, l->history / 4u);
     l->started = 0;
@@ -213,7 +219,7 @@ static void advance_late(esvm_link *l, uint32_t step) {
     for (i = 0; i < step && i < l->late; i++) {
         if (state_of(l, oldest + i) == OPEN) {
             l->counts.late_waiting--;
-            l->counts.late_unlabelled++;
+            give_up(l, 1);
         }
     }
     if (step >= l->history) memset(l->states, UNSEEN, l->history / 4u);
@@ -243,7 +249,7 @@ static void enter(esvm_link *l, uint32_t sequence, unsigned state) {
     if (behind < l->history) set_state(l, sequence, state);
     if (state != OPEN) return;
     if (behind >= l->late) {
-        l->counts.late_unlabelled++;
+        give_up(l, 1);
         return;
     }
     l->counts.late_waiting++;
@@ -264,7 +270,7 @@ static const float *match(esvm_link *l, uint32_t sequence) {
     set_state(l, sequence, CLOSED);
     if (behind >= l->late) {
         l->counts.label_expired++;
-        l->counts.late_unlabelled--;
+        give_up(l, (uint32_t)-1);
         return NULL;
     }
     l->counts.label_matched++;

@@ -70,7 +70,8 @@ ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
             break;
         case ESVM_DOUBLES:
             memcpy(&d, p + 8 * i, 8);
-            if (!esvm_is_finite(d)) return 0;
+            if (!esvm_is_finite(d) || (check->least == 0 && d < 0.0)) return 0;
+            if (check->most && (d > check->most || d < -check->most)) return 0;
             break;
         case ESVM_COUNTS:
         case ESVM_INDICES:
@@ -92,6 +93,20 @@ ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
     return 1;
 }
 
+/* Whether the counts that a learner begins with agree: samples seen, that changed it, by class */
+ESVM_STATIC int ESVM_NAME(counted)(const uint8_t *p) {
+    int64_t seen, changed, count, learned = 0;
+    int i;
+    memcpy(&seen, p, 8);
+    memcpy(&changed, p + 8, 8);
+    for (i = 0; i < ESVM_CLASSES; i++) {
+        memcpy(&count, p + 16 + 8 * i, 8);
+        if (count > seen - learned) return 0;
+        learned += count;
+    }
+    return changed <= learned;
+}
+
 esvm_status ESVM_NAME(restore)(ESVM_NAME(t) *model, const uint8_t *bytes, uint32_t n) {
     const uint8_t *end = bytes + ESVM_HEAD + ESVM_ARENA;
     const esvm_check *check = ESVM_NAME(checks);
@@ -106,6 +121,7 @@ esvm_status ESVM_NAME(restore)(ESVM_NAME(t) *model, const uint8_t *bytes, uint32
         for (i = 0; i < check->times; i++)
             if (!ESVM_NAME(holds)(check, bytes + ESVM_HEAD + check->at + i * check->apart))
                 return ESVM_BAD_SNAPSHOT;
+    if (!ESVM_NAME(counted)(bytes + ESVM_HEAD + ESVM_AT)) return ESVM_BAD_SNAPSHOT;
     ESVM_NAME(reset)(model);
     memcpy(model, bytes + ESVM_HEAD, ESVM_ARENA);
     return ESVM_UNCHANGED;

@@ -103,22 +103,25 @@ ESVM_STATIC void codes_square_distances(
     }
 }
 
-/* v[i] = exp(scale * v[i]), none of them above 0: the nearest whole number by adding 1.5 * 2^52 */
-ESVM_STATIC void tiles_exp_f64(double scale, double *v, esvm_index n) {
+/* exp(x), x <= 0: the nearest whole number by adding 1.5 * 2^52 */
+ESVM_STATIC double tiles_exp_of_f64(double x) {
     static const double c[14] = {
         1.6059043836821613e-10, 2.0876756987868099e-09, 2.5052108385441719e-08,
         2.7557319223985891e-07, 2.7557319223985893e-06, 2.4801587301587302e-05,
         1.9841269841269841e-04, 1.3888888888888889e-03, 8.3333333333333333e-03,
         4.1666666666666666e-02, 1.6666666666666666e-01, 0.5, 1.0, 1.0};
+    double t = x * 1.4426950408889634 + 6755399441055744.0;
+    double k = t - 6755399441055744.0, p = c[0];
+    double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
     int i;
-    for (; n > 0; n--, v++) {
-        double x = *v * scale, t = x * 1.4426950408889634 + 6755399441055744.0;
-        double k = t - 6755399441055744.0, p = c[0];
-        double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-        for (i = 1; i < 14; i++) p = p * r + c[i];
-        k = esvm_of_bits((esvm_bits_of(t) << 52) + ((uint64_t)1023 << 52));
-        *v = x > -708.0 ? p * k : 0.0;
-    }
+    for (i = 1; i < 14; i++) p = p * r + c[i];
+    k = esvm_of_bits((esvm_bits_of(t) << 52) + ((uint64_t)1023 << 52));
+    return x > -708.0 ? p * k : 0.0;
+}
+
+/* v[i] = exp(scale * v[i]), none of them above 0 */
+ESVM_STATIC void tiles_exp_f64(double scale, double *v, esvm_index n) {
+    for (; n > 0; n--, v++) *v = tiles_exp_of_f64(*v * scale);
 }
 
 #endif

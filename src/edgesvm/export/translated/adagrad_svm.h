@@ -17,7 +17,7 @@
 
 #define AdaGradSVM_common ((core_Common *)self)
 #define AdaGradSVM_n_per_class ((int64_t *)(self + AdaGradSVM_AT_n_per_class))
-#define AdaGradSVM_scores ((double *)(self + AdaGradSVM_AT_scores))
+#define AdaGradSVM_scores ((double *)ESVM_SCRATCH(AdaGradSVM_AT_scores))
 #define AdaGradSVM_G ((double *)(self + AdaGradSVM_AT_G))
 #define AdaGradSVM_lapses ((double *)(self + AdaGradSVM_AT_lapses))
 #define AdaGradSVM_w ((char *)(self + AdaGradSVM_AT_w))

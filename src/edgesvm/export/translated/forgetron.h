@@ -34,7 +34,7 @@ ESVM_STATIC double forgetron_psi(double sigma, double mu) {
 
 #define Forgetron_common ((core_Common *)self)
 #define Forgetron_n_per_class ((int64_t *)(self + Forgetron_AT_n_per_class))
-#define Forgetron_scores ((double *)(self + Forgetron_AT_scores))
+#define Forgetron_scores ((double *)ESVM_SCRATCH(Forgetron_AT_scores))
 #define Forgetron_n_held ((int64_t *)(self + Forgetron_AT_n_held))
 #define Forgetron_coef ((double *)(self + Forgetron_AT_coef))
 #define Forgetron_vectors ((char *)(self + Forgetron_AT_vectors))

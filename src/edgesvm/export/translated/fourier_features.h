@@ -13,10 +13,10 @@
 
 #define FourierFeatures_common ((core_Common *)self)
 #define FourierFeatures_n_per_class ((int64_t *)(self + FourierFeatures_AT_n_per_class))
-#define FourierFeatures_scores ((double *)(self + FourierFeatures_AT_scores))
-#define FourierFeatures_mapped ((char *)(self + FourierFeatures_AT_mapped))
-#define FourierFeatures_directions_angle ((int16_t *)(self + FourierFeatures_AT_angle))
-#define FourierFeatures_directions_mixed ((void *)(self + FourierFeatures_AT_mixed))
+#define FourierFeatures_scores ((double *)ESVM_SCRATCH(FourierFeatures_AT_scores))
+#define FourierFeatures_mapped ((char *)ESVM_SCRATCH(FourierFeatures_AT_mapped))
+#define FourierFeatures_directions_angle ((int16_t *)ESVM_SCRATCH(FourierFeatures_AT_angle))
+#define FourierFeatures_directions_mixed ((void *)ESVM_SCRATCH(FourierFeatures_AT_mixed))
 
 static const double FourierFeatures_directions_scales[directions_WIDTHS] = FourierFeatures_DIRECTIONS_SCALES;
 

@@ -23,15 +23,15 @@ enum {
 #ifdef FourierSVM_n_features
 
 #define FourierSVM_common ((core_Common *)self)
-#define FourierSVM_amplitude ((double *)(self + FourierSVM_AT_beside_amplitude))
+#define FourierSVM_amplitude ((double *)ESVM_SCRATCH(FourierSVM_AT_beside_amplitude))
 #define FourierSVM_n_per_class ((int64_t *)(self + FourierSVM_AT_n_per_class))
-#define FourierSVM_scores ((double *)(self + FourierSVM_AT_scores))
+#define FourierSVM_scores ((double *)ESVM_SCRATCH(FourierSVM_AT_scores))
 #define FourierSVM_G ((double *)(self + FourierSVM_AT_G))
 #define FourierSVM_lapses ((double *)(self + FourierSVM_AT_lapses))
 #define FourierSVM_w ((char *)(self + FourierSVM_AT_w))
 #define FourierSVM_mean ((char *)(self + FourierSVM_AT_w_mean))
-#define FourierSVM_directions_angle ((int16_t *)(self + FourierSVM_AT_angle))
-#define FourierSVM_directions_mixed ((void *)(self + FourierSVM_AT_mixed))
+#define FourierSVM_directions_angle ((int16_t *)ESVM_SCRATCH(FourierSVM_AT_angle))
+#define FourierSVM_directions_mixed ((void *)ESVM_SCRATCH(FourierSVM_AT_mixed))
 #define FourierSVM_H ((double *)(self + FourierSVM_AT_tilt_squares))
 #define FourierSVM_tilt ((double *)(self + FourierSVM_AT_tilt))
 

@@ -15,23 +15,23 @@
 
 #define GaussianNovelty_common ((core_Common *)self)
 #define GaussianNovelty_n_per_class ((int64_t *)(self + GaussianNovelty_AT_n_per_class))
-#define GaussianNovelty_scores ((double *)(self + GaussianNovelty_AT_scores))
+#define GaussianNovelty_scores ((double *)ESVM_SCRATCH(GaussianNovelty_AT_scores))
 #define GaussianNovelty_mean ((double *)(self + GaussianNovelty_AT_mean))
 #define GaussianNovelty_spread ((double *)(self + GaussianNovelty_AT_spread))
-#define GaussianNovelty_scaled ((char *)(self + GaussianNovelty_AT_scaled))
+#define GaussianNovelty_scaled ((char *)ESVM_SCRATCH(GaussianNovelty_AT_scaled))
 #define GaussianNovelty_tail ((novelty_Tail *)(self + GaussianNovelty_AT_tail))
 #define GaussianNovelty_n_scored ((int64_t *)(self + GaussianNovelty_AT_n_scored))
 #define GaussianNovelty_n_alarms ((int64_t *)(self + GaussianNovelty_AT_n_alarms))
 #define GaussianNovelty_alarmed ((int64_t *)(self + GaussianNovelty_AT_alarmed))
-#define GaussianNovelty_scratch ((double *)(self + GaussianNovelty_AT_scratch))
+#define GaussianNovelty_scratch ((double *)ESVM_SCRATCH(GaussianNovelty_AT_scratch))
 #define GaussianNovelty_factor_pool ((double *)(self + GaussianNovelty_AT_factor))
 #define GaussianNovelty_factor_order (&GaussianNovelty_order)
 #define GaussianNovelty_factor_lift (&GaussianNovelty_lift)
 #define GaussianNovelty_factor_ones (GaussianNovelty_scratch)
 #define GaussianNovelty_factor_border (GaussianNovelty_factor_ones + GaussianNovelty_n_features)
 #define GaussianNovelty_factor_solution (GaussianNovelty_factor_border + GaussianNovelty_n_features + 1)
-#define GaussianNovelty_order (*(int64_t *)(self + GaussianNovelty_AT_beside_order))
-#define GaussianNovelty_lift (*(double *)(self + GaussianNovelty_AT_beside_lift))
+#define GaussianNovelty_order (*(int64_t *)ESVM_SCRATCH(GaussianNovelty_AT_beside_order))
+#define GaussianNovelty_lift (*(double *)ESVM_SCRATCH(GaussianNovelty_AT_beside_lift))
 
 ESVM_STATIC packed_factor_PackedFactor GaussianNovelty_factor_of(char *self) {
     packed_factor_PackedFactor made;

@@ -30,7 +30,7 @@ typedef struct {
 
 #define IncrementalDecrementalSVM_common ((core_Common *)self)
 #define IncrementalDecrementalSVM_n_per_class ((int64_t *)(self + IncrementalDecrementalSVM_AT_n_per_class))
-#define IncrementalDecrementalSVM_scores ((double *)(self + IncrementalDecrementalSVM_AT_scores))
+#define IncrementalDecrementalSVM_scores ((double *)ESVM_SCRATCH(IncrementalDecrementalSVM_AT_scores))
 #define IncrementalDecrementalSVM_solver ((margin_set_Solver *)(self + IncrementalDecrementalSVM_AT_mu))
 #define IncrementalDecrementalSVM_s_minus ((double *)(self + IncrementalDecrementalSVM_AT_s_minus))
 #define IncrementalDecrementalSVM_s_plus ((double *)(self + IncrementalDecrementalSVM_AT_s_plus))

@@ -20,7 +20,7 @@ typedef enum {
 
 #define KernelPerceptron_common ((core_Common *)self)
 #define KernelPerceptron_n_per_class ((int64_t *)(self + KernelPerceptron_AT_n_per_class))
-#define KernelPerceptron_scores ((double *)(self + KernelPerceptron_AT_scores))
+#define KernelPerceptron_scores ((double *)ESVM_SCRATCH(KernelPerceptron_AT_scores))
 #define KernelPerceptron_n_held ((int64_t *)(self + KernelPerceptron_AT_n_held))
 #define KernelPerceptron_coef ((double *)(self + KernelPerceptron_AT_coef))
 #define KernelPerceptron_vectors ((char *)(self + KernelPerceptron_AT_vectors))

@@ -24,7 +24,7 @@ enum {
 
 #define KernelStreamSVM_common ((core_Common *)self)
 #define KernelStreamSVM_n_per_class ((int64_t *)(self + KernelStreamSVM_AT_n_per_class))
-#define KernelStreamSVM_scores ((double *)(self + KernelStreamSVM_AT_scores))
+#define KernelStreamSVM_scores ((double *)ESVM_SCRATCH(KernelStreamSVM_AT_scores))
 #define KernelStreamSVM_ball ((ball_Ball *)(self + KernelStreamSVM_AT_R))
 #define KernelStreamSVM_n_held ((int64_t *)(self + KernelStreamSVM_AT_n_held))
 #define KernelStreamSVM_vectors ((char *)(self + KernelStreamSVM_AT_vectors))

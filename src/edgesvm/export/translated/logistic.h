@@ -9,6 +9,7 @@
 ESVM_STATIC double logistic_sigmoid(double z);
 ESVM_STATIC double logistic_log_(double x);
 ESVM_STATIC double logistic_twice_atanh(double s);
+ESVM_STATIC double logistic_log_sigmoid(double z);
 
 ESVM_STATIC double logistic_sigmoid(double z) {
     double e = kernels_exp_(-fabs(z));
@@ -28,6 +29,11 @@ ESVM_STATIC double logistic_twice_atanh(double s) {
         total = total * s * s + ESVM_DIVIDE(1.0, k);
     }
     return 2.0 * s * total;
+}
+
+ESVM_STATIC double logistic_log_sigmoid(double z) {
+    double e = kernels_exp_(-fabs(z));
+    return esvm_min(z, 0.0) - logistic_twice_atanh(ESVM_DIVIDE(e, 2.0 + e));
 }
 
 #endif

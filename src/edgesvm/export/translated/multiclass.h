@@ -12,9 +12,9 @@
 
 #define Multiclass_common ((core_Common *)self)
 #define Multiclass_n_per_class ((int64_t *)(self + Multiclass_AT_n_per_class))
-#define Multiclass_scores ((double *)(self + Multiclass_AT_scores))
+#define Multiclass_scores ((double *)ESVM_SCRATCH(Multiclass_AT_scores))
 #define Multiclass_n_left_out ((int64_t *)(self + Multiclass_AT_n_left_out))
-#define Multiclass_sums ((double *)(self + Multiclass_AT_sums))
+#define Multiclass_sums ((double *)ESVM_SCRATCH(Multiclass_AT_sums))
 #define Multiclass_part(p) (self + Multiclass_AT_parts + (p) * Multiclass_part_bytes)
 
 ESVM_STATIC status_Status Multiclass_learn_row(char *self, const void *x, int slot, double weight);

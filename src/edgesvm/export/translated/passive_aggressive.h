@@ -17,7 +17,7 @@ typedef enum {
 
 #define PassiveAggressive_common ((core_Common *)self)
 #define PassiveAggressive_n_per_class ((int64_t *)(self + PassiveAggressive_AT_n_per_class))
-#define PassiveAggressive_scores ((double *)(self + PassiveAggressive_AT_scores))
+#define PassiveAggressive_scores ((double *)ESVM_SCRATCH(PassiveAggressive_AT_scores))
 #define PassiveAggressive_w ((char *)(self + PassiveAggressive_AT_w))
 #define PassiveAggressive_ww ((double *)(self + PassiveAggressive_AT_ww))
 

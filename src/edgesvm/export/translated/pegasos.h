@@ -13,7 +13,7 @@
 
 #define Pegasos_common ((core_Common *)self)
 #define Pegasos_n_per_class ((int64_t *)(self + Pegasos_AT_n_per_class))
-#define Pegasos_scores ((double *)(self + Pegasos_AT_scores))
+#define Pegasos_scores ((double *)ESVM_SCRATCH(Pegasos_AT_scores))
 #define Pegasos_w ((char *)(self + Pegasos_AT_w))
 #define Pegasos_ww ((double *)(self + Pegasos_AT_ww))
 #define Pegasos_n_steps ((int64_t *)(self + Pegasos_AT_n_steps))

@@ -13,7 +13,7 @@
 
 #define Perceptron_common ((core_Common *)self)
 #define Perceptron_n_per_class ((int64_t *)(self + Perceptron_AT_n_per_class))
-#define Perceptron_scores ((double *)(self + Perceptron_AT_scores))
+#define Perceptron_scores ((double *)ESVM_SCRATCH(Perceptron_AT_scores))
 #define Perceptron_w ((char *)(self + Perceptron_AT_w))
 #define Perceptron_ww ((double *)(self + Perceptron_AT_ww))
 

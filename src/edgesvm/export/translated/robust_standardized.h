@@ -43,8 +43,8 @@ ESVM_STATIC robust_standardized_Statistics robust_standardized_moved(
 
 #define RobustStandardized_common ((core_Common *)self)
 #define RobustStandardized_n_per_class ((int64_t *)(self + RobustStandardized_AT_n_per_class))
-#define RobustStandardized_scores ((double *)(self + RobustStandardized_AT_scores))
-#define RobustStandardized_mapped ((char *)(self + RobustStandardized_AT_mapped))
+#define RobustStandardized_scores ((double *)ESVM_SCRATCH(RobustStandardized_AT_scores))
+#define RobustStandardized_mapped ((char *)ESVM_SCRATCH(RobustStandardized_AT_mapped))
 #define RobustStandardized_center ((double *)(self + RobustStandardized_AT_center))
 #define RobustStandardized_distance ((double *)(self + RobustStandardized_AT_distance))
 #define RobustStandardized_n_apart ((int64_t *)(self + RobustStandardized_AT_n_apart))

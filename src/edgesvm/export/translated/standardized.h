@@ -19,8 +19,8 @@ ESVM_STATIC double standardized_standard(double x, double mean, double variance)
 
 #define Standardized_common ((core_Common *)self)
 #define Standardized_n_per_class ((int64_t *)(self + Standardized_AT_n_per_class))
-#define Standardized_scores ((double *)(self + Standardized_AT_scores))
-#define Standardized_mapped ((char *)(self + Standardized_AT_mapped))
+#define Standardized_scores ((double *)ESVM_SCRATCH(Standardized_AT_scores))
+#define Standardized_mapped ((char *)ESVM_SCRATCH(Standardized_AT_mapped))
 #define Standardized_mean ((double *)(self + Standardized_AT_mean))
 #define Standardized_spread ((double *)(self + Standardized_AT_spread))
 

@@ -19,7 +19,7 @@ enum {
 
 #define StreamSVM_common ((core_Common *)self)
 #define StreamSVM_n_per_class ((int64_t *)(self + StreamSVM_AT_n_per_class))
-#define StreamSVM_scores ((double *)(self + StreamSVM_AT_scores))
+#define StreamSVM_scores ((double *)ESVM_SCRATCH(StreamSVM_AT_scores))
 #define StreamSVM_ball ((ball_Ball *)(self + StreamSVM_AT_R))
 #define StreamSVM_w ((char *)(self + StreamSVM_AT_w))
 #define StreamSVM_balls_m ((int64_t *)(self + StreamSVM_AT_n_held))

@@ -64,7 +64,7 @@ ESVM_STATIC void twin_vector_machine_between_f64(const double *x, const double *
 
 #define TwinVectorMachine_common ((core_Common *)self)
 #define TwinVectorMachine_n_per_class ((int64_t *)(self + TwinVectorMachine_AT_n_per_class))
-#define TwinVectorMachine_scores ((double *)(self + TwinVectorMachine_AT_scores))
+#define TwinVectorMachine_scores ((double *)ESVM_SCRATCH(TwinVectorMachine_AT_scores))
 #define TwinVectorMachine_solver ((margin_set_Solver *)(self + TwinVectorMachine_AT_mu))
 #define TwinVectorMachine_s_minus ((double *)(self + TwinVectorMachine_AT_s_minus))
 #define TwinVectorMachine_s_plus ((double *)(self + TwinVectorMachine_AT_s_plus))

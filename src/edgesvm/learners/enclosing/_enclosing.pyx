@@ -176,6 +176,7 @@ cdef class EnclosingCore(KernelCore):
 
     cdef void clear_block(self) noexcept nogil:
         cdef Block *block = &self.block
+        cdef int64_t i
         memset(self.point, 0, self.row_bytes)
         clear_rows(&block.rows, block.n)
         for i in range(block.n):

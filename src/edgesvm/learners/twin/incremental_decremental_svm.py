@@ -122,7 +122,7 @@ class IncrementalDecrementalSVM(SampleVectors, AdiabaticLearner):
         ------
         IndexError
         MemoryBudgetError
-                        The margin set would need more room than `max_margin` gives; nothing
+            The margin set would need more room than `max_margin` gives; nothing
             changes.
         """
         core = self._fitted

@@ -1,0 +1,13 @@
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+@final
+class Arena:
+    nbytes: int
+    def __init__(self, nbytes: int, buffer: Any = None) -> None: ...
+    def part(self, offset: int, nbytes: int) -> Arena: ...
+    @property
+    def memory(self) -> NDArray[np.uint8]: ...
+    def __bytes__(self) -> bytes: ...

@@ -1,0 +1,242 @@
+"""What an exported model takes of a board and its time, before anything is flashed."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgesvm.export.boards import BOARDS, CORES, Board
+from edgesvm.export.compiled import compiled
+from edgesvm.export.costs import LEAST_FACTOR, Cost, Part, instructions, predicted, table
+from edgesvm.export.fixed import Fixed, table_bytes
+from edgesvm.export.flash import work
+from edgesvm.export.folder import export
+from edgesvm.export.sources import Model
+from edgesvm.learner import Learner
+from edgesvm.preprocessing.chain import Chain
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a model needs on a board; None where nothing is known.
+
+    flash : of all its functions and tables, and of the compiler's library for them
+    model : RAM of the model: the arena and what is behind it
+    stack : RAM of a call, at most
+    source : where flash and stack come from
+    decide, learn : instructions a sample; of a Chain, a window
+    within : by what factor a count may differ from them
+    windows : whether instructions are those of a window of raw samples
+    """
+
+    board: Board
+    flash: int | None
+    model: int
+    stack: int | None
+    source: str
+    decide: float | None
+    learn: float | None
+    within: tuple[float, float] | None
+    windows: bool = False
+
+    @property
+    def ram(self) -> int:
+        return self.model + (self.stack or 0)
+
+    @property
+    def fits(self) -> bool:
+        return self.ram <= self.board.ram and (self.flash or 0) <= self.board.flash
+
+    def milliseconds(self, instructions: float) -> float:
+        return instructions * CORES[self.board.core].cycles / self.board.mhz / 1e3
+
+    def as_json(self, name: str) -> dict[str, Any]:
+        board, core = self.board, CORES[self.board.core]
+        known = {what: getattr(self, what) for what in ("decide", "learn")}
+        return {
+            "board": name,
+            "title": board.title,
+            "core": core.title,
+            "mhz": board.mhz,
+            "fpu": board.fpu,
+            "flash": {"needs": self.flash, "has": board.flash},
+            "ram": {"needs": self.ram, "has": board.ram, "model": self.model, "stack": self.stack},
+            "source": self.source,
+            "counted_on": CORES[core.counted_as].title,
+            "instructions": {k: None if v is None else round(v) for k, v in known.items()},
+            "within_a_factor_of": self.within,
+            "milliseconds": {
+                k: None if v is None else float(f"{self.milliseconds(v):.3g}")
+                for k, v in known.items()
+            },
+            "fits": self.fits,
+        }
+
+
+def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) -> list[Need]:
+    """What a model needs on some boards.
+
+    Parameters
+    ----------
+    model : Learner or Chain, allocated, which knows its classes
+    names : list of str, of `BOARDS`
+    inference : bool, default False
+        Of the tables that decide only.
+
+    Returns
+    -------
+    list of Need, one a board
+
+    Raises
+    ------
+    ValueError
+        The learner cannot be exported.
+
+    Examples
+    --------
+    >>> from edgesvm import Standardized, StreamSVM
+    >>> model = Standardized(learner=StreamSVM()).allocate(4, classes=["idle", "pumping"])
+    >>> [need.fits for need in needs(model, ["pico", "microbit"])]
+    [True, True]
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        export(model, folder, "model", inference=inference)
+        found: dict[str, tuple[int | None, int | None, str]] = {}
+        for name in names:
+            key = BOARDS[name].core
+            if key not in found:
+                found[key] = sizes(model, key, Path(folder), inference)
+    ram = ram_of(model, inference)
+    result = []
+    for name in names:
+        board = BOARDS[name]
+        flash, stack, source = found[board.core]
+        cost = estimated(model, board.core, inference)
+        decide = learn = within = None
+        if cost is not None:
+            decide, within = cost.decide, cost.within
+            learn = None if inference else cost.learn
+        result.append(
+            Need(board, flash, ram, stack, source, decide, learn, within, isinstance(model, Chain))
+        )
+    return result
+
+
+def ram_of(model: Learner | Chain, inference: bool) -> int:
+    """Bytes of RAM but for the stack: what it learns in, or what a core decides by."""
+    if not inference:
+        return Model.of(model, "model").ram
+    if Fixed.of(as_learner(model), "model") is not None:
+        return 0
+    return work(Model.of(model, "model"))[1].nbytes
+
+
+def sizes(
+    learner: Learner | Chain, key: str, folder: Path, inference: bool
+) -> tuple[int | None, int | None, str]:
+    """Flash and stack on a core, and where they come from: compiled, or the committed table."""
+    core = CORES[key]
+    if core.compiler is not None:
+        made = compiled(folder, "model", core)
+        return made.flash, made.stack, f"compiled by {core.compiler} -Os"
+    cost = estimated(learner, key, inference)
+    if cost is None:
+        return None, None, "not known: no compiler, and not measured"
+    fixed = Fixed.of(as_learner(learner), "model") if inference else None
+    if fixed is not None:
+        data = table_bytes(fixed)
+    else:
+        model = Model.of(learner, "model")
+        data = model.ram if inference else model.ram + len(model.head)
+    source = f"estimated from figures of a {CORES[core.counted_as].title}"
+    return cost.code + data, cost.stack, source
+
+
+def estimated(learner: Learner | Chain, key: str, inference: bool) -> Cost | None:
+    """From the committed table."""
+    counted_as, inner = CORES[key].counted_as, as_learner(learner)
+    if inference and (fixed := Fixed.of(inner, "model")) is not None:
+        return tables(fixed, counted_as)
+    chained = isinstance(learner, Chain)
+    return predicted(inner, inner.n_features_in_, counted_as, windows=chained)
+
+
+def as_learner(learner: Learner | Chain) -> Learner:
+    return learner.learner_ if isinstance(learner, Chain) else learner
+
+
+def tables(model: Fixed, core: str) -> Cost | None:
+    """What a model exported for inference costs."""
+    part = part_of(model)
+    entry = table()["cores"].get(core, {}).get(part.kind)
+    if entry is None:
+        return None
+    decide, _ = instructions(entry, part, model.dtype)
+    within = max(LEAST_FACTOR, entry["wrong"][0])
+    return Cost(decide, 0.0, entry["code"], entry["stack"], (within, 1.0))
+
+
+def part_of(model: Fixed) -> Part:
+    if model.dual is None:
+        return Part("linear tables", (1, model.n_values, model.coef.size))
+    return Part("kernel tables", (1, *model.dual.rows.shape[:1], model.dual.rows.size))
+
+
+# -- as text ---------------------------------------------------------------------------------------
+
+
+def overview(needed: dict[str, Need]) -> str:
+    """A line a board."""
+    lines = [
+        f"  {'board':<10} {'core':<15} {'flash':>9} {'RAM':>8} {'decide':>11} {'learn':>11}   fits"
+    ]
+    for name, need in needed.items():
+        times = [
+            "-" if n is None else f"{need.milliseconds(n):.3g} ms"
+            for n in (need.decide, need.learn)
+        ]
+        about = "" if need.source.startswith("compiled") else "~"
+        flash = "-" if need.flash is None else f"{about}{need.flash:,}"
+        fits = "yes" if need.fits else "NO"
+        lines.append(
+            f"  {name:<10} {CORES[need.board.core].title:<15} {flash:>9} {need.ram:>8,}"
+            f" {times[0]:>11} {times[1]:>11}   {fits}"
+        )
+    return "\n".join(lines)
+
+
+def details(need: Need) -> str:
+    """All of one board."""
+    board, core = need.board, CORES[need.board.core]
+    fpu = "no FPU" if board.fpu == "none" else f"{board.fpu}-precision FPU"
+    lines = [f"{board.title}: {core.title}, {board.mhz} MHz, {fpu}", ""]
+    lines.append(f"  {'':<8} {'needs':>10} {'has':>10} {'left':>11}")
+    for what, needed, there in (("flash", need.flash, board.flash), ("RAM", need.ram, board.ram)):
+        if needed is None:
+            lines.append(f"  {what:<8} {'-':>10} {there:>10,}   {need.source}")
+            continue
+        lines.append(f"  {what:<8} {needed:>10,} {there:>10,} {there - needed:>11,}")
+    stack = "not known" if need.stack is None else f"at most {need.stack:,}"
+    lines += [f"\n  RAM: the model {need.model:,}, stack of a call {stack}"]
+    lines += [f"  flash and stack: {need.source}", ""]
+    for what, count, within in zip(
+        ("decide", "learn"), (need.decide, need.learn), need.within or (0, 0), strict=True
+    ):
+        if count is not None:
+            lines.append(
+                f"  {what:<8} {round(count, -2):>10,.0f} instructions, within a factor of"
+                f" {within:.2g}; {need.milliseconds(count):.3g} ms"
+            )
+    if need.decide is None:
+        lines.append("  instructions: not known, since this learner was not counted")
+    else:
+        counted = CORES[core.counted_as].title
+        stand_in = "" if counted.startswith(core.title[:9]) else ", which stands in"
+        lines.append(f"  a mean, predicted from counts on an emulated {counted}{stand_in}")
+        lines.append(f"  time at {core.cycles:g} cycles an instruction, which is assumed")
+    if need.windows:
+        lines.append("  of a window; taking in raw samples until it is complete comes to that")
+    lines.append(f"\n  {'It fits.' if need.fits else 'It does not fit.'}")
+    return "\n".join(lines)

@@ -1,0 +1,18 @@
+"""The tests that the pages name are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NAMED = re.compile(r"\btest_\w+\b(?!\.py)")
+
+
+@pytest.mark.parametrize("page", ["memory", "papers"])
+def test_named_tests_exist(page):
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    there = set(re.findall(r"^def (test_\w+)", "\n".join(sources), re.MULTILINE))
+    named = set(NAMED.findall((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")))
+    assert len(named) > 10
+    assert named - there == set()

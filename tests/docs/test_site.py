@@ -1,0 +1,36 @@
+"""The site builds without a warning: links within it, references, docstrings. `make docs-links`
+checks those to other sites."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+def test_every_page_is_in_the_map():
+    pages = {path.relative_to(DOCS) for path in [*DOCS.glob("*.md"), *DOCS.glob("papers/*.md")]}
+    listed = re.findall(r"^\| \[.*?\]\((.*?)\)", (DOCS / "index.md").read_text("utf-8"), re.M)
+    assert pages - {Path(page) for page in listed} == {Path("index.md")}
+
+
+@pytest.mark.timeout(900)  # half a minute of the processor
+def test_it_builds_without_a_warning(tmp_path):
+    for package in ("sphinx", "numpydoc", "pydata_sphinx_theme", "myst_parser", "onnx"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    pytest.importorskip("river", minversion="0.26", reason="river is not installed")
+    folders = ["-d", str(tmp_path / "doctrees"), str(ROOT), str(tmp_path / "site")]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-c", str(DOCS), "-W", "--keep-going", *folders],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    learner = (tmp_path / "site/docs/api/edgesvm.StreamSVM.html").read_text("utf-8")
+    assert "Penalty of the l2-SVM" in learner and "StreamSVM.of_paper" in learner
+    assert "A vibration monitor" in (tmp_path / "site/docs/index.html").read_text("utf-8")

@@ -1,0 +1,196 @@
+"""The files beside the sources: each build that can be had here takes the folder; what a compiler
+would do wrongly is refused; the examples of docs/microcontrollers.md compile."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from on_host import STRICT
+
+from edgesvm import Standardized, StreamSVM
+from edgesvm.export.folder import export
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "microcontrollers.md"
+# as Arduino's boards compile libraries
+ARDUINO = "-Os -ffunction-sections -fdata-sections"
+ARDUINO_CPP = "-std=gnu++17 -fno-exceptions -fno-rtti -fpermissive -Wall -Wextra -Werror"
+MAIN = '#include "pump.h"\nint main(void) { return esvm_self_test() != ESVM_SELF_TEST; }\n'
+
+
+def needs(*programs):
+    absent = [name for name in programs if shutil.which(name) is None]
+    return pytest.mark.skipif(bool(absent), reason=f"no {', '.join(absent)} on the path")
+
+
+def run(*command, cwd=None):
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def pump(tmp_path):
+    """The folder of a model of three features."""
+    model = Standardized(learner=StreamSVM()).allocate(3, classes=[0, 1])
+    export(model, tmp_path / "pump", "pump")
+    return tmp_path / "pump"
+
+
+@needs("cmake", "gcc")
+def test_cmake_builds_it_below_a_program(pump, tmp_path):
+    (tmp_path / "main.c").write_text(MAIN)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.13)\nproject(app C)\nadd_subdirectory(pump)\n"
+        "add_executable(app main.c)\ntarget_link_libraries(app pump)\n"
+    )
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build")
+    run("cmake", "--build", tmp_path / "build")
+    run(tmp_path / "build" / "app")
+
+
+ZEPHYR = """\
+cmake_minimum_required(VERSION 3.13)
+project(zephyr C)
+macro(zephyr_library_named name)
+  set(made ${name})
+  add_library(${name} STATIC)
+endmacro()
+macro(zephyr_library_sources)
+  target_sources(${made} PRIVATE ${ARGN})
+endmacro()
+macro(zephyr_library_compile_options)
+  target_compile_options(${made} PRIVATE ${ARGN})
+endmacro()
+macro(zephyr_include_directories)
+  target_include_directories(${made} PUBLIC ${ARGN})
+endmacro()
+add_subdirectory(pump)
+add_executable(app main.c)
+target_link_libraries(app pump m)
+"""
+
+
+@needs("cmake", "gcc")
+def test_zephyr_takes_it_as_a_module(pump, tmp_path):
+    """Zephyr's own functions are stand-ins here."""
+    module = (pump / "zephyr" / "module.yml").read_text()
+    assert module == "name: pump\nbuild:\n  cmake: .\n"
+    (tmp_path / "main.c").write_text(MAIN)
+    (tmp_path / "CMakeLists.txt").write_text(ZEPHYR)
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build")
+    run("cmake", "--build", tmp_path / "build")
+    run(tmp_path / "build" / "app")
+
+
+@needs("gcc", "g++", "ar")
+def test_arduino_compiles_src_and_finds_the_header_there(pump, tmp_path):
+    fields = dict(
+        line.split("=", 1) for line in (pump / "library.properties").read_text().splitlines()
+    )
+    wanted = "name version author maintainer sentence paragraph category url architectures includes"
+    assert set(wanted.split()) <= set(fields)
+    assert fields["includes"] == "pump.h" and fields["dot_a_linkage"] == "true"
+    (tmp_path / "main.cpp").write_text(MAIN)
+    objects = []
+    for source in sorted((pump / "src").glob("*.c")):
+        objects.append(tmp_path / f"{source.stem}.o")
+        run("gcc", *ARDUINO.split(), f"-I{pump / 'src'}", "-c", source, "-o", objects[-1])
+    run("ar", "rcs", tmp_path / "libpump.a", *objects)
+    flags = [*ARDUINO.split(), *ARDUINO_CPP.split(), f"-I{pump / 'src'}"]
+    run("g++", *flags, tmp_path / "main.cpp", tmp_path / "libpump.a", "-lm", "-o", tmp_path / "app")
+    run(tmp_path / "app")
+
+
+@needs("arm-none-eabi-gcc", "arm-none-eabi-g++")
+def test_arduino_s_compiler_for_a_board_takes_it_too(pump, tmp_path):
+    (tmp_path / "main.cpp").write_text(MAIN)
+    nano = "-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=softfp"
+    flags = [*nano.split(), *ARDUINO.split(), f"-I{pump / 'src'}", "-fsyntax-only"]
+    run("arm-none-eabi-g++", *flags, *ARDUINO_CPP.split(), tmp_path / "main.cpp")
+    for source in (pump / "src").glob("*.c"):
+        run("arm-none-eabi-gcc", *flags, source)
+
+
+def test_platformio_compiles_each_source_once(pump):
+    built = json.loads((pump / "library.json").read_text())["build"]
+    patterns = [entry[2:-1] for entry in built["srcFilter"]]
+    assert built["srcDir"] == "." and all(e.startswith("+<") for e in built["srcFilter"])
+    chosen = {path for pattern in patterns for path in pump.glob(pattern)}
+    outside = {path for path in pump.rglob("*.c") if path.parent.name != "src"}
+    assert chosen == outside
+    # and src/ has one line for each of them
+    assert {path.name for path in (pump / "src").glob("*.c")} == {path.name for path in outside}
+
+
+# -- traps -----------------------------------------------------------------------------------------
+
+NEWLIB = "/usr/include/newlib"
+CORTEX_A = f"--target=arm-none-eabi -mcpu=cortex-a7 -mfloat-abi=hard -isystem {NEWLIB}"
+FAST = "-ffast-math and its parts change the model"
+TRAPS = {
+    "gcc -ffast-math": FAST,
+    "gcc -Ofast": FAST,
+    "gcc -ffinite-math-only": FAST,
+    "gcc -funsafe-math-optimizations": FAST,
+    "gcc -freciprocal-math": FAST,
+    "gcc -fassociative-math -fno-signed-zeros -fno-trapping-math": FAST,
+    "clang -ffast-math": FAST,
+    "gcc -mfpmath=387": "sums must be rounded to their own type",
+    "avr-gcc -mmcu=atmega328p": "a double must have 64 bits; on AVR it has 32",
+    f"clang {CORTEX_A} -mfpu=neon": "32-bit NEON takes subnormal numbers for zero",
+}
+
+
+def stopped(pump, compiler, name="pump.c"):
+    """What a compiler says of a file; skips if it is not there."""
+    program, *flags = compiler.split()
+    if shutil.which(program) is None:
+        pytest.skip(f"no {program} on the path")
+    if NEWLIB in compiler and not Path(NEWLIB).is_dir():
+        pytest.skip(f"no {NEWLIB}: Debian has it in libnewlib-dev")
+    command = [program, *flags, "-std=c99", "-fsyntax-only", f"-I{pump}", str(pump / name)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stderr
+
+
+@pytest.mark.parametrize("compiler", TRAPS)
+def test_a_compiler_that_changes_the_model_is_refused(compiler, pump):
+    for name in ("pump.c", "edgesvm/esvm.c", "edgesvm/soft.c"):
+        assert TRAPS[compiler] in stopped(pump, compiler, name)
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O2", f"clang {CORTEX_A} -mfpu=vfpv3-d16"])
+def test_one_that_does_not_is_not(compiler, pump):
+    assert stopped(pump, compiler) == ""
+
+
+# -- the page's examples ---------------------------------------------------------------------------
+
+BLOCKS = re.findall(r"```(c|cpp)\n(/\* ([\w ]+).*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+COMPILE = {
+    "c": ["gcc", "-std=gnu11"],
+    "cpp": ["g++", *ARDUINO_CPP.split()],
+}
+
+
+def test_every_block_of_c_is_compiled_below():
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(BLOCKS) == len(re.findall(r"```c(?:pp)?\n", text)) == 5
+
+
+@needs("gcc", "g++")
+@pytest.mark.parametrize("kind, text", [b[:2] for b in BLOCKS], ids=[b[2] for b in BLOCKS])
+def test_an_example_fits_the_vendor_s_types(kind, text, pump, tmp_path):
+    """Against stand-ins of the vendor's headers, which have what is called and no more."""
+    source = tmp_path / f"main.{kind}"
+    ahead = "#include <Arduino.h>\n" if "Arduino" in text[:12] else ""  # as its builder does
+    source.write_text(ahead + text)
+    includes = [f"-I{HERE / 'vendor'}", f"-I{pump / 'src'}"]
+    warnings = [flag for flag in STRICT if flag not in ("-std=c99", "-pedantic")]
+    run(*COMPILE[kind], *warnings, *includes, "-fsyntax-only", source)

@@ -1,0 +1,48 @@
+"""Every registered learner is exported, and learns as the host, or says in a line why not."""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+from on_host import Compiled, differences
+from registry import REGISTERED
+
+from edgesvm.cli import main
+from firmware_sim.boards import hard_samples
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
+
+# Learners that solve for many samples at once, and several in one.
+REFUSED = re.compile("Auto|BatchSVM|Reservoir|RandSVM|IncrementalSVM|Windowed|CoreVector")
+
+
+PARTS = 4  # each of them well below a test's time limit
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_learns_as_the_host_or_says_why_not(part, tmp_path, capsys):
+    numbered = list(enumerate(REGISTERED))[part::PARTS]
+    for number, entry in numbered:
+        check(number // PARTS, entry, tmp_path / entry.name, capsys)
+
+
+def check(number, entry, folder, capsys):
+    folder.mkdir()
+    dtype = ("float32", "float64")[number % 2]
+    model = entry.make(dtype).allocate(entry.n_features, classes=list(entry.labels))
+    if any(kind is not None and REFUSED.search(kind.__name__) for kind in entry.family):
+        model.save(folder / "m.esvm")
+        capsys.readouterr()
+        assert main(["export", str(folder / "m.esvm"), "--c", str(folder / "c")]) == 2
+        said = capsys.readouterr().err
+        assert re.search(r"\w+ cannot be exported to C to learn: .*; use \w+", said)
+        assert said.count("\n") == 1
+        return
+    compiled = Compiled(model, folder / "c", "gcc -O0")
+    n = len(entry.labels)
+    X, slots, weights = hard_samples(200, entry.n_features, dtype, number, range(n))
+    if not model._takes_labels:
+        slots = np.ones_like(slots)
+    assert differences(model, compiled, (X, slots, weights)) == ""
+    assert model.n_updates_ > 0

@@ -1,0 +1,323 @@
+"""Count what exported learners cost on boards' processors, and fit the factors of costs.json:
+`python tools/board_costs.py [WORDS]`, of the parts whose name begins with one of the words.
+
+Needs QEMU and the cross compilers of `make mcu`. A learner is filled on the host, then decides
+about and learns some more rows on the emulator, which counts instructions. What a stage costs is
+what it adds to the learner behind it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "export"))
+
+from edgesvm import (  # noqa: E402
+    AdaGradSVM,
+    Chain,
+    Forgetron,
+    FourierFeatures,
+    FourierSVM,
+    GaussianNovelty,
+    IncrementalDecrementalSVM,
+    KernelNovelty,
+    KernelPerceptron,
+    KernelStreamSVM,
+    OneVsOne,
+    OneVsRest,
+    PassiveAggressive,
+    Pegasos,
+    Perceptron,
+    RobustStandardized,
+    Standardized,
+    StreamSVM,
+    TwinVectorMachine,
+    WindowFeatures,
+)
+from edgesvm.export.boards import CORES  # noqa: E402
+from edgesvm.export.compiled import compiled  # noqa: E402
+from edgesvm.export.costs import instructions, parts  # noqa: E402
+from edgesvm.export.fixed import Fixed, table_bytes  # noqa: E402
+from edgesvm.export.folder import export  # noqa: E402
+from edgesvm.export.report import part_of  # noqa: E402
+from firmware_sim.boards import BOARDS, Board, program, run  # noqa: E402
+
+FILE = ROOT / "src" / "edgesvm" / "export" / "costs.json"
+FILLED, COUNTED = 500, 40  # rows
+# M0's code too, on a machine with more memory: its instructions are among those of an M3
+WIDE = "qemu-system-arm -M mps2-an385"
+WIDE_BOARDS = {
+    name: Board(b.compiler, WIDE if name in ("M0", "M3") else b.emulator, 1 << 20, b.script)
+    for name, b in BOARDS.items()
+}
+NOVELTY = {"alarm_rate": 0.05, "warm_up": 100}
+KERNEL = {"gamma": 0.1}
+SIZES = [(4, 8), (4, 24), (16, 8), (16, 24)]  # features, vectors
+WIDTHS = [4, 12, 32]
+
+
+def stores(make):
+    return [(make(M), D, 2) for D, M in SIZES]
+
+
+def widths(make, n_classes=2):
+    return [(make(), D, n_classes) for D in WIDTHS]
+
+
+def settings(dtype):
+    """Name of a part -> learners that end in it, with features and classes."""
+    of = {"dtype": dtype}
+    return {
+        "StreamSVM": widths(lambda: StreamSVM(C=10.0, **of)),
+        "StreamSVM, lookahead": stores(lambda M: StreamSVM(lookahead=M // 2, **of)),
+        "StreamSVM, several balls": stores(lambda M: StreamSVM(n_balls=M // 2, **of)),
+        "Perceptron": widths(lambda: Perceptron(**of)),
+        "PassiveAggressive": widths(lambda: PassiveAggressive(**of)),
+        "Pegasos": widths(lambda: Pegasos(**of)),
+        "AdaGradSVM": [
+            *widths(lambda: AdaGradSVM(**of)),
+            *widths(lambda: AdaGradSVM(n_classes=4, **of), 4)[:2],
+        ],
+        "GaussianNovelty, full": widths(lambda: GaussianNovelty(**NOVELTY, **of)),
+        "GaussianNovelty, diagonal": widths(
+            lambda: GaussianNovelty(covariance="diagonal", **NOVELTY, **of)
+        ),
+        "KernelPerceptron": stores(lambda M: KernelPerceptron(max_vectors=M, **KERNEL, **of)),
+        "Forgetron": stores(lambda M: Forgetron(max_vectors=M, **KERNEL, **of)),
+        "KernelStreamSVM, newton": stores(lambda M: KernelStreamSVM(max_vectors=M, **KERNEL, **of)),
+        "KernelStreamSVM, share": stores(
+            lambda M: KernelStreamSVM(max_vectors=M, when_full="share", **KERNEL, **of)
+        ),
+        "KernelNovelty, compact": stores(
+            lambda M: KernelNovelty(max_vectors=M, **KERNEL, **NOVELTY, **of)
+        ),
+        "KernelNovelty, exact": stores(
+            lambda M: KernelNovelty(max_vectors=M, storage="exact", **KERNEL, **NOVELTY, **of)
+        ),
+        "FourierSVM": [
+            *stores(lambda M: FourierSVM(n_directions=4 * M, directions="independent", **of)),
+            (FourierSVM(n_directions=32, n_classes=4, directions="independent", **of), 4, 4),
+        ],
+        "FourierSVM, orthogonal": [
+            *stores(lambda M: FourierSVM(n_directions=4 * M, directions="orthogonal", **of)),
+            (FourierSVM(n_directions=32, n_classes=4, directions="orthogonal", **of), 4, 4),
+        ],
+        "TwinVectorMachine": stores(lambda M: TwinVectorMachine(max_twins=M, **KERNEL, **of)),
+        "IncrementalDecrementalSVM": stores(
+            lambda M: IncrementalDecrementalSVM(max_vectors=M, **KERNEL, **of)
+        ),
+        "Standardized": widths(lambda: Standardized(learner=StreamSVM(C=10.0, **of))),
+        "RobustStandardized": widths(lambda: RobustStandardized(learner=StreamSVM(C=10.0, **of))),
+        "FourierFeatures": stores(
+            lambda M: FourierFeatures(
+                learner=Perceptron(**of), n_directions=M, directions="independent"
+            )
+        ),
+        "FourierFeatures, orthogonal": stores(
+            lambda M: FourierFeatures(
+                learner=Perceptron(**of), n_directions=M, directions="orthogonal"
+            )
+        ),
+        "OneVsOne": [
+            (OneVsOne(learner=StreamSVM(C=10.0, **of), n_classes=K), 8, K) for K in (3, 6)
+        ],
+        "OneVsRest": [
+            (OneVsRest(learner=StreamSVM(C=10.0, **of), n_classes=K), 8, K) for K in (3, 6)
+        ],
+    }
+
+
+def samples(n, n_features, n_classes, dtype, learns_normal):
+    """Rows as a sensor's, of classes that overlap; class indices and weights."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, n_features)) + 0.5
+    slots = rng.integers(0, n_classes, n).astype(np.int8)
+    X[:, :3] += 0.8 * np.eye(3)[slots % 3] * (1 + slots[:, None] // 3)
+    if learns_normal:
+        slots[:] = 1
+    return X.astype(dtype), slots, np.ones(n)
+
+
+# What bulk.c calls, of a model that only decides.
+DECIDES = """\
+#include "edgesvm/esvm.h"
+#include "tab.h"
+#define MOD_N_FEATURES TAB_N_FEATURES
+#define MOD_N_VALUES TAB_N_VALUES
+#define MOD_ARENA_BYTES 8
+typedef tab_value mod_value;
+typedef struct { uint64_t words[1]; } mod_t;
+static const mod_t mod_saved = {{0}};
+#define mod_decide(model, x, values) tab_decide(x, values)
+#define mod_learn_weighted(model, x, slot, weight) 0
+"""
+
+
+def write_tables(learner, folder, without=""):
+    export(learner, folder, "tab", inference=True)
+    (folder / "mod.h").write_text(DECIDES, encoding="utf-8")
+    (folder / "mod.c").write_text('#include "tab.c"\n', encoding="utf-8")
+
+
+def filled(learner, n_features, n_classes):
+    """A learner that has learned, and rows to go on with."""
+    one_class = not learner._takes_labels
+    classes = (-1, 1) if one_class else tuple(range(n_classes))
+    rows = samples(FILLED + COUNTED, n_features, n_classes, learner.dtype, one_class)
+    allocated = learner._like_new().allocate(n_features, classes=classes)
+    allocated._allocated.learn_many(*(a[:FILLED] for a in rows))
+    return allocated, [a[FILLED:] for a in rows]
+
+
+def counted(learner, n_features, n_classes, core, folder):
+    """What one learner costs on one core: decide, learn, code, stack."""
+    allocated, rows = filled(learner, n_features, n_classes)
+    there = run(allocated, WIDE_BOARDS[core], folder, rows, stack=8 << 10)
+    built = compiled(folder, "mod", CORES[core])
+    tables = tables_bytes(allocated, folder)
+    return there.decide, there.learn, built.flash - tables, built.stack
+
+
+def tables_bytes(learner, folder):
+    """Of a model's flash, what is the image and the head."""
+    text = (folder / "mod.h").read_text(encoding="utf-8")
+    return sum(int(text.split(f"MOD_{name} ")[1].split("u")[0]) for name in ("BYTES", "HEAD_BYTES"))
+
+
+def fitted(sizes, counts):
+    """Factors >= 0 of the sizes, whose sums and the counts are the least apart; by what factor."""
+    A, best, least = np.array(sizes, float), None, np.inf
+    A = A / np.maximum(counts, 1)[:, None]
+    n = A.shape[1]
+    for k in range(1, n + 1):
+        for chosen in map(list, combinations(range(n), k)):
+            x, *_ = np.linalg.lstsq(A[:, chosen], np.ones(len(A)), rcond=None)
+            ratio = A[:, chosen] @ x
+            if (x < 0).any() or (ratio <= 0).any():
+                continue
+            wrong = np.sqrt(ratio.max() / ratio.min())
+            if wrong < 0.98 * least:
+                best, least = np.zeros(n), wrong
+                best[chosen] = x / np.sqrt(ratio.max() * ratio.min())
+    return [float(f"{x:.4g}") for x in best], round(float(least), 2)
+
+
+def measure(kind, core, table, folder):
+    """The entry of one part on one core. `wrong`: by what factor whole models are off at most."""
+    single = settings("float32")[kind]
+    sizes, counts, inner, made = points(single, core, table, folder, "float32")
+    entry = {"decide": [], "learn": [], "float64": {}, "wrong": []}
+    for j, what in enumerate(("decide", "learn")):
+        entry[what], _ = fitted(sizes, np.maximum(counts[:, j] - inner[:, j], 1))
+        ratio = (np.array(sizes) @ entry[what] + inner[:, j]) / counts[:, j]
+        entry["wrong"].append(round(float(np.maximum(ratio, 1 / ratio).max()), 2))
+    wide = [settings("float64")[kind][i] for i in (0, -1)]
+    sizes, counts, inner, _ = points(wide, core, table, folder, "float64")
+    for j, what in enumerate(("decide", "learn")):
+        terms = np.array(sizes) * entry[what]  # what is constant, and what grows
+        both = np.stack([terms[:, 0], terms[:, 1:].sum(axis=1)], axis=1)
+        entry["float64"][what], _ = fitted(both, np.maximum(counts[:, j] - inner[:, j], 1))
+    return entry | {"code": max(made[0], 0), "stack": max(made[1], 0)}
+
+
+def points(chosen, core, table, folder, dtype):
+    """Of some learners: sizes of the outermost part, counts, instructions of what is inside; code
+    and stack of the outermost part at most."""
+    runs = [counted(*setting, core, folder) for setting in chosen]
+    code, stack = (max(column) for column in list(zip(*runs, strict=True))[2:])
+    sizes, inside = [], np.zeros((len(runs), 2))
+    for i, (learner, n_features, _) in enumerate(chosen):
+        outer, *inner = parts(learner, n_features)
+        sizes.append(outer.sizes)
+        for part in inner:
+            inside[i] += instructions(table[part.kind], part, dtype)
+    for part in inner:
+        code, stack = code - table[part.kind]["code"], stack - table[part.kind]["stack"]
+    return sizes, np.array([run[:2] for run in runs], float), inside, (code, stack)
+
+
+def measure_tables(kind, core, folder):
+    """The entry of a model exported for inference."""
+    found, given = {"learn": [0.0, 0.0, 0.0], "float64": {"learn": [1.0, 1.0]}}, write_tables
+    program.write, usual = given, program.write
+    for dtype in ("float32", "float64"):
+        sizes, counts, code, stack = [], [], [], []
+        for setting in settings(dtype)[TABLES[kind]]:
+            allocated, rows = filled(*setting)
+            there = run(allocated, WIDE_BOARDS[core], folder, rows, stack=8 << 10)
+            built, fixed = compiled(folder, "tab", CORES[core]), Fixed.of(allocated, "tab")
+            sizes.append(part_of(fixed).sizes)
+            counts.append(there.decide)
+            code.append(built.flash - table_bytes(fixed))
+            stack.append(built.stack)
+        if dtype == "float32":
+            found["decide"], wrong = fitted(sizes, np.array(counts))
+            found |= {"wrong": [wrong, 1.0], "code": max(code), "stack": max(stack)}
+        terms = np.array(sizes) * found["decide"]
+        both = np.stack([terms[:, 0], terms[:, 1:].sum(axis=1)], axis=1)
+    found["float64"]["decide"], _ = fitted(both, np.array(counts))
+    found["learn"] = found["learn"][: len(found["decide"])]
+    program.write = usual
+    return found
+
+
+def measure_windows(core, folder):
+    """The entry of `WindowFeatures`: what it adds in code and stack."""
+    windows = WindowFeatures(window=32, hop=16, rate=100, bands=[(2, 10), (10, 30)])
+    chain = Chain(windows=windows, learner=StreamSVM()).allocate(3, classes=[0, 1])
+    made = []
+    for model in (chain, StreamSVM().allocate(chain.learner_.n_features_in_, classes=[0, 1])):
+        export(model, folder, "mod")
+        built = compiled(folder, "mod", CORES[core])
+        made.append((built.flash - tables_bytes(model, folder), built.stack))
+    code, stack = (a - b for a, b in zip(*made, strict=True))
+    none = {"decide": [0.0], "learn": [0.0], "wrong": [1.0, 1.0]}
+    one = {"float64": {"decide": [1.0, 1.0], "learn": [1.0, 1.0]}}
+    return none | one | {"code": max(code, 0), "stack": max(stack, 0)}
+
+
+TABLES = {"linear tables": "AdaGradSVM", "kernel tables": "KernelStreamSVM, newton"}
+
+
+def entry_of(kind, core, table, folder):
+    if kind in TABLES:
+        return measure_tables(kind, core, folder)
+    if kind == "WindowFeatures":
+        return measure_windows(core, folder)
+    return measure(kind, core, table, folder)
+
+
+def as_text(content):
+    """JSON, sorted, with a list of numbers on one line."""
+    text = json.dumps(content, indent=1, sort_keys=True)
+    return re.sub(r"\[[^\[\]{}]*\]", lambda m: re.sub(r"\s+", " ", m[0]), text) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*", help="parts whose name begins with one of them")
+    parser.add_argument("--file", type=Path, default=FILE, help="to change another copy")
+    args = parser.parse_args()
+    content = json.loads(args.file.read_text(encoding="utf-8"))
+    for kind in [*settings("float32"), *TABLES, "WindowFeatures"]:
+        if args.words and not any(kind.startswith(word) for word in args.words):
+            continue
+        for core in WIDE_BOARDS:
+            with tempfile.TemporaryDirectory() as folder:
+                table = content["cores"].setdefault(core, {})
+                table[kind] = entry_of(kind, core, table, Path(folder))
+            print(core, kind, table[kind], flush=True)
+            args.file.write_text(as_text(content), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
