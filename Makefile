@@ -79,9 +79,10 @@ lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint, mypy and stu
 	$(BIN)/stubtest --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-positional-only --concise $(STUBS)
 
 conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, learners and limits
-	$(BIN)/python -m firmware_sim conformance --samples $(SAMPLES) $(CONFORMANCE_ARGS)
-	$(BIN)/python -m firmware_sim conformance --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
-	$(BIN)/pytest -q -m long $(PYTEST_ARGS)
+	$(BIN)/python -m firmware_sim conformance --needed --samples $(SAMPLES) $(CONFORMANCE_ARGS)
+	$(BIN)/python -m firmware_sim conformance --needed --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
+	$(BIN)/pytest -q -m long --ignore=tests/export $(PYTEST_ARGS)
+	EDGESVM_BROKER=required $(BIN)/pytest -q tests/outputs/test_broker.py $(PYTEST_ARGS)
 	$(MAKE) mcu
 	$(MAKE) sanitize
 	$(MAKE) sanitize-threads
@@ -92,8 +93,8 @@ conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, l
 translate: $(VENV)/.tools  ## make the C of the learners anew from their Cython
 	cd tools && $(BIN)/python -m pyx_to_c
 
-mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models on emulated boards; needs Debian's compilers and QEMU
-	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export/test_boards.py tests/export/test_uart.py $(PYTEST_ARGS)
+mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated boards; needs Debian's compilers and QEMU
+	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export $(PYTEST_ARGS)
 
 mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; each must fail a test
 	$(BIN)/python tools/mutants $(MUTANTS_ARGS)

@@ -4,6 +4,7 @@ import base64
 import csv
 import hashlib
 import io
+import os
 import subprocess
 import sys
 import zipfile
@@ -61,3 +62,44 @@ def test_a_wheel_under_another_tag_is_whole(tmp_path, monkeypatch):
         ["p-1.dist-info/RECORD", "", ""],
     ]
     assert changed["p/__init__.py"] == files["p/__init__.py"]
+
+
+def test_cython_runs_once_for_all_machines(tmp_path, monkeypatch):
+    """C of another machine's build is taken over while it is newer than all it was made of."""
+    monkeypatch.syspath_prepend(TOOL)
+    import cython_once
+
+    asked = []
+
+    def cython(command, **_):
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(cython_once.subprocess, "run", cython)
+    here = tmp_path / "build" / "arm" / "armhf" / "meson"
+    there = tmp_path / "build" / "arm" / "arm64" / "meson" / "src" / "m.cp311-arm64.so.p"
+    out = Path("src") / "m.cp311-armhf.so.p" / "m.pyx.c"
+    there.mkdir(parents=True)
+    (here / out.parent).mkdir(parents=True)
+    sources = [tmp_path / name for name in ("meson.build", "m.pyx", "m.pxd")]
+    for source in sources:
+        source.touch()
+    (there / "m.pyx.c").write_text("int m;")
+    listed = "\\\n  ../../../../m.pyx \\\n  ../../../../m.pxd\n"
+    (there / "m.pyx.c.dep").write_text(f"src/m.cp311-arm64.so.p/m.pyx.c: {listed}")
+    monkeypatch.chdir(here)
+
+    def make(changed=None):
+        for file in sources:
+            os.utime(file, (100, 300 if file == changed else 100))
+        os.utime(there / "m.pyx.c", (200, 200))
+        return cython_once.main(["-M", "../../../../m.pyx", "-o", str(out)])
+
+    assert make() == 0 and asked == [] and out.read_text() == "int m;"
+    assert Path(f"{out}.dep").read_text() == f"{out}: {listed}"
+    for n, source in enumerate(sources):
+        make(source)
+        assert len(asked) == n + 1 and asked[n][:2] == ["cython", "-M"]
+    (there / "m.pyx.c.dep").unlink()  # its build was interrupted
+    make()
+    assert len(asked) == len(sources) + 1

@@ -41,6 +41,8 @@ def test_a_floor_imports_only_from_floors_above_it():
         floor = path.relative_to(SOURCES).parts[0].removesuffix(".py")
         for module in imported(path):
             package, name, *_ = [*module.split("."), ""]
+            if name == "_compiled_names":  # made by the build: a list of names
+                continue
             target = name if name in order else "__init__"
             seen += package == "edgesvm"
             if package == "edgesvm" and order.index(target) > order.index(floor):

@@ -21,9 +21,6 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "export"))
 
-import on_boards  # noqa: E402
-from on_boards import BOARDS, Board, run  # noqa: E402
-
 from edgesvm import (  # noqa: E402
     AdaGradSVM,
     Chain,
@@ -52,13 +49,14 @@ from edgesvm.export.costs import instructions, parts  # noqa: E402
 from edgesvm.export.fixed import Fixed, table_bytes  # noqa: E402
 from edgesvm.export.folder import export  # noqa: E402
 from edgesvm.export.report import part_of  # noqa: E402
+from firmware_sim.boards import BOARDS, Board, program, run  # noqa: E402
 
 FILE = ROOT / "src" / "edgesvm" / "export" / "costs.json"
 FILLED, COUNTED = 500, 40  # rows
 # M0's code too, on a machine with more memory: its instructions are among those of an M3
 WIDE = "qemu-system-arm -M mps2-an385"
 WIDE_BOARDS = {
-    name: Board(b.compiler, WIDE if name in ("M0", "M3") else b.machine, 1 << 20, b.script)
+    name: Board(b.compiler, WIDE if name in ("M0", "M3") else b.emulator, 1 << 20, b.script)
     for name, b in BOARDS.items()
 }
 NOVELTY = {"alarm_rate": 0.05, "warm_up": 100}
@@ -250,7 +248,7 @@ def points(chosen, core, table, folder, dtype):
 def measure_tables(kind, core, folder):
     """The entry of a model exported for inference."""
     found, given = {"learn": [0.0, 0.0, 0.0], "float64": {"learn": [1.0, 1.0]}}, write_tables
-    on_boards.write, usual = given, on_boards.write
+    program.write, usual = given, program.write
     for dtype in ("float32", "float64"):
         sizes, counts, code, stack = [], [], [], []
         for setting in settings(dtype)[TABLES[kind]]:
@@ -268,7 +266,7 @@ def measure_tables(kind, core, folder):
         both = np.stack([terms[:, 0], terms[:, 1:].sum(axis=1)], axis=1)
     found["float64"]["decide"], _ = fitted(both, np.array(counts))
     found["learn"] = found["learn"][: len(found["decide"])]
-    on_boards.write = usual
+    program.write = usual
     return found
 
 

@@ -140,6 +140,7 @@ class Runner:
     def handle_waiting(self, at_most: int | None = None) -> int:
         """Handle the samples in the link's ring, at most `at_most`. Returns the number handled."""
         n_total = 0
+        self._fitted = self.learner.is_fitted  # it may learn from other links too
         self._learn_late()
         while self.link.schema is not None and n_total != at_most:
             batch = self.link.take(None if at_most is None else at_most - n_total)

@@ -250,8 +250,10 @@ class Watcher:
         flags = (TRAINED if changed else 0) | (0 if watching else ABSTAIN)
         flags |= ALARM if self.episode else 0
         if self.journal is not None:
-            told = {"predicted": label if watching else None, "score": value, "flags": flags}
-            self.journal.add(sequence, **told, label=None, x=row)
+            predicted = label if watching else None
+            self.journal.add(
+                sequence, predicted=predicted, score=value, flags=flags, label=None, x=row
+            )
         self._tell(sequence, label, value, flags)
 
     def _end_learning(self) -> None:

@@ -97,6 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     conformance.add_argument(
         "--key", type=Path, metavar="FILE", help="tag all frames of both ends with the key in FILE"
     )
+    conformance.add_argument(
+        "--needed",
+        action="store_true",
+        help="fail where a cross compiler or an emulator is absent, instead of saying so",
+    )
     conformance.add_argument("--json", action="store_true", help="print only the JSON line")
     for command in (serve, run):
         add_node_options(command)
@@ -217,6 +222,7 @@ def _conformance(options: argparse.Namespace) -> int:
         seed=options.seed,
         baud=options.baud,
         key=options.key,
+        needed=options.needed,
         on_progress=status,
     ):
         status.end()

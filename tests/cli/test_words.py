@@ -219,7 +219,7 @@ def test_an_example_is_that_of_the_source_tree(name, tmp_path, monkeypatch, caps
     theirs = {p.relative_to(source): p.read_bytes() for p in source.rglob("*.*") if p.is_file()}
     theirs = {path: text for path, text in theirs.items() if "__pycache__" not in path.parts}
     folder = tmp_path / name
-    ours = {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    ours = {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*.*") if p.is_file()}
     assert ours == theirs and len(ours) >= 2
 
 

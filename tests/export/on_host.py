@@ -8,11 +8,8 @@ import subprocess
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.errors import NotFittedError
-from edgesvm.export.folder import export
+from firmware_sim.boards import STRICT, run_here, write
 
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
-NOT_FITTED = 6
 DRIVER = """\
 #include "mod.h"
 unsigned self_test(void) { return esvm_self_test(); }
@@ -38,14 +35,6 @@ void run(mod_t *m, const mod_value *x, const signed char *slot, const double *we
 def compilers():
     """gcc, and clang if it is there."""
     return [cc for cc in ("gcc", "clang") if shutil.which(cc)]
-
-
-def write(learner, folder, without=""):
-    """Export it as "mod"; a control leaves out a line of floor.h."""
-    for path in export(learner, folder, "mod"):
-        if without and path.name == "floor.h":
-            assert without in path.read_text()
-            path.write_text(path.read_text().replace(without, ""))
 
 
 class Compiled:
@@ -91,48 +80,6 @@ class Compiled:
 def at(array):
     assert array.flags.c_contiguous
     return array.ctypes.data_as(ctypes.c_void_p)
-
-
-def run_here(learner, X, slots, weights):
-    """The same by the learner itself."""
-    core = learner._allocated
-    n = len(X)
-    values = np.zeros((n, max(core.n_columns, 1)))
-    decided, learned = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    for i in range(n):
-        try:
-            out, _, decided[i] = core.decide_many(X[i : i + 1])
-            values[i] = out.reshape(1, -1)
-        except NotFittedError:
-            decided[i] = NOT_FITTED
-        before = int(core.views["n_updates"])
-        _, status = core.learn_many(X[i : i + 1], slots[i : i + 1], weights[i : i + 1])
-        changed = int(core.views["n_updates"]) > before
-        learned[i] = Status.CHANGED if changed else status
-    return values, decided, learned
-
-
-def hard_samples(n, n_features, dtype, seed, classes=(0, 1)):
-    """Rows of all sizes, with zeros, subnormal numbers, NaN, infinities and huge ones; class
-    indices; weights, some of them 0, tiny, huge or useless."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, n_features)) * 10.0 ** rng.integers(-2, 3, n_features)
-    n_classes = len(classes)
-    towards = X[:, 0] / X[:, 0].std() + 0.7 * rng.standard_normal(n)
-    slots = np.digitize(towards, np.linspace(-1, 1, n_classes + 1)[1:-1]).astype(np.int8)
-    X = X.astype(dtype)
-    X[rng.random(n) < 0.01] = 0
-    X[rng.random((n, n_features)) < 0.02] *= np.array(
-        1e-42 if dtype == "float32" else 1e-312, dtype
-    )
-    for value in (np.nan, np.inf, np.finfo(dtype).max, -np.finfo(dtype).max):
-        X[rng.random(n) < 0.002, rng.integers(n_features)] = value
-    if tuple(classes) == (-1, 1):  # of a novelty learner, which learns what is normal
-        slots[:] = 1
-    weights = np.where(rng.random(n) < 0.8, 1.0, rng.integers(0, 9, n) / 2.0)
-    odd = rng.random(n) < 0.01
-    weights[odd] = rng.choice([1e-300, 1e-12, 1e9, -1.0, np.nan, np.inf], odd.sum())
-    return np.ascontiguousarray(X), slots, weights
 
 
 def differences(learner, compiled, samples, block=500):

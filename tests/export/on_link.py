@@ -7,11 +7,12 @@ import subprocess
 
 import numpy as np
 from fake_port import Clock, FakePort
-from on_host import STRICT, at, write
+from on_host import at
 
 from edgesvm.ingest import FrameDecoder, wire
 from edgesvm.ingest.binary import BinaryLink
 from edgesvm.runner import Runner
+from firmware_sim.boards import STRICT, write
 
 NONCE = 77
 DRIVER = """\

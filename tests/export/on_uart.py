@@ -5,16 +5,17 @@ import json
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
-from on_boards import BOARDS, HERE, sections
-from on_host import STRICT, write
 from on_link import NONCE, count_names
 
 from edgesvm.ingest import FrameDecoder, SnapshotFetch, SnapshotGift, wire
+from firmware_sim.boards import BOARDS, STRICT, sections, write
 from firmware_sim.harness.pump import Pump
 from firmware_sim.line import FaultInjector, Line, TcpLink
 
+HERE = Path(__file__).parent
 PATIENCE = 60.0  # seconds for what is done at once on a machine that has nothing else to do
 STACK = 2048
 
@@ -60,7 +61,7 @@ class Uart:
         self.folder, self.nbytes = folder, learner.nbytes
         write(learner, folder)
         self.program = folder / "linked.elf"
-        compiler = [*board.compiler.split(), "-Os", f"-I{folder}", f"-I{HERE}"]
+        compiler = [*board.compiler.split(), "-Os", f"-I{folder}", f"-I{board.include}"]
         objects = []
         for source in [*folder.glob("*.c"), *(folder / "edgesvm").glob("*.c"), HERE / "linked.c"]:
             objects.append(folder / f"{source.stem}.o")
@@ -70,7 +71,7 @@ class Uart:
                 check=True,
             )
         link = ["-nostartfiles", "-Wl,--gc-sections", f"-Wl,--defsym=__ram={board.ram}"]
-        link += [f"-Wl,--defsym=__stack={STACK}", f"-T{HERE / board.script}"]
+        link += [f"-Wl,--defsym=__stack={STACK}", f"-T{board.include / board.script}"]
         subprocess.run([*compiler, *link, *objects, "-o", self.program, "-lm"], check=True)
         listed = subprocess.run(
             ["arm-none-eabi-nm", "-S", self.program], check=True, capture_output=True, text=True
@@ -90,7 +91,7 @@ class Uart:
         self._monitor = socket.create_server(("127.0.0.1", 0))
         self._monitor.settimeout(PATIENCE)
         command = [
-            *board.machine.split(),
+            *board.emulator.split(),
             *("-kernel", self.program, "-display", "none", "-monitor", "none"),
             *("-chardev", f"socket,id=line,host={host},port={port},nodelay=on"),
             *("-serial", "chardev:line", "-d", "guest_errors,unimp", "-D", "guest.log"),

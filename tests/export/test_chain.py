@@ -7,11 +7,12 @@ import subprocess
 import numpy as np
 import pytest
 from each import each
-from on_host import STRICT, at
+from on_host import at
 
 from edgesvm import Chain, FourierSVM, KernelNovelty, Standardized, StreamSVM, WindowFeatures
 from edgesvm.cli import main
 from edgesvm.errors import SampleRefused
+from firmware_sim.boards import STRICT
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

@@ -9,11 +9,12 @@ import zlib
 import numpy as np
 import pytest
 from exported import SETTINGS
-from on_host import STRICT, Compiled, at, compilers, differences, hard_samples, run_here
+from on_host import Compiled, at, compilers, differences
 
 from edgesvm import BatchSVM, Standardized, StreamSVM, load
 from edgesvm.cli import main
 from edgesvm.export.folder import export
+from firmware_sim.boards import STRICT, hard_samples, run_here
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
@@ -136,6 +137,9 @@ def test_a_bad_snapshot_changes_nothing(tmp_path):
     ):
         begin = head + offsets[name]
         body = good[:begin] + value + good[begin + len(value) : -4]
+        bad.append(body + struct.pack("<I", zlib.crc32(body)))
+    for i in range(head):  # of another model, and its CRC is right
+        body = good[:i] + bytes([good[i] ^ 1]) + good[i + 1 : -4]
         bad.append(body + struct.pack("<I", zlib.crc32(body)))
     for snap in bad:
         before = compiled.arena.tobytes()

@@ -139,6 +139,7 @@ TRAPS = {
     "gcc -ffinite-math-only": FAST,
     "gcc -funsafe-math-optimizations": FAST,
     "gcc -freciprocal-math": FAST,
+    "gcc -fassociative-math -fno-signed-zeros -fno-trapping-math": FAST,
     "clang -ffast-math": FAST,
     "gcc -mfpmath=387": "sums must be rounded to their own type",
     "avr-gcc -mmcu=atmega328p": "a double must have 64 bits; on AVR it has 32",

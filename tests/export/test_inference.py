@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from each import each
 from exported import SETTINGS
-from on_host import STRICT, Compiled, at, hard_samples
+from on_host import Compiled, at
 from registry import REGISTERED
 
 from edgesvm import Calibrated, Chain, Standardized, StreamSVM, WindowFeatures
 from edgesvm.cli import main
 from edgesvm.core.status import Status
 from edgesvm.export.folder import export
+from firmware_sim.boards import STRICT, hard_samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

@@ -291,3 +291,45 @@ def test_a_sketch_in_cpp_may_use_it(tmp_path):
 def test_there_is_no_link_without_labels(tmp_path):
     export(GaussianNovelty().allocate(D), tmp_path, "pump")
     assert not list(tmp_path.rglob("*link*"))
+
+
+def test_a_late_label_of_a_scaled_sample_is_learned_once(boards):
+    board, sensor = boards["scaled stream"], Sensor(wire.LABEL_INLINE)
+    board.begin()
+    first = b"\0" + sensor.announce()
+    board.feed(first)
+    beside = Beside(MAKERS["scaled stream"](), first, late=LATE)
+    frames = [
+        wire.encode_sample(sensor.schema.schema_id, i, [i, 1.0, 3e38 * (i > 1)], label=label)
+        for i, label in enumerate((0, 1, None))  # the third is too large to square
+    ]
+    frames += [sensor.restarted(7, 4)]  # 16-bit samples with a table, and late labels
+    frames += [
+        wire.encode_sample_i16(sensor.schema.schema_id, i, [100 * i, -7, 3000 - i])
+        for i in range(4)
+    ]
+    frames += [
+        wire.encode_frame(
+            wire.LABEL, wire.Label(i, i % 2).pack(), schema_id=sensor.schema.schema_id
+        )
+        for i in (0, 0, 1, 9, 1)
+    ]
+    for frame in frames:
+        assert predictions(board.feed(frame)) == predictions(beside.feed(frame))
+        assert differences(board, beside) == []
+    counts = board.counts
+    assert (counts["learned"], counts["refused_value"]) == (4, 1)
+    assert (counts["label_duplicate"], counts["label_unknown"]) == (2, 1)
+
+
+def test_pages_of_two_snapshots_are_not_put_together(boards):
+    board = boards["scaled stream"]
+    one, other = (pack(taught(board, n)[1]._snapshot()) for n in (10, 20))
+    before, said = board.arena, []
+    for snapshot, begin in ((one, 0), (other, 200)):
+        crc = int.from_bytes(snapshot[-4:], "little")
+        page = wire.SnapshotPage(30, crc, len(one), begin, snapshot[begin:][:200])
+        said += board.feed(wire.encode_frame(wire.SNAPSHOT_PAGE, page.pack()))
+    statuses = [wire.SnapshotStatus.unpack(frame.body) for frame in said]
+    assert statuses == [wire.SnapshotStatus(30, wire.GO_ON, 200)] * 2
+    assert board.arena == before

@@ -5,10 +5,11 @@ import shutil
 
 import numpy as np
 import pytest
-from on_host import Compiled, differences, hard_samples
+from on_host import Compiled, differences
 from registry import REGISTERED
 
 from edgesvm.cli import main
+from firmware_sim.boards import hard_samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

@@ -5,9 +5,7 @@ import json
 import numpy as np
 import pytest
 from exported import SETTINGS
-from on_boards import BOARDS as EMULATED
-from on_boards import run
-from on_host import run_here
+from on_boards import board
 
 from edgesvm import FourierSVM, KernelStreamSVM, Perceptron, Standardized, StreamSVM
 from edgesvm.cli import main
@@ -16,6 +14,7 @@ from edgesvm.export.compiled import compiled, deepest
 from edgesvm.export.costs import parts, predicted, table
 from edgesvm.export.folder import export
 from edgesvm.export.report import needs
+from firmware_sim.boards import run, run_here
 
 
 @pytest.fixture
@@ -39,10 +38,10 @@ def with_compiler(core):
 def test_says_of_every_board_whether_it_fits(saved, no_compiler, capsys):
     assert main(["export", saved, "--report", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert [board["board"] for board in said["boards"]] == list(BOARDS)
-    for board in said["boards"]:
-        assert board["fits"] and board["source"].startswith("estimated from")
-        assert said["arena"] < board["ram"]["needs"] < board["ram"]["has"]
+    assert [line["board"] for line in said["boards"]] == list(BOARDS)
+    for line in said["boards"]:
+        assert line["fits"] and line["source"].startswith("estimated from")
+        assert said["arena"] < line["ram"]["needs"] < line["ram"]["has"]
         assert board["instructions"]["decide"] < board["instructions"]["learn"]
     assert main(["export", saved, "--report"]) == 0
     assert len([line for line in capsys.readouterr().out.splitlines() if " yes" in line]) == 11
@@ -118,9 +117,7 @@ def test_inference_is_reported_without_learning(tmp_path, no_compiler):
 @pytest.mark.parametrize("name", ["M3", "M4F"])
 def test_counts_are_within_the_factor_that_is_stated(name, tmp_path):
     """Of sizes that were not fitted to; and the stack that was used is below its bound."""
-    on = EMULATED[name]
-    if missing := on.missing():
-        pytest.skip(f"no {', '.join(missing)} on the path")
+    on = board(name)
     for i, (learner, n_features) in enumerate(
         [
             (Standardized(learner=StreamSVM(C=10.0)), 9),

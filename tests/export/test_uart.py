@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from on_boards import BOARDS
+from on_boards import board
 from on_link import Beside, broken_identities, differences
 from on_uart import STACK, Uart
-from test_boards import PACKAGES
 
 from edgesvm import Standardized, StreamSVM
 from edgesvm.ingest import open_rows, wire
@@ -40,15 +39,12 @@ def learner():
 
 @pytest.fixture
 def uart(tmp_path):
-    missing = BOARDS["M3"].missing()
-    if missing and os.environ.get("EDGESVM_BOARDS") != "required":
-        pytest.skip(f"no {', '.join(missing)}; Debian has them in {PACKAGES}")
-    assert not missing, f"no {', '.join(missing)}: apt-get install {PACKAGES}"
-    board = Uart(learner(), tmp_path)
+    board("M3")
+    switched_on = Uart(learner(), tmp_path)
     try:
-        yield board
+        yield switched_on
     finally:
-        said = board.close()
+        said = switched_on.close()
     assert not said, said
 
 

@@ -74,10 +74,12 @@ def cross_file(machine: Machine) -> Path:
     compiler = [f"{machine.triple}-gcc"]
     if shutil.which("ccache"):
         compiler.insert(0, "ccache")
+    cython = [sys.executable, str(Path(__file__).with_name("cython_once.py"))]
     path = machine.folder / "cross.ini"
     path.write_text(f"""\
 [binaries]
 c = {compiler!r}
+cython = {cython!r}
 strip = '{machine.triple}-strip'
 python = '{sys.executable}'
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "matrix"
-BUILD = ("meson-python>=0.17", "meson>=1.3", "ninja", "Cython>=3.1", "numpy>=2.0")
+BUILD = ("pip>=23.1", "meson-python>=0.17", "meson>=1.3", "ninja", "Cython>=3.1", "numpy>=2.0")
 # The oldest NumPy that has a wheel for a Python; what we support begins with 1.24.
 OLDEST = {"3.10": "1.24.*", "3.11": "1.24.*", "3.12": "1.26.*", "3.13": "2.1.*"}
 NEWEST = ">=2.0"
@@ -82,7 +82,7 @@ def environment(python: Path, folder: Path, *packages: str) -> Path:
 
 
 def wheel(version: str, python: Path) -> tuple[Path, float]:
-    """A stripped wheel, and the seconds of processor time that it took."""
+    """A wheel, not stripped, and the seconds of processor time that it took."""
     bin_ = environment(python, FOLDER / version / "build", *BUILD)
     out = FOLDER / version / "out"
     shutil.rmtree(out, ignore_errors=True)
@@ -90,7 +90,7 @@ def wheel(version: str, python: Path) -> tuple[Path, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run(
         *(bin_ / "python", "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"),
-        *("-Cinstall-args=--strip", f"-Cbuild-dir={FOLDER / version / 'meson'}", "-w", out, "."),
+        *(f"-Cbuild-dir={FOLDER / version / 'meson'}", "-w", out, "."),
         env=env,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -59,13 +59,12 @@ def source_archive() -> Path:
 
 
 def built(archive: Path, folder: Path) -> Path:
-    """A wheel from the source archive, unpacked in `folder`; stripped."""
+    """A wheel from the source archive, unpacked in `folder`."""
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
     (source,) = folder.iterdir()
-    settings = ["-Cinstall-args=--strip"]
     run(
-        *(BIN / "python", "-m", "build", "--no-isolation", "--wheel", *settings),
+        *(BIN / "python", "-m", "build", "--no-isolation", "--wheel"),
         *("--outdir", folder / "out"),
         cwd=source,
     )
@@ -74,9 +73,9 @@ def built(archive: Path, folder: Path) -> Path:
 
 
 def tagged(wheel: Path) -> Path:
-    """The wheel under the oldest manylinux tag that it fits."""
+    """The wheel under the oldest manylinux tag that it fits; its modules stripped."""
     out = wheel.parent / "tagged"
-    run(BIN / "auditwheel", "repair", "--wheel-dir", out, wheel)
+    run(BIN / "auditwheel", "repair", "--strip", "--wheel-dir", out, wheel)
     (repaired,) = out.glob("*.whl")
     return repaired
 

@@ -62,6 +62,7 @@ def with_sbom(wheel: Path, epoch: int) -> Path:
         files = {item.filename: packed.read(item) for item in packed.infolist()}
         modes = {item.filename: item.external_attr for item in packed.infolist()}
     record = f"{name}-{of}.dist-info/RECORD"
+    files = {filename: body for filename, body in files.items() if not filename.endswith("/")}
     lines = [line for line in files.pop(record).decode().splitlines() if not line.startswith(path)]
     files[path] = text
     lines.insert(-1, line_of_record(path, text))

@@ -212,8 +212,8 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     summary = eval_report.summary(loop, model, time.perf_counter() - started)
     summary["remarks"] += decision_options.remarks(learner)
     summary["log_lost"] = status.lost
-    if n_missing := getattr(rows, "n_missing", 0):  # a CSV
-        summary["missing"] = {"rows": n_missing, "first_line": rows.first_missing}
+    if isinstance(rows, CsvRows) and rows.n_missing:
+        summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}
     if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
     summary |= {} if windows is None else {"windows": windows.account()}

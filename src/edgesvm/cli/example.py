@@ -36,7 +36,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def act(options: argparse.Namespace) -> int:
     folder = Path(options.folder or options.name)
     source = EXAMPLES / options.name
-    files = sorted(path for path in source.rglob("*") if path.is_file())
+    files = sorted(path for path in source.rglob("*.*") if path.is_file())
+    files = [path for path in files if path.suffix != ".pyc"]
     written = {folder / path.relative_to(source): path.read_bytes() for path in files}
     for path in written:
         if path.exists():

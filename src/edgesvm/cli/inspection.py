@@ -8,6 +8,7 @@ import os
 import textwrap
 import time
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 from edgesvm.budget import format_bytes
@@ -121,8 +122,8 @@ def parameters(model: Model) -> list[tuple[str, dict[str, Any]]]:
     left: list[Any] = [model]
     while left:
         of = left.pop(0)
-        params = of.get_params(deep=False)
-        within = {name for name, value in params.items() if hasattr(value, "get_params")}
+        params = {field.name: getattr(of, field.name) for field in fields(of)}
+        within = {name for name, value in params.items() if isinstance(value, Model)}
         own = {name: value for name, value in params.items() if name not in within}
         found.append((type(of).__name__, own))
         left += [params[name] for name in params if name in within]

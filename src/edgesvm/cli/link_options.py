@@ -13,10 +13,11 @@ from edgesvm.ingest.keys import read_key
 from edgesvm.ingest.session import SILENT_AFTER
 
 
-def add_port(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
+def add_port(command: argparse.ArgumentParser, *, several: bool = False) -> None:
+    port = command.add_argument(
         "port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal or socket://host:port"
     )
+    port.nargs = "+" if several else None
 
 
 def add_to(command: argparse.ArgumentParser, *, auto: bool = False, unlabelled: str = "") -> None:

@@ -18,6 +18,7 @@ from edgesvm.cli import (
     learner_options,
     link_options,
     on_device,
+    out_options,
     run_report,
     saved_model,
     serving,
@@ -30,6 +31,7 @@ from edgesvm.cli.stopping import Signals, stop_signals
 from edgesvm.drift.watch import DriftWatch
 from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
+from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
@@ -43,6 +45,7 @@ Learn from the sensor on PORT: predict each sample, learn it, and send the predi
   edgesvm run /dev/ttyACM0 --text --save m.esvm    a sketch that prints numbers, the label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
   edgesvm run /dev/ttyACM0 --text --window 256 --hop 128 --rate 1000 --bands 10-50,50-200
+  edgesvm run /dev/ttyUSB0 /dev/ttyUSB1 --memory 64KiB --save '{port}.esvm'      a learner each
 
 With --window, samples are raw signals: each window of them becomes a row of features, which is
 predicted and learned, and the prediction goes back with the number of the window's last sample.
@@ -65,12 +68,17 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    link_options.add_port(command)
+    link_options.add_port(command, several=True)
     link_options.add_to(command, auto=True, unlabelled=": only predict")
     command.add_argument(
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
     serving.add_to(command)
+    command.add_argument(
+        "--one-model",
+        action="store_true",
+        help="several ports teach one learner, in turns, instead of one each",
+    )
     command.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),
@@ -116,6 +124,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="rolling accuracy over the last N samples; default 1000",
     )
     drift_options.add_to(command)
+    out_options.add_to(command)
     checkpoint_options.add_to(command)
     window_options.add_to(command)
     on_device.add_to(command)
@@ -124,9 +133,17 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
+    out_options.check(options)
+    if not options.on_device:
+        window_options.check(options)
+    from edgesvm.cli import several_ports
+
+    each = several_ports.options_of_each(options)
+    if len(each) > 1:
+        return several_ports.act(options, each)
+    (options,) = each
     if options.on_device:
         return on_device.act(options)
-    window_options.check(options)
     status = StatusLine(quiet=options.quiet)
     service = Service()
     room = headroom.take()
@@ -147,18 +164,20 @@ def act(options: argparse.Namespace) -> int:
     ):
         model, source = _model(options, link, checkpoint)
         assert link.schema is not None  # open
+        journal = out_options.journal(options, model)
         origin = f", loaded from {source} after {model.n_seen_:,} samples" if source else ""
         status.say(
             f"{model!r}{origin}: {format_bytes(model.nbytes)}; "
             f"{link.schema.n_features} features per sample; "
-            f"link {format_bytes(link.nbytes)}"
+            f"link {format_bytes(link.nbytes)}{out_options.bytes_told(journal)}"
         )
         saver = checkpoint_options.saver(checkpoint, options, model, status.say)
         learner = model.learner_ if isinstance(model, Chain) else model
         drift = drift_options.watch(options, learner, status.say, saver)
-        runner = _runner(options, link, model, drift)
+        runner = _runner(options, link, model, drift, journal)
         if options.set_rate is not None:
             link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.set_rate)))
+        outs = out_options.start(options, {options.port: journal}, status.say)
         started = time.monotonic()
         service.ready()
         try:
@@ -169,7 +188,7 @@ def act(options: argparse.Namespace) -> int:
             summary = serving.end(
                 options,
                 model,
-                lambda: run_report.summary(runner, time.monotonic() - started),
+                lambda: run_report.summary(runner, time.monotonic() - started) | outs.end(),
                 run_report.words,
                 status=status,
                 saver=saver,
@@ -205,13 +224,18 @@ def _model(
 
 
 def _runner(
-    options: argparse.Namespace, link: Link, model: Learner | Chain, drift: DriftWatch | None
+    options: argparse.Namespace,
+    link: Link,
+    model: Learner | Chain,
+    drift: DriftWatch | None,
+    journal: Journal | None,
 ) -> Runner:
     asked = {
         "window": options.last,
         "answers": options.answers or isinstance(link, BinaryLink),
         "max_labels_per_second": options.max_labels_per_second,
         "drift": drift,
+        "journal": journal,
     }
     if isinstance(model, Chain):
         return WindowRunner(link, model, **asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from edgesvm.cli import score_words
+from edgesvm.cli import out_options, score_words
 from edgesvm.cli.status import lost_lines
 from edgesvm.evaluation import percent
 from edgesvm.runner import Runner
@@ -74,6 +74,7 @@ def words(summary: dict[str, Any]) -> str:
             f"{n_late:,} samples without a label in time: {c['expired']:,} waited too long, "
             f"{c['waiting']:,} still waiting"
         )
+    lines += out_options.words(summary)
     if c.get("log_lost"):
         lines.append(lost_lines(c["log_lost"]))
     if c["over_rate"]:

@@ -13,6 +13,7 @@ from edgesvm.cli import (
     headroom,
     link_options,
     novelty_options,
+    out_options,
     saved_model,
     serving,
     watch_report,
@@ -59,11 +60,13 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     novelty_options.add_to(command)
     window_options.add_to(command, labels=False)
     checkpoint_options.add_to(command)
+    out_options.add_to(command)
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
     window_options.check(options)
+    out_options.check(options)
     status = StatusLine(quiet=options.quiet)
     service = Service()
     room = headroom.take()
@@ -75,6 +78,7 @@ def act(options: argparse.Namespace) -> int:
         ) as link,
     ):
         model, source = _model(options, link, checkpoint, signals, status)
+        journal = out_options.journal(options, model)
         watcher = Watcher(
             link,
             model,
@@ -82,10 +86,12 @@ def act(options: argparse.Namespace) -> int:
             hysteresis=Hysteresis(*options.alarm),
             learns=options.then != "nothing",
             answers=options.answers or isinstance(link, BinaryLink),
+            journal=journal,
         )
         report = watch_report.Report(watcher, options)
-        status.say(report.opening(source))
+        status.say(report.opening(source) + out_options.bytes_told(journal))
         saver = checkpoint_options.saver(checkpoint, options, model, status.say)
+        outs = out_options.start(options, {options.port: journal}, status.say, alarms=True)
         service.ready()
         try:
             with closing(saver) if saver else nullcontext():
@@ -93,7 +99,12 @@ def act(options: argparse.Namespace) -> int:
         finally:  # whatever ended it, save the model and report
             service.stopping()
             summary = serving.end(
-                options, model, report.summary, watch_report.words, status=status, saver=saver
+                options,
+                model,
+                lambda: report.summary() | outs.end(),
+                watch_report.words,
+                status=status,
+                saver=saver,
             )
     del room
     serving.check(summary)
@@ -158,6 +169,9 @@ def _serve(
             watcher.step(at_most=left)
         finally:
             for line in report.news():
+                if out_options.takes_stdout(options):
+                    status.say(line)
+                    continue
                 status.end()
                 print(line, flush=True)
         if (warning := report.warning()) is not None:

@@ -85,7 +85,8 @@ def _linear(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
         dual = dual_of(learner)
         if dual is None or dual.normalize or not isinstance(dual.kernel, Linear):
             return None
-        w, b = dual.sign / dual.mu * (dual.coef @ dual.rows), dual.sign * dual.intercept
+        share = dual.sign / dual.mu
+        w, b = share * (dual.coef @ dual.rows), share * dual.intercept
     return np.atleast_2d(np.asarray(w, float)), np.atleast_1d(np.asarray(b, float))
 
 

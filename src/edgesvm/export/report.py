@@ -11,6 +11,7 @@ from edgesvm.export.boards import BOARDS, CORES, Board
 from edgesvm.export.compiled import compiled
 from edgesvm.export.costs import LEAST_FACTOR, Cost, Part, instructions, predicted, table
 from edgesvm.export.fixed import Fixed, table_bytes
+from edgesvm.export.flash import work
 from edgesvm.export.folder import export
 from edgesvm.export.sources import Model
 from edgesvm.learner import Learner
@@ -107,7 +108,7 @@ def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) 
             key = BOARDS[name].core
             if key not in found:
                 found[key] = sizes(model, key, Path(folder), inference)
-    ram = 0 if inference else Model.of(model, "model").ram
+    ram = ram_of(model, inference)
     result = []
     for name in names:
         board = BOARDS[name]
@@ -123,6 +124,15 @@ def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) 
     return result
 
 
+def ram_of(model: Learner | Chain, inference: bool) -> int:
+    """Bytes of RAM but for the stack: what it learns in, or what a core decides by."""
+    if not inference:
+        return Model.of(model, "model").ram
+    if Fixed.of(as_learner(model), "model") is not None:
+        return 0
+    return work(Model.of(model, "model"))[1].nbytes
+
+
 def sizes(
     learner: Learner | Chain, key: str, folder: Path, inference: bool
 ) -> tuple[int | None, int | None, str]:
@@ -134,11 +144,12 @@ def sizes(
     cost = estimated(learner, key, inference)
     if cost is None:
         return None, None, "not known: no compiler, and not measured"
-    if inference:
-        data = table_bytes(Fixed.of(as_learner(learner), "model"))
+    fixed = Fixed.of(as_learner(learner), "model") if inference else None
+    if fixed is not None:
+        data = table_bytes(fixed)
     else:
         model = Model.of(learner, "model")
-        data = model.ram + len(model.head)
+        data = model.ram if inference else model.ram + len(model.head)
     source = f"estimated from figures of a {CORES[core.counted_as].title}"
     return cost.code + data, cost.stack, source
 
@@ -146,8 +157,8 @@ def sizes(
 def estimated(learner: Learner | Chain, key: str, inference: bool) -> Cost | None:
     """From the committed table."""
     counted_as, inner = CORES[key].counted_as, as_learner(learner)
-    if inference:
-        return tables(Fixed.of(inner, "model"), counted_as)
+    if inference and (fixed := Fixed.of(inner, "model")) is not None:
+        return tables(fixed, counted_as)
     chained = isinstance(learner, Chain)
     return predicted(inner, inner.n_features_in_, counted_as, windows=chained)
 
@@ -168,9 +179,9 @@ def tables(model: Fixed, core: str) -> Cost | None:
 
 
 def part_of(model: Fixed) -> Part:
-    if model.rows is None:
+    if model.dual is None:
         return Part("linear tables", (1, model.n_values, model.coef.size))
-    return Part("kernel tables", (1, model.n_rows, model.rows.size))
+    return Part("kernel tables", (1, *model.dual.rows.shape[:1], model.dual.rows.size))
 
 
 # -- as text ---------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from firmware_sim.conformance.accuracy_section import accuracy_section
 from firmware_sim.conformance.auth_section import auth_section
 from firmware_sim.conformance.edge_run import run_edge, with_mishaps, with_rare_faults
 from firmware_sim.conformance.expected import expected
+from firmware_sim.conformance.firmware_section import firmware_section
 from firmware_sim.conformance.limit_sections import (
     WARM_ALLOWANCE,
     alloc_section,
@@ -26,6 +27,7 @@ from firmware_sim.conformance.link_sections import (
     link_section,
 )
 from firmware_sim.conformance.liveness_section import liveness_section
+from firmware_sim.conformance.parity_section import parity_section
 from firmware_sim.conformance.power_section import power_section
 from firmware_sim.conformance.section import Section
 from firmware_sim.conformance.thread_section import thread_section
@@ -40,6 +42,8 @@ LATE_SAMPLES = 20_000
 LIVENESS_DEPTH = 2
 LIVENESS_TRACES = 500
 ATTACKS = 20_000
+FIRMWARE_ROWS = 200  # QEMU takes a minute or so
+PARITY_ROWS = 20_000
 # Seeds of simulated disks, and kills of the real process (the long tests make 200).
 POWER_SEEDS = 11
 POWER_KILLS = 10
@@ -52,6 +56,7 @@ def conform(
     seed: int = 7,
     baud: float | None = None,
     key: Path | None = None,
+    needed: bool = False,
     on_progress: Callable[[Node, Line, Memory], None] | None = None,
 ) -> Iterator[Section]:
     """Run every section and yield each when it is done.
@@ -67,6 +72,8 @@ def conform(
         Speed of the line; None: unlimited.
     key : path or None
         The file of a key: both ends tag all frames.
+    needed : bool
+        Whether a cross compiler or an emulator that is absent breaks a limit.
     on_progress : callable or None
         As for `simulate`.
     """
@@ -107,5 +114,7 @@ def conform(
         yield labels_section(folder, seed=seed, samples=min(samples, LATE_SAMPLES), key=key)
         yield liveness_section(depth=LIVENESS_DEPTH, traces=LIVENESS_TRACES, seed=seed)
         yield auth_section(seed=seed, attacks=ATTACKS)
+        yield firmware_section(run.snapshot, rows=FIRMWARE_ROWS, needed=needed)
+        yield parity_section(run.snapshot, rows=PARITY_ROWS, needed=needed)
         yield power_section(folder, seeds=POWER_SEEDS, kills=POWER_KILLS)
         yield accuracy_section(folder, seed=seed, samples=ACCURACY_SAMPLES, key=key)

@@ -48,7 +48,7 @@ def run(tmp_path_factory):
 def test_the_command_prints_every_line_and_one_of_json(tmp_path, capsys, monkeypatch, has_key):
     sizes = {"ACCURACY_SAMPLES": 1000, "COUNTED_CALLS": 2000, "POWER_SEEDS": 1, "POWER_KILLS": 3}
     sizes |= {"LIVENESS_DEPTH": 1, "LIVENESS_TRACES": 10, "ATTACKS": 1000}
-    sizes["THREAD_SECONDS"] = 0.1
+    sizes |= {"THREAD_SECONDS": 0.1, "FIRMWARE_ROWS": 50, "PARITY_ROWS": 500}
     for name, size in sizes.items():
         monkeypatch.setattr(conformance_run, name, size)
     monkeypatch.delenv("EDGESVM_DATA", raising=False)
@@ -59,7 +59,8 @@ def test_the_command_prints_every_line_and_one_of_json(tmp_path, capsys, monkeyp
     code = main(["conformance", "--samples", "2k", "--seed", "4", *keyed])
     *lines, last = capsys.readouterr().out.splitlines()
     names = ["link", "frames", "integrity", "ledger", "latency", "link", "budget", "alloc"]
-    names += ["process", "threads", "labels", "liveness", "tags", "power", "accuracy"]
+    names += ["process", "threads", "labels", "liveness", "tags", "firmware", "parity"]
+    names += ["power", "accuracy"]
     # A thousand samples are too few to compare accuracies to half a point.
     broken = [what for what in json.loads(last)["broken"] if not what.startswith("accuracy")]
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == names

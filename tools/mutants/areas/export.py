@@ -18,6 +18,29 @@ AREA = Area(
                 "out[i] = unit * (unit * (double)total);",
                 "a distance of codes is rounded another way",
             ),
+            (
+                "            if (full_ > L) {                                                            \\\n",
+                "            if (full_ > 2 * L) {                                                        \\\n",
+                "a second vector of numbers is left out",
+            ),
+            (
+                "s = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));",
+                "s = ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));",
+                "a row's sums are folded in another order",
+            ),
+            (
+                "*v = x > -708.0 ? p * k : 0.0;",
+                "*v = p * k;",
+                "exp of a number far below zero is not zero",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/floor/arith.h",
+            (
+                "return a > b || b != b ? a : b;",
+                "return a > b ? a : b;",
+                "the greater of a number and NaN is NaN",
+            ),
         ),
         *mutants_of(
             "edgesvm/export/floor/tiled.h",
@@ -55,6 +78,12 @@ AREA = Area(
                 "q += left > (int64_t)n + 1;",
                 "some quotients are rounded down",
             ),
+            ("    q += left > (int64_t)q;\n", "", "some roots are rounded down"),
+            (
+                "if (e == 0) return esvm_sqrt(x * 18014398509481984.0) * 7.450580596923828e-09;",
+                "",
+                "the root of a subnormal number is wrong",
+            ),
         ),
         *mutants_of(
             "edgesvm/export/floor/model.h",
@@ -62,6 +91,21 @@ AREA = Area(
                 "if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return ESVM_BAD_SNAPSHOT;",
                 "",
                 "a snapshot of other parameters is taken over",
+            ),
+            (
+                "if (!esvm_is_finite(d) || (check->least",
+                "if ((check->least",
+                "a snapshot with NaN among its doubles is taken over",
+            ),
+            (
+                "if (p[i] > check->most) return 0;",
+                "",
+                "a snapshot with an index of one byte out of range is taken over",
+            ),
+            (
+                "if (at + n > ESVM_HEAD + ESVM_ARENA)",
+                "if (at + n > ESVM_HEAD + ESVM_ARENA + 4)",
+                "the CRC at a snapshot's end is missing",
             ),
             (
                 "(check->least == 0 && d < 0.0)",
@@ -130,6 +174,38 @@ AREA = Area(
                 "if (slot == -2) {",
                 "if (slot == -2 && has_label) {",
                 "a sample that was refused waits for a label",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/floor/floor.h",
+            (
+                "defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) ||",
+                "defined(__FAST_MATH__) ||",
+                "some parts of -ffast-math are let through",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/compiled.py",
+            (
+                "frames.get(name, LIBRARY_STACK)",
+                "frames.get(name, 0)",
+                "routines of the library take no stack",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/report.py",
+            (
+                "return self.ram <= self.board.ram and",
+                "return",
+                "a model larger than RAM fits",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/export/glue.py",
+            (
+                '"srcFilter": ["+<*.c>", "+<edgesvm/*.c>"],',
+                '"srcFilter": ["+<*.c>"],',
+                "PlatformIO leaves the runtime out",
             ),
         ),
     ),

@@ -118,5 +118,29 @@ AREA = Area(
                 "a count above what was injected passes",
             ),
         ),
+        *mutants_of(
+            "firmware_sim/boards/here.py",
+            (
+                '"arena": there.arena != bytes(learner.arena),',
+                '"arena": len(there.arena) != len(bytes(learner.arena)),',
+                "a board's arena of other bytes passes",
+            ),
+        ),
+        *mutants_of(
+            "firmware_sim/boards/program.py",
+            (
+                '    if said:\n        raise RuntimeError(f"guest errors: {len(said)}, first {said[0]}")\n',
+                "",
+                "a program that faults passes",
+            ),
+        ),
+        *mutants_of(
+            "firmware_sim/conformance/parity_section.py",
+            (
+                "    broken += left_out if needed else []\n",
+                "",
+                "a machine that is needed may be left out",
+            ),
+        ),
     ),
 )

@@ -24,8 +24,8 @@ AREA = Area(
                 "a threshold of a few rows",
             ),
             (
-                "flags | (ALARM if self.episode else 0)",
-                "flags",
+                "flags |= ALARM if self.episode else 0",
+                "pass",
                 "the node is not told of an alarm",
             ),
             (

@@ -5,7 +5,11 @@
 #include "board.h"
 #include "mod.h"
 
+#ifndef MORE
+#define MORE 1 /* bytes of another array, to fill the memory */
+#endif
 static mod_t model;
+static volatile char more[MORE];
 static struct {
     mod_value x[MOD_N_FEATURES];
     double weight;
@@ -22,6 +26,7 @@ static struct {
 
 int main(void) {
     int in = open_file("rows.bin", 1), out = open_file("values.bin", 5), file;
+    more[0] = 1;
     counts.self_test = esvm_self_test() == ESVM_SELF_TEST;
     memcpy(&model, &mod_saved, sizeof model);
     clock_start();
@@ -39,6 +44,9 @@ int main(void) {
         counts.rows++;
         write_file(out, &line, sizeof line);
     }
+#ifdef BEYOND
+    *(volatile int *)BEYOND = 1; /* a store outside of memory, which must be found out */
+#endif
     counts.stack = stack_used();
     file = open_file("arena.bin", 5);
     write_file(file, &model, MOD_ARENA_BYTES);

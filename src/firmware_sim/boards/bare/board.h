@@ -71,10 +71,16 @@ static void start(void) {
     leave();
 }
 
+__attribute__((aligned(4), used)) void fault(void) {
+    static const char text[] = "FAULT\n";
+    ask(4, text);
+    leave();
+}
+
 #if defined(__riscv)
 __attribute__((naked, section(".vectors"), used)) void reset(void) {
     __asm volatile(".option push\n.option norelax\nla gp, __global_pointer$\n.option pop\n"
-                   "la sp, _estack\nj entry");
+                   "la sp, _estack\nla t0, fault\ncsrw mtvec, t0\nj entry");
 }
 __attribute__((used)) void entry(void) { start(); }
 static void clock_start(void) {}
@@ -93,11 +99,6 @@ void reset(void) {
 }
 static volatile uint32_t wraps;
 void tick(void) { wraps++; }
-void fault(void) {
-    static const char text[] = "FAULT\n";
-    ask(4, text);
-    leave();
-}
 __attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
     (void (*)(void))&_estack, reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, 0, 0, 0, 0, tick};
 static void clock_start(void) {

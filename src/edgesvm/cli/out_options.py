@@ -1,0 +1,237 @@
+"""``--out`` and related options: where predictions go besides the node."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from edgesvm.budget import format_bytes, parse_bytes
+from edgesvm.cli import arguments
+from edgesvm.journal import Journal
+from edgesvm.learner import Learner
+from edgesvm.outputs.lines import When, port_name
+from edgesvm.outputs.output import Output
+from edgesvm.outputs.sink import Sink
+from edgesvm.preprocessing.chain import Chain
+
+KINDS = ("jsonl", "exec", "mqtt", "socket")
+STDOUT = "jsonl:-"
+PASSWORD = "EDGESVM_MQTT_PASSWORD"
+
+
+def add_to(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group(
+        "predictions for others", "each as a JSON line; docs/outputs.md has examples"
+    )
+    group.add_argument(
+        "--out",
+        action="append",
+        default=[],
+        type=_sink,
+        metavar="SINK",
+        help="jsonl:FILE or jsonl:- (standard output), exec:COMMAND (on its standard input), "
+        "mqtt://[user@]host[:port]/topic, socket:[HOST:]PORT (a server); may be given again",
+    )
+    group.add_argument(
+        "--out-when",
+        type=_when,
+        default=When(1),
+        metavar="every|change|N",
+        help="pass on every prediction (default), those that differ from the one before, or every "
+        "N-th; the begin and end of an alarm always",
+    )
+    group.add_argument(
+        "--out-queue",
+        type=arguments.count,
+        default=1024,
+        metavar="N",
+        help="predictions kept for sinks that are slow or away; then the oldest are lost and "
+        "counted; default 1024",
+    )
+    group.add_argument(
+        "--out-rotate",
+        type=_size,
+        default="10MiB",
+        metavar="SIZE",
+        help="a file that would become larger is renamed FILE.1, and so on; default 10MiB",
+    )
+    group.add_argument(
+        "--out-keep",
+        type=int,
+        choices=range(100),
+        default=5,
+        metavar="N",
+        help="renamed files to keep, 0 to 99; default 5",
+    )
+    group.add_argument(
+        "--out-password-file",
+        metavar="FILE",
+        help=f"holds the password of mqtt:// in its first line; or set {PASSWORD}",
+    )
+
+
+def _sink(text: str) -> str:
+    """A sink whose kind is known, and of which all is there that must be there at the start."""
+    kind, colon, rest = text.partition(":")
+    if kind not in KINDS or not colon or not rest:
+        raise argparse.ArgumentTypeError(
+            f"{text}: give jsonl:FILE, jsonl:-, exec:COMMAND, mqtt://host/topic or socket:PORT"
+        )
+    if kind == "jsonl" and text != STDOUT and not os.path.exists(rest):
+        arguments.new_file(rest)
+    if kind == "exec":
+        _program(rest)
+    if kind == "socket":
+        _address(rest)
+    return text
+
+
+def _program(command: str) -> None:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{command}: {error}") from None
+    if not words or shutil.which(words[0]) is None:
+        raise argparse.ArgumentTypeError(f"{command}: there is no such program")
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 0xFFFF:
+        raise argparse.ArgumentTypeError(f"{text}: give socket:PORT or socket:HOST:PORT")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _when(text: str) -> When:
+    if text in ("every", "change"):
+        return When(1 if text == "every" else None)
+    try:
+        return When(arguments.count(text))
+    except (ValueError, argparse.ArgumentTypeError):
+        raise argparse.ArgumentTypeError(f"{text}: give every, change or an N >= 1") from None
+
+
+def _size(text: str) -> int:
+    try:
+        size = parse_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if size < 1024:
+        raise argparse.ArgumentTypeError(f"{text}: give at least 1KiB")
+    return size
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raise ValueError if the options contradict each other; nothing is open yet."""
+    if options.out and getattr(options, "on_device", False):
+        raise ValueError("--out passes on what this host predicts; with --on-device the node does")
+    if len(set(options.out)) < len(options.out):
+        raise ValueError("--out names a sink twice")
+    if STDOUT in options.out and options.json:
+        raise ValueError(
+            "--json and --out jsonl:- both write standard output: send one of them to a file, "
+            "as in --out jsonl:FILE"
+        )
+
+
+def takes_stdout(options: argparse.Namespace) -> bool:
+    """Whether standard output is for predictions alone."""
+    return STDOUT in options.out
+
+
+def journal(options: argparse.Namespace, model: Learner | Chain) -> Journal | None:
+    """Where the answers of a model are kept for the sinks; None without ``--out``."""
+    if not options.out:
+        return None
+    learner = model.learner_ if isinstance(model, Chain) else model
+    return Journal(learner.n_features_in_, options.out_queue, dtype=learner.dtype)
+
+
+def bytes_told(*journals: Journal | None) -> str:
+    """How many bytes the kept answers take, for the first line of a report."""
+    n_bytes = sum(one.nbytes for one in journals if one is not None)
+    return f"; predictions for --out {format_bytes(n_bytes)}" if n_bytes else ""
+
+
+class Outputs:
+    """The sinks of a run, each with its thread, until `end`."""
+
+    def __init__(self, outputs: list[Output]) -> None:
+        self._outputs = outputs
+
+    def end(self) -> dict[str, Any]:
+        """Pass on what waits, for two seconds at most; what became of the answers, for a report."""
+        for output in self._outputs:
+            output.ask_to_stop()
+        for output in self._outputs:
+            output.stop()
+        return {"outputs": [one.counters() for one in self._outputs]} if self._outputs else {}
+
+
+def start(
+    options: argparse.Namespace,
+    journals: Mapping[str, Journal | None],
+    report: Callable[[str], None],
+    *,
+    alarms: bool = False,
+) -> Outputs:
+    """Begin to pass on the answers in the journals, given by their ports' names.
+
+    Raises
+    ------
+    OSError
+        The port of a server is taken, or the password's file cannot be read.
+    ValueError
+        A URL is wrong, or paho-mqtt is not installed.
+    """
+    topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
+    sinks = [_open(text, options, topics, alarms=alarms) for text in options.out]
+    there = {name: one for name, one in journals.items() if one is not None}
+    return Outputs([Output(sink, there, options.out_when, report=report) for sink in sinks])
+
+
+def _open(
+    text: str, options: argparse.Namespace, topics: Mapping[str, str], *, alarms: bool
+) -> Sink:
+    """The sink of an option. A kind's module is imported only for it."""
+    kind, _, rest = text.partition(":")
+    if text == STDOUT:
+        from edgesvm.outputs.standard import StandardOutput
+
+        return StandardOutput()
+    if kind == "jsonl":
+        from edgesvm.outputs.rotated import RotatedFile
+
+        return RotatedFile(rest, options.out_rotate, options.out_keep)
+    if kind == "exec":
+        from edgesvm.outputs.child import Child
+
+        return Child(rest)
+    if kind == "socket":
+        from edgesvm.outputs.server import Server
+
+        return Server(*_address(rest), options.out_queue)
+    from edgesvm.outputs.mqtt import Mqtt
+
+    return Mqtt(text, alarms=alarms, topics=topics, password=_password(options))
+
+
+def _password(options: argparse.Namespace) -> str | None:
+    if options.out_password_file is None:
+        return os.environ.get(PASSWORD)
+    lines = Path(options.out_password_file).read_text(encoding="utf-8").splitlines()
+    return lines[0] if lines else ""
+
+
+def words(summary: dict[str, Any]) -> list[str]:
+    """A line for each sink, for a report."""
+    return [
+        f"out {o['sink']}: {o['sent']:,} sent, {o['lost']:,} lost, {o['failed']:,} failures"
+        + (f", {o['client_lost']:,} lost by slow clients" if o.get("client_lost") else "")
+        for o in summary.get("outputs", [])
+    ]

@@ -1,0 +1,1 @@
+"""Predictions leave the host: each sink has a thread that passes on the answers in a journal."""

@@ -1,0 +1,199 @@
+"""``mqtt://[user@]host[:port]/topic``: each line a message, to a broker; needs paho-mqtt."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from edgesvm.outputs.lines import slug
+from edgesvm.outputs.sink import Line, Sink
+
+ANSWER_S = 5.0  # a broker that does not answer for so long counts as gone
+KEEPALIVE_S = 30
+IN_FLIGHT = 64
+
+
+class Mqtt(Sink):
+    """Publishes each line to a topic of a broker, with QoS 1: it is delivered once the broker has
+    confirmed it. One that was not, because the connection broke, is sent again: rarely a line
+    arrives twice.
+
+    TOPIC/status is ``online`` while the program runs, and ``offline`` after it, also if it dies
+    (its last will); both retained. Home Assistant finds the device by retained messages under
+    ``homeassistant/``; ``?discovery=PREFIX`` says another prefix, ``?discovery=`` none.
+
+    Parameters
+    ----------
+    url : str
+    alarms : bool
+        Whether lines are of a watch, which has alarms, or of a learner with labels.
+    topics : mapping of str to str
+        Where lines come from several ports, the topic of each, below TOPIC.
+    password : str, optional
+
+    Raises
+    ------
+    ValueError
+        The URL has no host or topic, or a password; paho-mqtt is not installed.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        alarms: bool,
+        topics: Mapping[str, str] | None = None,
+        password: str | None = None,
+    ) -> None:
+        try:
+            from paho.mqtt import client
+        except ImportError:
+            raise ValueError(f"{url} needs paho-mqtt: pip install 'edgesvm[mqtt]'") from None
+        self._paho = client
+        parts = urlsplit(url)
+        if parts.password is not None:
+            raise ValueError(
+                "a password in --out could be read by everybody on this machine: use "
+                "--out-password-file or EDGESVM_MQTT_PASSWORD"
+            )
+        self._topic = parts.path.strip("/")
+        if not parts.hostname or not self._topic or set(url) & set("+#"):
+            raise ValueError(f"{url}: give mqtt://[user@]host[:port]/topic")
+        self.name = f"mqtt://{parts.netloc}/{self._topic}"
+        self._host, self._port = parts.hostname, parts.port or 1883
+        self._user, self._password = parts.username, password
+        self._alarms = alarms
+        self._topics = {port: f"{self._topic}/{own}" for port, own in (topics or {}).items()}
+        asked = parse_qs(parts.query, keep_blank_values=True)
+        self._discovery = asked.get("discovery", ["homeassistant"])[0].strip("/")
+        # The same after a restart: the broker then ends the connection that it may still believe
+        # in, and its last will cannot come after our "online".
+        name = f"{socket.gethostname()} {self._topic}"
+        self._id = f"edgesvm-{hashlib.sha256(name.encode()).hexdigest()[:15]}"
+        self._client: Any = None
+
+    def open(self) -> None:
+        self._client = self._paho.Client(self._paho.CallbackAPIVersion.VERSION2, client_id=self._id)
+        self._client.max_inflight_messages_set(IN_FLIGHT)
+        if self._user is not None:
+            self._client.username_pw_set(self._user, self._password)
+        self._client.will_set(self._status, "offline", qos=1, retain=True)
+        self._refusal = ""
+        self._client.on_connect = self._connected
+        self._client.connect(self._host, self._port, keepalive=KEEPALIVE_S)
+        if not self._wait(self._client.is_connected, ANSWER_S):
+            raise TimeoutError("the broker does not answer")
+        told = [self._publish(*message, retain=True) for message in self._introduction()]
+        if not self._wait(lambda: all(map(self._is_confirmed, told)), ANSWER_S):
+            raise TimeoutError("the broker does not answer")
+
+    def _connected(self, client: Any, data: Any, flags: Any, reason: Any, more: Any) -> None:
+        if reason.is_failure:
+            self._refusal = f"the broker refuses: {reason}"
+
+    @property
+    def _status(self) -> str:
+        return f"{self._topic}/status"
+
+    def _introduction(self) -> list[tuple[str, str]]:
+        """What Home Assistant is told, and that the device is there."""
+        told = []
+        if self._discovery:
+            for topic in self._topics.values() or [self._topic]:
+                for kind, entity, config in entities(topic, self._status, alarms=self._alarms):
+                    where = f"{self._discovery}/{kind}/{slug(topic)}/{entity}/config"
+                    told.append((where, json.dumps(config)))
+        return [*told, (self._status, "online")]
+
+    def _publish(self, topic: str, payload: str, *, retain: bool) -> Any:
+        return self._client.publish(topic, payload, qos=1, retain=retain)
+
+    def _is_confirmed(self, message: Any) -> bool:
+        """Whether the broker has it; paho raises RuntimeError where the connection broke."""
+        return message.rc == self._paho.MQTT_ERR_SUCCESS and message.is_published()
+
+    def send(self, lines: list[Line]) -> int:
+        told = [
+            self._publish(self._topics.get(line.port, self._topic), line.text, retain=False)
+            for line in lines
+        ]
+
+        def confirmed() -> int:
+            waiting = [n for n, one in enumerate(told) if not self._is_confirmed(one)]
+            return waiting[0] if waiting else len(told)
+
+        try:
+            self._wait(lambda: confirmed() == len(told), ANSWER_S)
+        except OSError:
+            if confirmed() == 0:
+                raise
+        if confirmed() < len(told):
+            # What is not confirmed is sent again; this client would do so too.
+            self._client.disconnect()
+        if confirmed() == 0:
+            raise TimeoutError("the broker does not answer")
+        return confirmed()
+
+    def turn(self, seconds: float) -> None:
+        self._loop(seconds)
+
+    def _loop(self, seconds: float) -> None:
+        """Read and write for so long at most.
+
+        Raises
+        ------
+        ConnectionError
+            The connection is broken.
+        """
+        code = self._client.loop(seconds)
+        if code != self._paho.MQTT_ERR_SUCCESS:
+            raise ConnectionError(self._refusal or self._paho.error_string(code))
+
+    def _wait(self, done: Callable[[], bool], seconds: float) -> bool:
+        """Read and write until something is done; whether it was in time."""
+        deadline = time.monotonic() + seconds
+        while not done():
+            if time.monotonic() > deadline:
+                return False
+            self._loop(0.05)
+        return True
+
+    def close(self, seconds: float) -> None:
+        if self._client is None:
+            return
+        client = self._client
+        try:
+            if seconds and client.is_connected():
+                told = self._publish(self._status, "offline", retain=True)
+                self._wait(lambda: self._is_confirmed(told), seconds)
+        except OSError:
+            pass  # gone: the broker tells the last will
+        finally:
+            client.disconnect()
+            self._client = None
+
+
+def entities(topic: str, status: str, *, alarms: bool) -> list[tuple[str, str, dict[str, Any]]]:
+    """What Home Assistant shows of a topic: kind, name and configuration of each entity."""
+    name = slug(topic)
+    common = {
+        "state_topic": topic,
+        "availability_topic": status,
+        "device": {"identifiers": [f"edgesvm_{name}"], "name": topic, "manufacturer": "edgesvm"},
+    }
+    score = {"value_template": "{{ value_json.score }}", "state_class": "measurement"}
+    shown: list[tuple[str, str, dict[str, Any]]] = [("sensor", "score", score)]
+    if alarms:
+        on = {"value_template": "{{ 'ON' if value_json.alarm else 'OFF' }}"}
+        shown.append(("binary_sensor", "alarm", {**on, "device_class": "problem"}))
+    else:
+        shown.append(("sensor", "predicted", {"value_template": "{{ value_json.predicted }}"}))
+    return [
+        (kind, entity, {"name": entity, "unique_id": f"edgesvm_{name}_{entity}", **common, **own})
+        for kind, entity, own in shown
+    ]

@@ -1,0 +1,195 @@
+"""`--out` as a user gives it: the real processes, real pipes, a real broker; nothing is held up."""
+
+import itertools
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from outgoing import Broker
+from simulated_node import node
+
+from edgesvm import load
+from edgesvm.cli import main
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+SAMPLES = 2000
+HANGS = f"exec:sleep 600.{os.getpid()}"  # that of no other test
+FIELDS = [
+    "time",
+    "port",
+    "sequence",
+    "predicted",
+    "score",
+    "abstained",
+    "trained",
+    "rejected",
+    "alarm",
+    "label",
+]
+
+
+def edgesvm(command, port, *options):
+    argv = [sys.executable, "-m", "edgesvm.cli", command, port, *map(str, options)]
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def done(process, code=0):
+    out, errors = process.communicate(timeout=120)
+    assert process.returncode == code, errors
+    return out, errors
+
+
+def sums_hold(summary):
+    return all(
+        one["sent"] + one["skipped"] + one["lost"] == summary["counters"]["taken"]
+        for one in summary["outputs"]
+    )
+
+
+def test_the_same_lines_in_a_file_and_to_a_program_and_the_report_tells(tmp_path):
+    file, copy, model, plain = (tmp_path / name for name in ("a", "b", "m.esvm", "plain.esvm"))
+    with node("--samples", str(SAMPLES), "--seed", "3") as port:
+        outs = ("--out", f"jsonl:{file}", "--out", f"exec:tee {shlex.quote(str(copy))}")
+        outs += ("--out-queue", SAMPLES, "--json", "--samples", SAMPLES, "--save", model)
+        out, errors = done(edgesvm("run", port, *outs))
+    summary = json.loads(out)  # what tee prints is not on standard output
+    assert sums_hold(summary) and "predictions for --out" in errors
+    assert [one["sent"] for one in summary["outputs"]] == [SAMPLES, SAMPLES]
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert file.read_text() == copy.read_text() and list(lines[0]) == FIELDS
+    assert [one["sequence"] for one in lines] == list(range(SAMPLES))
+    assert lines[0]["abstained"] and all(one["port"] == port for one in lines)
+    hits = [one["predicted"] == one["label"] for one in lines[1:]]
+    assert np.mean(hits) == pytest.approx(summary["accuracy"])
+    with node("--samples", str(SAMPLES), "--seed", "3") as port:
+        done(edgesvm("run", port, "--samples", SAMPLES, "--save", plain))
+    assert model.read_bytes() == plain.read_bytes()  # and nothing else was learned
+    assert load(model).n_seen_ == SAMPLES
+
+
+def test_sinks_that_hang_are_full_or_away_hold_nothing_up_and_are_told(tmp_path):
+    pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed")
+    model = tmp_path / "m.esvm"
+    sinks = (HANGS, "exec:false", "mqtt://127.0.0.1:9/pump")
+    sinks += ("jsonl:/dev/full",) if os.path.exists("/dev/full") else ()
+    with node("--samples", str(SAMPLES)) as port:
+        options = [word for sink in sinks for word in ("--out", sink)]
+        options += ["--out-queue", 50, "--samples", SAMPLES, "--save", model]
+        _, errors = done(edgesvm("run", port, *options))
+    assert load(model).n_seen_ == SAMPLES and "Traceback" not in errors
+    for sink in sinks:
+        (told,) = [line for line in errors.splitlines() if line.startswith(f"out {sink}: ")]
+        assert " 0 lost" not in told
+        assert errors.count(f"--out {sink}: ") == (sink != HANGS)
+    stuck = ["pgrep", "-f", f"^{HANGS[5:]}$"]
+    assert not subprocess.run(stuck, capture_output=True, text=True, check=False).stdout.split()
+
+
+def test_standard_output_is_for_lines_alone():
+    with node("--samples", str(SAMPLES)) as port:
+        options = ("--out", "jsonl:-", "--out-when", "change", "--samples", SAMPLES)
+        options += ("--out-queue", SAMPLES)
+        out, errors = done(edgesvm("run", port, *options))
+    lines = [json.loads(line) for line in out.splitlines()]
+    told = [one["predicted"] for one in lines]
+    assert lines and all(a != b for a, b in itertools.pairwise(told))
+    assert f"out jsonl:-: {len(lines):,} sent, 0 lost, 0 failures" in errors
+
+
+def test_a_signal_ends_all_of_it_with_what_was_answered_passed_on(tmp_path):
+    file = tmp_path / "p.jsonl"
+    with node("--rate", "500") as port:
+        options = ("--out", f"jsonl:{file}", "--out", HANGS, "--json", "--quiet")
+        process = edgesvm("run", port, *options)
+        try:
+            while not file.exists() or file.read_text().count("\n") < 300:
+                assert process.poll() is None
+            process.send_signal(signal.SIGTERM)
+            out, _ = done(process)
+        finally:
+            process.kill()
+    summary = json.loads(out)
+    assert sums_hold(summary)
+    assert file.read_text().count("\n") == summary["counters"]["taken"]
+
+
+def test_a_watch_passes_on_the_begin_and_end_of_alarms(tmp_path):
+    """To a broker, with an entity for the alarm; standard output has predictions alone."""
+    pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed")
+    broker = Broker(tmp_path, "allow_anonymous true")
+    broker.start()
+    options = [
+        "--labels",
+        "none",
+        "--raw",
+        "--rate",
+        "2000",
+        "--signal-rate",
+        "2000",
+        "--onset",
+        "4s",
+        "--growth",
+        "1s",
+    ]
+    try:
+        with node(*options) as port:
+            outs = ("--out", "jsonl:-", "--out", f"mqtt://127.0.0.1:{broker.port}/pump")
+            learning = ("--window", 100, "--rate", 2000, "--learn", 60, "--alarm-rate", 0.001)
+            process = edgesvm("watch", port, *outs, *learning, "--out-when", 10**6)
+            try:
+                lines = []
+                while not any(line["alarm"] for line in lines):
+                    lines.append(json.loads(process.stdout.readline()))
+                process.send_signal(signal.SIGTERM)
+                rest, errors = done(process, code=3)
+            finally:
+                process.kill()
+    finally:
+        broker.stop()
+    lines += map(json.loads, rest.splitlines())
+    assert lines[0]["abstained"] and lines[0]["trained"] and not lines[0]["alarm"]
+    assert all(a["alarm"] != b["alarm"] for a, b in itertools.pairwise(lines))
+    assert "ALARM 1 " in errors and "watching: learned" in errors
+    assert f"out mqtt://127.0.0.1:{broker.port}/pump: {len(lines)} sent, 0 lost" in errors
+
+
+def test_wrong_options_are_said_before_anything_is_opened(tmp_path, capsys):
+    for words, reason in (
+        (["--out", "file.txt"], "give jsonl:FILE"),
+        (["--out", "jsonl:"], "give jsonl:FILE"),
+        (["--out", f"jsonl:{tmp_path}/no/f"], "does not exist"),
+        (["--out", "exec:/nowhere/program"], "no such program"),
+        (["--out", "exec:'"], "quotation"),
+        (["--out", "socket:http"], "give socket:PORT"),
+        (["--out", "socket:70000"], "give socket:PORT"),
+        (["--out-when", "never"], "give every, change"),
+        (["--out-when", "0"], "give every, change"),
+        (["--out-rotate", "9"], "at least 1KiB"),
+        (["--out-keep", "-1"], "--out-keep"),
+        (["--out", "jsonl:-", "--json"], "both write standard output"),
+        (["--out", "socket:9", "--out", "socket:9"], "twice"),
+    ):
+        for command in ("run", "watch"):
+            try:
+                code = main([command, "socket://127.0.0.1:9", "--wait", "1", *words])
+            except SystemExit as stop:
+                code = stop.code
+            told = capsys.readouterr().err
+            assert code == 2 and reason in told, (words, told)
+
+
+def test_without_paho_mqtt_the_package_is_named(tmp_path):
+    (tmp_path / "paho.py").write_text("raise ImportError('not here')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    with node() as port:
+        argv = [sys.executable, "-m", "edgesvm.cli", "run", port, "--out", "mqtt://127.0.0.1/p"]
+        run = subprocess.run(
+            argv, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+    assert run.returncode == 2
+    assert run.stderr.splitlines()[-1].endswith("needs paho-mqtt: pip install 'edgesvm[mqtt]'")

@@ -1,0 +1,188 @@
+"""Lines to a real mosquitto: all of them, over a stop of it; discovery, last will, password."""
+
+import json
+import os
+import threading
+
+import pytest
+from outgoing import Broker, answers, output, until, write
+
+from edgesvm.outputs import output as module
+from edgesvm.outputs.lines import slug
+from edgesvm.outputs.mqtt import Mqtt, entities
+
+if os.environ.get("EDGESVM_BROKER") == "required":
+    import paho.mqtt.client as paho
+else:
+    paho = pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed")
+
+
+class Listener:
+    """A second client: all messages under a filter, by topic, and which were retained."""
+
+    def __init__(self, broker, topics="#"):
+        self.messages, self.retained, self._here = [], {}, threading.Event()
+        self._client = paho.Client(paho.CallbackAPIVersion.VERSION2)
+        self._client.on_message = self._hear
+        self._client.on_connect = lambda client, *_: client.subscribe(topics, qos=1)
+        self._client.on_subscribe = lambda *_: self._here.set()
+        self._client.connect("127.0.0.1", broker.port)
+        self._client.loop_start()
+        assert self._here.wait(60)
+
+    def _hear(self, client, data, message):
+        if message.retain:
+            self.retained[message.topic] = message.payload.decode()
+        self.messages.append((message.topic, message.payload.decode()))
+
+    def of(self, topic):
+        return [payload for where, payload in list(self.messages) if where == topic]
+
+    def kept(self, topic):
+        """The retained message of a topic, once it came."""
+        assert until(lambda: topic in self.retained)
+        return self.retained[topic]
+
+    def numbers(self, topic="pump"):
+        return [json.loads(payload)["sequence"] for payload in self.of(topic)]
+
+    def close(self):
+        self._client.disconnect()
+        self._client.loop_stop()
+
+
+@pytest.fixture
+def broker(tmp_path):
+    broker = Broker(tmp_path, "allow_anonymous true")
+    broker.start()
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def listen(broker):
+    listeners = []
+
+    def make():
+        listeners.append(Listener(broker))
+        return listeners[-1]
+
+    yield make
+    for one in listeners:
+        one.close()
+
+
+def sink(broker, more="", **options):
+    return Mqtt(f"mqtt://127.0.0.1:{broker.port}/pump{more}", **{"alarms": False, **options})
+
+
+def test_each_line_arrives_and_the_status_tells_the_beginning_and_the_end(broker, listen):
+    listener = listen()
+    with output(sink(broker), answers(500)) as out:
+        assert until(lambda: out.sent == 500)
+    assert until(lambda: len(listener.of("pump/status")) == 2)
+    assert listener.of("pump/status") == ["online", "offline"]
+    assert listener.numbers() == list(range(500)) and out.failed == 0
+    assert set(json.loads(listener.of("pump")[0])) >= {"time", "predicted", "score", "label"}
+    assert listen().kept("pump/status") == "offline"
+
+
+def test_over_a_stop_of_the_broker_what_did_not_arrive_is_counted(broker, listen, monkeypatch):
+    monkeypatch.setattr(module, "PAUSE_FIRST_S", 0.05)
+    monkeypatch.setattr(module, "PAUSE_LAST_S", 0.2)
+    monkeypatch.setattr(module, "FLUSH_S", 60.0)
+    said, before, journal = [], listen(), answers(0, 200)
+    with output(sink(broker), journal, report=said.append) as out:
+        write(journal, 150)
+        assert until(lambda: out.sent == 150)
+        broker.stop()
+        assert until(lambda: out.failed >= 1)
+        write(journal, 700)  # 200 of them can wait
+        assert until(lambda: out.failed >= 3)
+        first = set(before.numbers())
+        broker.start()
+        after = listen()
+        assert until(lambda: out.sent + out.lost == 850)
+        write(journal, 50)
+    assert until(lambda: after.of("pump/status")[-1:] == ["offline"])
+    found = first | set(after.numbers()) | set(before.numbers())
+    assert found == {*range(150), *range(650, 900)}
+    assert (out.sent, out.lost) == (400, 500)
+    assert len(said) == 2 and "trying again" in said[0] and "works again" in said[1]
+
+
+def test_the_last_will_tells_that_a_program_died(broker, listen):
+    listener, dying = listen(), sink(broker)
+    dying.open()
+    assert until(lambda: listener.of("pump/status") == ["online"])
+    dying._client.socket().shutdown(2)  # as where the host's power fails
+    assert until(lambda: listener.of("pump/status") == ["online", "offline"])
+    assert listen().kept("pump/status") == "offline"
+    # It comes back as the same client, and says so.
+    back = sink(broker)
+    back.open()
+    assert until(lambda: listener.of("pump/status")[-1] == "online")
+    back.close(60.0)
+    dying.close(0.0)
+
+
+def test_home_assistant_finds_its_entities(broker, listen):
+    for alarms, kinds in ((False, ["sensor", "sensor"]), (True, ["sensor", "binary_sensor"])):
+        one = sink(broker, f"?discovery=ha{alarms}", alarms=alarms)
+        one.open()
+        one.close(60.0)
+        listener, expected = listen(), entities("pump", "pump/status", alarms=alarms)
+        assert [kind for kind, _, _ in expected] == kinds
+        for kind, name, config in expected:
+            assert json.loads(listener.kept(f"ha{alarms}/{kind}/pump/{name}/config")) == config
+        ids = [config["unique_id"] for _, _, config in expected]
+        assert len(set(ids)) == len(ids) == 2
+        assert all(config["availability_topic"] == "pump/status" for _, _, config in expected)
+    quiet = sink(broker, "?discovery=")
+    listener = listen()
+    quiet.open()
+    quiet.close(60.0)
+    assert until(lambda: len(listener.of("pump/status")) >= 3)  # one of them retained
+    assert not any(where.startswith("homeassistant") for where, _ in listener.messages)
+
+
+def test_a_password_is_asked_for_and_a_wrong_one_is_said(tmp_path):
+    broker = Broker(tmp_path, "allow_anonymous false", f"password_file {tmp_path}/users")
+    # mosquitto_passwd -b of "node" and "secret", hashed with a fixed salt
+    (tmp_path / "users").write_text(f"node:{hashed('secret')}\n")
+    (tmp_path / "users").chmod(0o644)
+    tmp_path.chmod(0o755)
+    broker.start()
+    try:
+        url = f"mqtt://node@127.0.0.1:{broker.port}/pump"
+        said = []
+        wrong = Mqtt(url, alarms=False, password="guess")
+        with output(wrong, answers(3), report=said.append) as out:
+            assert until(lambda: out.failed)
+        assert out.lost == 3 and "refuses" in said[0] and "guess" not in said[0]
+        with output(Mqtt(url, alarms=False, password="secret"), answers(3)) as out:
+            assert until(lambda: out.sent == 3)
+    finally:
+        broker.stop()
+
+
+def hashed(password):
+    import base64
+    import hashlib
+
+    salt = bytes(range(12))
+    key = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, 101)
+    return f"$7$101${base64.b64encode(salt).decode()}${base64.b64encode(key).decode()}"
+
+
+def test_urls_that_cannot_be_are_refused():
+    for url, reason in (
+        ("mqtt://user:secret@host/topic", "--out-password-file"),
+        ("mqtt://host", "give mqtt://"),
+        ("mqtt:///topic", "give mqtt://"),
+        ("mqtt://host/a/#", "give mqtt://"),
+        ("mqtt://host/a/+/b", "give mqtt://"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            Mqtt(url, alarms=False)
+    assert slug("/dev/plant/pump 1") == "dev_plant_pump_1"

@@ -1,0 +1,96 @@
+"""For tests of sinks: a journal with answers, an output on it, patience, a broker."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from edgesvm.journal import Journal
+from edgesvm.outputs.lines import When
+from edgesvm.outputs.output import Output
+
+PATIENCE_S = 60.0
+
+
+def until(condition):
+    """Wait for it; whether it came true."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def write(journal, n=1, flags=0):
+    """Write n answers, numbered on."""
+    for _ in range(n):
+        sequence = journal.written
+        journal.add(
+            sequence,
+            predicted=sequence % 3,
+            score=sequence / 2,
+            flags=flags,
+            label=sequence % 2 or None,
+            x=np.zeros(2),
+        )
+
+
+def answers(n, capacity=None):
+    journal = Journal(2, n if capacity is None else capacity)
+    write(journal, n)
+    return journal
+
+
+@contextlib.contextmanager
+def output(sink, journal, every=1, report=lambda line: None):
+    """An output from a journal to a sink; it ends with the block, and then its sum is right."""
+    out = Output(sink, {"p": journal}, When(every), report=report)
+    try:
+        yield out
+    finally:
+        out.stop()
+    assert journal.written == out.sent + out.skipped + out.lost
+
+
+class Broker:
+    """mosquitto on a free port, to be stopped and started."""
+
+    def __init__(self, folder, *lines):
+        program = shutil.which("mosquitto", path=f"{os.environ['PATH']}:/usr/sbin")
+        if program is None:
+            if os.environ.get("EDGESVM_BROKER") == "required":
+                pytest.fail("no mosquitto: apt-get install mosquitto")
+            pytest.skip("no mosquitto; Debian has it in a package of that name")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        config = folder / "mosquitto.conf"
+        settings = [f"listener {self.port} 127.0.0.1", *lines]
+        if os.geteuid() == 0:
+            settings.append("user root")  # else it becomes another, who may not read the folder
+        config.write_text("\n".join([*settings, ""]))
+        self._command = [program, "-c", str(config)]
+        self._process = None
+
+    def start(self):
+        self._process = subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        assert until(self._listens)
+
+    def _listens(self):
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", self.port), 1.0).close()
+            return True
+        return False
+
+    def stop(self):
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(PATIENCE_S)
+            self._process = None
