@@ -81,5 +81,6 @@ def test_the_afternoon(tmp_path):
     header, *rows = (tmp_path / "pump.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 239 and "x1_power_200-450" in header
     if with_out:
-        assert "alarm" in (tmp_path / "alarms.jsonl").read_text(encoding="utf-8")
+        lines = (tmp_path / "alarms.jsonl").read_text(encoding="utf-8").splitlines()
+        assert 0 < sum('"alarm": true' in line for line in lines) < len(lines) < 832
         assert load(tmp_path / "pump.esvm").nbytes == 16_368
