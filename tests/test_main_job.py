@@ -73,6 +73,8 @@ def learned(X, y):
 def run(node, *options, link=None, faults=None, save=None, **settings):
     """`edgesvm run` and the node, until all is answered and SIGTERM has ended it."""
     argv = command(*options, *(["--save", str(save)] if save else []))
+    if faults is None:  # every sample is answered, however slow the host
+        settings.setdefault("drain_s", PATIENCE_S)
     with closing(PtyLink() if link is None else link) as served:
         line = Line(served, faults=faults)
         report = simulate(argv, node, line, timeout_s=PATIENCE_S * 4, **settings)

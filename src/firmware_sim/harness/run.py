@@ -16,6 +16,7 @@ from firmware_sim.node import FrameNode, Node
 # After this many samples a host process has allocated all it needs: growth is counted from there.
 _WARM_SAMPLES = 10_000
 _LOOK_EVERY_S = 0.2
+_STUCK_S = 60.0  # without reading what is there
 _GRACE_S = 60.0
 
 
@@ -165,4 +166,7 @@ class _Watch:
         if late or never:
             return "timeout"
         quiet_s = self._drain.quiet_s(now)
-        return "drained" if self._drain.answered or quiet_s > self.drain_s else ""
+        quiet = quiet_s > self.drain_s
+        if quiet and quiet_s < _STUCK_S:  # a host that was not scheduled has more to read
+            quiet = self.pump.line.link.unread() == 0
+        return "drained" if self._drain.answered or quiet else ""
