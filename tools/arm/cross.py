@@ -105,7 +105,6 @@ def build_wheel(machine: Machine, jobs: int) -> Path:
         "build-dir": str(machine.folder / "meson"),
         "setup-args": [f"--cross-file={cross_file(machine)}"],
         "compile-args": [f"-j{jobs}"],
-        "install-args": ["--strip"],
     }
     hook = f"import mesonpy; mesonpy.build_wheel({str(out)!r}, {settings!r})"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
