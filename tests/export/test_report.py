@@ -42,7 +42,7 @@ def test_says_of_every_board_whether_it_fits(saved, no_compiler, capsys):
     for line in said["boards"]:
         assert line["fits"] and line["source"].startswith("estimated from")
         assert said["arena"] < line["ram"]["needs"] < line["ram"]["has"]
-        assert board["instructions"]["decide"] < board["instructions"]["learn"]
+        assert line["instructions"]["decide"] < line["instructions"]["learn"]
     assert main(["export", saved, "--report"]) == 0
     assert len([line for line in capsys.readouterr().out.splitlines() if " yes" in line]) == 11
 
