@@ -101,9 +101,9 @@ def check(machine: Machine, jobs: int) -> bool:
     def wheel() -> str:
         wheels.append(tagged(machine, stripped(machine, build_wheel(machine, jobs))))
         with zipfile.ZipFile(wheels[0]) as archive:
-            (module,) = (item for item in archive.infolist() if item.filename.endswith(".so"))
-        sizes = f"{wheels[0].stat().st_size:,} bytes, module {module.file_size:,} bytes"
-        return f"{wheels[0].name}, {sizes}"
+            sizes = [i.file_size for i in archive.infolist() if i.filename.endswith(".so")]
+        told = f"{len(sizes)} modules of {sum(sizes):,} bytes"
+        return f"{wheels[0].name}, {wheels[0].stat().st_size:,} bytes, {told}"
 
     def installed() -> str:
         install(machine, wheels[0])
