@@ -83,7 +83,8 @@ def parts(
             name += orthogonal(learner, D)
             sizes = (1, P, P * D)
         elif isinstance(learner, Calibrated):
-            sizes = (1, columns(learner))
+            V = columns(learner)
+            sizes = (1, V, V if V > 1 else 0)  # logarithms of shares, if it decides among several
         yield Part(name, sizes, decides, learns, scores)
         scored = scores + learns if isinstance(learner, Calibrated) else scores
         yield from parts(learner._inner, learner._width(D), decides, learns, scored)
