@@ -7,7 +7,15 @@ import pytest
 from exported import SETTINGS
 from on_boards import board
 
-from edgesvm import FourierSVM, KernelStreamSVM, Perceptron, Standardized, StreamSVM
+from edgesvm import (
+    BallVectorMachine,
+    Calibrated,
+    FourierSVM,
+    KernelStreamSVM,
+    Perceptron,
+    Standardized,
+    StreamSVM,
+)
 from edgesvm.cli import main
 from edgesvm.export.boards import BOARDS, CORES
 from edgesvm.export.compiled import compiled, deepest
@@ -124,6 +132,8 @@ def test_counts_are_within_the_factor_that_is_stated(name, tmp_path):
             (Standardized(learner=KernelStreamSVM(max_vectors=14, gamma=0.2)), 6),
             (FourierSVM(n_directions=48), 7),
             (Perceptron(dtype="float64"), 20),
+            (Calibrated(learner=Standardized(learner=StreamSVM())), 9),
+            (BallVectorMachine(max_core=14, n_probes=2, gamma=0.2), 6),
         ]
     ):
         model = learner.allocate(n_features, classes=[0, 1])
