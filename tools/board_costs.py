@@ -22,7 +22,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "export"))
 
 from edgesvm import (  # noqa: E402
+    LASVM,
     AdaGradSVM,
+    BallVectorMachine,
+    Calibrated,
     Chain,
     Forgetron,
     FourierFeatures,
@@ -38,8 +41,10 @@ from edgesvm import (  # noqa: E402
     Pegasos,
     Perceptron,
     RobustStandardized,
+    SimpleSVM,
     Standardized,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
     WindowFeatures,
 )
@@ -93,6 +98,7 @@ def settings(dtype):
         ),
         "KernelPerceptron": stores(lambda M: KernelPerceptron(max_vectors=M, **KERNEL, **of)),
         "Forgetron": stores(lambda M: Forgetron(max_vectors=M, **KERNEL, **of)),
+        "LASVM": stores(lambda M: LASVM(max_vectors=M, **KERNEL, **of)),
         "KernelStreamSVM, newton": stores(lambda M: KernelStreamSVM(max_vectors=M, **KERNEL, **of)),
         "KernelStreamSVM, share": stores(
             lambda M: KernelStreamSVM(max_vectors=M, when_full="share", **KERNEL, **of)
@@ -115,6 +121,13 @@ def settings(dtype):
         "IncrementalDecrementalSVM": stores(
             lambda M: IncrementalDecrementalSVM(max_vectors=M, **KERNEL, **of)
         ),
+        "TwinDictionarySVM, settled": stores(
+            lambda M: TwinDictionarySVM(max_twins=M, settle_after=FILLED // 2, **KERNEL, **of)
+        ),
+        "SimpleSVM": stores(lambda M: SimpleSVM(max_vectors=M, **KERNEL, **of)),
+        "BallVectorMachine": stores(
+            lambda M: BallVectorMachine(max_core=M, n_probes=2, **KERNEL, **of)
+        ),
         "Standardized": widths(lambda: Standardized(learner=StreamSVM(C=10.0, **of))),
         "RobustStandardized": widths(lambda: RobustStandardized(learner=StreamSVM(C=10.0, **of))),
         "FourierFeatures": stores(
@@ -127,6 +140,10 @@ def settings(dtype):
                 learner=Perceptron(**of), n_directions=M, directions="orthogonal"
             )
         ),
+        "Calibrated": [
+            (Calibrated(learner=Perceptron(**of)), 4, 2),
+            *((Calibrated(learner=AdaGradSVM(n_classes=K, **of)), 4, K) for K in (4, 6)),
+        ],
         "OneVsOne": [
             (OneVsOne(learner=StreamSVM(C=10.0, **of), n_classes=K), 8, K) for K in (3, 6)
         ],

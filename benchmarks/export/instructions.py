@@ -3,7 +3,7 @@ they take on boards; bytes of machine code and stack.
 
 Predicted, as by `edgesvm export --report`, from factors that `tools/board_costs.py` fitted to
 counts under QEMU; `within` is the factor by which a count may differ. Nine features, float32,
-stores full.
+stores full; a `TwinDictionarySVM` costs what a `TwinVectorMachine` does until its twins settle.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from __future__ import annotations
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.report import Report, Table, publish
 from edgesvm import (
+    LASVM,
     AdaGradSVM,
+    BallVectorMachine,
+    Calibrated,
     Forgetron,
     FourierFeatures,
     FourierSVM,
@@ -26,8 +29,10 @@ from edgesvm import (
     Pegasos,
     Perceptron,
     RobustStandardized,
+    SimpleSVM,
     Standardized,
     StreamSVM,
+    TwinDictionarySVM,
     TwinVectorMachine,
 )
 from edgesvm.export.boards import BOARDS, CORES
@@ -41,6 +46,7 @@ LEARNERS: dict[str, Learner] = {
     "StreamSVM(n_balls=4)": StreamSVM(n_balls=4),
     "Standardized(StreamSVM)": Standardized(learner=StreamSVM()),
     "RobustStandardized(StreamSVM)": RobustStandardized(learner=StreamSVM()),
+    "Calibrated(StreamSVM)": Calibrated(learner=StreamSVM()),
     "OneVsOne(StreamSVM), 4 classes": OneVsOne(learner=StreamSVM(), n_classes=4),
     "OneVsRest(StreamSVM), 4 classes": OneVsRest(learner=StreamSVM(), n_classes=4),
     "AdaGradSVM": AdaGradSVM(),
@@ -54,8 +60,12 @@ LEARNERS: dict[str, Learner] = {
     "KernelStreamSVM, share, 30": KernelStreamSVM(max_vectors=30, when_full="share"),
     "KernelPerceptron, 30": KernelPerceptron(max_vectors=30),
     "Forgetron, 30": Forgetron(max_vectors=30),
+    "LASVM, 30": LASVM(max_vectors=30),
+    "BallVectorMachine, 30": BallVectorMachine(max_core=30, n_probes=30),
     "TwinVectorMachine, 30 twins": TwinVectorMachine(max_twins=30),
+    "TwinDictionarySVM, 30, settled": TwinDictionarySVM(max_twins=30),
     "IncrementalDecrementalSVM, 30": IncrementalDecrementalSVM(max_vectors=30),
+    "SimpleSVM, 30": SimpleSVM(max_vectors=30),
     "GaussianNovelty": GaussianNovelty(),
     "GaussianNovelty, diagonal": GaussianNovelty(covariance="diagonal"),
     "KernelNovelty, 30 centres": KernelNovelty(max_vectors=30),

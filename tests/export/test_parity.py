@@ -50,6 +50,7 @@ def check(number, name, folder):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_for_long(name, dtype, tmp_path):

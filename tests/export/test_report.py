@@ -7,7 +7,15 @@ import pytest
 from exported import SETTINGS
 from on_boards import board
 
-from edgesvm import FourierSVM, KernelStreamSVM, Perceptron, Standardized, StreamSVM
+from edgesvm import (
+    BallVectorMachine,
+    Calibrated,
+    FourierSVM,
+    KernelStreamSVM,
+    Perceptron,
+    Standardized,
+    StreamSVM,
+)
 from edgesvm.cli import main
 from edgesvm.export.boards import BOARDS, CORES
 from edgesvm.export.compiled import compiled, deepest
@@ -42,7 +50,7 @@ def test_says_of_every_board_whether_it_fits(saved, no_compiler, capsys):
     for line in said["boards"]:
         assert line["fits"] and line["source"].startswith("estimated from")
         assert said["arena"] < line["ram"]["needs"] < line["ram"]["has"]
-        assert board["instructions"]["decide"] < board["instructions"]["learn"]
+        assert line["instructions"]["decide"] < line["instructions"]["learn"]
     assert main(["export", saved, "--report"]) == 0
     assert len([line for line in capsys.readouterr().out.splitlines() if " yes" in line]) == 11
 
@@ -124,6 +132,8 @@ def test_counts_are_within_the_factor_that_is_stated(name, tmp_path):
             (Standardized(learner=KernelStreamSVM(max_vectors=14, gamma=0.2)), 6),
             (FourierSVM(n_directions=48), 7),
             (Perceptron(dtype="float64"), 20),
+            (Calibrated(learner=Standardized(learner=StreamSVM())), 9),
+            (BallVectorMachine(max_core=14, n_probes=2, gamma=0.2), 6),
         ]
     ):
         model = learner.allocate(n_features, classes=[0, 1])

@@ -22,6 +22,7 @@ from cross import build_wheel
 from emulate import install, python, run
 from machine import MACHINES, ROOT, Machine, missing
 from root import make_root
+from strip import stripped
 from wheel_tag import tagged
 
 WHAT = """if True:
@@ -98,10 +99,11 @@ def check(machine: Machine, jobs: int) -> bool:
         return str(make_root(machine).relative_to(ROOT))
 
     def wheel() -> str:
-        wheels.append(tagged(machine, build_wheel(machine, jobs)))
+        wheels.append(tagged(machine, stripped(machine, build_wheel(machine, jobs))))
         with zipfile.ZipFile(wheels[0]) as archive:
-            n_modules = sum(name.endswith(".so") for name in archive.namelist())
-        return f"{wheels[0].name}, {n_modules} modules, {wheels[0].stat().st_size:,} bytes"
+            sizes = [i.file_size for i in archive.infolist() if i.filename.endswith(".so")]
+        told = f"{len(sizes)} modules of {sum(sizes):,} bytes"
+        return f"{wheels[0].name}, {wheels[0].stat().st_size:,} bytes, {told}"
 
     def installed() -> str:
         install(machine, wheels[0])

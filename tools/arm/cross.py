@@ -74,12 +74,10 @@ def cross_file(machine: Machine) -> Path:
     compiler = [f"{machine.triple}-gcc"]
     if shutil.which("ccache"):
         compiler.insert(0, "ccache")
-    cython = [sys.executable, str(Path(__file__).with_name("cython_once.py"))]
     path = machine.folder / "cross.ini"
     path.write_text(f"""\
 [binaries]
 c = {compiler!r}
-cython = {cython!r}
 strip = '{machine.triple}-strip'
 python = '{sys.executable}'
 
@@ -96,6 +94,14 @@ numpy-include-dir = '{numpy_headers(machine)}'
     return path
 
 
+def native_file(machine: Machine) -> Path:
+    """Cython runs here, so that meson looks for it among this host's programs."""
+    cython = [sys.executable, str(Path(__file__).with_name("cython_once.py"))]
+    path = machine.folder / "native.ini"
+    path.write_text(f"[binaries]\ncython = {cython!r}\n")
+    return path
+
+
 def build_wheel(machine: Machine, jobs: int) -> Path:
     """The wheel, tagged `linux`, built anew from the sources as they are."""
     out = machine.folder / "built"
@@ -103,9 +109,11 @@ def build_wheel(machine: Machine, jobs: int) -> Path:
     out.mkdir()
     settings = {
         "build-dir": str(machine.folder / "meson"),
-        "setup-args": [f"--cross-file={cross_file(machine)}"],
+        "setup-args": [
+            f"--cross-file={cross_file(machine)}",
+            f"--native-file={native_file(machine)}",
+        ],
         "compile-args": [f"-j{jobs}"],
-        "install-args": ["--strip"],
     }
     hook = f"import mesonpy; mesonpy.build_wheel({str(out)!r}, {settings!r})"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

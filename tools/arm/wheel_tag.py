@@ -5,8 +5,6 @@ What `auditwheel` does, for wheels that bring no library of their own.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import subprocess
 import tempfile
@@ -14,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 from machine import Machine
+from wheel_file import rewritten
 
 # What every manylinux system has, of that which the compiler links to.
 PROVIDED = re.compile(r"(libc|libm|libpthread|libgcc_s|ld-linux-\w+)\.so\.\d")
@@ -49,19 +48,9 @@ def tagged(machine: Machine, wheel: Path) -> Path:
     for old in dist.glob("*.whl"):
         old.unlink()
     out = dist / wheel.name.replace(plain, tag)
-    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
-        for item in old.infolist():
-            body = old.read(item)
-            if item.filename.endswith(".dist-info/WHEEL"):
-                body = body.replace(plain.encode(), tag.encode())
-                record = line_of_record(item.filename, body)
-            elif item.filename.endswith(".dist-info/RECORD"):  # it comes last
-                body = re.sub(rb"(?m)^[^,\n]*/WHEEL,.*$", record, body)
-            new.writestr(item, body)
-    return out
 
+    def change(name: str, body: bytes) -> bytes:
+        is_tagged = name.endswith(".dist-info/WHEEL")
+        return body.replace(plain.encode(), tag.encode()) if is_tagged else body
 
-def line_of_record(name: str, body: bytes) -> bytes:
-    """What RECORD says of a file."""
-    sha256 = base64.urlsafe_b64encode(hashlib.sha256(body).digest()).rstrip(b"=").decode()
-    return f"{name},sha256={sha256},{len(body)}".encode()
+    return rewritten(wheel, out, change)

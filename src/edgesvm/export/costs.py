@@ -14,7 +14,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.learner import Learner
+from edgesvm.learners.enclosing.ball_vector_machine import BallVectorMachine
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
 from edgesvm.learners.multiclass import Multiclass, OneVsOne
@@ -22,9 +24,12 @@ from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
 from edgesvm.learners.novelty.kernel_novelty import KernelNovelty
 from edgesvm.learners.online.forgetron import Forgetron
 from edgesvm.learners.online.kernel_perceptron import KernelPerceptron
+from edgesvm.learners.online.lasvm import LASVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
+from edgesvm.learners.twin.simple_svm import SimpleSVM
+from edgesvm.learners.twin.twin_dictionary_svm import TwinDictionarySVM
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 from edgesvm.learners.wrapper import Shell
 from edgesvm.preprocessing.fourier_features import FourierFeatures
@@ -37,12 +42,14 @@ class Part:
     kind : as costs.json names it
     sizes : what its instructions are a sum over; the first is 1
     decides, learns : how often it does so for one sample
+    scores : how often it decides about a sample that is learned
     """
 
     kind: str
     sizes: tuple[int, ...]
     decides: int = 1
     learns: int = 1
+    scores: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,25 +66,31 @@ class Cost:
     within: tuple[float, float]
 
 
-def parts(learner: Learner, n_features: int, decides: int = 1, learns: int = 1) -> Iterator[Part]:
-    """The parts of a model, the outermost first."""
+def parts(
+    learner: Learner, n_features: int, decides: int = 1, learns: int = 1, scores: int = 0
+) -> Iterator[Part]:
+    """The parts of a model, the outermost first; the others as in `Part`."""
     name, D = type(learner).__name__, n_features
     if isinstance(learner, Multiclass):
-        K = learner.n_classes
-        yield Part(name, (1, K), decides, learns)
-        taught = K - 1 if isinstance(learner, OneVsOne) else learner._n_parts
-        yield from parts(learner._inner, D, decides * learner._n_parts, learns * taught)
+        K, n = learner.n_classes, learner._n_parts
+        yield Part(name, (1, K), decides, learns, scores)
+        taught = K - 1 if isinstance(learner, OneVsOne) else n
+        yield from parts(learner._inner, D, decides * n, learns * taught, scores * n)
     elif isinstance(learner, Shell):
         sizes: tuple[int, ...] = (1, D)
         if isinstance(learner, FourierFeatures):
             P = learner.n_directions
             name += orthogonal(learner, D)
             sizes = (1, P, P * D)
-        yield Part(name, sizes, decides, learns)
-        yield from parts(learner._inner, learner._width(D), decides, learns)
+        elif isinstance(learner, Calibrated):
+            V = columns(learner)
+            sizes = (1, V, V if V > 1 else 0)  # logarithms of shares, if it decides among several
+        yield Part(name, sizes, decides, learns, scores)
+        scored = scores + learns if isinstance(learner, Calibrated) else scores
+        yield from parts(learner._inner, learner._width(D), decides, learns, scored)
     else:
         kind, sizes = leaf(learner, D)
-        yield Part(kind, sizes, decides, learns)
+        yield Part(kind, sizes, decides, learns, scores)
 
 
 def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
@@ -108,12 +121,22 @@ def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
             kind += f", {learner.when_full}"
         if isinstance(learner, KernelNovelty):
             kind += f", {learner.storage}"
+        if isinstance(learner, TwinDictionarySVM):
+            kind += ", settled"
         sizes = (1, M, M * D, M * M)
     return kind, sizes
 
 
 LEAST_FACTOR = 1.5  # other rows than those counted may take as much longer
-STORES = (KernelStreamSVM, KernelNovelty, TwinVectorMachine, IncrementalDecrementalSVM)
+STORES = (
+    KernelStreamSVM,
+    KernelNovelty,
+    LASVM,
+    TwinVectorMachine,
+    IncrementalDecrementalSVM,
+    SimpleSVM,
+    BallVectorMachine,
+)
 
 
 def orthogonal(learner: Any, D: int) -> str:
@@ -157,9 +180,10 @@ def predicted(
 
 def instructions(entry: dict[str, Any], part: Part, dtype: str) -> tuple[float, float]:
     """Of a part, for a sample: to decide and to learn."""
-    found = []
-    for what, times in (("decide", part.decides), ("learn", part.learns)):
+    done = {}
+    for what in ("decide", "learn"):
         terms = [factor * size for factor, size in zip(entry[what], part.sizes, strict=True)]
         constant, growing = entry["float64"][what] if dtype == "float64" else (1.0, 1.0)
-        found.append(times * (constant * terms[0] + growing * sum(terms[1:])))
-    return found[0], found[1]
+        done[what] = constant * terms[0] + growing * sum(terms[1:])
+    learn = part.learns * done["learn"] + part.scores * done["decide"]
+    return part.decides * done["decide"], learn

@@ -32,7 +32,7 @@ class Unplug:
     """
 
     seconds: float = 0.2
-    settle_s: float = 2.0
+    settle_s: float = 60.0
     stale: bytes = b""
     reboot: bool = False
 

@@ -178,7 +178,7 @@ class Line:
         if self._waiting and not self._alone and not self._hushed(now):
             self._carry(now)
         if self._unplug is not None and self._plug_at is None and self._settled(now):
-            self.lost_bytes += len(self._waiting)
+            self.lost_bytes += len(self._waiting) + self.link.unread()
             self._waiting.clear()
             self.link.unplug()
             self._connected = False

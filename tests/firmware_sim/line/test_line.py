@@ -172,8 +172,8 @@ def test_what_is_not_read_in_time_is_lost_with_the_link():
     link = MemoryLink()
     line = unplugging_line(link)
     line.write(0.0, b"0123456789\n")
-    assert len(link.to_host) > 0
-    line.step(1.9)
-    assert link.plugged
-    line.step(2.0)
-    assert not link.plugged
+    unread = len(link.to_host)
+    line.step(59.9)
+    assert link.plugged and line.lost_bytes == 0
+    line.step(60.0)
+    assert not link.plugged and line.lost_bytes == unread > 0

@@ -29,8 +29,8 @@ AREA = Area(
                 "a row's sums are folded in another order",
             ),
             (
-                "*v = x > -708.0 ? p * k : 0.0;",
-                "*v = p * k;",
+                "return x > -708.0 ? p * k : 0.0;",
+                "return p * k;",
                 "exp of a number far below zero is not zero",
             ),
         ),
