@@ -30,6 +30,7 @@ COMMANDS = {
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
     "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
     "plot": ("edgesvm.cli.plot", "draw a saved model"),
+    "merge": ("edgesvm.cli.merge", "make one model of those that several gateways learned"),
     "export": ("edgesvm.cli.export", "write a saved model as C for a microcontroller"),
     "example": ("edgesvm.cli.example", "write sketches and services to start from"),
     "key": ("edgesvm.cli.key", "make a key for a node and its host"),
@@ -55,6 +56,7 @@ GROUPS = {
         "plan": "16KiB --features 8",
         "inspect": "m.esvm",
         "plot": "m.esvm -o m.png",
+        "merge": "a.esvm b.esvm -o all.esvm",
         "export": "m.esvm --c pump",
     },
 }
