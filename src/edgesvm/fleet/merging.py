@@ -96,7 +96,7 @@ def merged(
 def check_alike(learners: Sequence[Learner], names: Sequence[str]) -> None:
     """Raise MergeError unless these can be merged."""
     first = learners[0]
-    _check_kind(first, names[0])
+    check_kind(first, names[0])
     labels: list[Any] = []
     for learner, name in zip(learners, names, strict=True):
         if not isinstance(learner, Learner) or not learner.is_fitted:
@@ -133,7 +133,7 @@ def _apart(learner: Learner, first: Learner) -> str:
     return ", ".join(found) or f"{learner!r} instead of {first!r}"
 
 
-def _check_kind(learner: Any, name: str) -> None:
+def check_kind(learner: Any, name: str) -> None:
     inner = learner._inner if isinstance(learner, Standardized) else learner
     if isinstance(learner, Standardized) and isinstance(inner, FourierSVM | StreamSVM):
         what = "Fourier features" if isinstance(inner, FourierSVM) else "a ball"

@@ -44,7 +44,8 @@ cdef class WorkingSet:
     cdef readonly int64_t n_offered  # rows that violated
     cdef readonly double loss       # sum of weight max(0, 1 - y f) over all rows of the pass
     cdef readonly int64_t room      # for rows drawn
-    cdef int64_t n_before, at_before, row_bytes
+    cdef readonly int64_t n_before  # rows of the last working set
+    cdef int64_t at_before, row_bytes
     cdef bint recalling             # select the rows of `before` instead of the others
     cdef dict views                 # keeps the arrays alive
     cdef char *rows
