@@ -120,7 +120,7 @@ def test_what_differs_is_named():
     for learner, message in (
         (Standardized(), "Fourier features of one scale"),
         (Standardized(learner=StreamSVM()), "a ball of one scale"),
-        (Standardized(learner=BatchSVM()), "counts what it stores"),
+        (Standardized(learner=BatchSVM()), "counts what is stored"),
         (Perceptron(), "Perceptron cannot be merged"),
     ):
         with pytest.raises(MergeError, match=message):

@@ -1,8 +1,9 @@
 """Kernel learners: the SVM of the union of their vectors, with their weights, in the same memory.
 
 A vector stands for the samples its weight counts. Where the union fits, it is learned as it is.
-Otherwise the exact SVM of the union is solved, and the vectors with the largest coefficients are
-learned; the others are dropped. There is no closed form that merges two kernel machines: what this
+Otherwise a twin vector machine merges twins, as it does in a stream; for other learners the exact
+SVM of the union is solved, and the vectors with the largest coefficients are learned; the others
+are dropped. There is no closed form that merges two kernel machines: what this
 costs in accuracy is measured (benchmarks/fleet/parts.py).
 """
 
@@ -57,7 +58,7 @@ def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner)
     vectors = Vectors(*(np.concatenate(arrays) for arrays in zip(first, second, strict=True)))
     room = int(getattr(inner, inner._capacity))
     if len(np.unique(vectors.owner)) > room:
-        vectors = _heaviest(vectors, room, inner)
+        vectors = _shuffled(vectors) if _makes_room(inner) else _heaviest(vectors, room, inner)
     learner = inner._like_new()
     if pair.closed or len(pair.labels) == 2:
         learner.allocate(vectors.rows.shape[1], classes=(0, 1))
@@ -82,13 +83,21 @@ def _vectors(learner: Any) -> Vectors:
     return Vectors(learner.support_vectors_, slots, weights, np.arange(len(slots)))
 
 
+def _makes_room(inner: Learner) -> bool:
+    """Whether it merges vectors itself when it is full."""
+    return isinstance(inner, TwinVectorMachine)
+
+
+def _shuffled(vectors: Vectors) -> Vectors:
+    """In another order, always the same: one part after the other, the last would prevail."""
+    return vectors.where(np.random.default_rng(0).permutation(len(vectors.rows)))
+
+
 def _heaviest(vectors: Vectors, room: int, inner: Any) -> Vectors:
     """The vectors with the largest coefficients in the exact SVM of all, in their order."""
-    n, C = len(vectors.rows), float(inner.C)
-    if isinstance(inner, TwinVectorMachine) and inner.control_C:
-        C *= inner.max_twins / float(vectors.weights.sum())
+    n = len(vectors.rows)
     exact = BatchSVM(
-        C=C,
+        C=float(inner.C),
         kernel=inner._kernel(vectors.rows.shape[1]),
         max_samples=n,
         cache=max(64 * n, 1 << 23),
