@@ -10,6 +10,7 @@ import os
 import signal
 import tempfile
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,12 +94,10 @@ def main() -> None:
                     paths = files(Path(name), X, y, n_parts)
                     progress(f"{n_workers} workers, {n_parts} partitions")
                     there = learner(room)
-                    time = timed(lambda: fleet.fit(there, paths, client=client))
+                    time = timed(partial(fleet.fit, there, paths, client=client))
                     same = bytes(there.arena) == bytes(here.arena)
                     killed = survived(learner(room), paths, client) == bytes(here.arena)
-                    equal.append(
-                        [n_workers, n_parts, _said(same), _said(killed), f"{time:.1f} s"]
-                    )
+                    equal.append([n_workers, n_parts, _said(same), _said(killed), f"{time:.1f} s"])
                 if n_workers == 2:
                     count_writes()
                     client.run(count_writes)
@@ -118,8 +117,8 @@ def main() -> None:
             "Bytes sent, 2 workers, 16 partitions",
             ["rows", "of files", "sent in the fit", "sent a pass", "time"],
             sent,
-            "Passes: the first draw, three that search, and one or two to return to the best; and the"
-            " survey is shared out among them.",
+            "Passes: the first draw and those that search; the survey, and the way back to the best"
+            " solution, are shared out among them.",
         ),
     ]
     title = "RandSVM on Dask workers"
@@ -147,7 +146,7 @@ def traffic(folder: Path, client: Any, n: int, room: int) -> list[Any]:
     progress(f"bytes sent, {n:,} rows")
     model = learner(room)
     before = written() + sum(client.run(written).values())
-    time = timed(lambda: fleet.fit(model, paths, client=client))
+    time = timed(partial(fleet.fit, model, paths, client=client))
     total = written() + sum(client.run(written).values()) - before
     of_files = sum(os.path.getsize(path) for path in paths)
     passes = model.n_passes_ + 1

@@ -80,7 +80,10 @@ def test_files(client, tmp_path):
     for k, at in enumerate(np.array_split(np.arange(2000), 3)):
         paths.append(tmp_path / f"{k}.{('npz', 'csv', 'npz')[k]}")
         if k == 1:
-            lines = ["a,b,label", *(f"{a!r},{b!r},{w}" for (a, b), w in zip(X[at].tolist(), y[at], strict=True))]
+            lines = [
+                "a,b,label",
+                *(f"{a!r},{b!r},{w}" for (a, b), w in zip(X[at].tolist(), y[at], strict=True)),
+            ]
             paths[k].write_text("\n".join(lines))
         else:
             np.savez(paths[k], X=X[at], y=y[at])

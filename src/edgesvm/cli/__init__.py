@@ -25,6 +25,7 @@ COMMANDS = {
     "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
     "watch": ("edgesvm.cli.watch", "learn what is normal without labels, then raise alarms"),
     "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
+    "tune": ("edgesvm.cli.tune", "choose C, gamma and the like on a file"),
     "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),
     "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
@@ -51,7 +52,11 @@ GROUPS = {
         "key": "node.key",
         "simulate": "--signal rotating",
     },
-    "With a file": {"replay": "room.rec", "features": "pump.csv --rate 1000"},
+    "With a file": {
+        "replay": "room.rec",
+        "tune": "room.csv --learner twin",
+        "features": "pump.csv --rate 1000",
+    },
     "With a model": {
         "plan": "16KiB --features 8",
         "inspect": "m.esvm",
