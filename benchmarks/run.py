@@ -51,6 +51,8 @@ STUDIES = (
     "novelty/drift",
     "novelty/onset",
     "drift/detectors",
+    "fleet/passes",
+    "fleet/parts",
     "export/sizes",
     "export/instructions",
 )

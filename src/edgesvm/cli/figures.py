@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.lines import Line2D
 
-__all__ = ["Line2D", "LinearSegmentedColormap", "accuracy", "plt", "reliability"]
+__all__ = ["Line2D", "LinearSegmentedColormap", "accuracy", "plt", "reliability", "rounds"]
 
 
 def accuracy(curve: Sequence[tuple[int, float]], path: str, *, title: str) -> None:
@@ -48,6 +48,28 @@ def accuracy_and_memory(
     below.set_ylim(0, 1.25 * max((mib for _, mib in memory), default=1.0))
     below.grid(alpha=0.3)
     below.set_xlabel("samples")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def rounds(rows: Sequence[int], tried: Sequence[tuple[str, Sequence[float]]], path: str) -> None:
+    """Accuracy of candidates, the best first, over the rows of each round; the best ten are
+    named."""
+    figure, axes = plt.subplots(figsize=(8, 4.5), constrained_layout=True)
+    for k, (name, scores) in enumerate(tried):
+        axes.plot(
+            rows[: len(scores)],
+            [100 * score for score in scores],
+            "o-",
+            color=f"C{k}" if k < 10 else "lightgray",
+            label=name if k < 10 else None,
+            zorder=-k,
+        )
+    axes.set_xscale("log")
+    axes.set_xlabel("rows")
+    axes.set_ylabel("accuracy, %")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

@@ -707,3 +707,33 @@ def test_linear():
     X, y = clouds(2000, gap=6.0)
     model = rand_svm(100, kernel=Linear(), C=1.0, separable=True).fit(X, y)
     assert model.converged_ and model.score(X, y) > 0.99
+
+
+def test_draws_by_number_are_those_of_the_rows():
+    """`draw` and `put`, for rows that are elsewhere, leave what `offer` leaves."""
+    X = np.arange(80, dtype=np.float32).reshape(40, 2)
+    slots = (np.arange(40) % 2).astype(np.int8)
+    for kind in WORKING_SETS:
+        states = []
+        for apart in (False, True):
+            views = {
+                "drawn_rows": np.zeros((9, 2), np.float32),
+                "drawn_slots": np.zeros(9, np.int8),
+                "drawn_weights": np.zeros(9),
+                "drawn_numbers": np.zeros(9, np.int64),
+                "before": np.zeros(9, np.int64),
+                "draws": np.zeros(4, np.uint64),
+            }
+            working = kind(views, 3)
+            for kept, size in ((0, 9), (4, 9), (2, 7)):
+                working.keep(np.arange(kept), size)
+                free = np.setdiff1d(np.arange(40), views["before"][: working.n_before])
+                if apart:
+                    at = free[working.draw(len(free))]
+                    working.put(X[at], slots[at], np.ones(len(at)), at, 0.5)
+                    assert working.loss == 0.5
+                else:
+                    working.offer(0, X, slots)
+                counts = working.n_kept, working.n_drawn, working.n_offered, working.n_rows
+                states.append((counts, {name: view.tobytes() for name, view in views.items()}))
+        assert states[:3] == states[3:], kind

@@ -17,6 +17,7 @@ from areas import (
     enclosing,
     export,
     firmware_sim,
+    fleet,
     fourier,
     gradient,
     incremental,
@@ -66,4 +67,5 @@ AREAS: list[Area] = [
     cli.AREA,
     compat.AREA,
     firmware_sim.AREA,
+    fleet.AREA,
 ]

@@ -21,6 +21,8 @@ from libc.string cimport memcpy, memmove
 from edgesvm.contract.sparse cimport Batch, read_batch, row_at, scratch_for
 from edgesvm.core.rng cimport rng_below, rng_seed
 
+import numpy as np
+
 from edgesvm.contract.core import changed
 
 cnp.import_array()
@@ -41,7 +43,9 @@ cdef class WorkingSet:
     cdef readonly int64_t n_drawn   # after them
     cdef readonly int64_t n_offered  # rows that violated
     cdef readonly double loss       # sum of weight max(0, 1 - y f) over all rows of the pass
-    cdef int64_t n_before, at_before, room, row_bytes
+    cdef readonly int64_t room      # for rows drawn
+    cdef readonly int64_t n_before  # rows of the last working set
+    cdef int64_t at_before, row_bytes
     cdef bint recalling             # select the rows of `before` instead of the others
     cdef dict views                 # keeps the arrays alive
     cdef char *rows
@@ -165,3 +169,32 @@ cdef class WorkingSet:
         memcpy(self.row(place), x, self.row_bytes)
         self.slots[place], self.weights[place] = slot, weight
         self.numbers[place] = number
+
+    # -- rows that others read ---------------------------------------------------------------------
+
+    def draw(self, int64_t n):
+        """Draw from `n` rows that violate, known by their order alone. Return which were drawn, by
+        their places, ndarray of int64; `put` must follow. The draws are those of `offer`."""
+        drawn = np.arange(min(n, self.room), dtype=np.int64)
+        cdef int64_t *ordinal = <int64_t *> cnp.PyArray_DATA(drawn)
+        cdef int64_t i, place
+        with nogil:
+            for i in range(self.room, n):
+                place = rng_below(self.draws, i + 1)
+                if place < self.room:
+                    ordinal[place] = i
+        self.n_offered = n
+        return drawn
+
+    def put(self, X not None, slots, weights, numbers, double loss=0.0):
+        """Store the rows that `draw` chose, in its order, and the loss of the pass; or the rows
+        recalled, in ascending order."""
+        n = len(X)
+        if not self.n_drawn == 0 <= n <= self.room:
+            raise ValueError(f"{n} rows for {self.room} places")
+        held = slice(self.n_kept, self.n_kept + n)
+        for name, values in (
+            ("rows", X), ("slots", slots), ("weights", weights), ("numbers", numbers)
+        ):
+            self.views[f"drawn_{name}"][held] = values
+        self.n_drawn, self.loss = n, loss

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -244,22 +244,15 @@ class RandSVM(Wrapper):
         source = self._guard.call(
             Source, self._closed(X), y, sample_weight, owner=type(self).__name__
         )
-        self.plan(source.n_features)
+        return self._fit(_Data(source, self), progress)
+
+    def _fit(self: Self, data: Data, progress: Progress | None) -> Self:
+        self.plan(data.n_features)
         labels = self._fresh_labels()
-        solver = self._inner
-        n_rows, n_learned, _ = self._guard.call(
-            survey,
-            source,
-            labels,
-            owner=type(self).__name__,
-            dtype=self.dtype,
-            rows=self._chunk_rows,
-            kernel=solver._kernel(source.n_features),
-            C=solver.C,
-        )
-        self._start_over(source.n_features, labels)
+        n_rows, n_learned = self._guard.call(data.survey, labels)
+        self._start_over(data.n_features, labels)
         try:
-            self._sample_and_solve(source, n_learned, progress)
+            self._sample_and_solve(data, n_learned, progress)
         finally:
             self._note_seen(n_rows)
             for name in SCRATCH:
@@ -278,7 +271,18 @@ class RandSVM(Wrapper):
     def _chunk_rows(self) -> int:
         return min(self._room, CHUNK_ROWS)
 
-    def _sample_and_solve(self, source: Source, n_rows: int, progress: Progress | None) -> None:
+    def _survey_options(self, n_features: int) -> dict[str, Any]:
+        """What `survey` is to check rows for."""
+        solver = self._inner
+        return {
+            "owner": type(self).__name__,
+            "dtype": self.dtype,
+            "rows": self._chunk_rows,
+            "kernel": solver._kernel(n_features),
+            "C": solver.C,
+        }
+
+    def _sample_and_solve(self, data: Data, n_rows: int, progress: Progress | None) -> None:
         views = self._allocated.views
         k = self.k or estimated_support(
             n_rows, self.epsilon, self.delta, separable=bool(self.separable)
@@ -287,12 +291,12 @@ class RandSVM(Wrapper):
         views["k"][...], views["sample_size"][...] = k, size
         working = of_engine(WorkingSet, self._engine)(views, int(self.seed))
         working.keep(np.empty(0, np.int64), size)
-        self._offer(source, working)
+        data.offer(working)
         self._solve(working, None)
         best = _Best(views)
         while True:
             alpha = self._keep_support(working, size)
-            self._offer(source, working, self.solver_)
+            data.offer(working, self.solver_)
             views["n_passes"][...] += 1
             primal = self._primal(working.loss)
             best.offer(primal, working.n_offered, views["drawn_numbers"], alpha)
@@ -305,7 +309,7 @@ class RandSVM(Wrapper):
             self._solve(working, alpha)
         n_violators = working.n_offered
         if best.primal < primal and stop != "optimal" and self.returns == "best":
-            primal, n_violators = self._recall(source, working, best)
+            primal, n_violators = self._recall(data, working, best)
         views["primal"][...], views["n_violators"][...] = primal, n_violators
         views["stop"][...] = STOP_REASONS.index(stop)
 
@@ -325,19 +329,19 @@ class RandSVM(Wrapper):
         solver = self.solver_
         return float(solver.objective_ + solver.alpha_.sum() + solver.C * loss)
 
-    def _recall(self, source: Source, working: Any, best: _Best) -> tuple[float, int]:
+    def _recall(self, data: Data, working: Any, best: _Best) -> tuple[float, int]:
         """Return to the best solution: solve its support vectors again from its coefficients. If
         the solver moves them, the primal objective and the violators are counted again."""
         numbers, alpha = best.solution()
         working.recall(numbers)
-        self._offer(source, working)
+        data.recall(working, numbers)
         if working.n_rows < len(numbers):
             raise ValueError(f"{type(self).__name__}: the source changed between two passes")
         self._solve(working, alpha)
         if np.allclose(self.solver_.alpha_, alpha, rtol=1e-12, atol=0.0):
             return best.primal, best.n_violators
         working.keep(np.arange(working.n_rows), working.n_rows)
-        self._offer(source, working, self.solver_)
+        data.offer(working, self.solver_)
         return self._primal(working.loss), working.n_offered
 
     def _keep_support(self, working: Any, size: int) -> np.ndarray:
@@ -349,24 +353,6 @@ class RandSVM(Wrapper):
         alpha = solver.alpha_[places]
         working.keep(places, size)
         return alpha
-
-    def _offer(self, source: Source, working: Any, solver: Any = None) -> None:
-        """One pass: draw from all rows, or from those that violate the solution."""
-        core = self._allocated
-        margin = np.inf if solver is None else 1.0 - float(solver.tol)
-        for chunk in source.chunks(self._chunk_rows, self._dtype):
-            slots, n_known, _ = self._guard.call(core.labels.encode, chunk.y)
-            if n_known < len(chunk.y):
-                raise unknown_label(type(self).__name__, chunk, n_known, core.labels, self.dtype)
-            decisions = None
-            if solver is not None:
-                decisions = core.views["decisions"][: len(chunk.X)]
-                _, row, status = core.decide_many(chunk.X, decisions)
-                if status > Status.CHANGED:
-                    sample = f"{type(self).__name__}: row {chunk.first + row}"
-                    raise refusal(status, sample, self.dtype, core.labels.in_slots)
-                decisions *= core.labels.sign
-            working.offer(chunk.first, chunk.X, slots, chunk.weight, decisions, margin)
 
     def _solve(self, working: Any, alpha: np.ndarray | None) -> None:
         """Line 6: solve the working set, starting from the coefficients of its first rows."""
@@ -467,6 +453,57 @@ class RandSVM(Wrapper):
             raise CorruptModelError("the working set's scratch is not zero")
         if min(int(views[name]) for name in COUNTS) < 0 or int(views["stop"]) >= len(STOP_REASONS):
             raise CorruptModelError("a counter of RandSVM is out of range")
+
+
+class Data(Protocol):
+    """Rows that `RandSVM` samples, wherever they are."""
+
+    n_features: int
+
+    def survey(self, labels: Any) -> tuple[int, int]:
+        """Check all rows, and add their labels; the numbers of rows and of those with a weight."""
+        ...
+
+    def offer(self, working: Any, solver: Any = None) -> None:
+        """One pass: draw from all rows, or from those that violate the solution."""
+        ...
+
+    def recall(self, working: Any, numbers: np.ndarray) -> None:
+        """One pass: put the rows with these numbers, ascending, into the working set."""
+        ...
+
+
+class _Data:
+    """Those of a source, read here."""
+
+    def __init__(self, source: Source, learner: RandSVM) -> None:
+        self._source, self._learner, self.n_features = source, learner, source.n_features
+
+    def survey(self, labels: Any) -> tuple[int, int]:
+        options = self._learner._survey_options(self.n_features)
+        n_rows, n_learned, _ = survey(self._source, labels, **options)
+        return n_rows, n_learned
+
+    def recall(self, working: Any, numbers: np.ndarray) -> None:
+        self.offer(working)
+
+    def offer(self, working: Any, solver: Any = None) -> None:
+        learner = self._learner
+        core, owner, dtype = learner._allocated, type(learner).__name__, learner.dtype
+        margin = np.inf if solver is None else 1.0 - float(solver.tol)
+        for chunk in self._source.chunks(learner._chunk_rows, learner._dtype):
+            slots, n_known, _ = learner._guard.call(core.labels.encode, chunk.y)
+            if n_known < len(chunk.y):
+                raise unknown_label(owner, chunk, n_known, core.labels, dtype)
+            decisions = None
+            if solver is not None:
+                decisions = core.views["decisions"][: len(chunk.X)]
+                _, row, status = core.decide_many(chunk.X, decisions)
+                if status > Status.CHANGED:
+                    sample = f"{owner}: row {chunk.first + row}"
+                    raise refusal(status, sample, dtype, core.labels.in_slots)
+                decisions *= core.labels.sign
+            working.offer(chunk.first, chunk.X, slots, chunk.weight, decisions, margin)
 
 
 class _Best:

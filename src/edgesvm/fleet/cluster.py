@@ -1,0 +1,117 @@
+"""Tasks on a Dask cluster, one a partition: their errors name the partition, Ctrl-C cancels them,
+and what a lost worker had is computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from edgesvm.fleet.partitions import PartitionError, blocks_of, files_of
+
+RETRIES = 3  # of a task whose worker was lost, or whose file could not be read for a moment
+
+
+class Cluster:
+    """The partitions of a data set, on the workers of a client.
+
+    Parameters
+    ----------
+    X : Dask array or data frame, or sequence of paths
+    y : Dask array or series, array, or None for files
+    client : distributed.Client or None, the current one
+    label_column : str, of CSV and parquet files
+
+    Attributes
+    ----------
+    names : list of str
+    """
+
+    def __init__(self, X: Any, y: Any, client: Any, label_column: str | None) -> None:
+        self._client = _client() if client is None else client
+        if isinstance(X, (list, tuple)):
+            if y is not None:
+                raise ValueError("y: leave it out; files have their own labels")
+            named: list[Any] = files_of(X, label_column)
+        elif hasattr(X, "to_delayed"):
+            named = blocks_of(X, y)
+        else:
+            raise TypeError(
+                f"X is a {type(X).__name__}: give a Dask array or data frame, or a list of files"
+            )
+        if not named:
+            raise ValueError("X: there are no partitions")
+        self.names = [name for name, _ in named]
+        self._parts = [part for _, part in named]
+        if isinstance(self._parts[0], tuple):  # stay on the workers that hold or compute them
+            futures = self._client.compute([d for pair in self._parts for d in pair])
+            self._parts = list(zip(futures[::2], futures[1::2], strict=True))
+        self._live: set[Any] = set()
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A task; its result stays where it is computed."""
+        task = self._client.submit(function, *arguments, pure=False, retries=RETRIES)
+        self._live.add(task)
+        return task
+
+    def each(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+        """A task for each partition, with the k-th of the arguments for the k-th."""
+        tasks = []
+        for part, *rest in zip(self._parts, *arguments, strict=True):
+            first = part if isinstance(part, tuple) else (part,)
+            tasks.append(self.submit(_of_part, function, len(first), *first, *rest))
+        return tasks
+
+    def some(self, function: Callable[..., Any], calls: dict[int, tuple[Any, ...]]) -> list[Any]:
+        """As `each`, for the partitions with these numbers."""
+        tasks = []
+        for k, rest in calls.items():
+            part = self._parts[k]
+            first = part if isinstance(part, tuple) else (part,)
+            tasks.append(self.submit(_of_part, function, len(first), *first, *rest))
+        return tasks
+
+    def results(self, tasks: Sequence[Any], names: Sequence[str] | None = None) -> list[Any]:
+        """What the tasks give. Raises as `check` does."""
+        self.check(tasks, names)
+        return list(self._client.gather(list(tasks)))
+
+    def check(self, tasks: Sequence[Any], names: Sequence[str] | None = None) -> None:
+        """Wait until all are done; what they give stays where it is.
+
+        Raises
+        ------
+        PartitionError
+            A task failed; the message names the first partition, in their order, whose did.
+        """
+        from distributed import wait
+
+        wait(tasks)
+        for task, name in zip(tasks, names or self.names, strict=True):
+            if task.status != "finished":
+                error = task.exception()
+                raise PartitionError(f"{name}: {error}") from error
+
+    def release(self) -> None:
+        """Cancel what still runs, and let the workers forget the rest."""
+        self._client.cancel([task for task in self._live if not task.done()])
+        self._live.clear()
+
+    def forget(self, tasks: Sequence[Any]) -> None:
+        self._live.difference_update(tasks)
+
+
+def _client() -> Any:
+    from distributed import default_client
+
+    try:
+        return default_client()
+    except ValueError:
+        raise ValueError(
+            "client: there is no Dask client; make one first, such as"
+            " distributed.Client('tcp://...'), or Client() for workers on this machine"
+        ) from None
+
+
+def _of_part(function: Callable[..., Any], width: int, *arguments: Any) -> Any:
+    first = arguments[0] if width == 1 else tuple(arguments[:width])
+    return function(first, *arguments[width:])

@@ -1,0 +1,120 @@
+"""Data in partitions on workers in other processes: the same bytes as in one place."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="the extra `fleet` is not installed")
+da = pytest.importorskip("dask.array", reason="the extra `fleet` is not installed")
+from distributed import Client, LocalCluster  # noqa: E402
+
+from edgesvm import RBF, BatchSVM, RandSVM, StreamSVM  # noqa: E402
+from edgesvm.fleet import PartitionError, fit, merged  # noqa: E402
+from edgesvm.learners import FourierSVM  # noqa: E402
+
+rng = np.random.default_rng(5)
+X = rng.uniform(0, 4, (6000, 2)).astype(np.float32)
+y = np.where(np.floor(X).sum(axis=1) % 2 == 0, "even", "odd")
+y[rng.random(len(y)) < 0.02] = "odd"
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # what distributed warns of is its own affair
+
+
+def rand_svm(**params):
+    return RandSVM(solver=BatchSVM(max_samples=300, C=10.0, kernel=RBF(2.0)), **params)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def parts(n):
+    rows = -(-len(X) // n)
+    return da.from_array(X, chunks=(rows, 2)), da.from_array(y, chunks=rows)
+
+
+def test_rand_svm_has_the_bytes_of_one_place(client):
+    for params in ({"max_passes": 3}, {"max_passes": 3, "k": 100}):
+        here = rand_svm(**params).fit(X, y)
+        assert here.stop_ != "optimal"  # so that earlier solutions are returned to
+        for n in (1, 7):
+            there = fit(rand_svm(**params), *parts(n), client)
+            assert bytes(there.arena) == bytes(here.arena), n
+            assert there.classes_.tolist() == ["even", "odd"]
+
+
+def test_a_worker_is_lost_in_a_pass(client):
+    here = rand_svm(max_passes=3).fit(X, y)
+    pids, killed = list(client.run(os.getpid).values()), []
+
+    def kill_one(*_):
+        if not killed:
+            killed.append(threading.Timer(0.05, os.kill, (pids[0], signal.SIGKILL)))
+            killed[0].start()
+
+    there = fit(rand_svm(max_passes=3), *parts(7), client, progress=kill_one)
+    killed[0].join()
+    assert bytes(there.arena) == bytes(here.arena)
+
+
+def test_others_are_merged_as_a_tree_in_the_order_of_the_partitions(client):
+    for learner in (StreamSVM(), FourierSVM(n_directions=8)):
+        pieces = np.array_split(np.arange(len(X)), 5)
+        expected = merged([learner._like_new().fit(X[at], y[at]) for at in pieces])
+        got = fit(learner._like_new(), *parts(5), client)
+        assert bytes(got.arena) == bytes(expected.arena)
+
+
+def test_files(client, tmp_path):
+    paths = []
+    for k, at in enumerate(np.array_split(np.arange(2000), 3)):
+        paths.append(tmp_path / f"{k}.{('npz', 'csv', 'npz')[k]}")
+        if k == 1:
+            lines = [
+                "a,b,label",
+                *(f"{a!r},{b!r},{w}" for (a, b), w in zip(X[at].tolist(), y[at], strict=True)),
+            ]
+            paths[k].write_text("\n".join(lines))
+        else:
+            np.savez(paths[k], X=X[at], y=y[at])
+    here = rand_svm(max_passes=2).fit(X[:2000], y[:2000])
+    there = fit(rand_svm(max_passes=2), paths, client=client)
+    assert bytes(there.arena) == bytes(here.arena)
+
+
+def test_what_is_wrong_names_the_partition_and_the_learner_is_as_it_was(client, tmp_path):
+    model = rand_svm(max_passes=1).fit(X[:500], y[:500])
+    before = bytes(model.arena)
+    bad = X.copy()
+    bad[4000, 0] = np.nan
+    three = y.copy().astype("U8")
+    three[5999] = "prime"
+    chunk = 1000
+    for rows, labels, message in (
+        (bad, y, "partition 4: .*row 0"),
+        (X, three, "partition 5: .*'prime'"),
+    ):
+        data = da.from_array(rows, chunks=(chunk, 2)), da.from_array(labels, chunks=chunk)
+        with pytest.raises(PartitionError, match=message):
+            fit(model, *data, client)
+    np.savez(tmp_path / "a.npz", X=X[:100], y=y[:100])
+    np.savez(tmp_path / "b.npz", X=X[:100, :1], y=y[:100])
+    with pytest.raises(PartitionError, match=r"b\.npz: it has 1 features"):
+        fit(model, [tmp_path / "a.npz", tmp_path / "b.npz"], client=client)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(model, *parts(3), client, progress=stop)
+    assert bytes(model.arena) == before

@@ -1,0 +1,148 @@
+"""Learners that learned apart become one: what is exact is compared with what it must equal."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from edgesvm import RBF, BatchSVM, Standardized, StreamSVM, TwinVectorMachine
+from edgesvm.cli import main
+from edgesvm.fleet import MergeError, merged
+from edgesvm.fleet.union import _vectors
+from edgesvm.learners import AdaGradSVM, BallVectorMachine, FourierSVM, Perceptron
+
+rng = np.random.default_rng(3)
+SPREAD = np.array([1.0, 5.0, 0.1])
+X = (3 + rng.standard_normal((600, 3)) * SPREAD).astype(np.float32)
+Z = ((X - 3) / SPREAD).astype(np.float32)
+y = np.where(Z[:, 0] + 0.2 * Z[:, 1] > 0.1, "on", "off")
+
+
+def apart(learner, rows, n=5):
+    """Learners of every n-th row; odd ones meet the labels in the other order."""
+    found = []
+    for k in range(n):
+        X_k, y_k = rows[k::n], y[: len(rows)][k::n]
+        order = np.argsort(y_k, kind="stable")
+        order = order[::-1] if k % 2 else order
+        found.append(learner._like_new().fit(X_k[order], y_k[order]))
+    return found
+
+
+def test_averaged_decision_values_are_the_mean_of_theirs_by_samples():
+    for learner in (
+        FourierSVM(n_directions=70, dtype="float64"),
+        FourierSVM(n_directions=16, weigh_widths=False, dtype="float64"),
+        AdaGradSVM(dtype="float64"),
+        Standardized(learner=AdaGradSVM(dtype="float64")),
+    ):
+        scaled = isinstance(learner, Standardized)
+        parts = apart(learner, X if scaled else Z, 3)
+        parts[0].partial_fit((X if scaled else Z)[:90], y[:90])  # weighs more
+        for part in parts:  # the mean answers in all
+            part._allocated.views["lapses"][:] = 1, 0
+        rows = (X if scaled else Z).astype(float)
+        expected = np.average(
+            [part.decision_function(rows) for part in parts],
+            axis=0,
+            weights=[part.n_seen_ for part in parts],
+        )
+        got = merged(parts).decision_function(rows)
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9, err_msg=repr(learner))
+
+
+def test_merged_statistics_are_those_of_all_samples():
+    one = merged(apart(Standardized(learner=AdaGradSVM()), X))
+    np.testing.assert_allclose(one.mean_, X.mean(axis=0, dtype=float), rtol=1e-12)
+    np.testing.assert_allclose(one.scale_, X.std(axis=0, dtype=float), rtol=1e-10)
+    assert one.n_seen_ == len(X)
+
+
+def test_a_tree_in_the_order_given_and_the_parts_unchanged():
+    parts = apart(StreamSVM(bound="upper", average=False), Z)
+    before = [bytes(part.arena) for part in parts]
+    steps = []
+    got = merged(parts, progress=lambda *step: steps.append(step))
+    a, b, c, d, e = (pickle.loads(pickle.dumps(p)) for p in parts)
+    assert bytes(got.arena) == bytes(a.merge(b).merge(c.merge(d)).merge(e).arena)
+    assert before == [bytes(part.arena) for part in parts]
+    assert steps == [(k, 4) for k in (1, 2, 3, 4)]
+
+
+def test_vectors_behind_scalers_are_the_same_points_in_the_merged_scale():
+    for inner in (TwinVectorMachine(max_twins=100, kernel=RBF(0.5)), BallVectorMachine(gamma=0.5)):
+        parts = apart(Standardized(learner=inner), X[:100], 2)
+        one = merged(parts)
+        assert one.n_seen_ == 100 and one.nbytes == parts[0].nbytes
+        points = [_vectors(part.learner_).rows * part.scale_ + part.mean_ for part in (*parts, one)]
+        known, found = np.concatenate(points[:2]), points[2]
+        nearest = np.abs((found[:, None] - known) / X.std(axis=0)).max(axis=2).min(axis=1)
+        assert len(found) > 10 and nearest.max() < 1e-5
+        one.partial_fit(X[100:200], y[100:200])
+
+
+def test_within_the_budget_the_heaviest_vectors_are_kept():
+    for learner in (
+        TwinVectorMachine(max_twins=20, kernel=RBF(0.5)),
+        BallVectorMachine(max_core=30, kernel=RBF(0.5)),
+        BatchSVM(max_samples=130, kernel=RBF(0.5)),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parts = apart(learner, Z)
+        one = merged(parts)
+        own = np.mean([part.score(Z, y) for part in parts])
+        assert one.nbytes == parts[0].nbytes and one.score(Z, y) > own - 0.05, learner
+
+
+def test_weights_of_support_vectors_are_found_again():
+    weight = rng.uniform(1, 2, 60)
+    for learner in (BatchSVM(C=2.0), BallVectorMachine(C=2.0, kernel=RBF(0.5))):
+        learner.fit(Z[:60], y[:60], sample_weight=weight)
+        found = _vectors(learner)
+        at = [int(np.abs(Z[:60] - row).sum(axis=1).argmin()) for row in found.rows]
+        np.testing.assert_allclose(found.weights, weight[at])
+        assert list(learner._allocated.labels.of_slots(found.slots)) == list(y[at])
+
+
+def test_what_differs_is_named():
+    fitted = AdaGradSVM().fit(Z, y)
+    for other, message in (
+        (AdaGradSVM(learning_rate=0.2).fit(Z, y), "learning_rate=0.2 instead of 0.5"),
+        (FourierSVM().fit(Z, y), "FourierSVM instead of AdaGradSVM"),
+        (AdaGradSVM().fit(Z[:, :2], y), "2 features"),
+        (AdaGradSVM().fit(Z, np.where(y == "on", "on", "away")), r"'away'.*room for 2"),
+        (AdaGradSVM(), "learned nothing"),
+    ):
+        with pytest.raises(MergeError, match=f"south: .*{message}"):
+            merged([fitted, other], ["north", "south"])
+    for learner, message in (
+        (Standardized(), "Fourier features of one scale"),
+        (Standardized(learner=StreamSVM()), "a ball of one scale"),
+        (Standardized(learner=BatchSVM()), "counts what is stored"),
+        (Perceptron(), "Perceptron cannot be merged"),
+    ):
+        with pytest.raises(MergeError, match=message):
+            merged([learner.fit(Z, y)] * 2)
+
+
+def test_the_command(tmp_path, capsys):
+    names = [str(tmp_path / f"{k}.esvm") for k in range(3)]
+    parts = apart(AdaGradSVM(), Z, 3)
+    for part, name in zip(parts, names, strict=True):
+        part.save(name)
+    out = tmp_path / "fleet.esvm"
+    assert main(["merge", *names, "-o", str(out), "--budget", "1KiB"]) == 0
+    assert "3 models of 600 samples merged" in capsys.readouterr().out
+    expected = tmp_path / "expected.esvm"
+    merged(parts).save(expected)
+    assert out.read_bytes() == expected.read_bytes()
+    assert not list(tmp_path.glob("*.lock"))
+
+    FourierSVM().fit(Z, y).save(names[1])
+    out.unlink()
+    assert main(["merge", *names, "-o", str(out)]) == 2
+    assert "1.esvm: it has other parameters" in capsys.readouterr().err
+    assert main(["merge", names[0], names[2], "-o", str(out), "--budget", "8"]) in {1, 2}
+    assert "--budget" in capsys.readouterr().err and not out.exists()

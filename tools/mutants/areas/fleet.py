@@ -1,0 +1,23 @@
+"""fleet: learners that learned apart become one; data in partitions."""
+
+from mutant import Area, mutants_of
+
+AREA = Area(
+    "fleet",
+    ("tests/fleet",),
+    (
+        *mutants_of(
+            "edgesvm/fleet/scales.py",
+            ("apart * apart * (n_1 * (n_2 / n))", "0.0", "the spread between the parts is lost"),
+            ("w @ (other.mean - self.mean)", "0.0", "a plane stays where the old mean was"),
+        ),
+        *mutants_of(
+            "edgesvm/fleet/averaging.py",
+            ("share = n_2 / (n_1 + n_2)", "share = 0.5", "all weigh the same"),
+        ),
+        *mutants_of(
+            "edgesvm/fleet/fitting.py",
+            ("back = np.argsort(order)", "back = order", "rows come in another order"),
+        ),
+    ),
+)
