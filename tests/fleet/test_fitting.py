@@ -12,7 +12,10 @@ da = pytest.importorskip("dask.array", reason="the extra `fleet` is not installe
 from distributed import Client, LocalCluster  # noqa: E402
 
 from edgesvm import RBF, BatchSVM, RandSVM, StreamSVM  # noqa: E402
+from edgesvm.cli import main  # noqa: E402
 from edgesvm.fleet import PartitionError, fit, merged  # noqa: E402
+from edgesvm.ingest._ring import Batch  # noqa: E402
+from edgesvm.ingest.recording import RecordingSchema, RecordingWriter  # noqa: E402
 from edgesvm.learners import FourierSVM  # noqa: E402
 
 rng = np.random.default_rng(5)
@@ -53,6 +56,7 @@ def test_rand_svm_has_the_bytes_of_one_place(client):
             assert there.classes_.tolist() == ["even", "odd"]
 
 
+@pytest.mark.long
 def test_a_worker_is_lost_in_a_pass(client):
     here = rand_svm(max_passes=3).fit(X, y)
     pids, killed = list(client.run(os.getpid).values()), []
@@ -118,3 +122,55 @@ def test_what_is_wrong_names_the_partition_and_the_learner_is_as_it_was(client, 
     with pytest.raises(KeyboardInterrupt):
         fit(model, *parts(3), client, progress=stop)
     assert bytes(model.arena) == before
+
+
+@pytest.mark.long
+def test_data_frames_parquet_and_recordings(client, tmp_path):
+    dd = pytest.importorskip("dask.dataframe", reason="the extra `fleet` is not installed")
+    pa = pytest.importorskip("pyarrow", reason="the extra `fleet` is not installed")
+    from pyarrow import parquet
+
+    here = rand_svm(max_passes=2).fit(X[:1200], y[:1200])
+    columns = {"a": X[:1200, 0], "b": X[:1200, 1], "said": y[:1200]}
+    frame = dd.from_dict(columns, npartitions=3)
+    there = fit(rand_svm(max_passes=2), frame[["a", "b"]], frame["said"])  # the current client
+    assert bytes(there.arena) == bytes(here.arena)
+    paths = [tmp_path / "0.parquet", tmp_path / "1.parquet"]
+    for path, part in zip(paths, (slice(0, 500), slice(500, 1200)), strict=True):
+        parquet.write_table(pa.table({name: of[part] for name, of in columns.items()}), path)
+    there = fit(rand_svm(max_passes=2), paths, client=client, label_column="said")
+    assert bytes(there.arena) == bytes(here.arena)
+
+    numbers = (y[:1200] == "odd").astype(np.int32)
+    with RecordingWriter(tmp_path / "a.rec", RecordingSchema(2)) as writer:
+        at = np.arange(1200, dtype=np.uint32)
+        ones = np.ones(1200, np.float32)
+        writer.append(Batch(X[:1200], numbers, np.ones(1200, bool), ones, at))
+    here = rand_svm(max_passes=2).fit(X[:1200], numbers)
+    there = fit(rand_svm(max_passes=2), [tmp_path / "a.rec"], client=client)
+    assert bytes(there.arena) == bytes(here.arena)
+
+
+def test_what_is_no_data_in_partitions(client):
+    for wrong, labels, message in (
+        (X, y, "give a Dask array or data frame, or a list of files"),
+        (["a.txt"], None, "a.txt: give files that end in"),
+        ([], None, "no partitions"),
+        (da.from_array(X), None, "y: give the labels"),
+        (da.from_array(X, chunks=(1000, 2)), da.from_array(y, chunks=3000), "X has 6 partitions"),
+        (["a.npz"], y, "files have their own labels"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            fit(rand_svm(), wrong, labels, client)
+    with pytest.raises(PartitionError, match=r"gone\.npz: .*No such file"):
+        fit(rand_svm(), ["gone.npz"], client=client)
+
+
+def test_candidates_are_tried_on_the_workers(client, tmp_path, capsys):
+    np.savez(tmp_path / "board.npz", X=X[:600], y=(y[:600] == "odd").astype(int))
+    argv = ["tune", str(tmp_path / "board.npz"), "--learner", "twin", "--C", "10", "--json"]
+    told = []
+    for extra in ([], ["--dask", client.scheduler.address]):
+        assert main([*argv, *extra]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]

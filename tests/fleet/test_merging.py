@@ -85,7 +85,6 @@ def test_vectors_behind_scalers_are_the_same_points_in_the_merged_scale():
 def test_within_the_budget_the_heaviest_vectors_are_kept():
     for learner in (
         TwinVectorMachine(max_twins=20, kernel=RBF(0.5)),
-        BallVectorMachine(max_core=30, kernel=RBF(0.5)),
         BatchSVM(max_samples=130, kernel=RBF(0.5)),
     ):
         with warnings.catch_warnings():
@@ -94,6 +93,14 @@ def test_within_the_budget_the_heaviest_vectors_are_kept():
         one = merged(parts)
         own = np.mean([part.score(Z, y) for part in parts])
         assert one.nbytes == parts[0].nbytes and one.score(Z, y) > own - 0.05, learner
+
+
+def test_balls_that_do_not_fit_are_refused():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts = apart(BallVectorMachine(max_core=30, kernel=RBF(0.5)), Z)
+    with pytest.raises(MergeError, match="vectors together, max_core=30"):
+        merged(parts)
 
 
 def test_weights_of_support_vectors_are_found_again():

@@ -101,8 +101,10 @@ class Cluster:
 
 
 def _client() -> Any:
-    from distributed import default_client
-
+    try:
+        from distributed import default_client
+    except ImportError as error:
+        raise RuntimeError("edgesvm.fleet.fit needs Dask: pip install 'edgesvm[fleet]'") from error
     try:
         return default_client()
     except ValueError:

@@ -55,6 +55,8 @@ def fit(
     PartitionError
         A partition has a NaN, another width, a label too many, cannot be read, or its worker was
         lost again and again; the message names it.
+    RuntimeError
+        Dask is not installed.
     ValueError, TypeError
         The data are none of these, the partitions of X and y do not match, there is no client, or
         the learner cannot be fitted so.

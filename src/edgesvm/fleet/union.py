@@ -1,9 +1,9 @@
 """Kernel learners: the SVM of the union of their vectors, with their weights, in the same memory.
 
 A vector stands for the samples its weight counts. Where the union fits, it is learned as it is.
-Otherwise a twin vector machine merges twins, as it does in a stream; for other learners the exact
-SVM of the union is solved, and the vectors with the largest coefficients are learned; the others
-are dropped. There is no closed form that merges two kernel machines: what this
+Otherwise a twin vector machine merges twins, as it does in a stream; of a BatchSVM the exact SVM
+of the union is solved, and the vectors with the largest coefficients are learned; a ball is
+refused. There is no closed form that merges two kernel machines: what this
 costs in accuracy is measured (benchmarks/fleet/parts.py).
 """
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgesvm.errors import ConvergenceWarning
-from edgesvm.fleet.pairs import Pair
+from edgesvm.fleet.pairs import MergeError, Pair
 from edgesvm.fleet.scales import Scale
 from edgesvm.learner import Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
@@ -57,7 +57,13 @@ def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner)
     second = second._replace(owner=second.owner + n_first)
     vectors = Vectors(*(np.concatenate(arrays) for arrays in zip(first, second, strict=True)))
     room = int(getattr(inner, inner._capacity))
-    if len(np.unique(vectors.owner)) > room:
+    n = len(np.unique(vectors.owner))
+    if n > room and isinstance(inner, EnclosingMachine):
+        raise MergeError(
+            f"the core sets have {n} vectors together, max_core={room}: a ball around some of them"
+            " decides far worse; merge TwinVectorMachine instead, or learn with a larger max_core"
+        )
+    if n > room:
         vectors = _shuffled(vectors) if _makes_room(inner) else _heaviest(vectors, room, inner)
     learner = inner._like_new()
     if pair.closed or len(pair.labels) == 2:
