@@ -7,6 +7,7 @@ import numpy as np
 
 import edgesvm
 from edgesvm import Standardized, StreamSVM, learners
+from edgesvm.cli import learner_options
 from edgesvm.contract import registry
 
 
@@ -45,3 +46,18 @@ def test_a_snapshot_is_loaded_where_its_learner_was_not_imported(tmp_path):
     Standardized(learner=StreamSVM()).partial_fit(X, X[:, 0] > 0).save(path)
     code = "import sys, edgesvm\nprint(edgesvm.load(sys.argv[1]))"
     assert fresh(code, path).strip() == "Standardized(learner=StreamSVM())"
+
+
+def test_the_command_imports_few_learners():
+    imported = fresh("import sys, edgesvm.cli.run\nprint(*sys.modules)").split()
+    families = {name.split(".")[2] for name in imported if name.startswith("edgesvm.learners.")}
+    assert not families & {"auto", "enclosing", "incremental", "online", "twin"}
+    assert "_hashlib" not in imported  # OpenSSL, 3.5 MiB
+
+
+def test_the_names_of_learner_stand_for_what_they_say():
+    kinds = {name: learner_options.class_of(name) for name in learner_options.KINDS}
+    linear = tuple(name for name, kind in kinds.items() if hasattr(kind, "coef_"))
+    assert linear == learner_options.LINEAR
+    assert kinds["incremental"]._schemes == learner_options.SCHEMES
+    assert kinds.keys() == learner_options.OWN.keys()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,7 +60,7 @@ def serving(options: argparse.Namespace, lookout: Lookout, status: StatusLine) -
 
     host, port = options.http
     drawn = options.http_token_file is None
-    token = secrets.token_urlsafe(16) if drawn else _token(options.http_token_file)
+    token = _new_token() if drawn else _token(options.http_token_file)
     try:
         desk = Desk(lookout)
         server = PageServer(host, port, desk, token)
@@ -78,13 +77,19 @@ def serving(options: argparse.Namespace, lookout: Lookout, status: StatusLine) -
         server.close()
 
 
+def _new_token() -> str:
+    import secrets  # loads OpenSSL: 3.5 MiB
+
+    return secrets.token_urlsafe(16)
+
+
 def _token(path: str) -> str:
     """The token in a file, or a new one, written there."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return _read_token(path)
-    token = secrets.token_urlsafe(16)
+    token = _new_token()
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(token + "\n")
     return token

@@ -4,36 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from edgesvm import learners
 from edgesvm.cli import arguments, decision_options
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import DTYPES, Learner
-from edgesvm.learners import (
-    LASVM,
-    AdaGradSVM,
-    Auto,
-    BallVectorMachine,
-    BatchSVM,
-    CoreVectorMachine,
-    Forgetron,
-    FourierSVM,
-    IncrementalDecrementalSVM,
-    IncrementalSVM,
-    KernelPerceptron,
-    KernelStreamSVM,
-    OneVsOne,
-    OneVsRest,
-    PassiveAggressive,
-    Pegasos,
-    Perceptron,
-    ReservoirSVM,
-    SimpleSVM,
-    StreamSVM,
-    TwinDictionarySVM,
-    TwinVectorMachine,
-    WindowedSVM,
-)
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
-from edgesvm.learners.multiclass import Multiclass
+from edgesvm.learners.multiclass import Multiclass, OneVsOne, OneVsRest
 from edgesvm.learners.wrapper import Shell
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
@@ -41,34 +17,38 @@ from edgesvm.preprocessing.scaler import Scaler
 from edgesvm.preprocessing.stage import Stage
 from edgesvm.preprocessing.standardized import Standardized
 
-KINDS: dict[str, type[Learner]] = {
-    "stream": StreamSVM,
-    "adagrad": AdaGradSVM,
-    "auto": Auto,
-    "fourier": FourierSVM,
-    "kernel-stream": KernelStreamSVM,
-    "batch": BatchSVM,
-    "reservoir": ReservoirSVM,
-    "incremental": IncrementalSVM,
-    "windowed": WindowedSVM,
-    "core-vector": CoreVectorMachine,
-    "ball-vector": BallVectorMachine,
-    "twin": TwinVectorMachine,
-    "twin-dictionary": TwinDictionarySVM,
-    "incremental-decremental": IncrementalDecrementalSVM,
-    "simple": SimpleSVM,
-    "lasvm": LASVM,
-    "forgetron": Forgetron,
-    "kernel-perceptron": KernelPerceptron,
-    "perceptron": Perceptron,
-    "passive-aggressive": PassiveAggressive,
-    "pegasos": Pegasos,
+# The class of each, which is imported once it is asked for.
+KINDS = {
+    "stream": "StreamSVM",
+    "adagrad": "AdaGradSVM",
+    "auto": "Auto",
+    "fourier": "FourierSVM",
+    "kernel-stream": "KernelStreamSVM",
+    "batch": "BatchSVM",
+    "reservoir": "ReservoirSVM",
+    "incremental": "IncrementalSVM",
+    "windowed": "WindowedSVM",
+    "core-vector": "CoreVectorMachine",
+    "ball-vector": "BallVectorMachine",
+    "twin": "TwinVectorMachine",
+    "twin-dictionary": "TwinDictionarySVM",
+    "incremental-decremental": "IncrementalDecrementalSVM",
+    "simple": "SimpleSVM",
+    "lasvm": "LASVM",
+    "forgetron": "Forgetron",
+    "kernel-perceptron": "KernelPerceptron",
+    "perceptron": "Perceptron",
+    "passive-aggressive": "PassiveAggressive",
+    "pegasos": "Pegasos",
 }
 OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
 DEFAULT_SCALE = "deviation"
 SCALERS: dict[str, type[Scaler]] = {"deviation": Standardized, "robust": RobustStandardized}
 DEFAULT_KIND = "fourier"
-LINEAR = tuple(name for name, kind in KINDS.items() if hasattr(kind, "coef_"))
+LINEAR = ("stream", "adagrad", "perceptron", "passive-aggressive", "pegasos")
+SCHEMES = (
+    *("error_driven", "fixed_partition", "exceeding_margin", "exceeding_margin_errors", "active"),
+)
 DEFAULT_MEMORY = "16KiB"
 KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
 
@@ -153,7 +133,7 @@ def add_to(
     )
     group.add_argument(
         "--scheme",
-        choices=IncrementalSVM._schemes,
+        choices=SCHEMES,
         help="which samples join a batch (incremental, windowed; active: incremental only); "
         "default fixed_partition: all",
     )
@@ -295,10 +275,15 @@ DEFAULTS: dict[str, dict[str, object]] = {
 }
 
 
+def class_of(kind: str) -> type[Learner]:
+    """The class that a name of ``--learner`` stands for."""
+    return getattr(learners, KINDS[kind])
+
+
 def of_kind(kind: str, given: dict) -> Learner:
     """A learner of this kind, with those of the given options that it has."""
     asked = {RENAMED.get(name, name): given[name] for name in OWN[kind] if name in given}
-    return KINDS[kind](**DEFAULTS.get(kind, {}) | asked)
+    return class_of(kind)(**DEFAULTS.get(kind, {}) | asked)
 
 
 def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> Learner:
@@ -363,7 +348,8 @@ def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[st
         What the learner has, and the option as it was given.
     """
     inner = innermost(learner)
-    kind = {KINDS[name]: name for name in KINDS}.get(type(inner), type(inner).__name__)
+    named = {of: name for name, of in KINDS.items()}
+    kind = named.get(type(inner).__name__, type(inner).__name__)
     if options.learner not in (None, kind):
         return [(f"--learner {kind}", f"--learner {options.learner}")]
     found = decision_options.contradicted(options, learner)

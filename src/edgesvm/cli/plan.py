@@ -7,7 +7,7 @@ import json
 
 from edgesvm.budget import PARTS, MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
 from edgesvm.cli import arguments, decision_options, learner_options
-from edgesvm.learner import DTYPES, Learner
+from edgesvm.learner import DTYPES
 from edgesvm.learners.multiclass import Multiclass
 
 HELP = """\
@@ -46,7 +46,7 @@ def act(options: argparse.Namespace) -> int:
         return _one(options)
     if given := [name for name in CAPACITIES if getattr(options, name) is not None]:
         raise ValueError(f"--{given[0].replace('_', '-')} needs a choice of --learner")
-    rows = [_row(options, name, kind) for name, kind in learner_options.KINDS.items()]
+    rows = [_row(options, name) for name in learner_options.KINDS]
     if options.json:
         print(
             json.dumps(
@@ -96,9 +96,10 @@ def _arrays(plan: MemoryPlan) -> list[dict]:
     ]
 
 
-def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
+def _row(options: argparse.Namespace, name: str) -> dict:
     """Capacity and bytes of one learner, raw and standardized."""
     given = {"C": options.C, "bound": options.bound, "dtype": options.dtype}
+    capacity = learner_options.class_of(name)._capacity
     base = learner_options.of_kind(name, {k: v for k, v in given.items() if v is not None})
     base = learner_options.of_many(options, base)
     row: dict = {"learner": name}
@@ -109,7 +110,7 @@ def _row(options: argparse.Namespace, name: str, kind: type[Learner]) -> dict:
             )
             inner = learner_options.innermost(fitting)
             row[how] = {
-                "capacity": {own: getattr(inner, own) for own in (kind._capacity,) if own},
+                "capacity": {own: getattr(inner, own) for own in (capacity,) if own},
                 "bytes": fitting.plan(options.features).total,
             }
         except MemoryBudgetError as error:

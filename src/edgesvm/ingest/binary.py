@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
+from random import SystemRandom  # `secrets` would load OpenSSL: 3.5 MiB
 from typing import Any
 
 from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
@@ -60,7 +60,7 @@ class BinaryLink(Link):
         allow_commands: bool = False,
         gate: ValueGate | None = None,
         key: bytes | None = None,
-        nonce: Callable[[], int] = lambda: secrets.randbelow(0xFFFFFFFF) + 1,
+        nonce: Callable[[], int] = lambda: SystemRandom().randint(1, 0xFFFFFFFF),
         **options: Any,
     ) -> None:
         if max_raw is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 
 KEY_BYTES = 16
@@ -53,7 +52,7 @@ def write_new_key(path: str | os.PathLike[str]) -> bytes:
     OSError
         It cannot be written.
     """
-    key = secrets.token_bytes(KEY_BYTES)
+    key = os.urandom(KEY_BYTES)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(key.hex() + "\n")

@@ -11,7 +11,6 @@ samples as a link does.
 from __future__ import annotations
 
 import os
-import secrets
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
@@ -497,7 +496,9 @@ class RecordingWriter:
         self.cut_bytes = 0
         try:
             if self._is_new():
-                header = schema.pack(secrets.randbits(32) if number is None else number)
+                header = schema.pack(
+                    int.from_bytes(os.urandom(4), "little") if number is None else number
+                )
                 self.schema, self.n_records = schema, 0
                 self._records = _Records(schema, header)
                 self._begin(header)
