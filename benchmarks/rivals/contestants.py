@@ -19,7 +19,7 @@ from benchmarks.common.rivals import NystroemSGD, vectors_within
 from benchmarks.common.scores import float_bytes
 from benchmarks.rivals.streams import running
 from edgesvm import Standardized
-from edgesvm.cli.learner_options import DEFAULTS, KINDS
+from edgesvm.cli.learner_options import DEFAULTS, class_of
 from edgesvm.learner import Learner
 
 CHECKED_EVERY = 64  # rows between two looks at the clock
@@ -64,7 +64,7 @@ def ours(learner: Learner, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, lim
 
 def allocated(kind: str, budget: int, n_features: int) -> Learner:
     """The largest of its kind; MemoryBudgetError if none fits."""
-    plain = KINDS[kind](**DEFAULTS.get(kind, {}))
+    plain = class_of(kind)(**DEFAULTS.get(kind, {}))
     whole: Learner = Standardized(learner=plain).fitted_into(budget, n_features)
     return whole.allocate(n_features, classes=[False, True])
 

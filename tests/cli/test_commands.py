@@ -120,7 +120,7 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
     assert [row["learner"] for row in told["learners"]] == list(learner_options.KINDS)
     text = said(capsys, *argv)
     for row in told["learners"]:
-        kind = learner_options.KINDS[row["learner"]]
+        kind = learner_options.class_of(row["learner"])
         asked = {"C": 2.0, "bound": "upper", "dtype": dtype}
         own = learner_options.OWN[row["learner"]]
         given = learner_options.DEFAULTS.get(row["learner"], {}) | {
@@ -144,7 +144,8 @@ def test_every_learner_has_a_row():
     stages = {FourierFeatures, RobustStandardized, Standardized}
     around = {Calibrated, RandSVM, *stages, *learner_options.OF_MANY.values()}
     unlabelled = {GaussianNovelty, KernelNovelty}
-    assert {*learner_options.KINDS.values()} | around | unlabelled == set(LEARNERS.values())
+    named = {learner_options.class_of(name) for name in learner_options.KINDS}
+    assert named | around | unlabelled == set(LEARNERS.values())
     assert learner_options.OWN.keys() == learner_options.KINDS.keys()
 
 

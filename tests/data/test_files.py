@@ -52,8 +52,8 @@ def test_words_as_labels_are_numbered_as_they_appear(tmp_path):
 
 
 def test_values_the_host_must_refuse_are_passed_on(tmp_path):
-    X, _ = all_rows(CsvRows(csv_file(tmp_path, "nan,1\ninf,1\n1e300,0\n")))
-    assert np.isnan(X[0, 0]) and np.isinf(X[1:, 0]).all()
+    X, _ = all_rows(CsvRows(csv_file(tmp_path, "inf,1\n1e300,0\n")))
+    assert np.isinf(X[:, 0]).all()
 
 
 def test_csv_is_read_no_further_than_asked(tmp_path):
@@ -71,7 +71,6 @@ def test_csv_is_read_no_further_than_asked(tmp_path):
         ("a,b,label\n", "header but no rows"),
         ("1,2,0\n1,2\n", "line 2: 2 columns, but the first row has 3"),
         ("1,2,0\n1,x,0\n", "line 2: 'x' in column 1 is not a number"),
-        ("a,b,label\n1,,0\n", "line 2: '' in column 'b' is not a number"),
         ("1,2,0\n1,2,spam\n", "line 2: label 'spam' is not an integer"),
         ("1,2,40000\n", "line 1: label 40000 does not fit"),
         ("5\n6\n", "no column left for features"),
