@@ -52,7 +52,8 @@ def test_the_command_imports_few_learners():
     imported = fresh("import sys, edgesvm.cli.run\nprint(*sys.modules)").split()
     families = {name.split(".")[2] for name in imported if name.startswith("edgesvm.learners.")}
     assert not families & {"auto", "enclosing", "incremental", "online", "twin"}
-    assert "_hashlib" not in imported  # OpenSSL, 3.5 MiB
+    of_numpy = fresh("import sys, numpy\nprint(*sys.modules)").split()
+    assert "_hashlib" in of_numpy or "_hashlib" not in imported  # OpenSSL, 3.5 MiB
 
 
 def test_the_names_of_learner_stand_for_what_they_say():
