@@ -7,32 +7,12 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+# All others in the result are what a user would take instead.
+from edgesvm.cli.learner_options import KINDS as NAMES
+
 HERE = Path(__file__).parent
 RESULT = HERE.parents[1] / "benchmarks" / "results" / "rivals_table.json"
 TITLE = "16 KiB: all 24 sets"
-NAMES = {  # those who can be learners here; all others are what a user would take instead
-    "stream": "StreamSVM",
-    "adagrad": "AdaGradSVM",
-    "auto": "Auto",
-    "fourier": "FourierSVM",
-    "kernel-stream": "KernelStreamSVM",
-    "batch": "BatchSVM",
-    "reservoir": "ReservoirSVM",
-    "incremental": "IncrementalSVM",
-    "windowed": "WindowedSVM",
-    "core-vector": "CoreVectorMachine",
-    "ball-vector": "BallVectorMachine",
-    "twin": "TwinVectorMachine",
-    "twin-dictionary": "TwinDictionarySVM",
-    "incremental-decremental": "IncrementalDecrementalSVM",
-    "simple": "SimpleSVM",
-    "lasvm": "LASVM",
-    "forgetron": "Forgetron",
-    "kernel-perceptron": "KernelPerceptron",
-    "perceptron": "Perceptron",
-    "passive-aggressive": "PassiveAggressive",
-    "pegasos": "Pegasos",
-}
 NEEDS_NO_LEARNING = ("larger class", "label before")
 
 WIDTH, ROW, TOP, LEFT, RIGHT = 500, 19, 46, 186, 362

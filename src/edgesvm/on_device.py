@@ -53,10 +53,9 @@ class OnDevice:
     ) -> None:
         self.link, self.model = link, model
         self.fetched = self.given = self.restarts = self.unreadable = 0
-        self.fetched_at: float | None = None
         self._keep, self._every_s, self._clock = keep, every_s, clock
         self._boot_id = link.boot_id
-        self._gift: Any = None
+        self._giving = False
         self._next = clock()
 
     def step(self, timeout: float = 0.1) -> int:
@@ -75,7 +74,7 @@ class OnDevice:
             self.link.ask()
         self.link.poll(timeout)
         self._note_restart()
-        if self._gift is not None and not self.link.giving:
+        if self._giving and not self.link.giving:
             self._end_gift()
         data = self.link.take_snapshot()
         if data is not None:
@@ -105,17 +104,16 @@ class OnDevice:
             self.unreadable += 1
             return
         self.fetched += 1
-        self.fetched_at = self._clock()
         if self.model is None or model.n_seen_ >= self.model.n_seen_:
             self.model = model
             self._keep(model)
         else:
-            self._gift = self.model
+            self._giving = True
             self.link.give(pack(self.model._snapshot()))
 
     def _end_gift(self) -> None:
         outcome = self.link.gift.outcome if self.link.gift is not None else None
-        given, self._gift = self._gift, None
+        self._giving = False
         if outcome == wire.RESTORED:
             self.given += 1
             return
@@ -124,7 +122,8 @@ class OnDevice:
             if outcome == wire.TAKES_NONE
             else "for the board it is a snapshot of another model"
         )
-        raise ValueError(f"the host's model has seen {given.n_seen_:,} samples, more; but {why}")
+        n_seen = self.model.n_seen_
+        raise ValueError(f"the host's model has seen {n_seen:,} samples, more; but {why}")
 
     def counters(self) -> dict[str, int]:
         """The counters of the job and of the link, in one dict."""

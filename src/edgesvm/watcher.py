@@ -17,7 +17,7 @@ from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.journal import Journal
 from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE, NoveltyLearner
-from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.chain import Chain, learner_in
 from edgesvm.preprocessing.in_order import InOrder
 
 __all__ = ["Episode", "Watcher"]
@@ -116,7 +116,7 @@ class Watcher:
     ) -> None:
         self.link, self.model = link, model
         self.windows = model.windows_ if isinstance(model, Chain) else None
-        learner = model.learner_ if isinstance(model, Chain) else model
+        learner = learner_in(model)
         if not isinstance(learner, NoveltyLearner):
             raise ValueError(f"{learner!r} learns with labels; a watch has none")
         self.learner = learner

@@ -27,7 +27,7 @@ from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import CHUNK_ROWS, PredictThenLearn
 from edgesvm.ingest import Recording, open_rows
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.chain import Chain, learner_in
 
 HELP = """\
 Read a CSV, npz or recorded file once and predict each row before learning it. The accuracy of these
@@ -179,7 +179,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     if not rows.labelled:
         raise ValueError(f"{options.file} has no labels: there is nothing to learn")
     model = _model(options, rows)
-    learner = model.learner_ if isinstance(model, Chain) else model
+    learner = learner_in(model)
     status = StatusLine(quiet=options.json)
     loop = PredictThenLearn(
         learner,

@@ -17,7 +17,7 @@ from edgesvm.learner import Learner
 from edgesvm.outputs.lines import When, port_name
 from edgesvm.outputs.output import Output
 from edgesvm.outputs.sink import Sink
-from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.chain import Chain, learner_in
 
 KINDS = ("jsonl", "exec", "mqtt", "socket")
 STDOUT = "jsonl:-"
@@ -148,7 +148,7 @@ def journal(options: argparse.Namespace, model: Learner | Chain) -> Journal | No
     """Where the answers of a model are kept for the sinks; None without ``--out``."""
     if not options.out:
         return None
-    learner = model.learner_ if isinstance(model, Chain) else model
+    learner = learner_in(model)
     return Journal(learner.n_features_in_, options.out_queue, dtype=learner.dtype)
 
 

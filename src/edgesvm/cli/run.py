@@ -37,7 +37,7 @@ from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.page.run_lookout import RunLookout
 from edgesvm.persist import Checkpoint
-from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.chain import Chain, learner_in
 from edgesvm.runner import Runner
 from edgesvm.window_runner import WindowRunner
 
@@ -154,33 +154,21 @@ def act(options: argparse.Namespace) -> int:
     with (
         saved_model.claimed(options) as checkpoint,
         stop_signals() as signals,
-        serving.open_link(
-            options,
-            signals,
-            service,
-            ring=options.ring,
-            policy=options.full,
-            late_labels=options.late_labels,
-            value_range=options.range,
-            clip=options.clip,
-            allow_commands=options.allow_commands,
-        ) as link,
+        serving.open_link(options, signals, service, **link_settings(options)) as link,
     ):
-        model, source = _model(options, link, checkpoint)
+        model, source = model_for(options, link, checkpoint)
         assert link.schema is not None  # open
         journal = out_options.journal(options, model)
-        origin = f", loaded from {source} after {model.n_seen_:,} samples" if source else ""
         status.say(
-            f"{model!r}{origin}: {format_bytes(model.nbytes)}; "
+            f"{introduction(model, source)}; "
             f"{link.schema.n_features} features per sample; "
             f"link {format_bytes(link.nbytes)}{out_options.bytes_told(journal)}"
         )
         saver = checkpoint_options.saver(checkpoint, options, model, status.say)
-        learner = model.learner_ if isinstance(model, Chain) else model
+        learner = learner_in(model)
         drift = drift_options.watch(options, learner, status.say, saver)
-        runner = _runner(options, link, model, drift, journal)
-        if options.set_rate is not None:
-            link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.set_rate)))
+        runner = runner_for(options, link, model, drift, journal)
+        ask_rate(options, link)
         outs = out_options.start(options, {options.port: journal}, status.say)
         started = time.monotonic()
         service.ready()
@@ -204,7 +192,31 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
-def _model(
+def link_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """What `open_link` is told of the options of a run."""
+    return {
+        "ring": options.ring,
+        "policy": options.full,
+        "late_labels": options.late_labels,
+        "value_range": options.range,
+        "clip": options.clip,
+        "allow_commands": options.allow_commands,
+    }
+
+
+def ask_rate(options: argparse.Namespace, link: Link) -> None:
+    """Ask the node for the rate of ``--set-rate``, if that is given."""
+    if options.set_rate is not None:
+        link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.set_rate)))
+
+
+def introduction(model: Learner | Chain, source: str | None) -> str:
+    """The model, where it comes from, and its bytes."""
+    origin = f", loaded from {source} after {model.n_seen_:,} samples" if source else ""
+    return f"{model!r}{origin}: {format_bytes(model.nbytes)}"
+
+
+def model_for(
     options: argparse.Namespace, link: Link, checkpoint: Checkpoint | None
 ) -> tuple[Learner | Chain, str | None]:
     """The saved model and its file, or a new one for this link's samples and None."""
@@ -216,7 +228,7 @@ def _model(
         period = link.schema.nominal_us
         model = window_options.chain(options, learner, n_features, period_us=period, fixed=fixed)
         return model.allocate(n_features), None
-    learner = model.learner_ if isinstance(model, Chain) else model
+    learner = learner_in(model)
     labels = learner.classes_.tolist()
     if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
         raise ValueError(
@@ -227,7 +239,7 @@ def _model(
     return model, source
 
 
-def _runner(
+def runner_for(
     options: argparse.Namespace,
     link: Link,
     model: Learner | Chain,

@@ -10,7 +10,6 @@ import argparse
 import contextlib
 import functools
 import json
-import struct
 import threading
 import time
 from collections.abc import Callable
@@ -35,12 +34,12 @@ from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import LinkDown, SchemaChanged, VersionMismatch
 from edgesvm.evaluation import percent
-from edgesvm.ingest import Link, wire
+from edgesvm.ingest import Link
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.outputs.lines import port_name
 from edgesvm.persist.checkpointing import Checkpointer
-from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.chain import Chain, learner_in
 from edgesvm.runner import Runner
 
 TURN = 32  # samples of a port before it is the next one's turn
@@ -67,10 +66,10 @@ def act(options: argparse.Namespace, each: list[argparse.Namespace]) -> int:
         links = _open_all(each, signals, held)
         learned = []
         for one, checkpoint, link in zip(claims, checkpoints, links, strict=False):
-            model, source = run._model(one, link, checkpoint)
+            model, source = run.model_for(one, link, checkpoint)
             status.say(_opening(one, model, source, options))
             saver = checkpoint_options.saver(checkpoint, one, model, status.say)
-            learner = model.learner_ if isinstance(model, Chain) else model
+            learner = learner_in(model)
             learned.append((model, saver, drift_options.watch(one, learner, status.say, saver)))
         if options.one_model:
             _check_alike(links)
@@ -93,9 +92,8 @@ def act(options: argparse.Namespace, each: list[argparse.Namespace]) -> int:
         ]
         names = "; ".join(f"{port.name} {format_bytes(port.link.nbytes)}" for port in ports)
         status.say(f"links: {names}{out_options.bytes_told(*journals.values())}")
-        if options.set_rate is not None:
-            for link in links:
-                link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.set_rate)))
+        for link in links:
+            run.ask_rate(options, link)
         outs = out_options.start(options, journals, status.say)
         started = time.monotonic()
         service.ready()
@@ -158,9 +156,8 @@ def _opening(
     one: argparse.Namespace, model: Learner | Chain, source: str | None, options: argparse.Namespace
 ) -> str:
     whose = "all ports" if options.one_model else one.name
-    origin = f", loaded from {source} after {model.n_seen_:,} samples" if source else ""
     share = f"{format_bytes(parse_bytes(one.memory))} of {options.memory}"
-    return f"{whose}: {model!r}{origin}: {format_bytes(model.nbytes)}; may have {share}"
+    return f"{whose}: {run.introduction(model, source)}; may have {share}"
 
 
 class _Thread(threading.Thread):
@@ -192,17 +189,8 @@ def _open_all(
                 raise Stop
             time.sleep(min(seconds, 1.0))
 
-        return link_options.open_port(
-            one,
-            Signals(),  # a signal ends the wait for the threads, below
-            sleep=wait,
-            ring=one.ring,
-            policy=one.full,
-            late_labels=one.late_labels,
-            value_range=one.range,
-            clip=one.clip,
-            allow_commands=one.allow_commands,
-        )
+        signalled = Signals()  # none comes here: it ends the wait for the threads, below
+        return link_options.open_port(one, signalled, sleep=wait, **run.link_settings(one))
 
     threads = [_Thread(functools.partial(opened, one)) for one in each]
     try:
@@ -254,7 +242,7 @@ class Served:
         journal: Journal | None,
     ) -> None:
         self.options, self.name, self.link, self.saver = options, options.name, link, saver
-        self.runner: Runner = run._runner(options, link, model, drift, journal)
+        self.runner: Runner = run.runner_for(options, link, model, drift, journal)
         self.ended, self.error = False, None
         self._status, self._opening, self._checked = status, None, False
         self._node = NodeMessages(link, status, options.set_rate)

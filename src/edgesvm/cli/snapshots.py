@@ -9,7 +9,7 @@ from edgesvm.errors import CorruptModelError
 from edgesvm.learner import Learner
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, read_slot, restore
 from edgesvm.persist.store import read_file
-from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.chain import Chain, learner_in
 from edgesvm.preprocessing.window_features import WindowFeatures
 
 Model = Learner | Chain | WindowFeatures
@@ -42,7 +42,7 @@ def learner_of(model: Model, path: str) -> Learner:
     """
     if isinstance(model, WindowFeatures):
         raise ValueError(f"{path} holds windows of raw samples, and no learner")
-    return model.learner_ if isinstance(model, Chain) else model
+    return learner_in(model)
 
 
 def snapshot(path: str) -> tuple[bytes, Model]:

@@ -15,7 +15,7 @@ from edgesvm.export.flash import work
 from edgesvm.export.folder import export
 from edgesvm.export.sources import Model
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.chain import Chain, learner_in
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def ram_of(model: Learner | Chain, inference: bool) -> int:
     """Bytes of RAM but for the stack: what it learns in, or what a core decides by."""
     if not inference:
         return Model.of(model, "model").ram
-    if Fixed.of(as_learner(model), "model") is not None:
+    if Fixed.of(learner_in(model), "model") is not None:
         return 0
     return work(Model.of(model, "model"))[1].nbytes
 
@@ -144,7 +144,7 @@ def sizes(
     cost = estimated(learner, key, inference)
     if cost is None:
         return None, None, "not known: no compiler, and not measured"
-    fixed = Fixed.of(as_learner(learner), "model") if inference else None
+    fixed = Fixed.of(learner_in(learner), "model") if inference else None
     if fixed is not None:
         data = table_bytes(fixed)
     else:
@@ -156,15 +156,11 @@ def sizes(
 
 def estimated(learner: Learner | Chain, key: str, inference: bool) -> Cost | None:
     """From the committed table."""
-    counted_as, inner = CORES[key].counted_as, as_learner(learner)
+    counted_as, inner = CORES[key].counted_as, learner_in(learner)
     if inference and (fixed := Fixed.of(inner, "model")) is not None:
         return tables(fixed, counted_as)
     chained = isinstance(learner, Chain)
     return predicted(inner, inner.n_features_in_, counted_as, windows=chained)
-
-
-def as_learner(learner: Learner | Chain) -> Learner:
-    return learner.learner_ if isinstance(learner, Chain) else learner
 
 
 def tables(model: Fixed, core: str) -> Cost | None:

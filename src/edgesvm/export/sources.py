@@ -17,7 +17,7 @@ from edgesvm.learner import Learner
 from edgesvm.learners.fourier.constants import FADED
 from edgesvm.persist.format import CRC_BYTES
 from edgesvm.persist.store import describe
-from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.chain import Chain, learner_in
 
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
 KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
@@ -53,7 +53,7 @@ class Model:
     @classmethod
     def of(cls, model: Learner | Chain, prefix: str) -> Model:
         """Raises ValueError for a learner that cannot be exported."""
-        learner = model.learner_ if isinstance(model, Chain) else model
+        learner = learner_in(model)
         core, params = learner._held_state
         built = type(learner)(**params)
         labels, width = core.labels, core.n_features

@@ -29,8 +29,6 @@ class BoardLink(BinaryLink):
     predictions, trained, abstained : int
         Predictions that came; those whose sample was learned; those without a label.
     last_prediction : Prediction or None
-    snapshots : int
-        Snapshots that came whole.
     asking : bool
         Whether a snapshot was asked for and is not here yet.
     gift : SnapshotGift or None
@@ -42,7 +40,7 @@ class BoardLink(BinaryLink):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.boot_id: int | None = None
-        self.predictions = self.trained = self.abstained = self.snapshots = 0
+        self.predictions = self.trained = self.abstained = 0
         self.last_prediction: wire.Prediction | None = None
         self.asking = False
         self.gift: SnapshotGift | None = None
@@ -135,7 +133,6 @@ class BoardLink(BinaryLink):
         snapshot = self._fetch.take(page)
         if snapshot is not None and not self.giving:
             self._snapshot = snapshot
-            self.snapshots += 1
             self.asking = False
 
     def _on_status(self, status: wire.SnapshotStatus) -> None:
