@@ -164,21 +164,26 @@ class EdgeProcess:
 
     def output(self) -> tuple[Any, str]:
         """Its last line on stdout as JSON, else None, and the last 2,000 characters of stderr."""
-        self._out.seek(0)
-        lines = self._out.read().decode(errors="replace").strip().splitlines()
-        self._err.seek(0)
-        errors = self._err.read().decode(errors="replace")[-2000:]
+        lines = _written(self._out).strip().splitlines()
+        errors = _written(self._err)[-2000:]
         try:
             return json.loads(lines[-1]) if lines else None, errors
         except json.JSONDecodeError:
             return None, errors
 
     def lines(self) -> list[str]:
-        """All its lines on stdout so far."""
-        self._out.seek(0)
-        return self._out.read().decode(errors="replace").splitlines()
+        """All its whole lines on stdout so far."""
+        whole, _, _ = _written(self._out).rpartition("\n")
+        return whole.splitlines()
 
     def close(self) -> None:
         """End it if it still runs, and close its files."""
         self.kill()
         self._stack.close()
+
+
+def _written(file: IO[bytes]) -> str:
+    """What the process has written. The file's position is the process's too: it stays where it
+    is, or the next line would be written over the first."""
+    size = os.fstat(file.fileno()).st_size
+    return os.pread(file.fileno(), size, 0).decode(errors="replace")
