@@ -10,7 +10,6 @@ AREA = Area(
         "tests/page/test_server.py",
         "tests/cli/test_http_options.py",
         "tests/cli/test_several_ports.py",
-        "tests/cli/test_several_ports.py",
         "tests/test_runner.py",
         "tests/test_journal.py",
         "tests/page/test_live.py",
