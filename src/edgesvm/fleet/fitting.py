@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from edgesvm.contract.labels import as_object
+from edgesvm.core.exact_sum import rounded
 from edgesvm.data.sources import CHUNK_ROWS
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
@@ -69,8 +70,7 @@ def fit(
     `RandSVM`: the same bytes as ``learner.fit`` on all rows in one place in the order of the
     partitions, whatever the number of workers, partitions or repeated tasks. A worker says how many
     rows of its partition violate; the client draws from their numbers, as `fit` does, and asks for
-    the rows that were drawn. Losses are added one by one in the order of the rows, by a chain of
-    tasks, so that the sum rounds as in one place.
+    the rows that were drawn. Losses are added exactly, and the sum is rounded once, in `fit` too.
 
     Others: a learner for each partition, merged as a tree in the order of the partitions. The same
     bytes for any number of workers, but not for other partitions. After a `fit` in one place the
@@ -170,13 +170,14 @@ class _Data:
         decides = solver is not None
         found = cluster.each(workers.found, [sent] * n, [decides] * n, held, [options] * n)
         cluster.check(found)
-        counts = cluster.results([cluster.submit(workers.counted, one) for one in found])
-        loss = self._sum_of_losses(found) if decides else 0.0
+        told = cluster.results([cluster.submit(workers.counted, one) for one in found])
+        counts, losses = zip(*told, strict=True)
         drawn = working.draw(int(sum(counts)))
         order = np.argsort(drawn)
         starts = np.concatenate([[0], np.cumsum(counts)])
         which = _cut(drawn[order], starts)
         taken, numbers = self._taken(found, which, sent)
+        loss = rounded(sum(losses))
         back = np.argsort(order)  # the places of the rows, which came in their order
         working.put(taken.X[back], taken.slots[back], taken.weights[back], numbers[back], loss)
         cluster.forget([sent, *found])
@@ -192,12 +193,6 @@ class _Data:
     def _by_partition(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Ascending numbers of rows as places in their partitions."""
         return _cut(numbers, self._first)
-
-    def _sum_of_losses(self, found: list[Any]) -> float:
-        loss: Any = 0.0
-        for one in found:
-            loss = self._cluster.submit(workers.added, loss, one)
-        return float(self._cluster.results([loss], ["the sum of losses"])[0])
 
     def _taken(
         self, found: list[Any], which: list[np.ndarray], sent: Any

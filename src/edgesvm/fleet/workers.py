@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgesvm.contract.labels import Labels
+from edgesvm.core.exact_sum import units_of
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS
 from edgesvm.data.survey import survey
@@ -60,11 +61,11 @@ class Surveyed(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The rows of a partition that violate, by their place in it, and the losses that are not
-    zero, in order. It stays on the worker."""
+    """The rows of a partition that violate, by their place in it, and the exact sum of its losses.
+    It stays on the worker."""
 
     places: np.ndarray
-    losses: np.ndarray
+    loss: int
 
 
 class Taken(NamedTuple):
@@ -95,7 +96,7 @@ def found(
     """Rows that are not among `held` (places, ascending) and violate the solution, if `decide`."""
     owner, dtype, margin, rows = options
     core = sent.core()
-    places, losses = [np.empty(0, np.int64)], [np.empty(0)]
+    places, total = [np.empty(0, np.int64)], 0
     for chunk in _part(part).source(owner).chunks(rows, np.dtype(dtype)):
         slots, n_known, _ = core.labels.encode(chunk.y)
         if n_known < len(chunk.y):
@@ -109,12 +110,11 @@ def found(
                 raise refusal(status, f"row {chunk.first + row}", dtype, core.labels.in_slots)
             f *= core.labels.sign
             yf = np.where(slots == 1, f, -f)
-            loss = (weight * np.maximum(0.0, 1.0 - yf))[violates]
-            losses.append(loss[loss > 0.0])
+            total += units_of(weight * np.maximum(0.0, 1.0 - yf))
             violates &= yf < margin
         places.append(chunk.first + np.flatnonzero(violates))
     at = np.concatenate(places)
-    return Found(at[~np.isin(at, held)], np.concatenate(losses))
+    return Found(at[~np.isin(at, held)], total)
 
 
 def same(sent: Sent) -> Sent:
@@ -122,13 +122,9 @@ def same(sent: Sent) -> Sent:
     return sent
 
 
-def counted(of: Found) -> int:
-    return len(of.places)
-
-
-def added(loss: float, of: Found) -> float:
-    """The sum goes on in the order of the rows, one by one, so that it rounds as in one place."""
-    return float(np.cumsum(np.append(loss, of.losses))[-1])
+def counted(of: Found) -> tuple[int, int]:
+    """How many violate, and their loss."""
+    return len(of.places), of.loss
 
 
 def rows_at(
