@@ -9,7 +9,6 @@ import numpy as np
 
 from edgesvm.contract.labels import as_object
 from edgesvm.core.exact_sum import rounded
-from edgesvm.data.sources import CHUNK_ROWS
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
 from edgesvm.fleet.merging import check_kind
@@ -117,9 +116,7 @@ def _tree(cluster: Cluster, learner: Learner, progress: Callable[..., Any] | Non
 
 def _survey(cluster: Cluster, options: dict[str, Any], room: int) -> list[workers.Surveyed]:
     """Check all partitions, then that they go together."""
-    n = len(cluster.names)
-    tasks = cluster.each(workers.surveyed, [options] * n, [room] * n)
-    found = cluster.results(tasks)
+    found = cluster.of_partitions(cluster.over(workers.surveyed, (options, room)))
     known: list[Any] = []
     for name, one in zip(cluster.names, found, strict=True):
         if one.n_features != found[0].n_features:
@@ -154,64 +151,79 @@ class _Data:
         ends = np.cumsum([one.n_rows for one in self._surveyed])
         self._first = np.concatenate([[0], ends])  # number of each partition's first row
 
+        self._n_learned = sum(one.n_learned for one in self._surveyed)
+
     def survey(self, labels: Any) -> tuple[int, int]:
         for one in self._surveyed:
             for label in one.labels:
                 labels.take(labels.slot_of(label), label)
-        return int(self._first[-1]), sum(one.n_learned for one in self._surveyed)
+        return int(self._first[-1]), self._n_learned
 
     def offer(self, working: Any, solver: Any = None) -> None:
-        cluster, n = self._cluster, len(self._cluster.names)
-        core = self._learner._allocated
+        if solver is None and self._n_learned == self._first[-1]:  # all rows: they need no search
+            working.put(*self._ordered(working.draw(self._n_learned), self._first, None))
+            return
+        cluster, core = self._cluster, self._learner._allocated
         margin = np.inf if solver is None else 1.0 - float(solver.tol)
         held = self._by_partition(core.views["before"][: working.n_before])
-        options = type(self._learner).__name__, self._learner.dtype, margin, CHUNK_ROWS
-        sent = cluster.submit(workers.same, workers.Sent.of(self._learner._inner, core))
-        decides = solver is not None
-        found = cluster.each(workers.found, [sent] * n, [decides] * n, held, [options] * n)
-        cluster.check(found)
-        told = cluster.results([cluster.submit(workers.counted, one) for one in found])
-        counts, losses = zip(*told, strict=True)
-        drawn = working.draw(int(sum(counts)))
-        order = np.argsort(drawn)
+        common = (self._sent(), solver is not None, self._options(margin))
+        searches = cluster.over(workers.found, common, held)
+        told = cluster.of_partitions(searches)
+        counts = [one.n for one in told]
+        drawn = working.draw(sum(counts))
         starts = np.concatenate([[0], np.cumsum(counts)])
-        which = _cut(drawn[order], starts)
-        taken, numbers = self._taken(found, which, sent)
-        loss = rounded(sum(losses))
-        back = np.argsort(order)  # the places of the rows, which came in their order
-        working.put(taken.X[back], taken.slots[back], taken.weights[back], numbers[back], loss)
-        cluster.forget([sent, *found])
+        rows = self._ordered(drawn, starts, (searches, held, common))
+        working.put(*rows, rounded(sum(one.loss for one in told)))
+        cluster.forget([common[0], *searches])
 
     def recall(self, working: Any, numbers: np.ndarray) -> None:
+        working.put(*self._ordered(numbers, self._first, None))
+
+    def _sent(self) -> Any:
         core = self._learner._allocated
-        sent = self._cluster.submit(workers.same, workers.Sent.of(self._learner._inner, core))
-        taken, found = self._taken(
-            [None] * len(self._cluster.names), self._by_partition(numbers), sent
-        )
-        working.put(taken.X, taken.slots, taken.weights, found)
+        return self._cluster.submit(workers.same, workers.Sent.of(self._learner._inner, core))
+
+    def _options(self, margin: float) -> tuple[str, str, float]:
+        return type(self._learner).__name__, self._learner.dtype, margin
 
     def _by_partition(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Ascending numbers of rows as places in their partitions."""
         return _cut(numbers, self._first)
 
-    def _taken(
-        self, found: list[Any], which: list[np.ndarray], sent: Any
-    ) -> tuple[workers.Taken, np.ndarray]:
-        """The rows chosen, in their order, and their numbers."""
-        options = type(self._learner).__name__, self._learner.dtype
-        chosen = [k for k, some in enumerate(which) if len(some)]
-        tasks = self._cluster.some(
-            workers.rows_at, {k: (found[k], which[k], sent, options) for k in chosen}
-        )
-        taken = self._cluster.results(tasks, [self._cluster.names[k] for k in chosen])
-        self._cluster.forget(tasks)
-        numbers = [self._first[k] + one.places for k, one in zip(chosen, taken, strict=True)]
-        if not taken:
-            d = self.n_features
-            empty = workers.Taken(np.empty((0, d)), np.empty(0), np.empty(0), np.empty(0))
-            return empty, np.empty(0, np.int64)
-        rows = workers.Taken(*(np.concatenate(arrays) for arrays in zip(*taken, strict=True)))
-        return rows, np.concatenate(numbers)
+    def _ordered(
+        self, numbers: np.ndarray, starts: np.ndarray, found: Any
+    ) -> tuple[np.ndarray, ...]:
+        """X, slots, weights and numbers of some rows, in their order. They have their numbers among
+        all, or among those `found`, of which each partition has those from its start on."""
+        order = np.argsort(numbers)
+        rows = self._taken(_cut(numbers[order], starts), found)
+        back = np.argsort(order)  # the places of the rows, which came in their order
+        return tuple(array[back] for array in rows)
+
+    def _taken(self, which: list[np.ndarray], found: Any) -> tuple[np.ndarray, ...]:
+        cluster = self._cluster
+        asked = [k for k, run in enumerate(cluster.runs) if any(map(len, which[run]))]
+        if not asked:
+            return np.empty((0, self.n_features)), np.empty(0), np.empty(0), np.empty(0, np.int64)
+        near = None
+        if found is None:
+            n = len(which)
+            held, common = [None] * n, (self._sent(), False, self._options(np.inf))
+            of_runs: dict[int, Any] = {k: ([None] * len(held[cluster.runs[k]]),) for k in asked}
+        else:
+            searches, held, common = found
+            of_runs = {k: (searches[k],) for k in asked}
+            near = cluster.holders(searches)
+        tasks = cluster.over(workers.rows_at, common, which, held, of_runs=of_runs, near=near)
+        taken = cluster.of_partitions(tasks, asked)
+        cluster.forget(tasks)
+        parts = [p for k in asked for p in range(len(which))[cluster.runs[k]]]
+        with_rows = [
+            (one.X, one.slots, one.weights, self._first[p] + one.places)
+            for p, one in zip(parts, taken, strict=True)
+            if len(one.places)
+        ]
+        return tuple(np.concatenate(arrays) for arrays in zip(*with_rows, strict=True))
 
 
 def _cut(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
