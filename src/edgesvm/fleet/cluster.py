@@ -73,6 +73,15 @@ class Cluster:
             tasks.append(self.submit(_of_part, function, len(first), *first, *rest))
         return tasks
 
+    def some(self, function: Callable[..., Any], calls: dict[int, tuple[Any, ...]]) -> list[Any]:
+        """As `each`, for the partitions with these numbers."""
+        tasks = []
+        for k, rest in calls.items():
+            part = self._parts[k]
+            first = part if isinstance(part, tuple) else (part,)
+            tasks.append(self.submit(_of_part, function, len(first), *first, *rest))
+        return tasks
+
     def over(
         self,
         function: Callable[..., Any],
@@ -86,7 +95,7 @@ class Cluster:
 
         Parameters
         ----------
-        function : called as ``function(partition, *each, *of_run, *common)``
+        function : called as ``function(partition, *of_run, *each, *common)``
         common : the same for all
         each : sequences with an item a partition
         of_runs : by run, what has an item a partition of it, such as the result of another task
@@ -99,7 +108,7 @@ class Cluster:
             names, parts = self.names[run], self._parts[run]
             where = near[k] if near is not None else None
             tasks.append(
-                self.submit(workers.over, function, names, parts, common, *cut, *rest, near=where)
+                self.submit(workers.over, function, names, parts, common, *rest, *cut, near=where)
             )
         return tasks
 

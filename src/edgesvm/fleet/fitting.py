@@ -205,16 +205,15 @@ class _Data:
         asked = [k for k, run in enumerate(cluster.runs) if any(map(len, which[run]))]
         if not asked:
             return np.empty((0, self.n_features)), np.empty(0), np.empty(0), np.empty(0, np.int64)
-        near = None
         if found is None:
-            n = len(which)
-            held, common = [None] * n, (self._sent(), False, self._options(np.inf))
-            of_runs: dict[int, Any] = {k: ([None] * len(held[cluster.runs[k]]),) for k in asked}
+            none = {k: ([None] * len(which[cluster.runs[k]]),) for k in asked}
+            common = self._sent(), self._options(np.inf)[:2]
+            tasks = cluster.over(workers.rows_at, common, which, of_runs=none)
         else:
             searches, held, common = found
             of_runs = {k: (searches[k],) for k in asked}
             near = cluster.holders(searches)
-        tasks = cluster.over(workers.rows_at, common, which, held, of_runs=of_runs, near=near)
+            tasks = cluster.over(workers.drawn, common, which, held, of_runs=of_runs, near=near)
         taken = cluster.of_partitions(tasks, asked)
         cluster.forget(tasks)
         parts = [p for k in asked for p in range(len(which))[cluster.runs[k]]]

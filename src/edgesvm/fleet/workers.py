@@ -121,13 +121,6 @@ def found(
     part: Any, held: np.ndarray, sent: Sent, decide: bool, options: tuple[str, str, float]
 ) -> Found:
     """Rows that are not among `held` (places, ascending) and violate the solution, if `decide`."""
-    places, total = _search(part, held, sent, decide, options)
-    return Found(len(places), total, places)
-
-
-def _search(
-    part: Any, held: np.ndarray, sent: Sent, decide: bool, options: tuple[str, str, float]
-) -> tuple[np.ndarray, int]:
     owner, dtype, margin = options
     core = sent.core()
     places, total = [np.empty(0, np.int64)], 0
@@ -148,7 +141,8 @@ def _search(
             violates &= yf < margin
         places.append(chunk.first + np.flatnonzero(violates))
     at = np.concatenate(places)
-    return at[~np.isin(at, held)], total
+    at = at[~np.isin(at, held)]
+    return Found(len(at), total, at)
 
 
 def same(sent: Sent) -> Sent:
@@ -156,17 +150,22 @@ def same(sent: Sent) -> Sent:
     return sent
 
 
+def drawn(part: Any, of: Found, which: np.ndarray, held: np.ndarray, *search: Any) -> Taken:
+    """The which-th of the rows that a `search` found, ascending."""
+    if of.places is None:
+        of = found(part, held, *search)
+    sent, _, options = search
+    return rows_at(part, of, which, sent, options[:2])
+
+
 def rows_at(
-    part: Any, which: np.ndarray, held: np.ndarray, of: Found | None, *search: Any
+    part: Any, of: Found | None, which: np.ndarray, sent: Sent, options: tuple[str, str]
 ) -> Taken:
-    """The rows at some places, ascending; or the which-th of the rows found by a `search`."""
-    sent, _, (owner, dtype, _) = search
+    """The rows at some places, ascending; of a `Found`, the which-th of its."""
     if not len(which):
         return Taken(*(np.empty(0) for _ in Taken._fields))
-    wanted = which
-    if of is not None:
-        places = _search(part, held, *search)[0] if of.places is None else of.places
-        wanted = places[which]
+    owner, dtype = options
+    wanted = which if of is None or of.places is None else of.places[which]
     labels = Labels.restore(sent.labels, sent.closed, sent.learner._n_classes)
     parts = []
     for X, y, weight, here in _rows(_part(part).source(owner), wanted, np.dtype(dtype)):
