@@ -4,7 +4,7 @@ from mutant import Area, mutants_of
 
 AREA = Area(
     "fleet",
-    ("tests/fleet",),
+    ("tests/fleet", "tests/core/test_exact_sum.py"),
     (
         *mutants_of(
             "edgesvm/fleet/scales.py",
@@ -18,6 +18,14 @@ AREA = Area(
         *mutants_of(
             "edgesvm/fleet/fitting.py",
             ("back = np.argsort(order)", "back = order", "rows come in another order"),
+        ),
+        *mutants_of(
+            "edgesvm/fleet/workers.py",
+            ("at[~np.isin(at, held)], total", "at, total", "rows of the sample are drawn again"),
+        ),
+        *mutants_of(
+            "edgesvm/core/exact_sum.pxd",
+            ("s.limbs[k + 2] += high >> 32", "pass", "the upper bits of a term are lost"),
         ),
     ),
 )
