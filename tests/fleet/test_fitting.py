@@ -1,5 +1,6 @@
 """Data in partitions on workers in other processes: the same bytes as in one place."""
 
+import copy
 import os
 import signal
 import threading
@@ -11,12 +12,12 @@ pytest.importorskip("distributed", reason="the extra `fleet` is not installed")
 da = pytest.importorskip("dask.array", reason="the extra `fleet` is not installed")
 from distributed import Client, LocalCluster  # noqa: E402
 
-from edgesvm import RBF, BatchSVM, RandSVM, StreamSVM  # noqa: E402
+from edgesvm import RBF, BatchSVM, RandSVM, Standardized, StreamSVM  # noqa: E402
 from edgesvm.cli import main  # noqa: E402
-from edgesvm.fleet import PartitionError, fit, merged  # noqa: E402
+from edgesvm.fleet import PartitionError, fit, merged, start  # noqa: E402
 from edgesvm.ingest._ring import Batch  # noqa: E402
 from edgesvm.ingest.recording import RecordingSchema, RecordingWriter  # noqa: E402
-from edgesvm.learners import FourierSVM  # noqa: E402
+from edgesvm.learners import AdaGradSVM, FourierSVM  # noqa: E402
 
 rng = np.random.default_rng(5)
 X = rng.uniform(0, 4, (6000, 2)).astype(np.float32)
@@ -174,3 +175,38 @@ def test_candidates_are_tried_on_the_workers(client, tmp_path, capsys):
         assert main([*argv, *extra]) == 0
         told.append(capsys.readouterr().out)
     assert told[0] == told[1]
+
+
+def test_rounds_begin_at_the_merged_model_whatever_the_workers(client):
+    pieces = np.array_split(np.arange(len(X)), 5)
+    for inner in (FourierSVM(n_directions=8), AdaGradSVM()):
+        scaled = Standardized(learner=inner)
+        got = fit(scaled, *parts(5), client, rounds=3)
+        model = start([scaled._like_new().fit(X[at], y[at]) for at in pieces])
+        np.testing.assert_allclose(got.mean_, model.mean_, rtol=1e-9)
+        np.testing.assert_allclose(got.scale_, model.scale_, rtol=1e-9)
+        assert got.n_seen_ == 3 * len(X) and got.until is None
+        with (
+            LocalCluster(n_workers=1, processes=False, dashboard_address=None) as one,
+            Client(one) as other,
+        ):
+            same = fit(scaled._like_new(), *parts(5), other, rounds=3)
+        assert bytes(same.arena) == bytes(got.arena)
+        expected = inner._like_new().allocate(2, classes=list(dict.fromkeys(y)))
+        for _ in range(2):
+            own = [copy.deepcopy(expected).partial_fit(X[at], y[at]) for at in pieces]
+            expected = merged(own, since=expected)
+        bare = fit(inner._like_new(), *parts(5), client, rounds=2)
+        rows = X[:200]
+        np.testing.assert_allclose(
+            bare.decision_function(rows), expected.decision_function(rows), rtol=1e-9
+        )
+    for learner, options, message in (
+        (StreamSVM(), {"rounds": 2}, "StreamSVM is fitted in one"),
+        (FourierSVM(), {"rounds": 0}, "rounds=0"),
+        (Standardized(until=9), {}, "until=9: leave it out"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fit(learner, *parts(2), client, **options)
+    ball = fit(Standardized(learner=StreamSVM()), *parts(3), client)
+    assert ball.n_seen_ == len(X)

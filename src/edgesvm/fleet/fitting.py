@@ -11,6 +11,7 @@ from edgesvm.contract.labels import as_object
 from edgesvm.core.exact_sum import rounded
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
+from edgesvm.fleet.federated import federated, is_federated
 from edgesvm.fleet.merging import check_kind
 from edgesvm.fleet.partitions import PartitionError
 from edgesvm.learner import Learner
@@ -28,6 +29,7 @@ def fit(
     client: Any = None,
     *,
     label_column: str | None = None,
+    rounds: int = 1,
     progress: Callable[..., Any] | None = None,
 ) -> Fitted:
     """Fit a learner to data in partitions, on the workers of a Dask cluster.
@@ -43,8 +45,12 @@ def fit(
     label_column : str, optional
         Of .csv files (by default as `edgesvm.data.CsvRows` chooses) and .parquet files (by default
         the last).
+    rounds : int, default 1
+        With `FourierSVM` and `AdaGradSVM`, passes over the data: in each, every partition's learner
+        starts as the merged model of the round before.
     progress : callable, optional
-        For RandSVM as in its `fit`; otherwise called as ``progress(n_partitions, n_in_all)``.
+        For RandSVM as in its `fit`; in rounds called as ``progress(n_rounds, n_in_all)``, otherwise
+        as ``progress(n_partitions, n_in_all)``.
 
     Returns
     -------
@@ -71,6 +77,12 @@ def fit(
     rows of its partition violate; the client draws from their numbers, as `fit` does, and asks for
     the rows that were drawn. Losses are added exactly, and the sum is rounded once, in `fit` too.
 
+    `FourierSVM`, `AdaGradSVM` (in rounds, or behind `Standardized`) and `StreamSVM` behind
+    `Standardized`: first a pass for the statistics of all rows, so that all scale alike; then in
+    each round a learner for each partition, merged by what they have learned in it (federated
+    averaging, McMahan et al. 2017). The same bytes for any number of workers. A row counts once in
+    each round.
+
     Others: a learner for each partition, merged as a tree in the order of the partitions. The same
     bytes for any number of workers, but not for other partitions. After a `fit` in one place the
     model would be another.
@@ -78,12 +90,18 @@ def fit(
     if not isinstance(learner, RandSVM):
         check_kind(learner, type(learner).__name__)
     learner._check_params()
+    in_rounds = is_federated(learner, rounds)
     cluster = Cluster(X, y, client, label_column)
     try:
         new: Any
         if isinstance(learner, RandSVM):
             new = learner._like_new()
             new._fit(_Data(cluster, new), progress)
+        elif in_rounds:
+            options = {"owner": type(learner).__name__, "dtype": learner.dtype}
+            surveyed = _survey(cluster, options, learner._n_classes)
+            known = _labels(surveyed), surveyed[0].n_features
+            new = federated(cluster, learner, *known, rounds=rounds, progress=progress)
         else:
             new = _tree(cluster, learner, progress)
     finally:
@@ -131,6 +149,14 @@ def _survey(cluster: Cluster, options: dict[str, Any], room: int) -> list[worker
                 f" {len(known)}, and room for {room}"
             )
     return found
+
+
+def _labels(surveyed: list[workers.Surveyed]) -> tuple[Any, ...]:
+    """All labels, in the order of the rows."""
+    known: list[Any] = []
+    for one in surveyed:
+        known += [label for label in map(as_object, one.labels) if label not in known]
+    return tuple(known)
 
 
 class _Data:

@@ -110,6 +110,12 @@ class Block:
         return Source(X, np.asarray(self.y), owner=owner)
 
 
+def source_of(part: Any, owner: str) -> Source:
+    """The rows of a partition: a file, or rows and labels."""
+    found: Source = (Block(*part) if isinstance(part, tuple) else part).source(owner)
+    return found
+
+
 def files_of(paths: Sequence[Any], label_column: str | None) -> list[tuple[str, File]]:
     """Names and files; ValueError for an ending that is not known."""
     found = []
