@@ -42,6 +42,13 @@ cdef class LearnerCore:
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
+    # How many rows, the first of n (up to MOST_ROWS) behind one another, are sure to leave the model
+    # as it is; of classes `slots` (n,), each of weight 1. A row less is never wrong. `pass_by` then
+    # counts them, or fewer. Asked only of a core with `looks_ahead`.
+    cdef bint looks_ahead
+    cdef int64_t idle_rows(
+        self, const void *x, const signed char *slots, int64_t n) noexcept nogil
+    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil
     # Before and after n rows are learned or decided, for what pays off for many. What is taken in
     # between is beside the arena.
     cdef int begin_rows(self, int64_t n) except -1

@@ -81,6 +81,17 @@ cdef class LearnerCore:
     cdef bint decides_alone(self) noexcept nogil:
         return False
 
+    cdef int64_t idle_rows(
+        self, const void *x, const signed char *slots, int64_t n
+    ) noexcept nogil:
+        return 0
+
+    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
+        cdef int64_t i
+        self.common.n_seen += n
+        for i in range(n):
+            self.n_per_class[slots[i]] += 1
+
     cdef int begin_rows(self, int64_t n) except -1:
         return 0
 
@@ -346,15 +357,18 @@ cdef class LearnerCore:
     cdef Status learn_rows(
         self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
     ) except *:
-        cdef int64_t n = len(slots)
+        cdef int64_t n = len(slots), n_idle = 0
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
         cdef const double *weight = self.first_weight(weights, n)
         cdef Status status = UNCHANGED
+        cdef bint in_blocks
         cdef Pace pace
         self.read(&batch, X, scratch, n)
+        in_blocks = (
+            self.looks_ahead and batch.dense != NULL and weight == NULL and not self.balanced)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
@@ -362,12 +376,17 @@ cdef class LearnerCore:
                 if x == NULL:
                     with gil:
                         raise changed(self.owner)
-                status = self.learn_row(
-                    x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
-                if status > CHANGED:
-                    break
-                i[0] += 1
-                if is_due(&pace):
+                if in_blocks:
+                    n_idle = self.idle_rows(x, slot + i[0], min(n - i[0], pace.left))
+                if n_idle:
+                    self.pass_by(slot + i[0], n_idle)
+                else:
+                    status = self.learn_row(
+                        x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
+                    if status > CHANGED:
+                        break
+                i[0] += max(n_idle, 1)
+                if is_due(&pace, max(n_idle, 1)):
                     with gil:
                         self.guard.look_at_signals()
                         self.read(&batch, X, scratch, n)

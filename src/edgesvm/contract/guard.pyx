@@ -19,7 +19,6 @@ from edgesvm.errors import LearnerBusy
 cdef unsigned long MAIN = threading.main_thread().ident
 cdef unsigned int SHORTEST = 50, LONGEST = 1000     # microseconds between two looks
 cdef int LOOKS = 50                                 # between two looks at signals
-cdef int MOST_ROWS = 32                             # between two looks at the clock
 cdef int64_t SHORT = 1_000_000, LONG = 50_000_000   # nanoseconds
 
 
