@@ -9,6 +9,7 @@ from edgesvm.core.status cimport Status
 from edgesvm.contract.guard cimport Guard
 from edgesvm.contract.labels cimport Labels
 from edgesvm.contract.sparse cimport Batch
+from edgesvm.contract.team cimport Team
 
 cdef struct Common:             # at the start of every arena
     int64_t n_seen              # samples seen, including those of weight zero
@@ -124,7 +125,13 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status decide_rows(
-        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=*
+        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=*,
+        Team team=*
+    ) except *
+
+    @cython.final
+    cdef Status decide_all(
+        self, Team team, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable
     ) except *
 
     @cython.final

@@ -65,6 +65,13 @@ cdef class Guard:
         finally:
             self.caller = before
 
+    def beside(self, callback, *args):
+        """``callback(*args)``, which runs Python code, by one that decides beside others: signal
+        handlers may come, and those only in the main thread."""
+        if PyThread_get_thread_ident() != MAIN:
+            return callback(*args)
+        return self.call(callback, *args)
+
     cdef int begin_later(self) except -1:
         cdef unsigned long me = PyThread_get_thread_ident()
         if self.caller == me:
