@@ -236,6 +236,7 @@ def test_over_tls_only_the_broker_meant_hears_and_it_may_ask_who_speaks(tmp_path
 
 def test_a_peer_that_never_answers_the_handshake_holds_nothing_up(monkeypatch):
     monkeypatch.setattr(mqtt, "ANSWER_S", 0.2)
+    monkeypatch.setattr(mqtt, "KEEPALIVE_S", 3600)  # as long as paho would wait
     with socket.create_server(("127.0.0.1", 0)) as mute:
         url = f"mqtts://127.0.0.1:{mute.getsockname()[1]}/pump"
         with output(Mqtt(url, alarms=False), answers(3)) as out:
