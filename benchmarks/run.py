@@ -53,6 +53,8 @@ STUDIES = (
     "drift/detectors",
     "fleet/passes",
     "fleet/parts",
+    "fleet/rounds",
+    "fleet/gateways",
     "export/sizes",
     "export/instructions",
 )
