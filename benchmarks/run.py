@@ -55,6 +55,7 @@ STUDIES = (
     "fleet/parts",
     "fleet/rounds",
     "fleet/gateways",
+    "fleet/grid",
     "export/sizes",
     "export/instructions",
 )

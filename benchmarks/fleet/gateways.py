@@ -20,7 +20,8 @@ from edgesvm.fleet import merged, start
 from edgesvm.learners import AdaGradSVM, FourierSVM
 
 GATEWAYS, DAYS, ROWS_A_DAY, WIDTH = 500, 4, 100, 6
-TESTED = 20  # rows of each gateway, after the last day
+TESTED = 40  # rows of each gateway, after the last day
+NEW, OWN_ROWS = 200, (0, 10, 25, 50, 100, 200, 400)  # gateways that come later, rows they learn
 SCALES = 10.0 ** np.arange(-2, WIDTH - 2)  # of the features, as of lux and humidity
 ANSWERS = {
     "own": ("C0-", "its own model"),
@@ -89,7 +90,25 @@ def fleet_of(inner: Any, days: list[list[Any]]) -> tuple[list[Any], Any, list[An
     return own, model, parts, n * (2 + 2 * len(days)) * begun.nbytes
 
 
-def measured(inner: Any, days: list[list[Any]], tests: list[Any]) -> dict[str, Any]:
+def grown(begun: Any, new: list[tuple[Any, Any]]) -> list[float | None]:
+    """Mean accuracy of new gateways that go on from a model, by the rows they have learned."""
+    found: list[float | None] = []
+    models = [copy.deepcopy(begun) for _ in new]
+    for least, most in zip((0, *OWN_ROWS), OWN_ROWS, strict=False):
+        for model, ((X, y), _) in zip(models, new, strict=True):
+            model.partial_fit(X[least:most], y[least:most])
+        knows = models[0].is_fitted
+        found.append(
+            percent([m.score(*test) for m, (_, test) in zip(models, new, strict=True)])
+            if knows
+            else None
+        )
+    return found
+
+
+def measured(
+    inner: Any, days: list[list[Any]], tests: list[Any], new: list[tuple[Any, Any]]
+) -> dict[str, Any]:
     own, model, home, sent = fleet_of(inner, days)
     X, y = (np.concatenate([rows[k] for day in days for rows in day]) for k in (0, 1))
     at = np.random.default_rng(0).permutation(len(X))
@@ -106,10 +125,16 @@ def measured(inner: Any, days: list[list[Any]], tests: list[Any]) -> dict[str, A
             for (X_1, y_1), test in zip(days[0], tests, strict=True)
         ],
     }
-    return {"each": each, "sent": sent, "model": model.nbytes}
+    return {
+        "each": each,
+        "sent": sent,
+        "model": model.nbytes,
+        "from fleet": grown(model, new),
+        "from none": grown(Standardized(learner=inner).allocate(WIDTH), new),
+    }
 
 
-def drawn(found: dict[str, Any], raw: int, out: Path) -> list[tuple[str, str]]:
+def drawn(found: dict[str, Any], out: Path) -> list[tuple[str, str]]:
     """Caption and path from the report; nothing where matplotlib is not there."""
     try:
         import matplotlib
@@ -120,26 +145,33 @@ def drawn(found: dict[str, Any], raw: int, out: Path) -> list[tuple[str, str]]:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    names = list(found)
-    canvas, axes = plt.subplots(
-        1, len(names), figsize=(2.9 * len(names), 3.5), sharey=True, constrained_layout=True
-    )
-    share = np.linspace(0, 100, len(next(iter(found.values()))["each"]["own"]))
-    for axis, name in zip(axes, names, strict=True):
-        one = found[name]
-        for answer, (style, said) in ANSWERS.items():
-            label = f"{said}: {percent(one['each'][answer])} %"
-            axis.plot(share, 100 * np.sort(one["each"][answer]), style, label=label)
-        axis.set_title(f"{name.split('(')[0]}\n{one['sent'] / raw:.2g} of the rows' bytes sent")
-        axis.title.set_fontsize(10)
-        axis.legend(fontsize=8, frameon=False, loc="lower right")
-        axis.set_xlabel("gateways, %, the worst first")
+    canvas, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), constrained_layout=True)
+    each = found["FourierSVM"]["each"]
+    share = np.linspace(0, 100, len(each["own"]))
+    for answer, (style, said) in ANSWERS.items():
+        left.plot(share, 100 * np.sort(each[answer]), style, label=said)
+    left.set_title("FourierSVM: a gateway of the fleet", fontsize=11)
+    left.set_xlabel("gateways, %, the worst first")
+    left.set_ylabel("right on the rows that come next, %")
+    left.legend(fontsize=9, frameon=False, loc="lower right")
+    for k, (name, one) in enumerate(found.items()):
+        named = name.split("(")[0]
+        right.plot(OWN_ROWS, one["from fleet"], f"C{k}o-", markersize=3, label=f"{named}, merged")
+        right.plot(OWN_ROWS, one["from none"], f"C{k}o--", markersize=3, label=f"{named}, new")
+    right.set_title("A new gateway: from the merged model, or from a new one", fontsize=11)
+    right.set_xlabel("rows of its own that it has learned")
+    right.set_xscale("symlog", linthresh=10)
+    right.set_xticks(OWN_ROWS, [str(n) for n in OWN_ROWS])
+    right.legend(fontsize=8, frameon=False, ncols=2, loc="lower right")
+    for axis, least in ((left, 30), (right, 45)):
         axis.grid(alpha=0.3)
-    axes[0].set_ylabel("right on the rows that come next, %")
-    axes[0].set_ylim(30, 101)
+        axis.set_ylim(least, 101 if axis is left else 90)
     canvas.savefig(folder / "fleet_gateways.png", dpi=120)
     plt.close(canvas)
-    caption = "Accuracy of each gateway, sorted: its own model, the merged one, one of all rows"
+    caption = (
+        "Accuracy of each gateway, sorted: its own model, the merged one, one of all rows; and of"
+        " new gateways, from the merged model or from none"
+    )
     return [(caption, os.path.relpath(folder / "fleet_gateways.png", out))]
 
 
@@ -151,6 +183,10 @@ def main() -> None:
     fleet = [Gateway(rng) for _ in range(n)]
     days = [[g.rows(d / DAYS, (d + 1) / DAYS, ROWS_A_DAY) for g in fleet] for d in range(DAYS)]
     tests = [g.rows(1.0, 1.0 + 1.0 / DAYS, TESTED) for g in fleet]
+    new = [
+        (g.rows(0.0, 1.0, OWN_ROWS[-1]), g.rows(1.0, 1.0 + 1.0 / DAYS, TESTED))
+        for g in (Gateway(rng) for _ in range(n if args.quick else NEW))
+    ]
     y_test = np.concatenate([y for _, y in tests])
     larger = percent(y_test == (np.mean(y_test) > 0.5))
     before = percent([y[k] == y[k - 1] for _, y in tests for k in range(1, TESTED)])
@@ -158,7 +194,7 @@ def main() -> None:
     found = {}
     for name, inner in learners().items():
         progress(f"gateways: {name}")
-        found[name] = measured(inner, days, tests)
+        found[name] = measured(inner, days, tests, new)
     rows = [
         [
             name,
@@ -191,8 +227,18 @@ def main() -> None:
     ]
     title = f"A fleet of {n} gateways, each with its own drift"
     table = Table("Right on the rows that come next", columns, rows)
-    pictures = drawn(found, raw, args.out)
-    publish(Report("fleet/gateways", title, [table], about, found, [], pictures), args.out)
+    later = [
+        [f"{name}, from {whence}", *one[key]]
+        for name, one in found.items()
+        for whence, key in (("the merged model", "from fleet"), ("a new one", "from none"))
+    ]
+    of_new = Table(
+        f"{len(new)} new gateways, by the rows of their own that they have learned: right, %",
+        ["", *map(str, OWN_ROWS)],
+        later,
+    )
+    pictures = drawn(found, args.out)
+    publish(Report("fleet/gateways", title, [table, of_new], about, found, [], pictures), args.out)
 
 
 if __name__ == "__main__":
