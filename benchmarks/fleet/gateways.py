@@ -21,6 +21,7 @@ from edgesvm.learners import AdaGradSVM, FourierSVM
 
 GATEWAYS, DAYS, ROWS_A_DAY, WIDTH = 500, 4, 100, 6
 TESTED = 40  # rows of each gateway, after the last day
+BUDGET = "32KiB"
 NEW, OWN_ROWS = 200, (0, 10, 25, 50, 100, 200, 400)  # gateways that come later, rows they learn
 SCALES = 10.0 ** np.arange(-2, WIDTH - 2)  # of the features, as of lux and humidity
 ANSWERS = {
@@ -54,11 +55,13 @@ class Gateway:
 
 
 def learners() -> dict[str, Any]:
+    twins = TwinVectorMachine(max_twins=30, kernel=RBF(0.1))
     return {
         "FourierSVM": FourierSVM(),
         "AdaGradSVM": AdaGradSVM(),
         "StreamSVM": StreamSVM(),
-        "TwinVectorMachine(max_twins=30)": TwinVectorMachine(max_twins=30, kernel=RBF(0.1)),
+        "TwinVectorMachine(max_twins=30)": twins,
+        f"the same, merged into {BUDGET}": twins,
     }
 
 
@@ -66,7 +69,9 @@ def percent(hits: Any) -> float:
     return round(100 * float(np.mean(hits)), 1)
 
 
-def fleet_of(inner: Any, days: list[list[Any]]) -> tuple[list[Any], Any, list[Any], int]:
+def fleet_of(
+    inner: Any, days: list[list[Any]], budget: str | None
+) -> tuple[list[Any], Any, list[Any], int]:
     """Each gateway's own model of all its days, the fleet's, what each gateway has made of that in
     its last day, and the bytes of models sent.
 
@@ -80,9 +85,9 @@ def fleet_of(inner: Any, days: list[list[Any]]) -> tuple[list[Any], Any, list[An
         for model, rows in zip(own, day, strict=True):
             model.partial_fit(*rows)
     if isinstance(inner, TwinVectorMachine):
-        model = merged(own)
+        model = merged(own, budget=budget)
         home = [copy.deepcopy(model).partial_fit(*rows) for rows in days[-1]]
-        return own, model, home, n * 4 * begun.nbytes
+        return own, model, home, n * (3 * begun.nbytes + model.nbytes)
     model = begun
     for day in days:
         parts = [copy.deepcopy(model).partial_fit(*rows) for rows in day]
@@ -107,9 +112,13 @@ def grown(begun: Any, new: list[tuple[Any, Any]]) -> list[float | None]:
 
 
 def measured(
-    inner: Any, days: list[list[Any]], tests: list[Any], new: list[tuple[Any, Any]]
+    inner: Any,
+    days: list[list[Any]],
+    tests: list[Any],
+    new: list[tuple[Any, Any]],
+    budget: str | None,
 ) -> dict[str, Any]:
-    own, model, home, sent = fleet_of(inner, days)
+    own, model, home, sent = fleet_of(inner, days, budget)
     X, y = (np.concatenate([rows[k] for day in days for rows in day]) for k in (0, 1))
     at = np.random.default_rng(0).permutation(len(X))
     one = Standardized(learner=inner).fit(X[at], y[at])
@@ -134,7 +143,7 @@ def measured(
     }
 
 
-def drawn(found: dict[str, Any], out: Path) -> list[tuple[str, str]]:
+def drawn(found: dict[str, Any], before: float, out: Path) -> list[tuple[str, str]]:
     """Caption and path from the report; nothing where matplotlib is not there."""
     try:
         import matplotlib
@@ -145,7 +154,7 @@ def drawn(found: dict[str, Any], out: Path) -> list[tuple[str, str]]:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    canvas, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), constrained_layout=True)
+    canvas, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), constrained_layout=True)
     each = found["FourierSVM"]["each"]
     share = np.linspace(0, 100, len(each["own"]))
     for answer, (style, said) in ANSWERS.items():
@@ -155,10 +164,13 @@ def drawn(found: dict[str, Any], out: Path) -> list[tuple[str, str]]:
     left.set_ylabel("right on the rows that come next, %")
     left.legend(fontsize=9, frameon=False, loc="lower right")
     for k, (name, one) in enumerate(found.items()):
-        named = name.split("(")[0]
-        right.plot(OWN_ROWS, one["from fleet"], f"C{k}o-", markersize=3, label=f"{named}, merged")
-        right.plot(OWN_ROWS, one["from none"], f"C{k}o--", markersize=3, label=f"{named}, new")
-    right.set_title("A new gateway: from the merged model, or from a new one", fontsize=11)
+        named = name.split("(")[0].replace("the same", "twins")
+        right.plot(OWN_ROWS, one["from fleet"], f"C{k}o-", markersize=3, label=named)
+        right.plot(OWN_ROWS, one["from none"], f"C{k}o--", markersize=3)
+    right.axhline(before, color="grey", linestyle=":", label="the label before")
+    right.set_title(
+        "A new gateway: from the merged model (solid), from nothing (dashed)", fontsize=11
+    )
     right.set_xlabel("rows of its own that it has learned")
     right.set_xscale("symlog", linthresh=10)
     right.set_xticks(OWN_ROWS, [str(n) for n in OWN_ROWS])
@@ -194,7 +206,7 @@ def main() -> None:
     found = {}
     for name, inner in learners().items():
         progress(f"gateways: {name}")
-        found[name] = measured(inner, days, tests, new)
+        found[name] = measured(inner, days, tests, new, BUDGET if BUDGET in name else None)
     rows = [
         [
             name,
@@ -237,7 +249,7 @@ def main() -> None:
         ["", *map(str, OWN_ROWS)],
         later,
     )
-    pictures = drawn(found, args.out)
+    pictures = drawn(found, before, args.out)
     publish(Report("fleet/gateways", title, [table, of_new], about, found, [], pictures), args.out)
 
 

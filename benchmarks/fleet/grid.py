@@ -1,9 +1,9 @@
 """Which values `edgesvm tune` tries: a wide grid for each learner, and what is left of it once the
 values that gain nothing are taken out.
 
-On each data set every setting predicts 1,500 rows, each before it learns it; the best one's
-accuracy on the next 3,000 rows is what counts. The grid is thinned on one half of the sets, value
-by value, the one whose loss costs least first, and shown on the other half. The default stays.
+On each data set every setting predicts 600 rows, each before it learns it; the best one's
+accuracy on the next 1,500 rows is what counts. The grid is thinned on six of the sets, value
+by value, the one whose loss costs least first, and shown on six others. The default stays.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from edgesvm.learners import (
     TwinVectorMachine,
 )
 
-ROWS, NEXT, MEMORY = 1_500, 3_000, "16KiB"
+ROWS, NEXT, MEMORY = 600, 1_500, "4KiB"
 MOST_LOST = 0.05  # points of accuracy that a value taken out may cost
-WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # gamma, times 1 / n_features
+WIDTHS = (0.1, 0.3, 3.0, 10.0)  # gamma, times 1 / n_features
 C = (0.1, 1.0, 10.0, 100.0, 1000.0)
 Grid = dict[str, tuple[Any, ...]]  # the default of each comes first
 
@@ -43,7 +43,7 @@ GRIDS: dict[str, tuple[Any, Grid]] = {
         FourierSVM,
         {
             "gamma": (None, *WIDTHS),
-            "learning_rate": (0.1, 0.01, 0.03, 0.3, 1.0),
+            "learning_rate": (0.1, 0.03, 0.3),
             "loss": ("hinge", "logistic"),
         },
     ),
@@ -54,19 +54,19 @@ GRIDS: dict[str, tuple[Any, Grid]] = {
     "stream": (StreamSVM, {"C": (1.0, 0.1, 10.0, 100.0, 1000.0), "bound": ("lower", "upper")}),
     "kernel-stream": (
         KernelStreamSVM,
-        {"C": (100.0, 0.1, 1.0, 10.0, 1000.0), "gamma": (1.0, 0.03, 0.1, 0.3, 3.0, 10.0)},
+        {"C": (100.0, 0.1, 1.0, 10.0, 1000.0), "gamma": (1.0, *WIDTHS)},
     ),
     "twin": (
         TwinVectorMachine,
         {
-            "C": (100.0, 0.1, 1.0, 10.0, 1000.0),
-            "gamma": (1.0, 0.03, 0.1, 0.3, 3.0, 10.0),
-            "eta": (0.2, 0.05, 1.0),
+            "C": (100.0, 1.0, 10.0, 1000.0),
+            "gamma": (1.0, *WIDTHS),
+            "eta": (0.2, 1.0),
         },
     ),
     "lasvm": (
         LASVM,
-        {"C": (1.0, 0.1, 10.0, 100.0, 1000.0), "gamma": (1.0, 0.03, 0.1, 0.3, 3.0, 10.0)},
+        {"C": (1.0, 0.1, 10.0, 100.0, 1000.0), "gamma": (1.0, *WIDTHS)},
     ),
     "passive-aggressive": (
         PassiveAggressive,
@@ -144,7 +144,10 @@ def main() -> None:
     warnings.simplefilter("ignore")
     n = 200 if args.quick else ROWS
     skipped = absent()
-    here = [[t for t in half if t.name not in " ".join(skipped)] for half in (CHOSEN_ON, SHOWN_ON)]
+    here = [
+        [t for t in half if t.name not in " ".join(skipped)]
+        for half in (CHOSEN_ON[::2], SHOWN_ON[::2])
+    ]
     if args.quick:
         here = [[half[-1]] for half in here]
     rows, values_kept = [], []

@@ -23,8 +23,8 @@ from edgesvm import Standardized
 from edgesvm.fleet import merged, start
 from edgesvm.learners import AdaGradSVM, FourierSVM
 
-FILES = ("ijcnn1", "elec2", "letter")
-ROWS, SHOWN = 20_000, (1, 3, 10)
+FILES = ("ijcnn1", "elec2")
+ROWS, SHOWN = 10_000, (1, 3, 10)
 LEARNERS = {"FourierSVM": FourierSVM(), "AdaGradSVM": AdaGradSVM()}
 
 
@@ -69,7 +69,8 @@ def main() -> None:
         if why := missing(name):
             skipped.append(why)
             continue
-        sets[name] = load(name, np.random.default_rng(0))
+        X, y, *test = load(name, np.random.default_rng(0))
+        sets[name] = X[:n], y[:n], *test
     tables = []
     for name, data in sets.items():
         rows = []

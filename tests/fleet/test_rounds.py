@@ -226,7 +226,9 @@ def test_the_recipe_on_the_command_line(tmp_path, capsys):
         load(path("fleet")).partial_fit(X[at], y[at]).save(name)
     assert main(["merge", "--since", path("fleet"), *days[2], "-o", path("new")]) == 0
     n = sum(len(X[at]) for at in PARTS)
-    assert f"{2 * n:,} samples in all" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"3 models of {n:,} samples merged" in told
+    assert f"with the {n:,} samples of {path('fleet')}: {2 * n:,}" in told
     assert load(path("new")).n_seen_ == 2 * n
     assert load(path("new")).score(X, y) > 0.8
     assert main(["merge", *days[1], "-o", path("small"), "--budget", "100"]) in {1, 2}
