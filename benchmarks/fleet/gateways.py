@@ -159,7 +159,7 @@ def drawn(found: dict[str, Any], before: float, out: Path) -> list[tuple[str, st
     share = np.linspace(0, 100, len(each["own"]))
     for answer, (style, said) in ANSWERS.items():
         left.plot(share, 100 * np.sort(each[answer]), style, label=said)
-    left.set_title("FourierSVM: a gateway of the fleet", fontsize=11)
+    left.set_title("FourierSVM: the gateways of the fleet", fontsize=10)
     left.set_xlabel("gateways, %, the worst first")
     left.set_ylabel("right on the rows that come next, %")
     left.legend(fontsize=9, frameon=False, loc="lower right")
@@ -168,11 +168,10 @@ def drawn(found: dict[str, Any], before: float, out: Path) -> list[tuple[str, st
         right.plot(OWN_ROWS, one["from fleet"], f"C{k}o-", markersize=3, label=named)
         right.plot(OWN_ROWS, one["from none"], f"C{k}o--", markersize=3)
     right.axhline(before, color="grey", linestyle=":", label="the label before")
-    right.set_title(
-        "A new gateway: from the merged model (solid), from nothing (dashed)", fontsize=11
-    )
+    right.set_title("A new gateway: from the merged model (—), from none (- -)", fontsize=10)
     right.set_xlabel("rows of its own that it has learned")
     right.set_xscale("symlog", linthresh=10)
+    right.set_xlim(-1, 450)
     right.set_xticks(OWN_ROWS, [str(n) for n in OWN_ROWS])
     right.legend(fontsize=8, frameon=False, ncols=2, loc="lower right")
     for axis, least in ((left, 30), (right, 45)):
