@@ -53,6 +53,9 @@ STUDIES = (
     "drift/detectors",
     "fleet/passes",
     "fleet/parts",
+    "fleet/rounds",
+    "fleet/gateways",
+    "fleet/grid",
     "export/sizes",
     "export/instructions",
 )

@@ -7,8 +7,11 @@ import pytest
 
 from edgesvm import RBF, RobustStandardized, Standardized, StreamSVM, TwinVectorMachine, load
 from edgesvm.cli import main
+from edgesvm.data.rows import Rows
 from edgesvm.fleet import MergeError, merged, start
+from edgesvm.fleet.federated import statistics_of
 from edgesvm.fleet.rounds import joined, own_part
+from edgesvm.fleet.scales import Statistics
 from edgesvm.learners import AdaGradSVM, FourierSVM
 
 rng = np.random.default_rng(3)
@@ -171,6 +174,30 @@ def test_what_cannot_be_is_named():
             start([scaled(FOURIER).fit(X, y), learner], ["north", "south"])
 
 
+def test_statistics_of_a_partition_are_those_of_a_learner():
+    weight = (np.arange(600) % 3 > 0).astype(float)
+    one = scaled(AdaGradSVM(dtype="float64")).fit(X, y, sample_weight=weight)
+    found = statistics_of(_Weighted(), "AdaGradSVM", "float64")
+    mine = Statistics.of(one)
+    assert found.n == mine.n == 400
+    np.testing.assert_allclose(found.mean, mine.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.spread, mine.spread, rtol=1e-9)
+
+
+class _Weighted:
+    """A partition of rows with weights."""
+
+    n_features = 3
+
+    def source(self, owner):
+        return self
+
+    def chunks(self, rows, dtype):
+        weight = (np.arange(600) % 3 > 0).astype(float)
+        for at in (slice(0, 1), slice(1, 250), slice(250, 600)):
+            yield Rows(X[at].astype(dtype), y[at], weight[at])
+
+
 def test_parts_of_a_round_are_learners():
     begun = continued(started(FOURIER), slice(0, 100))
     part = own_part(begun, continued(begun, PARTS[1]))
@@ -199,7 +226,9 @@ def test_the_recipe_on_the_command_line(tmp_path, capsys):
         load(path("fleet")).partial_fit(X[at], y[at]).save(name)
     assert main(["merge", "--since", path("fleet"), *days[2], "-o", path("new")]) == 0
     n = sum(len(X[at]) for at in PARTS)
-    assert f"{2 * n:,} samples in all" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"3 models of {n:,} samples merged" in told
+    assert f"with the {n:,} samples of {path('fleet')}: {2 * n:,}" in told
     assert load(path("new")).n_seen_ == 2 * n
     assert load(path("new")).score(X, y) > 0.8
     assert main(["merge", *days[1], "-o", path("small"), "--budget", "100"]) in {1, 2}

@@ -73,7 +73,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    if len(options.models) < 2:
+    if len(options.models) < 2 and not (options.start or options.since):
         raise ValueError("give at least two models to merge")
     with saved_model.claimed_snapshot(options.out):
         status = StatusLine(quiet=options.json)
@@ -125,7 +125,8 @@ def _within(budget: str, learner: Learner) -> Learner:
 
 
 def _report(options: argparse.Namespace, learners: list[Learner], learner: Learner) -> None:
-    seen = [one.n_seen_ for one in learners]
+    before = 0 if options.since is None else _read(options.since).n_seen_
+    seen = [one.n_seen_ - before for one in learners]
     if options.json:
         report = {
             "learner": repr(learner),
@@ -151,5 +152,5 @@ def _report(options: argparse.Namespace, learners: list[Learner], learner: Learn
     if options.start:
         print("it has learned nothing yet: copy it to each gateway, as its model")
     elif options.since:
-        print(f"{learner.n_seen_:,} samples in all, those of {options.since} counted once")
+        print(f"with the {before:,} samples of {options.since}: {learner.n_seen_:,}")
     print(f"saved to {options.out}")

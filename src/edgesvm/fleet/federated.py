@@ -90,7 +90,7 @@ def _merged(cluster: Cluster, level: list[Any]) -> Learner:
     found = cluster.results(level, names)[0]
     if found is None:
         raise PartitionError("there is nothing to learn in any partition")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _running(model: Any, like: Learner) -> Learner:
