@@ -53,6 +53,8 @@ STUDIES = (
     "drift/detectors",
     "fleet/passes",
     "fleet/parts",
+    "fleet/scale",
+    "fleet/horizon",
     "export/sizes",
     "export/instructions",
 )
