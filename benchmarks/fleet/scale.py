@@ -146,10 +146,7 @@ def client_plan(model: RandSVM, n_files: int) -> int:
     in their order, and numbers a partition."""
     d = N_FEATURES
     return (
-        model.nbytes
-        + model._inner.plan(d).total
-        + 3 * model._room * (4 * d + 24)
-        + 1000 * n_files
+        model.nbytes + model._inner.plan(d).total + 3 * model._room * (4 * d + 24) + 1000 * n_files
     )
 
 
@@ -319,8 +316,12 @@ def single_costs(client: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    args = parsed(arguments(__doc__))
-    n, n_files, room, n_passes = (20_000, 8, 200, 2) if args.quick else (10_000_000, 64, 2_000, 3)
+    parser = arguments(__doc__)
+    parser.add_argument(
+        "--rows", type=int, default=10_000_000, help="rows in all (default %(default)s)"
+    )
+    args = parsed(parser)
+    n, n_files, room, n_passes = (20_000, 8, 200, 2) if args.quick else (args.rows, 64, 2_000, 3)
     try:
         import dask_ml
         from distributed import Client, LocalCluster

@@ -19,6 +19,7 @@ y = (np.floor(X).sum(axis=1) % 2 == 0) ^ (rng.random(len(X)) < 0.05)
 
 pytestmark = [
     pytest.mark.long,
+    pytest.mark.timeout(1800),  # beside other work a killed worker takes a minute to start anew
     pytest.mark.filterwarnings("ignore"),  # what distributed warns of is its own affair
 ]
 
