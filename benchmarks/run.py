@@ -56,6 +56,8 @@ STUDIES = (
     "fleet/rounds",
     "fleet/gateways",
     "fleet/grid",
+    "fleet/scale",
+    "fleet/horizon",
     "export/sizes",
     "export/instructions",
 )

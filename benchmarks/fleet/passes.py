@@ -10,10 +10,8 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -22,53 +20,17 @@ from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.clock import timed
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
+from benchmarks.fleet.watched import (
+    SEARCHES,
+    count_writes,
+    messages,
+    note_searches,
+    sent_by_all,
+    written,
+)
 from edgesvm import RBF, BatchSVM, RandSVM, fleet
 
-SEARCHES: list[float] = []  # seconds of each
-SENT = [0, 0]  # bytes, messages
 N_FEATURES = 4
-
-
-def count_writes() -> None:
-    """From now on, count the bytes that this process writes to TCP connections of Dask."""
-    from distributed.comm.tcp import TCP
-
-    write = TCP.write
-
-    async def counted(self: Any, *arguments: Any, **kwargs: Any) -> Any:
-        n = await write(self, *arguments, **kwargs)
-        SENT[0] += n
-        SENT[1] += 1
-        return n
-
-    TCP.write = counted
-
-
-def written() -> int:
-    return SENT[0]
-
-
-def messages() -> int:
-    return SENT[1]
-
-
-def sent_by_all(client: Any, what: Callable[[], int]) -> int:
-    return what() + sum(client.run(what).values())
-
-
-def note_searches() -> None:
-    """From now on, note each pass over all rows that searches for violators."""
-    from edgesvm.fleet.fitting import _Data
-
-    offer = _Data.offer
-
-    def noted(self: Any, working: Any, solver: Any = None) -> None:
-        begin = perf_counter()
-        offer(self, working, solver)
-        if solver is not None:
-            SEARCHES.append(perf_counter() - begin)
-
-    _Data.offer = noted
 
 
 def rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -117,6 +79,11 @@ def main() -> None:
                 ) as cluster,
                 Client(cluster) as client,
             ):
+                if n_workers == 2:
+                    count_writes()
+                    note_searches()
+                    client.run(count_writes)
+                    sent = [traffic(Path(name), client, size, room) for size in sizes]
                 for n_parts in part_counts:
                     paths = files(Path(name), X, y, n_parts)
                     progress(f"{n_workers} workers, {n_parts} partitions")
@@ -125,11 +92,6 @@ def main() -> None:
                     same = bytes(there.arena) == bytes(here.arena)
                     killed = survived(learner(room), paths, client) == bytes(here.arena)
                     equal.append([n_workers, n_parts, _said(same), _said(killed), f"{time:.1f} s"])
-                if n_workers == 2:
-                    count_writes()
-                    note_searches()
-                    client.run(count_writes)
-                    sent = [traffic(Path(name), client, size, room) for size in sizes]
     about = [
         f"{n:,} rows of {N_FEATURES} features in npz files; RandSVM of at most {room:,} rows, three"
         f" passes, RBF kernel; the model takes {here.nbytes:,} bytes. A worker is killed (SIGKILL)"

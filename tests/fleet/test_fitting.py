@@ -1,9 +1,7 @@
 """Data in partitions on workers in other processes: the same bytes as in one place."""
 
 import copy
-import os
-import signal
-import threading
+import re
 
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ from distributed import Client, LocalCluster  # noqa: E402
 from edgesvm import RBF, BatchSVM, RandSVM, Standardized, StreamSVM  # noqa: E402
 from edgesvm.cli import main  # noqa: E402
 from edgesvm.fleet import PartitionError, fit, merged, start  # noqa: E402
+from edgesvm.fleet.cluster import Cluster  # noqa: E402
 from edgesvm.ingest._ring import Batch  # noqa: E402
 from edgesvm.ingest.recording import RecordingSchema, RecordingWriter  # noqa: E402
 from edgesvm.learners import AdaGradSVM, FourierSVM  # noqa: E402
@@ -57,21 +56,6 @@ def test_rand_svm_has_the_bytes_of_one_place(client):
             assert there.classes_.tolist() == ["even", "odd"]
 
 
-@pytest.mark.long
-def test_a_worker_is_lost_in_a_pass(client):
-    here = rand_svm(max_passes=3).fit(X, y)
-    pids, killed = list(client.run(os.getpid).values()), []
-
-    def kill_one(*_):
-        if not killed:
-            killed.append(threading.Timer(0.05, os.kill, (pids[0], signal.SIGKILL)))
-            killed[0].start()
-
-    there = fit(rand_svm(max_passes=3), *parts(7), client, progress=kill_one)
-    killed[0].join()
-    assert bytes(there.arena) == bytes(here.arena)
-
-
 def test_others_are_merged_as_a_tree_in_the_order_of_the_partitions(client):
     for learner in (StreamSVM(), FourierSVM(n_directions=8)):
         pieces = np.array_split(np.arange(len(X)), 5)
@@ -94,6 +78,22 @@ def test_files(client, tmp_path):
             np.savez(paths[k], X=X[at], y=y[at])
     here = rand_svm(max_passes=2).fit(X[:2000], y[:2000])
     there = fit(rand_svm(max_passes=2), paths, client=client)
+    assert bytes(there.arena) == bytes(here.arena)
+
+
+def test_files_side_by_side_are_one_task(client, tmp_path, monkeypatch):
+    monkeypatch.setattr("edgesvm.fleet.cluster.RUNS_A_THREAD", 1)
+    paths = [str(tmp_path / f"{k}.npz") for k in range(5)]
+    for k, at in enumerate(np.array_split(np.arange(2000), 5)):
+        np.savez(paths[k], X=X[at], y=y[at])
+    cluster = Cluster(paths, None, client, None)
+    assert cluster.runs == [slice(0, 3), slice(3, 6)]
+    here = rand_svm(max_passes=2).fit(X[:2000], y[:2000])
+    there = fit(rand_svm(max_passes=2), paths, client=client)
+    assert bytes(there.arena) == bytes(here.arena)
+    np.savez(paths[1], X=np.full_like(X[:9], np.nan), y=y[:9])
+    with pytest.raises(PartitionError, match=rf"^{re.escape(paths[1])}: .*row 0"):
+        fit(there, paths, client=client)
     assert bytes(there.arena) == bytes(here.arena)
 
 

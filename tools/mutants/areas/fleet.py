@@ -80,7 +80,7 @@ AREA = Area(
         ),
         *mutants_of(
             "edgesvm/fleet/workers.py",
-            ("at[~np.isin(at, held)], total", "at, total", "rows of the sample are drawn again"),
+            ("at = at[~np.isin(at, held)]", "at = at", "rows of the sample are drawn again"),
         ),
         *mutants_of(
             "edgesvm/core/exact_sum.pxd",
