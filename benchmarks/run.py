@@ -46,6 +46,7 @@ STUDIES = (
     "enclosing/figures",
     "online/table",
     "rivals/table",
+    "rivals/speed",
     "fourier/features",
     "novelty/table",
     "novelty/drift",
@@ -55,6 +56,8 @@ STUDIES = (
     "fleet/parts",
     "export/sizes",
     "export/instructions",
+    "ledger/times",
+    "ledger/exponents",
 )
 
 
