@@ -85,8 +85,8 @@ def fitted(x: np.ndarray, cost: np.ndarray) -> Fit:
 
 
 def axes() -> list[Axis]:
-    widths, seen = (8, 16, 32, 64, 128, 256, 512, 1024), (64, 256, 1024, 4096, 16384, 65536)
-    sizes, rows = (16, 32, 64, 128, 256), (64, 128, 256, 512, 1024)
+    widths, seen = (8, 32, 64, 128, 512, 1024), (64, 256, 1024, 4096, 16384)
+    sizes, rows = (16, 32, 64, 128, 256), (64, 128, 256, 512)
     learners = {
         "StreamSVM": (StreamSVM(), 128),
         "AdaGradSVM": (AdaGradSVM(), 128),
@@ -99,7 +99,7 @@ def axes() -> list[Axis]:
             name,
             {
                 d: Counted(one, (d,), n=n, labelled=name != "GaussianNovelty")
-                for d in (widths[:5] if name == "GaussianNovelty" else widths)
+                for d in (widths[:4] if name == "GaussianNovelty" else widths)
             },
         )
         for name, (one, n) in learners.items()
