@@ -24,6 +24,7 @@ from benchmarks.common.progress import progress, say
 from benchmarks.ledger.compare import Entries, absent, moves, other_kind
 from benchmarks.ledger.counter import missing
 from benchmarks.ledger.counts import counted
+from benchmarks.ledger.doors import doors
 
 LEDGER = Path(__file__).resolve().parent / "ledger" / "ledger.json"
 DOORS = "benchmarks.ledger.doors"
@@ -34,8 +35,9 @@ def write(facts: dict[str, str], entries: Entries, only: list[str]) -> None:
     if only and LEDGER.exists():
         held = read()
         if differing := other_kind(held["measured"], facts):
-            raise SystemExit("a part of the ledger was counted otherwise: " + "; ".join(differing))
-        entries = held["entries"] | entries
+            raise SystemExit("the rest of the ledger is of another kind: " + "; ".join(differing))
+        both = held["entries"] | entries
+        entries = {door.name: both[door.name] for door in doors() if door.name in both}
     lines = ",\n".join(f" {json.dumps(k)}: {json.dumps(rounded(v))}" for k, v in entries.items())
     head = json.dumps(facts, indent=1)
     LEDGER.write_text(f'{{"measured": {head},\n"entries": {{\n{lines}\n}}}}\n')
@@ -59,9 +61,9 @@ def check(facts: dict[str, str], entries: Entries, only: list[str]) -> int:
     new, gone = absent(entries, before), absent(before, entries)
     for move in found:
         print(move)
-    for what, doors in (("new", new), ("gone", gone)):
-        for door in doors:
-            print(f"{door}: {what}")
+    for what, names in (("new", new), ("gone", gone)):
+        for name in names:
+            print(f"{name}: {what}")
     print(
         f"{len(entries)} doors counted; since {held['measured']['commit']} "
         f"{len({m.door for m in found})} moved, {len(new)} new, {len(gone)} gone"
