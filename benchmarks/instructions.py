@@ -4,7 +4,7 @@ by valgrind, so that no other work on the machine changes a figure.
     python -m benchmarks.instructions                   # compare with the ledger; what moved
     python -m benchmarks.instructions --only Stream     # doors whose name has one of these words
     python -m benchmarks.instructions --write           # make the ledger anew, or the doors chosen
-    python -m benchmarks.instructions --keep dumps      # and then: callgrind_annotate dumps/dump.1
+    python -m benchmarks.instructions --keep dumps      # then: callgrind_annotate dumps/0/dump.2
 
 The ledger is `benchmarks/ledger/ledger.json`. A figure has moved if it differs by more than 2 %.
 Exit code: 0 if nothing moved, 1 if something did or a door is new or gone, 2 if nothing could be
@@ -16,72 +16,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-import re
-import subprocess
 import sys
-from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
-import edgesvm
 from benchmarks.common.progress import progress, say
-from benchmarks.common.report import commit
 from benchmarks.ledger.compare import Entries, absent, moves, other_kind
-from benchmarks.ledger.counter import missing, start
+from benchmarks.ledger.counter import missing
+from benchmarks.ledger.counts import counted
+from benchmarks.ledger.doors import doors
 
 LEDGER = Path(__file__).resolve().parent / "ledger" / "ledger.json"
-WORKER = "benchmarks.ledger.worker"
-
-
-def counted(only: list[str], keep: Path | None) -> tuple[dict[str, str], Entries]:
-    """The kind of build, and the doors by name."""
-    entries: Entries = {}
-    options = ["--only", *only] if only else []
-    if keep:
-        keep.mkdir(parents=True, exist_ok=True)
-        options.append("--keep")
-    with nullcontext(str(keep)) if keep else TemporaryDirectory() as folder:
-        place = Path(folder).resolve()
-        child = start(["-m", WORKER, str(place), *options], place)
-        assert child.stdout is not None
-        facts = json.loads(next(child.stdout, "{}"))
-        for line in child.stdout:
-            entry = json.loads(line)
-            name = f"{entry['subject']}, D = {entry['features']}, {entry['door']}"
-            entries[name] = entry
-            progress(f"{len(entries)} counted: {name}")
-            if len(entries) % 25 == 0:
-                say(f"{len(entries)} counted, the last was {name}")
-        if child.wait():
-            raise RuntimeError(f"counting failed after {list(entries)[-1:]}, see above")
-    return measured_with() | facts, entries
-
-
-def measured_with() -> dict[str, str]:
-    """Commit and versions that figures depend on."""
-    valgrind = subprocess.run(["valgrind", "--version"], check=True, capture_output=True, text=True)
-    return {
-        "commit": commit(),
-        "compiler": built_by(),
-        "valgrind": valgrind.stdout.strip().removeprefix("valgrind-"),
-        "Python": platform.python_version(),
-        "NumPy": np.__version__,
-        "machine": platform.machine(),
-    }
-
-
-def built_by() -> str:
-    """The compiler that made the installed package, as its compiled modules say."""
-    found = {
-        match.decode()
-        for path in Path(edgesvm.__file__).parent.rglob("*.so")
-        for match in re.findall(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", path.read_bytes())
-    }
-    return ", ".join(sorted(found)) or "unknown"
+DOORS = "benchmarks.ledger.doors"
 
 
 def write(facts: dict[str, str], entries: Entries, only: list[str]) -> None:
@@ -89,8 +35,9 @@ def write(facts: dict[str, str], entries: Entries, only: list[str]) -> None:
     if only and LEDGER.exists():
         held = read()
         if differing := other_kind(held["measured"], facts):
-            raise SystemExit("a part of the ledger was counted otherwise: " + "; ".join(differing))
-        entries = held["entries"] | entries
+            raise SystemExit("the rest of the ledger is of another kind: " + "; ".join(differing))
+        both = held["entries"] | entries
+        entries = {door.name: both[door.name] for door in doors() if door.name in both}
     lines = ",\n".join(f" {json.dumps(k)}: {json.dumps(rounded(v))}" for k, v in entries.items())
     head = json.dumps(facts, indent=1)
     LEDGER.write_text(f'{{"measured": {head},\n"entries": {{\n{lines}\n}}}}\n')
@@ -114,9 +61,9 @@ def check(facts: dict[str, str], entries: Entries, only: list[str]) -> int:
     new, gone = absent(entries, before), absent(before, entries)
     for move in found:
         print(move)
-    for what, doors in (("new", new), ("gone", gone)):
-        for door in doors:
-            print(f"{door}: {what}")
+    for what, names in (("new", new), ("gone", gone)):
+        for name in names:
+            print(f"{name}: {what}")
     print(
         f"{len(entries)} doors counted; since {held['measured']['commit']} "
         f"{len({m.door for m in found})} moved, {len(new)} new, {len(gone)} gone"
@@ -147,12 +94,12 @@ def main() -> int:
     if why := missing():
         print(f"instructions: SKIPPED, {why}")
         return 2
-    facts, entries = counted(args.only, args.keep)
+    facts, entries = counted(DOORS, args.only, args.keep)
     progress("")
     if not entries:
         print(f"no door's name has one of: {' '.join(args.only)}")
         return 2
-    if args.write:
+    if args.write or not LEDGER.exists():
         write(facts, entries, args.only)
         return 0
     return check(facts, entries, args.only)

@@ -46,6 +46,7 @@ STUDIES = (
     "enclosing/figures",
     "online/table",
     "rivals/table",
+    "rivals/speed",
     "fourier/features",
     "novelty/table",
     "novelty/drift",
@@ -60,6 +61,8 @@ STUDIES = (
     "fleet/horizon",
     "export/sizes",
     "export/instructions",
+    "ledger/times",
+    "ledger/exponents",
 )
 
 

@@ -93,6 +93,7 @@ class Counted:
     whole: bool = False  # it solves a problem as a whole
     labelled: bool = True
     n: int = 256  # samples counted
+    taught: int = TAUGHT  # rows before
 
     def doors(self, subject: str) -> Iterator[Door]:
         for width in self.widths:
@@ -121,11 +122,11 @@ class Counted:
             return partial(taught().decision_function, given(n)[0])
 
         def fitted(n: int) -> Call:
-            X, y = self._rows(width, FITTED)
+            X, y = self._rows(width, self.taught)
             return over(lambda _: self.learner._like_new().fit(X, y), range(n))
 
         if self.whole:
-            yield Door(subject, width, f"fit, {FITTED} rows", fitted, 1)
+            yield Door(subject, width, f"fit, {self.taught} rows", fitted, 1)
         else:
             yield Door(subject, width, "learn_one", each_learned, self.n)
             yield Door(subject, width, "partial_fit", learned, self.n)
@@ -134,7 +135,7 @@ class Counted:
 
     @cache  # noqa: B019, as many as there are learners
     def _taught(self, width: int) -> bytes:
-        X, y = self._rows(width, FITTED if self.whole else TAUGHT)
+        X, y = self._rows(width, self.taught)
         model: Any = self.learner._like_new()
         if self.whole:
             model.fit(X, y)
@@ -145,8 +146,8 @@ class Counted:
     @cache  # noqa: B019
     def _stream(self, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows after those that were taught."""
-        X, y = self._rows(width, TAUGHT + 512)
-        return X[TAUGHT:], y[TAUGHT:]
+        X, y = self._rows(width, self.taught + 512)
+        return X[self.taught :], y[self.taught :]
 
     def _rows(self, width: int, n: int) -> tuple[np.ndarray, np.ndarray]:
         X, y = clouds(n, width, self.n_classes)
@@ -174,33 +175,35 @@ LEARNERS: dict[str, Counted] = {
     "StreamSVM": Counted(StreamSVM()),
     "StreamSVM, float64": Counted(StreamSVM(dtype="float64")),
     "StreamSVM, string labels": Counted(StreamSVM(), NARROW, words=True),
-    "StreamSVM, no average": Counted(StreamSVM(average=False)),
-    "StreamSVM, of the paper": Counted(StreamSVM.of_paper()),
+    "StreamSVM, no average": Counted(StreamSVM(average=False), NARROW),
+    "StreamSVM, of the paper": Counted(StreamSVM.of_paper(), NARROW),
     "StreamSVM, balanced": Counted(StreamSVM(class_weight="balanced"), NARROW),
-    "StreamSVM, lookahead 8": Counted(StreamSVM(lookahead=8)),
-    "StreamSVM, 4 balls": Counted(StreamSVM(n_balls=4)),
+    "StreamSVM, lookahead 8": Counted(StreamSVM(lookahead=8), NARROW),
+    "StreamSVM, 4 balls": Counted(StreamSVM(n_balls=4), NARROW),
     "AdaGradSVM": Counted(AdaGradSVM()),
     "AdaGradSVM, 4 classes": Counted(AdaGradSVM(n_classes=4), n_classes=4),
-    "Perceptron": Counted(Perceptron()),
+    "Perceptron": Counted(Perceptron(), NARROW),
     "PassiveAggressive": Counted(PassiveAggressive()),
-    "Pegasos": Counted(Pegasos()),
+    "Pegasos": Counted(Pegasos(), NARROW),
     "FourierSVM": Counted(FourierSVM()),
     "FourierSVM, 4 classes": Counted(FourierSVM(n_classes=4), NARROW, n_classes=4),
     "FourierFeatures(StreamSVM)": Counted(FourierFeatures(learner=STREAM, n_directions=128)),
     "Standardized(StreamSVM)": Counted(Standardized(learner=STREAM)),
     "Standardized()": Counted(Standardized()),
-    "RobustStandardized(StreamSVM)": Counted(RobustStandardized(learner=STREAM)),
-    "Calibrated(StreamSVM)": Counted(Calibrated(learner=STREAM)),
+    "RobustStandardized(StreamSVM)": Counted(RobustStandardized(learner=STREAM), NARROW),
+    "Calibrated(StreamSVM)": Counted(Calibrated(learner=STREAM), NARROW),
     "OneVsOne(StreamSVM), 4 classes": Counted(OneVsOne(learner=STREAM, n_classes=4), n_classes=4),
-    "OneVsRest(StreamSVM), 4 classes": Counted(OneVsRest(learner=STREAM, n_classes=4), n_classes=4),
+    "OneVsRest(StreamSVM), 4 classes": Counted(
+        OneVsRest(learner=STREAM, n_classes=4), NARROW, n_classes=4
+    ),
     "OneVsOne(KernelStreamSVM), 4 classes": Counted(
         OneVsOne(learner=KernelStreamSVM(**STORE), n_classes=4), NARROW, n_classes=4
     ),
     "Auto": Counted(Auto(), NARROW),
     "KernelStreamSVM": Counted(KernelStreamSVM(**STORE)),
-    "KernelStreamSVM, share": Counted(KernelStreamSVM(when_full="share", **STORE)),
+    "KernelStreamSVM, share": Counted(KernelStreamSVM(when_full="share", **STORE), NARROW),
     "KernelPerceptron": Counted(KernelPerceptron(when_full="oldest", **STORE)),
-    "Forgetron": Counted(Forgetron(**STORE)),
+    "Forgetron": Counted(Forgetron(**STORE), NARROW),
     "LASVM": Counted(LASVM(max_vectors=128), NARROW),
     "TwinVectorMachine": Counted(TwinVectorMachine(max_twins=VECTORS), NARROW, n=64),
     "TwinDictionarySVM": Counted(TwinDictionarySVM(max_twins=VECTORS), NARROW, n=64),
@@ -208,13 +211,20 @@ LEARNERS: dict[str, Counted] = {
     "IncrementalSVM": Counted(IncrementalSVM(max_vectors=256, batch_size=32), NARROW, n=64),
     "WindowedSVM": Counted(WindowedSVM(max_vectors=64, batch_size=32), NARROW, n=64),
     "ReservoirSVM": Counted(ReservoirSVM(max_samples=64, **SOLVER), NARROW),
-    "BatchSVM": Counted(BatchSVM(max_samples=FITTED, **SOLVER), whole=True),
+    "BatchSVM": Counted(BatchSVM(max_samples=FITTED, **SOLVER), whole=True, taught=FITTED),
     "RandSVM(BatchSVM)": Counted(
-        RandSVM(solver=BatchSVM(max_samples=64, **SOLVER), max_passes=3), NARROW, whole=True
+        RandSVM(solver=BatchSVM(max_samples=64, **SOLVER), max_passes=3),
+        NARROW,
+        whole=True,
+        taught=FITTED,
     ),
-    "SimpleSVM": Counted(SimpleSVM(max_vectors=FITTED), NARROW, whole=True),
-    "BallVectorMachine": Counted(BallVectorMachine(max_core=FITTED), NARROW, whole=True),
-    "CoreVectorMachine": Counted(CoreVectorMachine(max_core=FITTED), NARROW, whole=True),
+    "SimpleSVM": Counted(SimpleSVM(max_vectors=FITTED), NARROW, whole=True, taught=FITTED),
+    "BallVectorMachine": Counted(
+        BallVectorMachine(max_core=FITTED), NARROW, whole=True, taught=FITTED
+    ),
+    "CoreVectorMachine": Counted(
+        CoreVectorMachine(max_core=FITTED), NARROW, whole=True, taught=FITTED
+    ),
     "GaussianNovelty": Counted(GaussianNovelty(), NARROW, labelled=False),
     "GaussianNovelty, diagonal": Counted(GaussianNovelty(covariance="diagonal"), labelled=False),
     "KernelNovelty": Counted(KernelNovelty(**STORE), labelled=False),
@@ -296,3 +306,8 @@ def doors() -> Iterator[Door]:
     with TemporaryDirectory() as folder:
         for subject in ("StreamSVM", "KernelStreamSVM", "FourierSVM"):
             yield from snapshots(subject, Path(folder))
+
+
+def chosen(some: Iterable[Door], words: list[str]) -> Iterator[Door]:
+    """Those whose name has one of the words; all of them where there is no word."""
+    return (door for door in some if not words or any(word in door.name for word in words))
