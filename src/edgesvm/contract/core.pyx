@@ -92,6 +92,9 @@ cdef class LearnerCore:
         for i in range(n):
             self.n_per_class[slots[i]] += 1
 
+    cdef int64_t decide_block(self, const void *x, int64_t n, double *values) noexcept nogil:
+        return 0
+
     cdef int begin_rows(self, int64_t n) except -1:
         return 0
 
@@ -368,7 +371,7 @@ cdef class LearnerCore:
         cdef Pace pace
         self.read(&batch, X, scratch, n)
         in_blocks = (
-            self.looks_ahead and batch.dense != NULL and weight == NULL and not self.balanced)
+            self.in_blocks and batch.dense != NULL and weight == NULL and not self.balanced)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
@@ -458,7 +461,7 @@ cdef class LearnerCore:
         self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=False
     ) except *:
         """Decision values or probabilities into `out`, or what is predicted into `slots`."""
-        cdef int64_t n_values = self.n_values(probable)
+        cdef int64_t n_values = self.n_values(probable), n_decided = 0, k
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
@@ -468,12 +471,15 @@ cdef class LearnerCore:
         cdef double *answer = &answers[0]
         cdef signed char *slot = NULL
         cdef Status status = UNCHANGED
+        cdef bint in_blocks
         cdef Pace pace
         if out is None:
             slot = <signed char *> cnp.PyArray_DATA(slots)
         else:
             values = <double *> cnp.PyArray_DATA(out)
         self.read(&batch, X, scratch, n)
+        in_blocks = (
+            self.in_blocks and batch.dense != NULL and self.scores == NULL and not probable)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
@@ -483,13 +489,20 @@ cdef class LearnerCore:
                 if x == NULL:
                     with gil:
                         raise changed(self.owner)
-                status = self.probabilities(x, answer) if probable else self.answer(x, answer)
-                if status > CHANGED:
-                    break
-                if slot != NULL:
-                    slot[i[0]] = self.winner(answer, &score)
-                i[0] += 1
-                if is_due(&pace):
+                if in_blocks:
+                    n_decided = self.decide_block(x, min(n - i[0], pace.left), answer)
+                    for k in range(n_decided):
+                        answer[k] *= self.labels.sign
+                        if slot != NULL:
+                            slot[i[0] + k] = self.slot_for(answer[k])
+                if n_decided == 0:
+                    status = self.probabilities(x, answer) if probable else self.answer(x, answer)
+                    if status > CHANGED:
+                        break
+                    if slot != NULL:
+                        slot[i[0]] = self.winner(answer, &score)
+                i[0] += max(n_decided, 1)
+                if is_due(&pace, max(n_decided, 1)):
                     with gil:
                         self.guard.look_at_signals()
                         self.read(&batch, X, scratch, n)

@@ -6,14 +6,7 @@
 #include "floor.h"
 #include "core.h"
 #include "linalg.h"
-#include "moments.h"
 #include "status.h"
-
-ESVM_STATIC double standardized_standard(double x, double mean, double variance);
-
-ESVM_STATIC double standardized_standard(double x, double mean, double variance) {
-    return variance > 0.0 ? ESVM_DIVIDE(x - mean, esvm_sqrt(variance)) : 0.0;
-}
 
 #ifdef Standardized_n_features
 
@@ -186,14 +179,13 @@ ESVM_STATIC double Standardized_class_weight(char *self, double y) {
 }
 
 ESVM_STATIC void Standardized_map(char *self, const void *x, double n) {
-    esvm_index j;
-    double xj;
-    double share = ESVM_DIVIDE(1.0, n);
-    for (j = 0; j < Standardized_n_features; j++) {
-        xj = linalg_entry(x, j);
-        linalg_put(Standardized_mapped, j, standardized_standard(xj, Standardized_mean[j],
-                Standardized_spread[j] * share));
-    }
+#if ESVM_IS_FLOAT32
+    moments_map_f32((const float *)x, Standardized_mean, Standardized_spread, ESVM_DIVIDE(1.0, n),
+            (float *)Standardized_mapped, Standardized_n_features);
+#else
+    moments_map_f64((const double *)x, Standardized_mean, Standardized_spread, ESVM_DIVIDE(1.0, n),
+            (double *)Standardized_mapped, Standardized_n_features);
+#endif
 }
 
 ESVM_STATIC void Standardized_wipe(char *self) {
@@ -202,29 +194,25 @@ ESVM_STATIC void Standardized_wipe(char *self) {
 }
 
 ESVM_STATIC status_Status Standardized_map_next(char *self, const void *x, double n) {
-    esvm_index j;
-    double xj, mean, spread;
-    double share = ESVM_DIVIDE(1.0, n);
-    for (j = 0; j < Standardized_n_features; j++) {
-        xj = linalg_entry(x, j);
-        moments_welford(xj, share, Standardized_mean[j], Standardized_spread[j], &mean, &spread);
-        if (!esvm_is_finite(spread)) {
-            return status_NOT_FINITE;
-        }
-        linalg_put(Standardized_mapped, j, standardized_standard(xj, mean, spread * share));
-    }
-    return status_UNCHANGED;
+    int is_finite;
+#if ESVM_IS_FLOAT32
+    is_finite = moments_next_f32((const float *)x, Standardized_mean, Standardized_spread,
+            ESVM_DIVIDE(1.0, n), (float *)Standardized_mapped, Standardized_n_features);
+#else
+    is_finite = moments_next_f64((const double *)x, Standardized_mean, Standardized_spread,
+            ESVM_DIVIDE(1.0, n), (double *)Standardized_mapped, Standardized_n_features);
+#endif
+    return is_finite ? status_UNCHANGED : status_NOT_FINITE;
 }
 
 ESVM_STATIC void Standardized_keep(char *self, const void *x, double n) {
-    esvm_index j;
-    double xj;
-    double share = ESVM_DIVIDE(1.0, n);
-    for (j = 0; j < Standardized_n_features; j++) {
-        xj = linalg_entry(x, j);
-        moments_welford(xj, share, Standardized_mean[j], Standardized_spread[j],
-                &Standardized_mean[j], &Standardized_spread[j]);
-    }
+#if ESVM_IS_FLOAT32
+    moments_keep_f32((const float *)x, Standardized_mean, Standardized_spread, ESVM_DIVIDE(1.0, n),
+            Standardized_n_features);
+#else
+    moments_keep_f64((const double *)x, Standardized_mean, Standardized_spread, ESVM_DIVIDE(1.0,
+            n), Standardized_n_features);
+#endif
 }
 
 #endif
