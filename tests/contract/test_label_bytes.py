@@ -29,7 +29,6 @@ KNOWN = [
     ["cold", "warmer"],
     [b"a", "a"],
     ["warm", "warm\0"],
-    [(3, -1), 3],
 ]
 
 
