@@ -361,6 +361,7 @@ cdef class LearnerCore:
         self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
     ) except *:
         cdef int64_t n = len(slots), n_idle = 0
+        cdef int64_t calm = 0       # rows since the model last changed: so far it pays to look
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
@@ -380,14 +381,16 @@ cdef class LearnerCore:
                     with gil:
                         raise changed(self.owner)
                 if in_blocks:
-                    n_idle = self.idle_rows(x, slot + i[0], min(n - i[0], pace.left))
+                    n_idle = self.idle_rows(x, slot + i[0], min(n - i[0], pace.left, 2 * calm))
                 if n_idle:
                     self.pass_by(slot + i[0], n_idle)
+                    calm += n_idle
                 else:
                     status = self.learn_row(
                         x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
                     if status > CHANGED:
                         break
+                    calm = 0 if status == CHANGED else calm + 1
                 i[0] += max(n_idle, 1)
                 if is_due(&pace, max(n_idle, 1)):
                     with gil:

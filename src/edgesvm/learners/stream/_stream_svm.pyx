@@ -191,7 +191,7 @@ cdef class StreamSVMCore(LearnerCore):
     cdef int64_t idle_rows(
         self, const void *x, const signed char *slots, int64_t n
     ) noexcept nogil:
-        if self.balanced or self.n_learned() == 0 or too_large(1.0 + 1.0 / self.C):
+        if n < BLOCK or self.balanced or self.n_learned() == 0 or too_large(1.0 + 1.0 / self.C):
             return 0
         if self.is_float32:
             return self.idle_typed(<const float *> x, <const float *> self.w, slots, n)
