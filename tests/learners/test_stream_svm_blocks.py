@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm import StreamSVM
+from edgesvm import OneVsRest, StreamSVM
 
 SETTINGS = {
     "averaged": {},
@@ -17,6 +17,7 @@ SETTINGS = {
     "no constant": {"fit_intercept": False},
     "paper slack": {"slack": "paper", "C": 10.0},
     "lookahead": {"lookahead": 3},
+    "balanced": {"class_weight": "balanced"},
 }
 WIDTHS = (1, 3, 8, 15, 16, 20, 37)
 N = 200  # before the rows at hand; then few move the ball
@@ -112,7 +113,9 @@ def test_a_row_on_the_edge_of_the_ball(setting, dtype):
     for row, label in zip(X, y, strict=True):
         way = np.zeros(width, dtype)
         way[0] = -2.0 * row[0]
-        if deepcopy(before).learn_one(row, label) or not deepcopy(before).learn_one(row + way, label):
+        if deepcopy(before).learn_one(row, label) or not deepcopy(before).learn_one(
+            row + way, label
+        ):
             continue
         near, far = 0.0, 1.0
         for _ in range(60):
@@ -124,6 +127,23 @@ def test_a_row_on_the_edge_of_the_ball(setting, dtype):
         turn = np.linspace(-4e-8, 4e-8, 8) if dtype == "float32" else np.linspace(-1e-16, 1e-16, 8)
         eight[:, 1] += (turn * np.abs(row[1])).astype(dtype)
         labels = np.full(8, label)
-        same(deepcopy(before).partial_fit(eight, labels), one_by_one(deepcopy(before), eight, labels))
+        same(
+            deepcopy(before).partial_fit(eight, labels), one_by_one(deepcopy(before), eight, labels)
+        )
         found += 1
     assert found or setting.get("bound") == "upper"
+
+
+@dtypes
+@each("width", [3, 16, 20])
+def test_one_against_rest_passes_by_what_moves_no_part(dtype, width):
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 3, 140)
+    X = (0.1 * rng.standard_normal((140, width)) + np.eye(3, width)[y]).astype(dtype)
+    many = OneVsRest(learner=StreamSVM(dtype=dtype), n_classes=3)
+    before = many.partial_fit(X[:-9], y[:-9])
+    X, y = X[-9:], y[-9:]
+    for place in range(len(X)):
+        turned = y.copy()
+        turned[place] = (y[place] + 1) % 3
+        same(deepcopy(before).partial_fit(X, turned), one_by_one(deepcopy(before), X, turned))

@@ -50,6 +50,14 @@
         const T *x, const T *w, esvm_index n, T *dot, T *square) {                      \
         *dot = lanes_dot_##SUFFIX(x, w, n);                                             \
         *square = lanes_dot_##SUFFIX(x, x, n);                                          \
+    }                                                                                   \
+    ESVM_STATIC void lanes_axpby_##SUFFIX(T a, const T *x, T b, T *y, esvm_index n) {   \
+        esvm_index i;                                                                   \
+        for (i = 0; i < n; i++) y[i] = a * x[i] + b * y[i];                             \
+    }                                                                                   \
+    ESVM_STATIC void lanes_approach_##SUFFIX(T a, const T *x, T *y, esvm_index n) {     \
+        esvm_index i;                                                                   \
+        for (i = 0; i < n; i++) y[i] += a * (x[i] - y[i]);                              \
     }
 ESVM_LANES(float, 16, f32)
 ESVM_LANES(double, 8, f64)

@@ -25,17 +25,11 @@ ESVM_STATIC void linalg_put_of(int is_float32, void *x, esvm_index i, double val
 ESVM_STATIC double linalg_any_dot_of(int is_float32, const void *x, const void *z, esvm_index n);
 
 ESVM_STATIC void linalg_axpby_f32(float a, const float *x, float b, float *y, esvm_index n) {
-    esvm_index i;
-    for (i = 0; i < n; i++) {
-        y[i] = a * x[i] + b * y[i];
-    }
+    lanes_axpby_f32(a, x, b, y, n);
 }
 
 ESVM_STATIC void linalg_axpby_f64(double a, const double *x, double b, double *y, esvm_index n) {
-    esvm_index i;
-    for (i = 0; i < n; i++) {
-        y[i] = a * x[i] + b * y[i];
-    }
+    lanes_axpby_f64(a, x, b, y, n);
 }
 
 ESVM_STATIC float linalg_dot_f32(const float *x, const float *z, esvm_index n) {
@@ -47,17 +41,11 @@ ESVM_STATIC double linalg_dot_f64(const double *x, const double *z, esvm_index n
 }
 
 ESVM_STATIC void linalg_approach_f32(float a, const float *x, float *y, esvm_index n) {
-    esvm_index i;
-    for (i = 0; i < n; i++) {
-        y[i] += a * (x[i] - y[i]);
-    }
+    lanes_approach_f32(a, x, y, n);
 }
 
 ESVM_STATIC void linalg_approach_f64(double a, const double *x, double *y, esvm_index n) {
-    esvm_index i;
-    for (i = 0; i < n; i++) {
-        y[i] += a * (x[i] - y[i]);
-    }
+    lanes_approach_f64(a, x, y, n);
 }
 
 ESVM_STATIC void linalg_dot_square_f32(const float *x, const float *w, esvm_index n, float *xw,

@@ -204,7 +204,7 @@ cdef class StreamSVMCore(LearnerCore):
         cdef real[BLOCK] xw
         cdef real[BLOCK] xx
         cdef real constant = 0.0
-        cdef double norm_square, y
+        cdef double norm_square, y, one = 1.0 if self.intercept else 0.0
         cdef int64_t i = 0, j, n_learned = self.n_learned(), width = self.n_features
         cdef SureInside test
         if self.intercept:
@@ -214,9 +214,7 @@ cdef class StreamSVMCore(LearnerCore):
             dot_square_rows(x + i * width, w, width, n - i, xw, xx)
             for j in range(BLOCK):
                 y = 2 * slots[i + j] - 1
-                norm_square = xx[j]
-                if self.intercept:
-                    norm_square += 1.0
+                norm_square = xx[j] + one
                 if not is_surely_inside(&test, y * <real> (xw[j] + constant), norm_square):
                     return i + j
                 if self.average != NULL and (n_learned + i + j) % NOTED == 0:
