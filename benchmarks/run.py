@@ -25,6 +25,7 @@ STUDIES = (
     "calibration/platt",
     "calibration/steps",
     "stream/speed",
+    "stream/blocks",
     "stream/kernel",
     "stream/kernel_every",
     "stream/table",

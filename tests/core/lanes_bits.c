@@ -46,6 +46,18 @@ static void show_f64(double sum) { uint64_t bits; memcpy(&bits, &sum, 8); printf
         for (int i = 0; i < N_ROWS; i++) show_f64(out[i]);      \
     } while (0)
 
+#define SHOW_BLOCK(T, NAME)                                     \
+    do {                                                        \
+        static T w[LONGEST], rows[6 * LONGEST];                 \
+        T dots[4], squares[4];                                  \
+        for (int i = 0; i < n; i++) w[i] = (T)next_number();    \
+        for (int i = 0; i < 6 * n; i++) rows[i] = (T)next_number(); \
+        for (int more = 0; more < 3; more++) {                  \
+            lanes_dot_square_rows_##NAME(rows, w, n, 4 + more, dots, squares); \
+            for (int i = 0; i < 4; i++) { show_##NAME(dots[i]); show_##NAME(squares[i]); } \
+        }                                                       \
+    } while (0)
+
 #define SHOW_ALL(T, NAME)                                       \
     do {                                                        \
         T x[LONGEST], z[LONGEST], dot, square;                  \
@@ -67,6 +79,7 @@ int main(void)
         SHOW_ALL(float, f32);
         SHOW_ALL(double, f64);
         if (n) { SHOW_ROWS(float, f32); SHOW_ROWS(double, f64); }
+        if (n) { SHOW_BLOCK(float, f32); SHOW_BLOCK(double, f64); }
         scale = -74;  /* products below the least normal float */
         SHOW_ALL(float, f32);
         scale = -524;

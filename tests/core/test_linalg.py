@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm.core.linalg import dot_square_view, dot_view, square_distance_view
+from edgesvm.core.linalg import (
+    dot_square_rows_view,
+    dot_square_view,
+    dot_view,
+    square_distance_view,
+)
 
 LENGTHS = [*range(201), 784]
 DTYPES = [np.float32, np.float64]
@@ -62,6 +67,21 @@ def test_stated_order_to_the_last_bit(n, dtype):
 
 
 @each("dtype", DTYPES)
+@each("n", LENGTHS[1:])
+@each("n_rows", [4, 5, 9])
+def test_four_rows_together_are_four_alone(n, n_rows, dtype):
+    """Whatever follows them, which may be read and must not count."""
+    X = np.stack([vectors(n + k, dtype)[0][:n] for k in range(n_rows)])
+    X[4:] = np.nan
+    w = vectors(n, dtype)[1]
+    together = zip(*dot_square_rows_view(X, w), strict=True)
+    alone = [dot_square_view(row, w) for row in X[:4]]
+    assert [[bits(v, dtype) for v in sums] for sums in together] == [
+        [bits(v, dtype) for v in sums] for sums in alone
+    ]
+
+
+@each("dtype", DTYPES)
 def test_the_order_matters_for_these_vectors(dtype):
     """The control: summed left to right, most of the vectors above give other bits."""
     differs = 0
@@ -107,7 +127,8 @@ def test_lengths_must_agree(view):
 GUARDED = """
 import ctypes, mmap, sys
 import numpy as np
-from edgesvm.core.linalg import dot_square_view, dot_view, square_distance_view
+from edgesvm.core.linalg import (
+    dot_square_rows_view, dot_square_view, dot_view, square_distance_view)
 
 page = mmap.PAGESIZE
 mprotect = ctypes.CDLL(None, use_errno=True).mprotect

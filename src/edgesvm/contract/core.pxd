@@ -45,11 +45,14 @@ cdef class LearnerCore:
     cdef bint decides_alone(self) noexcept nogil
     # How many rows, the first of n (up to MOST_ROWS) behind one another, are sure to leave the model
     # as it is; of classes `slots` (n,), each of weight 1. A row less is never wrong. `pass_by` then
-    # counts them, or fewer. Asked only of a core with `looks_ahead`.
-    cdef bint looks_ahead
+    # counts them, or fewer. `decide_block`: the values of the first rows, as `decide` would write
+    # them, up to one that might be refused; a row less is never wrong. Asked only of a core with
+    # `in_blocks`.
+    cdef bint in_blocks
     cdef int64_t idle_rows(
         self, const void *x, const signed char *slots, int64_t n) noexcept nogil
     cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil
+    cdef int64_t decide_block(self, const void *x, int64_t n, double *values) noexcept nogil
     # Before and after n rows are learned or decided, for what pays off for many. What is taken in
     # between is beside the arena.
     cdef int begin_rows(self, int64_t n) except -1

@@ -97,6 +97,9 @@ cdef class LearnerCore:
         for i in range(n):
             self.n_per_class[slots[i]] += 1
 
+    cdef int64_t decide_block(self, const void *x, int64_t n, double *values) noexcept nogil:
+        return 0
+
     cdef int begin_rows(self, int64_t n) except -1:
         return 0
 
@@ -363,6 +366,7 @@ cdef class LearnerCore:
         self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
     ) except *:
         cdef int64_t n = len(slots), n_idle = 0
+        cdef int64_t calm = 0       # rows since the model last changed: so far it pays to look
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
@@ -373,7 +377,7 @@ cdef class LearnerCore:
         cdef Pace pace
         self.read(&batch, X, scratch, n)
         in_blocks = (
-            self.looks_ahead and batch.dense != NULL and weight == NULL and not self.balanced)
+            self.in_blocks and batch.dense != NULL and weight == NULL and not self.balanced)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
@@ -382,14 +386,16 @@ cdef class LearnerCore:
                     with gil:
                         raise changed(self.owner)
                 if in_blocks:
-                    n_idle = self.idle_rows(x, slot + i[0], min(n - i[0], pace.left))
+                    n_idle = self.idle_rows(x, slot + i[0], min(n - i[0], pace.left, 2 * calm))
                 if n_idle:
                     self.pass_by(slot + i[0], n_idle)
+                    calm += n_idle
                 else:
                     status = self.learn_row(
                         x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
                     if status > CHANGED:
                         break
+                    calm = 0 if status == CHANGED else calm + 1
                 i[0] += max(n_idle, 1)
                 if is_due(&pace, max(n_idle, 1)):
                     with gil:
@@ -510,7 +516,7 @@ cdef class LearnerCore:
     ) except *:
         """Decision values or probabilities of rows i to n - 1 into `out`, or what is predicted into
         `slots`."""
-        cdef int64_t n_values = self.n_values(probable)
+        cdef int64_t n_values = self.n_values(probable), n_decided = 0, k
         cdef int64_t size = 0 if out is None else cnp.PyArray_SIZE(out)
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
@@ -521,12 +527,15 @@ cdef class LearnerCore:
         cdef double *answer = &answers[0]
         cdef signed char *slot = NULL
         cdef Status status = UNCHANGED
+        cdef bint in_blocks
         cdef Pace pace
         if out is None:
             slot = <signed char *> cnp.PyArray_DATA(slots)
         else:
             values = <double *> cnp.PyArray_DATA(out)
         self.read(&batch, X, scratch, n)
+        in_blocks = (
+            self.in_blocks and batch.dense != NULL and self.scores == NULL and not probable)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
@@ -536,13 +545,20 @@ cdef class LearnerCore:
                 if x == NULL:
                     with gil:
                         raise changed(self.owner)
-                status = self.probabilities(x, answer) if probable else self.answer(x, answer)
-                if status > CHANGED:
-                    break
-                if slot != NULL:
-                    slot[i[0]] = self.winner(answer, &score)
-                i[0] += 1
-                if is_due(&pace):
+                if in_blocks:
+                    n_decided = self.decide_block(x, min(n - i[0], pace.left), answer)
+                    for k in range(n_decided):
+                        answer[k] *= self.labels.sign
+                        if slot != NULL:
+                            slot[i[0] + k] = self.slot_for(answer[k])
+                if n_decided == 0:
+                    status = self.probabilities(x, answer) if probable else self.answer(x, answer)
+                    if status > CHANGED:
+                        break
+                    if slot != NULL:
+                        slot[i[0]] = self.winner(answer, &score)
+                i[0] += max(n_decided, 1)
+                if is_due(&pace, max(n_decided, 1)):
                     with gil:
                         self.guard.look_at_signals()
                         if team is not None and team.stopped:

@@ -4,11 +4,20 @@ A class index is called a slot here. With two classes, slot 0 is the learner's -
 """
 
 from cpython.object cimport Py_EQ, PyObject_RichCompareBool
+cimport numpy as cnp
 from libc.math cimport isinf
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
+
+cnp.import_array()
+
+ctypedef fused word:
+    uint8_t
+    uint32_t
+    uint64_t
 
 MOST_CLASSES = MAX_CLASSES
 cdef int UNKNOWN = -1
@@ -157,18 +166,97 @@ cdef class Labels:
         new_labels : list of (slot, row, label), labels to adopt and the row where each first occurs
         """
         values, new_labels = list(self.values), []
-        slots, unmatched = np.zeros(len(y), np.int8), np.ones(len(y), bool)
+        slots, row = np.zeros(len(y), np.int8), 0
+        while y.dtype.kind in KINDS and all(map(is_scalar, values)):
+            row = match_bytes(y, values, slots, row)
+            if row == len(y) or as_object(y[row]) in values or not self.could_take(y[row], values):
+                break
+            new_labels.append((len(values), row, as_object(y[row])))
+            values.append(as_object(y[row]))
+        if row < len(y):
+            row += self.encode_equal(y[row:], values, slots[row:], row, new_labels)
+        return slots, row, new_labels
+
+    def encode_equal(self, y, values, slots, n_before, new_labels):
+        """As `encode`, after `n_before` rows and whatever equality is; returns `n_known`."""
+        n_values, unmatched = 0, np.ones(len(y), bool)
         while True:
-            for slot in range(len(values) - 1 if new_labels else 0, len(values)):
+            for slot in range(n_values, len(values)):
                 matches = equal(y, values[slot])
                 slots[matches] = slot
                 unmatched &= ~matches
-            row = int(unmatched.argmax()) if unmatched.any() else len(y)
-            if row == len(y) or self.closed or len(values) == self.room or (
-                    not is_label(as_object(y[row]))):
-                return slots, row, new_labels
-            new_labels.append((len(values), row, as_object(y[row])))
+            row, n_values = int(unmatched.argmax()) if unmatched.any() else len(y), len(values)
+            if row == len(y) or not self.could_take(y[row], values):
+                return row
+            new_labels.append((len(values), n_before + row, as_object(y[row])))
             values.append(as_object(y[row]))
+
+    def could_take(self, y, values):
+        """Whether there is room for another label behind `values`, and it is one."""
+        return not self.closed and len(values) < self.room and is_label(as_object(y))
+
+
+# -- labels that are known byte for byte -----------------------------------------------------------
+
+# The labels that an array of each kind can have as they are.
+KINDS = {kind: (bool, int, float) for kind in "biuf"} | {"U": str, "S": bytes}
+
+
+cdef int64_t match_bytes(cnp.ndarray y, list values, cnp.ndarray slots, int64_t row) except -1:
+    """Write the slots of the rows of y from `row` on up to the first whose bytes are those of no
+    label in `values`; return where that is. Other bytes may be equal, too: -0.0 and 0.0."""
+    cdef cnp.ndarray labels, slot_of
+    cdef const char *first = <const char *> cnp.PyArray_DATA(y) + row * cnp.PyArray_STRIDE(y, 0)
+    cdef signed char *slot = <signed char *> cnp.PyArray_DATA(slots) + row
+    cdef int64_t n = len(y) - row, step = cnp.PyArray_STRIDE(y, 0), size = y.dtype.itemsize
+    slot_of = np.array([k for k, v in enumerate(values) if is_in(v, y.dtype)], np.int8)
+    if not (len(slot_of) and size and cnp.PyArray_ISALIGNED(y)):
+        return row
+    labels = np.array([as_in(values[k], y.dtype) for k in slot_of], y.dtype)
+    cdef const char *label = <const char *> cnp.PyArray_DATA(labels)
+    cdef const signed char *number = <const signed char *> cnp.PyArray_DATA(slot_of)
+    cdef int n_labels = len(slot_of)
+    if size == 8 and y.dtype.kind in "iuf":
+        return row + matched[uint64_t](first, step, n, label, n_labels, 1, number, slot)
+    if size % 4 == 0:
+        return row + matched[uint32_t](first, step, n, label, n_labels, size // 4, number, slot)
+    return row + matched[uint8_t](first, step, n, label, n_labels, size, number, slot)
+
+
+cdef int64_t matched(
+    const char *y, int64_t step, int64_t n, const char *labels, int n_labels, int64_t n_words,
+    const signed char *slot_of, signed char *slots, word _=0
+) noexcept:
+    """How many rows of y are one of the labels, of `n_words` each; no label comes twice."""
+    cdef int64_t i, j
+    cdef int k, found
+    cdef word differs
+    cdef const word *row
+    cdef const word *label
+    for i in range(n):
+        row, label, found = <const word *> (y + i * step), <const word *> labels, 0
+        for k in range(n_labels):
+            differs = 0
+            for j in range(n_words):
+                differs |= row[j] ^ label[j]
+            found += (differs == 0) * (slot_of[k] + 1)      # no branch: labels come at random
+            label += n_words
+        if found == 0:
+            return i
+        slots[i] = found - 1
+    return n
+
+
+def as_in(value, dtype):
+    """The label as an array of this dtype has it, which may be cut or rounded; or None."""
+    with np.errstate(all="ignore"):
+        number = np.array(value)
+        return number.astype(dtype)[()] if number.dtype.kind in KINDS else None
+
+
+def is_in(value, dtype):
+    """Whether an array of this dtype can have the label as it is."""
+    return isinstance(value, KINDS[dtype.kind]) and as_object(as_in(value, dtype)) == value
 
 
 def check_labels(y, owner, room=2):

@@ -167,6 +167,22 @@ EDGESVM_SUM T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n)
     return sum;
 }
 
+/* y = a x + b y */
+EDGESVM_CLONES
+EDGESVM_SUM void NAME(lanes_axpby)(T a, const T *x, T b, T *y, int64_t n)
+{
+    EDGESVM_CHECK(n >= 0);
+    for (int64_t i = 0; i < n; i++) y[i] = a * x[i] + b * y[i];
+}
+
+/* y += a (x - y) */
+EDGESVM_CLONES
+EDGESVM_SUM void NAME(lanes_approach)(T a, const T *x, T *y, int64_t n)
+{
+    EDGESVM_CHECK(n >= 0);
+    for (int64_t i = 0; i < n; i++) y[i] += a * (x[i] - y[i]);
+}
+
 #undef VEC
 #undef LOAD
 #undef LOAD_TAIL

@@ -20,6 +20,10 @@ cdef extern from "lanes.h" nogil:
     void lanes_dot_square_rows_f64(
         const double *x, const double *w, int64_t n, int64_t rows, double *dots, double *squares
     ) noexcept
+    void lanes_axpby_f32(float a, const float *x, float b, float *y, int64_t n) noexcept
+    void lanes_axpby_f64(double a, const double *x, double b, double *y, int64_t n) noexcept
+    void lanes_approach_f32(float a, const float *x, float *y, int64_t n) noexcept
+    void lanes_approach_f64(double a, const double *x, double *y, int64_t n) noexcept
     float lanes_square_distance_f32(const float *x, const float *z, int64_t n) noexcept
     double lanes_square_distance_f64(const double *x, const double *z, int64_t n) noexcept
 
@@ -87,16 +91,18 @@ cdef inline real square_distance(const real *x, const real *z, int64_t n) noexce
 
 cdef inline void axpby(real a, const real *x, real b, real *y, int64_t n) noexcept nogil:
     """y[:] = a * x + b * y"""
-    cdef int64_t i
-    for i in range(n):
-        y[i] = a * x[i] + b * y[i]
+    if real is float:
+        lanes_axpby_f32(a, x, b, y, n)
+    else:
+        lanes_axpby_f64(a, x, b, y, n)
 
 
 cdef inline void approach(real a, const real *x, real *y, int64_t n) noexcept nogil:
     """y += a * (x - y)"""
-    cdef int64_t i
-    for i in range(n):
-        y[i] += a * (x[i] - y[i])
+    if real is float:
+        lanes_approach_f32(a, x, y, n)
+    else:
+        lanes_approach_f64(a, x, y, n)
 
 
 cdef inline void add_scaled(double a, const double *x, double *y, int64_t n) noexcept nogil:

@@ -24,6 +24,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
+from edgesvm.contract.guard cimport MOST_ROWS
 from edgesvm.core.linalg cimport dot
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 
@@ -32,6 +33,10 @@ from edgesvm.errors import CorruptModelError
 cdef extern from "Python.h":
     # reads an entry of the tuple without the interpreter, so that a loop over parts can be nogil
     PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t) nogil
+
+
+def takes_blocks(LearnerCore part):
+    return part.in_blocks
 
 
 @cython.final
@@ -59,6 +64,7 @@ cdef class MulticlassCore(LearnerCore):
         self.most = -1 if most is None else most
         self.n_left_out = <int64_t *> self.array("n_left_out")
         self.sums = <double *> self.array("sums")
+        self.in_blocks = not pairs and most is None and all(map(takes_blocks, parts))
 
     cdef int64_t part_between(self, int slot, int other) noexcept nogil:
         """With pairs, the part of both classes; otherwise that of `other`."""
@@ -95,6 +101,35 @@ cdef class MulticlassCore(LearnerCore):
             else:
                 self.n_left_out[0] += 1
         return CHANGED if n_moved else UNCHANGED
+
+    cdef int64_t idle_rows(
+        self, const void *x, const signed char *slots, int64_t n
+    ) noexcept nogil:
+        """One-vs-rest: rows that leave every part as it is."""
+        cdef signed char[MOST_ROWS] sides
+        cdef int p
+        for p in range(self.n_classes):
+            self.look_for(p, slots, n, sides)
+            n = (<LearnerCore> self.part(p)).idle_rows(x, sides, n)
+            if n == 0:
+                break
+        return n
+
+    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
+        cdef signed char[MOST_ROWS] sides
+        cdef int p
+        for p in range(self.n_classes):
+            self.look_for(p, slots, n, sides)
+            (<LearnerCore> self.part(p)).pass_by(sides, n)
+        LearnerCore.pass_by(self, slots, n)
+
+    cdef void look_for(
+        self, int slot, const signed char *slots, int64_t n, signed char *sides
+    ) noexcept nogil:
+        """The sides that rows are on in the part of class `slot`."""
+        cdef int64_t i
+        for i in range(n):
+            sides[i] = slots[i] == slot
 
     cdef bint is_full(self, int slot) noexcept nogil:
         """Whether any part of this class would refuse one more sample."""

@@ -13,20 +13,30 @@ Bytes: 16 D + D s in addition to the learner's, s the dtype's size; with `until`
 """
 
 cimport cython
-from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from edgesvm.core.linalg cimport entry, put
-from edgesvm.core.moments cimport welford
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 from edgesvm.preprocessing._stage cimport StageCore
 
 from edgesvm.errors import CorruptModelError
 
-
-cdef inline double standard(double x, double mean, double variance) noexcept nogil:
-    """(x - mean) / sqrt(variance), 0 for a feature that has not varied"""
-    return (x - mean) / sqrt(variance) if variance > 0.0 else 0.0
+cdef extern from "moments.h" nogil:
+    bint moments_next_f32(
+        const float *x, const double *mean, const double *spread, double share, float *out,
+        int64_t n) noexcept
+    bint moments_next_f64(
+        const double *x, const double *mean, const double *spread, double share, double *out,
+        int64_t n) noexcept
+    void moments_keep_f32(
+        const float *x, double *mean, double *spread, double share, int64_t n) noexcept
+    void moments_keep_f64(
+        const double *x, double *mean, double *spread, double share, int64_t n) noexcept
+    void moments_map_f32(
+        const float *x, const double *mean, const double *spread, double share, float *out,
+        int64_t n) noexcept
+    void moments_map_f64(
+        const double *x, const double *mean, const double *spread, double share, double *out,
+        int64_t n) noexcept
 
 
 @cython.final
@@ -52,36 +62,42 @@ cdef class StandardizedCore(StageCore):
         return n if self.n_scaled == NULL else <double> self.n_scaled[0] + 1.0
 
     cdef Status map_next(self, const void *x, double n) noexcept nogil:
-        cdef int64_t j
-        cdef double xj, mean, spread, share = 1.0 / self.count_with_next(n)
+        cdef bint is_finite
+        cdef double share = 1.0 / self.count_with_next(n)
         if self.is_settled():
             self.map(x, n)
             return UNCHANGED
-        for j in range(self.n_features):
-            xj = entry(self.is_float32, x, j)
-            welford(xj, share, self.mean[j], self.spread[j], &mean, &spread)
-            if not isfinite(spread):
-                return NOT_FINITE
-            put(self.is_float32, self.mapped, j, standard(xj, mean, spread * share))
-        return UNCHANGED
+        if self.is_float32:
+            is_finite = moments_next_f32(
+                <const float *> x, self.mean, self.spread, share, <float *> self.mapped,
+                self.n_features)
+        else:
+            is_finite = moments_next_f64(
+                <const double *> x, self.mean, self.spread, share, <double *> self.mapped,
+                self.n_features)
+        return UNCHANGED if is_finite else NOT_FINITE
 
     cdef void keep(self, const void *x, double n) noexcept nogil:
-        cdef int64_t j
-        cdef double xj, share = 1.0 / self.count_with_next(n)
+        cdef double share = 1.0 / self.count_with_next(n)
         if self.is_settled():
             return
         if self.n_scaled != NULL:
             self.n_scaled[0] += 1
-        for j in range(self.n_features):
-            xj = entry(self.is_float32, x, j)
-            welford(xj, share, self.mean[j], self.spread[j], &self.mean[j], &self.spread[j])
+        if self.is_float32:
+            moments_keep_f32(<const float *> x, self.mean, self.spread, share, self.n_features)
+        else:
+            moments_keep_f64(<const double *> x, self.mean, self.spread, share, self.n_features)
 
     cdef void map(self, const void *x, double n) noexcept nogil:
-        cdef int64_t j
-        cdef double xj, share = 1.0 / (n if self.n_scaled == NULL else <double> self.n_scaled[0])
-        for j in range(self.n_features):
-            xj = entry(self.is_float32, x, j)
-            put(self.is_float32, self.mapped, j, standard(xj, self.mean[j], self.spread[j] * share))
+        cdef double share = 1.0 / (n if self.n_scaled == NULL else <double> self.n_scaled[0])
+        if self.is_float32:
+            moments_map_f32(
+                <const float *> x, self.mean, self.spread, share, <float *> self.mapped,
+                self.n_features)
+        else:
+            moments_map_f64(
+                <const double *> x, self.mean, self.spread, share, <double *> self.mapped,
+                self.n_features)
 
     def check(self):
         super().check()

@@ -105,8 +105,8 @@ AREA = Area(
             ),
             (
                 "else weight[i[0]])\n"
-                "                if status > CHANGED:\n"
-                "                    break\n",
+                "                    if status > CHANGED:\n"
+                "                        break\n",
                 "else weight[i[0]])\n",
                 "rows behind a refused one are learned",
             ),
@@ -181,6 +181,16 @@ AREA = Area(
                 "infinity is a label",
             ),
             ("unmatched &= ~matches", "unmatched &= matches", "known labels do not match"),
+            (
+                "differs |= row[j] ^ label[j]",
+                "differs = row[j] ^ label[j]",
+                "labels are told by their last letter",
+            ),
+            (
+                "and as_object(as_in(value, dtype)) == value",
+                "",
+                "a label that was cut to fit is matched",
+            ),
             (
                 "if len(values) > room or (closed and len(values) < 2):",
                 "if len(values) > room:",

@@ -22,11 +22,23 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/core/linalg.pxd",
-            ("y[i] = a * x[i] + b * y[i]", "y[i] = a * x[i] + y[i]", "axpby without its b"),
-        ),
-        *mutants_of(
             "edgesvm/core/lanes_type.h",
+            ("y[i] = a * x[i] + b * y[i]", "y[i] = a * x[i] + y[i]", "axpby without its b"),
+            (
+                "u = (VEC)((NAME(mask))(u) & ~first);",
+                "",
+                "a narrow row goes on into the next",
+            ),
+            (
+                "(rows - r) * n >= LANES",
+                "rows * n >= LANES",
+                "the last rows are read beyond their end",
+            ),
+            (
+                "PICK(even_, odd_, 0, 1, 4, 5) + PICK(even_, odd_, 2, 3, 6, 7)",
+                "PICK(even_, odd_, 0, 1, 4, 5) + PICK(even_, odd_, 3, 2, 6, 7)",
+                "the sums of two rows are mixed up",
+            ),
             (
                 "if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, z, n); a += u * v; }",
                 "",

@@ -7,6 +7,19 @@ AREA = Area(
     ("tests/learners/novelty",),
     (
         *mutants_of(
+            "edgesvm/core/moments.pxd",
+            (
+                "spread[0] = old_spread + delta * (x - mean[0])",
+                "spread[0] = old_spread + delta * delta",
+                "the spread is about the old mean",
+            ),
+            (
+                "mean[0] = old_mean + delta * share",
+                "mean[0] = old_mean + 0.5 * delta * share",
+                "the mean moves half the way",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/learners/novelty/_novelty.pyx",
             (
                 "if self.learns_all or not (alarm or self.alarmed[0]):",

@@ -12,34 +12,39 @@ AREA = Area(
     ),
     (
         *mutants_of(
-            "edgesvm/core/moments.pxd",
-            (
-                "spread[0] = old_spread + delta * (x - mean[0])",
-                "spread[0] = old_spread + delta * delta",
-                "the spread is about the old mean",
-            ),
-            (
-                "mean[0] = old_mean + delta * share",
-                "mean[0] = old_mean + 0.5 * delta * share",
-                "the mean moves half the way",
-            ),
-        ),
-        *mutants_of(
             "edgesvm/preprocessing/_standardized.pyx",
             (
-                "return (x - mean) / sqrt(variance) if variance > 0.0 else 0.0",
-                "return (x - mean) / sqrt(variance) if variance > 0.0 else x",
-                "a feature that has not varied is not zero",
-            ),
-            (
-                "            if not isfinite(spread):\n                return NOT_FINITE\n",
-                "",
+                "return UNCHANGED if is_finite else NOT_FINITE",
+                "return UNCHANGED",
                 "a spread may overflow",
             ),
             (
                 'if (self.views["spread"] < 0).any():',
                 "if False:",
                 "a snapshot's spread may be negative",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/moments.h",
+            (
+                "((x) - (mean)) / sqrt(variance) : 0.0)",
+                "((x) - (mean)) / sqrt(variance) : (x))",
+                "a feature that has not varied is not zero",
+            ),
+            (
+                "double s = spread[j] + delta * (x[j] - m), variance = s * share; ",
+                "double s = spread[j] + delta * (x[j] - m), variance = spread[j] * share; ",
+                "the sample is not among those it is scaled by",
+            ),
+            (
+                "spread[j] += delta * (x[j] - mean[j]);",
+                "spread[j] += delta * delta;           ",
+                "the spread is about the old mean",
+            ),
+            (
+                "mean[j] += delta * share;  ",
+                "mean[j] += delta * 0.5;  ",
+                "the mean moves half the way",
             ),
         ),
         *mutants_of(

@@ -6,6 +6,7 @@ AREA = Area(
     "stream",
     (
         "tests/learners/test_stream_svm_average.py",
+        "tests/learners/test_stream_svm_blocks.py",
         "tests/learners/test_stream_svm_formulas.py",
         "tests/learners/test_stream_svm_geometry.py",
         "tests/learners/test_stream_svm_merge.py",
@@ -37,6 +38,21 @@ AREA = Area(
                 "gain = d2 - ball.R * ball.R",
                 "the dual's step is twice as long",
             ),
+            (
+                "limit = 0.5 * (test.cc + square - test.RR) + CLEARLY",
+                "limit = 0.4999 * (test.cc + square - test.RR) + CLEARLY",
+                "a row just outside passes by",
+            ),
+            (
+                "return yx > 0.0 and product >= level",
+                "return product >= level",
+                "a row on the wrong side passes by",
+            ),
+            (
+                "test.cc - 2.0 * yx + square <= test.RR)",
+                "test.cc - 2.0 * yx + square <= 1.0001 * test.RR)",
+                "a row just outside passes by where rows are as they are",
+            ),
             ("ball.q += step * (z.square - ball.q)", "ball.q += step * z.square", "q is no mean"),
             (
                 "sqrt(fmax(ball.q - ball.ww - ball.xi2, 0.0))",
@@ -56,6 +72,26 @@ AREA = Area(
         ),
         *mutants_of(
             "edgesvm/learners/stream/_stream_svm.pyx",
+            (
+                "return i + j\n                if self.average",
+                "return i + BLOCK\n                if self.average",
+                "a row that may move the ball passes by with its block",
+            ),
+            (
+                "if self.average != NULL and (n_learned + i + j) % NOTED == 0:",
+                "if self.average != NULL and (i + j) % NOTED == 0:",
+                "other rows are asked of the mean in a block",
+            ),
+            (
+                "self.mean_says[i // NOTED], n_learned + i)",
+                "self.mean_says[i // NOTED], n_learned)",
+                "rows of a block are noted as if they came at once",
+            ),
+            (
+                "if self.place(xw[j], xx[j], w, 1.0, 1.0, &z) > CHANGED:",
+                "if self.place(xw[j], xx[j], w, 1.0, 1.0, &z) > NOT_FINITE:",
+                "a row that is not finite is decided in a block",
+            ),
             (
                 "z.xi2 = 1.0 / weight if self.paper_slack else 1.0 / (self.C * weight)",
                 "z.xi2 = 1.0 / weight if self.paper_slack else 1.0 / self.C",

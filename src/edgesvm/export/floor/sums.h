@@ -1,4 +1,5 @@
-/* The sums of core/lanes.h, core/rows.h, core/codes.h and core/tiles.h, a lane at a time. Included by floor.h. */
+/* The sums of core/lanes.h, core/rows.h, core/codes.h, core/tiles.h and core/moments.h, a lane at a time. Included by
+ * floor.h. */
 #ifndef EDGESVM_SUMS_H
 #define EDGESVM_SUMS_H
 
@@ -49,9 +50,51 @@
         const T *x, const T *w, esvm_index n, T *dot, T *square) {                      \
         *dot = lanes_dot_##SUFFIX(x, w, n);                                             \
         *square = lanes_dot_##SUFFIX(x, x, n);                                          \
+    }                                                                                   \
+    ESVM_STATIC void lanes_axpby_##SUFFIX(T a, const T *x, T b, T *y, esvm_index n) {   \
+        esvm_index i;                                                                   \
+        for (i = 0; i < n; i++) y[i] = a * x[i] + b * y[i];                             \
+    }                                                                                   \
+    ESVM_STATIC void lanes_approach_##SUFFIX(T a, const T *x, T *y, esvm_index n) {     \
+        esvm_index i;                                                                   \
+        for (i = 0; i < n; i++) y[i] += a * (x[i] - y[i]);                              \
     }
 ESVM_LANES(float, 16, f32)
 ESVM_LANES(double, 8, f64)
+
+#define ESVM_MOMENTS(T, SUFFIX)                                                         \
+    ESVM_STATIC void moments_map_##SUFFIX(                                              \
+        const T *x, const double *mean, const double *spread, double share, T *out,     \
+        esvm_index n) {                                                                 \
+        esvm_index j;                                                                   \
+        for (j = 0; j < n; j++) {                                                       \
+            double variance = spread[j] * share;                                        \
+            out[j] = (T)(variance > 0.0 ? (x[j] - mean[j]) / esvm_sqrt(variance) : 0.0); \
+        }                                                                               \
+    }                                                                                   \
+    ESVM_STATIC int moments_next_##SUFFIX(                                              \
+        const T *x, const double *mean, const double *spread, double share, T *out,     \
+        esvm_index n) {                                                                 \
+        esvm_index j;                                                                   \
+        for (j = 0; j < n; j++) {                                                       \
+            double delta = x[j] - mean[j], m = mean[j] + delta * share;                 \
+            double s = spread[j] + delta * (x[j] - m), variance = s * share;            \
+            if (!esvm_is_finite(s)) return 0;                                           \
+            out[j] = (T)(variance > 0.0 ? (x[j] - m) / esvm_sqrt(variance) : 0.0);      \
+        }                                                                               \
+        return 1;                                                                       \
+    }                                                                                   \
+    ESVM_STATIC void moments_keep_##SUFFIX(                                             \
+        const T *x, double *mean, double *spread, double share, esvm_index n) {         \
+        esvm_index j;                                                                   \
+        for (j = 0; j < n; j++) {                                                       \
+            double delta = x[j] - mean[j];                                              \
+            mean[j] += delta * share;                                                   \
+            spread[j] += delta * (x[j] - mean[j]);                                      \
+        }                                                                               \
+    }
+ESVM_MOMENTS(float, f32)
+ESVM_MOMENTS(double, f64)
 
 /* One row after the other; the host takes four or eight at a time, with the same sums. */
 #define ESVM_FOR_ROWS(T, TERM)                                                          \

@@ -22,14 +22,14 @@ typedef struct {
     double ww;
     double q;
 } ball_Ball;
-#define ball_MAX_SQUARE 1e+300
 #define ball_LEVEL 1e-09
+#define ball_MAX_SQUARE 1e+300
 
 ESVM_STATIC double ball_move_towards(ball_Ball *ball, const ball_Point *z, int lower);
 ESVM_STATIC double ball_dual_radius(const ball_Ball *ball);
 ESVM_STATIC status_Status ball_check_point(const ball_Point *z);
-ESVM_STATIC int ball_too_large(double square);
 ESVM_STATIC int ball_clearly_less(double a, double b);
+ESVM_STATIC int ball_too_large(double square);
 
 ESVM_STATIC double ball_move_towards(ball_Ball *ball, const ball_Point *z, int lower) {
     double cc = ball->ww + ball->xi2;
@@ -80,12 +80,12 @@ ESVM_STATIC status_Status ball_check_point(const ball_Point *z) {
     return ball_too_large(z->xi2) ? status_BAD_WEIGHT : status_UNCHANGED;
 }
 
-ESVM_STATIC int ball_too_large(double square) {
-    return !(square <= ball_MAX_SQUARE);
-}
-
 ESVM_STATIC int ball_clearly_less(double a, double b) {
     return a < b * (1.0 - ball_LEVEL);
+}
+
+ESVM_STATIC int ball_too_large(double square) {
+    return !(square <= ball_MAX_SQUARE);
 }
 
 #endif

@@ -16,26 +16,20 @@ ESVM_STATIC void linalg_dot_square_f32(const float *x, const float *w, esvm_inde
 ESVM_STATIC void linalg_dot_square_f64(const double *x, const double *w, esvm_index n, double *xw,
         double *xx);
 ESVM_STATIC double linalg_any_dot(const void *x, const void *z, esvm_index n);
-ESVM_STATIC double linalg_entry(const void *x, esvm_index i);
-ESVM_STATIC void linalg_put(void *x, esvm_index i, double value);
 ESVM_STATIC float linalg_square_distance_f32(const float *x, const float *z, esvm_index n);
 ESVM_STATIC double linalg_square_distance_f64(const double *x, const double *z, esvm_index n);
 ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_index n);
+ESVM_STATIC double linalg_entry(const void *x, esvm_index i);
+ESVM_STATIC void linalg_put(void *x, esvm_index i, double value);
 ESVM_STATIC void linalg_put_of(int is_float32, void *x, esvm_index i, double value);
 ESVM_STATIC double linalg_any_dot_of(int is_float32, const void *x, const void *z, esvm_index n);
 
 ESVM_STATIC void linalg_axpby_f32(float a, const float *x, float b, float *y, esvm_index n) {
-    esvm_index i;
-    for (i = 0; i < n; i++) {
-        y[i] = a * x[i] + b * y[i];
-    }
+    lanes_axpby_f32(a, x, b, y, n);
 }
 
 ESVM_STATIC void linalg_axpby_f64(double a, const double *x, double b, double *y, esvm_index n) {
-    esvm_index i;
-    for (i = 0; i < n; i++) {
-        y[i] = a * x[i] + b * y[i];
-    }
+    lanes_axpby_f64(a, x, b, y, n);
 }
 
 ESVM_STATIC float linalg_dot_f32(const float *x, const float *z, esvm_index n) {
@@ -47,17 +41,11 @@ ESVM_STATIC double linalg_dot_f64(const double *x, const double *z, esvm_index n
 }
 
 ESVM_STATIC void linalg_approach_f32(float a, const float *x, float *y, esvm_index n) {
-    esvm_index i;
-    for (i = 0; i < n; i++) {
-        y[i] += a * (x[i] - y[i]);
-    }
+    lanes_approach_f32(a, x, y, n);
 }
 
 ESVM_STATIC void linalg_approach_f64(double a, const double *x, double *y, esvm_index n) {
-    esvm_index i;
-    for (i = 0; i < n; i++) {
-        y[i] += a * (x[i] - y[i]);
-    }
+    lanes_approach_f64(a, x, y, n);
 }
 
 ESVM_STATIC void linalg_dot_square_f32(const float *x, const float *w, esvm_index n, float *xw,
@@ -78,18 +66,6 @@ ESVM_STATIC double linalg_any_dot(const void *x, const void *z, esvm_index n) {
 #endif
 }
 
-ESVM_STATIC double linalg_entry(const void *x, esvm_index i) {
-    return ESVM_IS_FLOAT32 ? ((const float *)x)[i] : ((const double *)x)[i];
-}
-
-ESVM_STATIC void linalg_put(void *x, esvm_index i, double value) {
-#if ESVM_IS_FLOAT32
-    ((float *)x)[i] = (float)value;
-#else
-    ((double *)x)[i] = value;
-#endif
-}
-
 ESVM_STATIC float linalg_square_distance_f32(const float *x, const float *z, esvm_index n) {
     return lanes_square_distance_f32(x, z, n);
 }
@@ -103,6 +79,18 @@ ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_in
     for (i = 0; i < n; i++) {
         y[i] += a * x[i];
     }
+}
+
+ESVM_STATIC double linalg_entry(const void *x, esvm_index i) {
+    return ESVM_IS_FLOAT32 ? ((const float *)x)[i] : ((const double *)x)[i];
+}
+
+ESVM_STATIC void linalg_put(void *x, esvm_index i, double value) {
+#if ESVM_IS_FLOAT32
+    ((float *)x)[i] = (float)value;
+#else
+    ((double *)x)[i] = value;
+#endif
 }
 
 ESVM_STATIC void linalg_put_of(int is_float32, void *x, esvm_index i, double value) {

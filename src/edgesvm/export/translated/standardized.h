@@ -6,14 +6,7 @@
 #include "floor.h"
 #include "core.h"
 #include "linalg.h"
-#include "moments.h"
 #include "status.h"
-
-ESVM_STATIC double standardized_standard(double x, double mean, double variance);
-
-ESVM_STATIC double standardized_standard(double x, double mean, double variance) {
-    return variance > 0.0 ? ESVM_DIVIDE(x - mean, esvm_sqrt(variance)) : 0.0;
-}
 
 #ifdef Standardized_n_features
 
@@ -189,15 +182,15 @@ ESVM_STATIC double Standardized_class_weight(char *self, double y) {
 }
 
 ESVM_STATIC void Standardized_map(char *self, const void *x, double n) {
-    esvm_index j;
-    double xj;
     double share = ESVM_DIVIDE(1.0, !Standardized_HAS_n_scaled ? n :
             (double)Standardized_n_scaled[0]);
-    for (j = 0; j < Standardized_n_features; j++) {
-        xj = linalg_entry(x, j);
-        linalg_put(Standardized_mapped, j, standardized_standard(xj, Standardized_mean[j],
-                Standardized_spread[j] * share));
-    }
+#if ESVM_IS_FLOAT32
+    moments_map_f32((const float *)x, Standardized_mean, Standardized_spread, share,
+            (float *)Standardized_mapped, Standardized_n_features);
+#else
+    moments_map_f64((const double *)x, Standardized_mean, Standardized_spread, share,
+            (double *)Standardized_mapped, Standardized_n_features);
+#endif
 }
 
 ESVM_STATIC void Standardized_wipe(char *self) {
@@ -206,27 +199,23 @@ ESVM_STATIC void Standardized_wipe(char *self) {
 }
 
 ESVM_STATIC status_Status Standardized_map_next(char *self, const void *x, double n) {
-    esvm_index j;
-    double xj, mean, spread;
+    int is_finite;
     double share = ESVM_DIVIDE(1.0, Standardized_count_with_next(self, n));
     if (Standardized_is_settled(self)) {
         Standardized_map(self, x, n);
         return status_UNCHANGED;
     }
-    for (j = 0; j < Standardized_n_features; j++) {
-        xj = linalg_entry(x, j);
-        moments_welford(xj, share, Standardized_mean[j], Standardized_spread[j], &mean, &spread);
-        if (!esvm_is_finite(spread)) {
-            return status_NOT_FINITE;
-        }
-        linalg_put(Standardized_mapped, j, standardized_standard(xj, mean, spread * share));
-    }
-    return status_UNCHANGED;
+#if ESVM_IS_FLOAT32
+    is_finite = moments_next_f32((const float *)x, Standardized_mean, Standardized_spread, share,
+            (float *)Standardized_mapped, Standardized_n_features);
+#else
+    is_finite = moments_next_f64((const double *)x, Standardized_mean, Standardized_spread, share,
+            (double *)Standardized_mapped, Standardized_n_features);
+#endif
+    return is_finite ? status_UNCHANGED : status_NOT_FINITE;
 }
 
 ESVM_STATIC void Standardized_keep(char *self, const void *x, double n) {
-    esvm_index j;
-    double xj;
     double share = ESVM_DIVIDE(1.0, Standardized_count_with_next(self, n));
     if (Standardized_is_settled(self)) {
         return;
@@ -234,11 +223,13 @@ ESVM_STATIC void Standardized_keep(char *self, const void *x, double n) {
     if (Standardized_HAS_n_scaled) {
         Standardized_n_scaled[0] += 1;
     }
-    for (j = 0; j < Standardized_n_features; j++) {
-        xj = linalg_entry(x, j);
-        moments_welford(xj, share, Standardized_mean[j], Standardized_spread[j],
-                &Standardized_mean[j], &Standardized_spread[j]);
-    }
+#if ESVM_IS_FLOAT32
+    moments_keep_f32((const float *)x, Standardized_mean, Standardized_spread, share,
+            Standardized_n_features);
+#else
+    moments_keep_f64((const double *)x, Standardized_mean, Standardized_spread, share,
+            Standardized_n_features);
+#endif
 }
 
 ESVM_STATIC double Standardized_count_with_next(char *self, double n) {

@@ -12,6 +12,9 @@
 #include "status.h"
 
 enum {
+    stream_svm_MOST_NOTED = 8
+};
+enum {
     stream_svm_NOTED = 4, stream_svm_RECENT = 250
 };
 
@@ -66,9 +69,9 @@ ESVM_STATIC status_Status StreamSVM_step_typed(char *self, const esvm_real *x, e
         double y, double weight);
 ESVM_STATIC status_Status StreamSVM_measure(char *self, const esvm_real *x, const esvm_real *w,
         double y, double weight, ball_Point *z);
+ESVM_STATIC void StreamSVM_mix_mean(char *self, const esvm_real *x, double share_of_last,
+        const ball_Point *z, double *value);
 ESVM_STATIC double StreamSVM_share_of_last(char *self);
-ESVM_STATIC double StreamSVM_product(char *self, const esvm_real *x, const esvm_real *centre,
-        const ball_Point *z);
 ESVM_STATIC double StreamSVM_pending(char *self);
 ESVM_STATIC void StreamSVM_note_lapses(char *self, const esvm_real *x, const esvm_real *w,
         const ball_Point *z);
@@ -77,6 +80,12 @@ ESVM_STATIC int StreamSVM_inside(char *self, const esvm_real *x, const esvm_real
 ESVM_STATIC void StreamSVM_hold(char *self, const esvm_real *x, esvm_real *centres,
         const ball_Point *z);
 ESVM_STATIC void StreamSVM_enclose(char *self, esvm_real *centres, esvm_real *w);
+ESVM_STATIC status_Status StreamSVM_place(char *self, esvm_real xw, esvm_real xx,
+        const esvm_real *w, double y, double weight, ball_Point *z);
+ESVM_STATIC double StreamSVM_product(char *self, const esvm_real *x, const esvm_real *centre,
+        const ball_Point *z);
+ESVM_STATIC double StreamSVM_pending_of(char *self, int64_t n_learned);
+ESVM_STATIC void StreamSVM_note_answers(char *self, double last, double mean, int64_t n_learned);
 ESVM_STATIC void StreamSVM_merge_cheapest(char *self, esvm_real *centres);
 ESVM_STATIC void StreamSVM_set_centre(char *self, const esvm_real *centres, esvm_real *w);
 ESVM_STATIC void StreamSVM_collapse(char *self, esvm_real *centres, const esvm_real *w);
@@ -240,10 +249,8 @@ ESVM_STATIC status_Status StreamSVM_decide_typed(char *self, const esvm_real *x,
     ball_Point z = {0};
     status_Status status = StreamSVM_measure(self, x, w, 1.0, 1.0, &z);
     value[0] = z.wz;
-    double share = StreamSVM_share_of_last(self);
-    if (share < 1.0 && status <= status_CHANGED) {
-        value[0] += (1.0 - share) * (StreamSVM_product(self, x,
-                (const esvm_real *)StreamSVM_average, &z) - z.wz);
+    if (status <= status_CHANGED) {
+        StreamSVM_mix_mean(self, x, StreamSVM_share_of_last(self), &z, value);
     }
     return status;
 }
@@ -284,32 +291,17 @@ ESVM_STATIC status_Status StreamSVM_step_typed(char *self, const esvm_real *x, e
 
 ESVM_STATIC status_Status StreamSVM_measure(char *self, const esvm_real *x, const esvm_real *w,
         double y, double weight, ball_Point *z) {
-    (void)self;
     esvm_real xw, xx;
-    double norm_square;
     ESVM_TYPED(linalg_dot_square)(x, w, StreamSVM_n_features, &xw, &xx);
-    if (!esvm_is_finite(xx)) {
-        return status_NOT_FINITE;
+    return StreamSVM_place(self, xw, xx, w, y, weight, z);
+}
+
+ESVM_STATIC void StreamSVM_mix_mean(char *self, const esvm_real *x, double share_of_last,
+        const ball_Point *z, double *value) {
+    if (share_of_last < 1.0) {
+        value[0] += (1.0 - share_of_last) * (StreamSVM_product(self, x,
+                (const esvm_real *)StreamSVM_average, z) - z->wz);
     }
-    norm_square = xx;
-    z->scale = y;
-    if (StreamSVM_intercept) {
-        xw += w[StreamSVM_n_features];
-        norm_square += 1.0;
-    }
-    if (StreamSVM_normalize && norm_square > 0.0) {
-        z->scale = ESVM_DIVIDE(y, esvm_sqrt(norm_square));
-        norm_square = 1.0;
-    }
-    z->wz = z->scale * xw;
-    z->constant = StreamSVM_intercept ? z->scale : 0.0;
-    z->square = norm_square + 1.0 / StreamSVM_C;
-    z->xi2 = StreamSVM_paper_slack ? ESVM_DIVIDE(1.0, weight) : ESVM_DIVIDE(1.0, StreamSVM_C *
-            weight);
-    z->zz = norm_square + z->xi2;
-    z->off = StreamSVM_paper_slack ? 0.0 : z->square - z->zz;
-    z->R = 0.0;
-    return ball_check_point(z);
 }
 
 ESVM_STATIC double StreamSVM_share_of_last(char *self) {
@@ -320,36 +312,14 @@ ESVM_STATIC double StreamSVM_share_of_last(char *self) {
     return StreamSVM_pending(self);
 }
 
-ESVM_STATIC double StreamSVM_product(char *self, const esvm_real *x, const esvm_real *centre,
-        const ball_Point *z) {
-    (void)self;
-    double value = z->scale * ESVM_TYPED(linalg_dot)(x, centre, StreamSVM_n_features);
-    if (StreamSVM_intercept) {
-        value += z->constant * centre[StreamSVM_n_features];
-    }
-    return value;
-}
-
 ESVM_STATIC double StreamSVM_pending(char *self) {
-    double n, s;
-    if (!StreamSVM_HAS_average) {
-        return 1.0;
-    }
-    n = (double)StreamSVM_n_learned(self);
-    s = (double)StreamSVM_n_averaged[0];
-    return n > s ? ESVM_DIVIDE((n - s) * (n + s + 1.0), n * (n + 1.0)) : 0.0;
+    return !StreamSVM_HAS_average ? 1.0 : StreamSVM_pending_of(self, StreamSVM_n_learned(self));
 }
 
 ESVM_STATIC void StreamSVM_note_lapses(char *self, const esvm_real *x, const esvm_real *w,
         const ball_Point *z) {
-    int64_t n = StreamSVM_n_learned(self) / stream_svm_NOTED + 1;
-    double last = StreamSVM_product(self, x, w, z);
-    double mean = StreamSVM_product(self, x, (const esvm_real *)StreamSVM_average, z);
-    mean += StreamSVM_pending(self) * (last - mean);
-    lapses_note_lapse(StreamSVM_HAS_lapses ? StreamSVM_lapses : NULL, lapses_LAST, last <= 0.0, n,
-            stream_svm_RECENT);
-    lapses_note_lapse(StreamSVM_HAS_lapses ? StreamSVM_lapses : NULL, lapses_MEAN, mean <= 0.0, n,
-            stream_svm_RECENT);
+    StreamSVM_note_answers(self, StreamSVM_product(self, x, w, z), StreamSVM_product(self, x,
+            (const esvm_real *)StreamSVM_average, z), StreamSVM_n_learned(self));
 }
 
 ESVM_STATIC int StreamSVM_inside(char *self, const esvm_real *x, const esvm_real *centres,
@@ -419,6 +389,59 @@ ESVM_STATIC void StreamSVM_enclose(char *self, esvm_real *centres, esvm_real *w)
     } else if (full && StreamSVM_lower) {
         StreamSVM_merge_cheapest(self, centres);
     }
+}
+
+ESVM_STATIC status_Status StreamSVM_place(char *self, esvm_real xw, esvm_real xx,
+        const esvm_real *w, double y, double weight, ball_Point *z) {
+    (void)self;
+    double norm_square;
+    if (!esvm_is_finite(xx)) {
+        return status_NOT_FINITE;
+    }
+    norm_square = xx;
+    z->scale = y;
+    if (StreamSVM_intercept) {
+        xw += w[StreamSVM_n_features];
+        norm_square += 1.0;
+    }
+    if (StreamSVM_normalize && norm_square > 0.0) {
+        z->scale = ESVM_DIVIDE(y, esvm_sqrt(norm_square));
+        norm_square = 1.0;
+    }
+    z->wz = z->scale * xw;
+    z->constant = StreamSVM_intercept ? z->scale : 0.0;
+    z->square = norm_square + 1.0 / StreamSVM_C;
+    z->xi2 = StreamSVM_paper_slack ? ESVM_DIVIDE(1.0, weight) : ESVM_DIVIDE(1.0, StreamSVM_C *
+            weight);
+    z->zz = norm_square + z->xi2;
+    z->off = StreamSVM_paper_slack ? 0.0 : z->square - z->zz;
+    z->R = 0.0;
+    return ball_check_point(z);
+}
+
+ESVM_STATIC double StreamSVM_product(char *self, const esvm_real *x, const esvm_real *centre,
+        const ball_Point *z) {
+    (void)self;
+    double value = z->scale * ESVM_TYPED(linalg_dot)(x, centre, StreamSVM_n_features);
+    if (StreamSVM_intercept) {
+        value += z->constant * centre[StreamSVM_n_features];
+    }
+    return value;
+}
+
+ESVM_STATIC double StreamSVM_pending_of(char *self, int64_t n_learned) {
+    double n = (double)n_learned;
+    double s = (double)StreamSVM_n_averaged[0];
+    return n > s ? ESVM_DIVIDE((n - s) * (n + s + 1.0), n * (n + 1.0)) : 0.0;
+}
+
+ESVM_STATIC void StreamSVM_note_answers(char *self, double last, double mean, int64_t n_learned) {
+    int64_t n = n_learned / stream_svm_NOTED + 1;
+    mean += StreamSVM_pending_of(self, n_learned) * (last - mean);
+    lapses_note_lapse(StreamSVM_HAS_lapses ? StreamSVM_lapses : NULL, lapses_LAST, last <= 0.0, n,
+            stream_svm_RECENT);
+    lapses_note_lapse(StreamSVM_HAS_lapses ? StreamSVM_lapses : NULL, lapses_MEAN, mean <= 0.0, n,
+            stream_svm_RECENT);
 }
 
 ESVM_STATIC void StreamSVM_merge_cheapest(char *self, esvm_real *centres) {

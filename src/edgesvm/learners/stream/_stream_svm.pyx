@@ -104,7 +104,7 @@ cdef class StreamSVMCore(LearnerCore):
         self.average = self.array("average") if average else NULL
         self.n_averaged = <int64_t *> self.array("n_averaged") if average else NULL
         self.lapses = <double *> self.array("lapses") if average else NULL
-        self.looks_ahead = self.balls.capacity == 0
+        self.in_blocks = self.balls.capacity == 0
 
     # -- one sample --------------------------------------------------------------------------------
 
@@ -140,8 +140,14 @@ cdef class StreamSVMCore(LearnerCore):
         """Compute z's norms and its product with `w`, reading x once; check that it can be
         learned."""
         cdef real xw, xx
-        cdef double norm_square
         dot_square(x, w, self.n_features, &xw, &xx)
+        return self.place(xw, xx, w, y, weight, z)
+
+    cdef Status place(
+        self, real xw, real xx, const real *w, double y, double weight, Point *z
+    ) noexcept nogil:
+        """`measure`, from w.x and x.x"""
+        cdef double norm_square
         if not isfinite(xx):
             return NOT_FINITE
         norm_square = xx
@@ -185,7 +191,7 @@ cdef class StreamSVMCore(LearnerCore):
     cdef int64_t idle_rows(
         self, const void *x, const signed char *slots, int64_t n
     ) noexcept nogil:
-        if self.n_learned() == 0 or too_large(1.0 + 1.0 / self.C):
+        if n < BLOCK or self.balanced or self.n_learned() == 0 or too_large(1.0 + 1.0 / self.C):
             return 0
         if self.is_float32:
             return self.idle_typed(<const float *> x, <const float *> self.w, slots, n)
@@ -198,7 +204,7 @@ cdef class StreamSVMCore(LearnerCore):
         cdef real[BLOCK] xw
         cdef real[BLOCK] xx
         cdef real constant = 0.0
-        cdef double norm_square, y
+        cdef double norm_square, y, one = 1.0 if self.intercept else 0.0
         cdef int64_t i = 0, j, n_learned = self.n_learned(), width = self.n_features
         cdef SureInside test
         if self.intercept:
@@ -208,9 +214,7 @@ cdef class StreamSVMCore(LearnerCore):
             dot_square_rows(x + i * width, w, width, n - i, xw, xx)
             for j in range(BLOCK):
                 y = 2 * slots[i + j] - 1
-                norm_square = xx[j]
-                if self.intercept:
-                    norm_square += 1.0
+                norm_square = xx[j] + one
                 if not is_surely_inside(&test, y * <real> (xw[j] + constant), norm_square):
                     return i + j
                 if self.average != NULL and (n_learned + i + j) % NOTED == 0:
@@ -440,11 +444,40 @@ cdef class StreamSVMCore(LearnerCore):
         cdef Point z
         cdef Status status = self.measure(x, w, 1.0, 1.0, &z)
         value[0] = z.wz
-        cdef double share = self.share_of_last()
-        if share < 1.0 and status <= CHANGED:
-            value[0] += (1.0 - share) * (
-                self.product(x, <const real *> self.average, &z) - z.wz)
+        if status <= CHANGED:
+            self.mix_mean(x, self.share_of_last(), &z, value)
         return status
+
+    cdef void mix_mean(
+        self, const real *x, double share_of_last, const Point *z, double *value
+    ) noexcept nogil:
+        """What the mean says has its share in the value."""
+        if share_of_last < 1.0:
+            value[0] += (1.0 - share_of_last) * (
+                self.product(x, <const real *> self.average, z) - z.wz)
+
+    cdef int64_t decide_block(self, const void *x, int64_t n, double *values) noexcept nogil:
+        if self.is_float32:
+            return self.decide_rows_typed(<const float *> x, <const float *> self.w, n, values)
+        return self.decide_rows_typed(<const double *> x, <const double *> self.w, n, values)
+
+    cdef int64_t decide_rows_typed(
+        self, const real *x, const real *w, int64_t n, double *values
+    ) noexcept nogil:
+        cdef real[BLOCK] xw
+        cdef real[BLOCK] xx
+        cdef Point z
+        cdef double share = self.share_of_last()
+        cdef int64_t i = 0, j, width = self.n_features
+        while i + BLOCK <= n:
+            dot_square_rows(x + i * width, w, width, n - i, xw, xx)
+            for j in range(BLOCK):
+                if self.place(xw[j], xx[j], w, 1.0, 1.0, &z) > CHANGED:
+                    return i + j
+                values[i + j] = z.wz
+                self.mix_mean(x + (i + j) * width, share, &z, &values[i + j])
+            i += BLOCK
+        return i
 
     def check(self):
         super().check()
