@@ -7,11 +7,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 SENT = [0, 0]  # bytes, messages
-SEARCHES: list[float] = []  # seconds of each
+SEARCHES: list[tuple[int, int]] = []  # bytes and messages of each
 
 
 def count_writes() -> None:
@@ -56,17 +55,18 @@ def count_tasks() -> list[int]:
     return n
 
 
-def note_searches() -> None:
-    """From now on, note each pass over all rows that searches for violators."""
+def note_searches(client: Any) -> None:
+    """From now on, note what each pass over all rows that searches for violators sends."""
     from edgesvm.fleet.fitting import _Data
 
     offer = _Data.offer
 
     def noted(self: Any, working: Any, solver: Any = None) -> None:
-        begin = perf_counter()
+        before = [sent_by_all(client, what) for what in (written, messages)]
         offer(self, working, solver)
+        after = [sent_by_all(client, what) for what in (written, messages)]
         if solver is not None:
-            SEARCHES.append(perf_counter() - begin)
+            SEARCHES.append((after[0] - before[0], after[1] - before[1]))
 
     _Data.offer = noted
 
