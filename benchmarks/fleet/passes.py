@@ -23,7 +23,7 @@ from benchmarks.common.report import Report, Table, publish
 from benchmarks.fleet.watched import (
     SEARCHES,
     count_writes,
-    note_searches,
+    searches_noted,
     sent_by_all,
     written,
 )
@@ -80,7 +80,6 @@ def main() -> None:
             ):
                 if n_workers == 2:
                     count_writes()
-                    note_searches(client)
                     client.run(count_writes)
                     sent = [traffic(Path(name), client, size, room) for size in sizes]
                 for n_parts in part_counts:
@@ -141,7 +140,8 @@ def traffic(folder: Path, client: Any, n: int, room: int) -> list[Any]:
     model = learner(room)
     SEARCHES.clear()
     before = sent_by_all(client, written)
-    time = timed(partial(fleet.fit, model, paths, client=client))
+    with searches_noted(client):
+        time = timed(partial(fleet.fit, model, paths, client=client))
     total = sent_by_all(client, written) - before
     of_files = sum(os.path.getsize(path) for path in paths)
     searches = len(SEARCHES)

@@ -5,7 +5,8 @@ the next one reads; functions of a study itself would come to them as copies.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,9 @@ def count_tasks() -> list[int]:
     return n
 
 
-def note_searches(client: Any) -> None:
-    """From now on, note what each pass over all rows that searches for violators sends."""
+@contextmanager
+def searches_noted(client: Any) -> Iterator[None]:
+    """Meanwhile note what each pass over all rows that searches for violators sends."""
     from edgesvm.fleet.fitting import _Data
 
     offer = _Data.offer
@@ -69,6 +71,10 @@ def note_searches(client: Any) -> None:
             SEARCHES.append((after[0] - before[0], after[1] - before[1]))
 
     _Data.offer = noted
+    try:
+        yield
+    finally:
+        _Data.offer = offer
 
 
 class Memory:
