@@ -5,13 +5,13 @@ the next one reads; functions of a study itself would come to them as copies.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 SENT = [0, 0]  # bytes, messages
-SEARCHES: list[float] = []  # seconds of each
+SEARCHES: list[tuple[int, int]] = []  # bytes and messages of each
 
 
 def count_writes() -> None:
@@ -56,19 +56,25 @@ def count_tasks() -> list[int]:
     return n
 
 
-def note_searches() -> None:
-    """From now on, note each pass over all rows that searches for violators."""
+@contextmanager
+def searches_noted(client: Any) -> Iterator[None]:
+    """Meanwhile note what each pass over all rows that searches for violators sends."""
     from edgesvm.fleet.fitting import _Data
 
     offer = _Data.offer
 
     def noted(self: Any, working: Any, solver: Any = None) -> None:
-        begin = perf_counter()
+        before = [sent_by_all(client, what) for what in (written, messages)]
         offer(self, working, solver)
+        after = [sent_by_all(client, what) for what in (written, messages)]
         if solver is not None:
-            SEARCHES.append(perf_counter() - begin)
+            SEARCHES.append((after[0] - before[0], after[1] - before[1]))
 
     _Data.offer = noted
+    try:
+        yield
+    finally:
+        _Data.offer = offer
 
 
 class Memory:
