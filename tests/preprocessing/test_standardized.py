@@ -202,7 +202,7 @@ def test_parameters_are_nested_as_in_scikit_learn():
     learner = Standardized(learner=StreamSVM(C=3.0))
     assert learner.get_params(deep=False) == {"learner": learner.learner, "until": None}
     assert learner.get_params()["learner__C"] == 3.0
-    assert set(learner.get_params()) == {"learner"} | {
+    assert set(learner.get_params()) == {"learner", "until"} | {
         f"learner__{name}" for name in StreamSVM().get_params()
     }
     assert learner.set_params(learner__C=5.0, learner__lookahead=2) is learner
