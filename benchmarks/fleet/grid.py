@@ -149,7 +149,7 @@ def main() -> None:
     away = WIDE | {line.split(":")[0] for line in skipped}
     here = [[t for t in half if t.name not in away][:6] for half in (CHOSEN_ON, SHOWN_ON)]
     if args.quick:
-        here = [[half[-1]] for half in here]
+        here = [[half[-1]] for half in (CHOSEN_ON, SHOWN_ON)]  # generated
     rows, values_kept = [], []
     for name, (kind, grid) in GRIDS.items():
         if args.quick and name not in {"adagrad", "pegasos"}:

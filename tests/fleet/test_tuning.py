@@ -78,14 +78,14 @@ def test_the_default_learner(tmp_path, capsys):
 def test_the_command(tmp_path, capsys):
     path = tmp_path / "board.npz"
     np.savez(path, X=X, y=y)
-    argv = ["tune", str(path), "--learner", "twin", "--memory", "16KiB", "--C", "10", "--json"]
+    argv = ["tune", str(path), "--learner", "twin", "--memory", "16KiB", "--raw", "--json"]
     assert main(argv) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["rows"] == [300, 900] and len(told["tried"]) == 5
+    assert told["rows"] == [300, 900] and len(told["tried"]) == 6
     best = told["tried"][0]
     command = shlex.split(told["command"])
     assert command[:3] == ["edgesvm", "eval", str(path)]
-    assert command[-2:] == ["--gamma", f"{best['gamma']:g}"] and "10.0" in command
+    assert command[-2:] == ["--gamma", f"{best['gamma']:g}"] and "--raw" in command
     assert main([*command[1:], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["accuracy"] == pytest.approx(best["accuracy"][-1])
     picture = tmp_path / "tuned.png"
@@ -94,7 +94,7 @@ def test_the_command(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == told["command"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     for wrong, message in (
-        (["--gamma", "1"], "nothing left to vary"),
+        (["--gamma", "1", "--C", "1"], "nothing left to vary"),
         (["--positive", "7"], "one class only"),
     ):
         assert main([*argv, *wrong]) == 2

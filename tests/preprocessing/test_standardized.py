@@ -138,6 +138,24 @@ def test_twin_agrees(inner):
     assert (fast.n_seen_, fast.n_updates_) == (plain.n_seen_, plain.n_updates_)
 
 
+@each("inner", INNER, ids=repr)
+def test_until_is_the_scale_of_the_first_samples(inner):
+    X, y = raw()
+    n = 200
+    learner = Standardized(learner=inner, until=n).partial_fit(X, y)
+    np.testing.assert_allclose(learner.mean_, X[:n].mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(learner.scale_, X[:n].std(axis=0), rtol=1e-12)
+    assert learner.n_scaled_ == n and learner.n_seen_ == N
+    final = (X - X[:n].mean(axis=0)) / X[:n].std(axis=0)
+    rows = np.concatenate([scaled_by_hand(X[:n]), final[n:]])
+    by_hand = type(inner)(**inner.get_params()).partial_fit(rows, y)
+    found, expected = learner.decision_function(X), by_hand.decision_function(final)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+    for wrong in (0, 2.0, True + 0.5):
+        with pytest.raises(ValueError, match="until="):
+            Standardized(until=wrong).plan(3)
+
+
 def test_a_weight_of_zero_does_not_move_the_statistics():
     X, y = raw()
     weights = np.tile([1.0, 0.0], N // 2)
@@ -182,9 +200,9 @@ def test_a_deviation_beyond_float64_is_refused(make):
 
 def test_parameters_are_nested_as_in_scikit_learn():
     learner = Standardized(learner=StreamSVM(C=3.0))
-    assert learner.get_params(deep=False) == {"learner": learner.learner}
+    assert learner.get_params(deep=False) == {"learner": learner.learner, "until": None}
     assert learner.get_params()["learner__C"] == 3.0
-    assert set(learner.get_params()) == {"learner"} | {
+    assert set(learner.get_params()) == {"learner", "until"} | {
         f"learner__{name}" for name in StreamSVM().get_params()
     }
     assert learner.set_params(learner__C=5.0, learner__lookahead=2) is learner

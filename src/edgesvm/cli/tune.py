@@ -30,10 +30,11 @@ before it is learned; with --holdout, the last share of the rows is predicted on
   edgesvm tune room.csv --learner twin --dask tcp://scheduler:8786 --plot tuned.png
 
 What is varied for which learner, as far as it is not given:
+
 {varied}
 
-The last line printed is the command with the best values.
-The rows are read into memory. Accuracy of the best is that of the rows it was chosen by.
+The last line printed is the command with the best values. The rows are read into memory. Accuracy
+of the best is that of the rows it was chosen by.
 """
 CHUNK_ROWS = 1024
 
