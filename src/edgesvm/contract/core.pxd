@@ -43,11 +43,10 @@ cdef class LearnerCore:
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
-    # How many rows, the first of n (up to MOST_ROWS) behind one another, are sure to leave the model
-    # as it is; of classes `slots` (n,), each of weight 1. A row less is never wrong. `pass_by` then
-    # counts them, or fewer. `decide_block`: the values of the first rows, as `decide` would write
-    # them, up to one that might be refused; a row less is never wrong. Asked only of a core with
-    # `in_blocks`.
+    # Of a core with `in_blocks`, and of n rows behind one another, up to MOST_ROWS. How many, from
+    # the first on, are sure to leave the model as it is: of classes `slots` (n,), each of weight 1.
+    # `pass_by` then counts them, or fewer. And the values of the first rows, as `decide` writes
+    # them, up to one that might be refused. A row less is never wrong.
     cdef bint in_blocks
     cdef int64_t idle_rows(
         self, const void *x, const signed char *slots, int64_t n) noexcept nogil
