@@ -1,7 +1,12 @@
 """What `import edgesvm` imports, and that everything else is found when it is asked for."""
 
+import contextlib
+import itertools
+import socket
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 
@@ -54,6 +59,39 @@ def test_the_command_imports_few_learners():
     assert not families & {"auto", "enclosing", "incremental", "online", "twin"}
     of_numpy = fresh("import sys, numpy\nprint(*sys.modules)").split()
     assert "_hashlib" in of_numpy or "_hashlib" not in imported  # OpenSSL, 3.5 MiB
+
+
+def served_lines(listener):
+    """A node on a socket: lines of two numbers and a label, until the other end closes."""
+    node, _ = listener.accept()
+    with node, contextlib.suppress(OSError):
+        for i in itertools.count():
+            node.sendall(b"%d.5,%d.25,%d\n" % (i % 3, i % 5, i % 2))
+            time.sleep(0.002)
+
+
+UNUSED = (
+    *("edgesvm.drift", "edgesvm.page", "edgesvm.learners.novelty"),
+    *("edgesvm.ingest.recording", "edgesvm.ingest.files", "firmware_sim"),
+    *("http", "email", "ssl", "asyncio", "multiprocessing", "concurrent", "xml", "decimal"),
+    *("bz2", "lzma", "shutil", "tempfile", "queue", "heapq", "subprocess", "unittest"),
+)
+
+
+def test_a_run_imports_only_what_it_uses():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=served_lines, args=(listener,), daemon=True).start()
+        url = f"socket://127.0.0.1:{listener.getsockname()[1]}"
+        code = (
+            "import sys\nfrom edgesvm.cli import main\n"
+            "code = main(['run', sys.argv[1], '--text', '--samples', '20', '--once'])\n"
+            "print('modules:', *sys.modules)\nsys.exit(code)"
+        )
+        *_, imported = fresh(code, url).split("modules:")
+    of_numpy = fresh("import sys, numpy\nprint(*sys.modules)").split()
+    modules = set(imported.split()) - set(of_numpy)
+    used = [m for m in modules if any(m == name or m.startswith(f"{name}.") for name in UNUSED)]
+    assert "edgesvm.runner" in modules and used == []
 
 
 def test_the_names_of_learner_stand_for_what_they_say():

@@ -7,16 +7,18 @@ import copy
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource, Trial, TrialSource
-from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
+
+if TYPE_CHECKING:
+    from edgesvm.drift.watch import DriftWatch
 
 CHUNK_ROWS = 256
 ENOUGH = 100  # predictions, before anything is said about them

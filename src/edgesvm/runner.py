@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.status import Status
-from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import NotTaught, SampleRefused
 from edgesvm.evaluation import Forecasts, Prequential
 from edgesvm.ingest import Link
@@ -18,6 +17,9 @@ from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
+
+if TYPE_CHECKING:
+    from edgesvm.drift.watch import DriftWatch
 
 # What becomes of a row.
 FATES = (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from edgesvm.data import RowsError
 from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
@@ -106,6 +107,11 @@ def _run(argv: Sequence[str]) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **kwargs: Any) -> None:
+        # argparse makes a formatter for every argument, and each would ask for the width
+        formatter: Any = functools.partial(formatter_class, width=_columns() - 2)
+        super().__init__(formatter_class=formatter, **kwargs)
+
     def error(self, message: str) -> NoReturn:
         """One line and exit code 2, even if nothing can be printed."""
         sys.exit(_fail(f"{message} (see {self.prog} --help)", 2))
@@ -134,6 +140,20 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.prog += f" {options.command}"
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return options
+
+
+def _columns() -> int:
+    """Of the terminal, as `shutil.get_terminal_size` finds them, which brings all compressors."""
+    try:
+        columns = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        columns = 0
+    if columns <= 0:
+        try:
+            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+        except (AttributeError, ValueError, OSError):
+            columns = 0
+    return columns or 80
 
 
 def _overview() -> str:

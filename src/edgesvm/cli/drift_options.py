@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from edgesvm.drift.adwin import Adwin
-from edgesvm.drift.detector import Detector
-from edgesvm.drift.page_hinkley import PageHinkley
-from edgesvm.drift.watch import Drift, DriftWatch
 from edgesvm.learner import Learner
 from edgesvm.persist.checkpointing import Checkpointer
 
-DETECTORS: dict[str, type[Detector]] = {"page-hinkley": PageHinkley, "adwin": Adwin}
+if TYPE_CHECKING:
+    from edgesvm.drift.watch import Drift, DriftWatch
+
+# The class of each, which is imported once it is asked for.
+DETECTORS = {"page-hinkley": "PageHinkley", "adwin": "Adwin"}
 
 
 def add_to(command: argparse.ArgumentParser) -> None:
@@ -42,6 +43,9 @@ def watch(
         if options.on_drift is not None:
             raise ValueError("--on-drift needs --drift")
         return None
+    import edgesvm
+    from edgesvm.drift.watch import DriftWatch
+
     resets = options.on_drift == "reset"
 
     def report(drift: Drift) -> None:
@@ -49,4 +53,6 @@ def watch(
             saver.forget()
         say(f"{drift}{'; the learner starts over' if resets else ''}")
 
-    return DriftWatch(learner, DETECTORS[options.drift](), reset=resets, report=report)
+    return DriftWatch(
+        learner, getattr(edgesvm, DETECTORS[options.drift])(), reset=resets, report=report
+    )

@@ -8,10 +8,12 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from edgesvm.cli.status import StatusLine
-from edgesvm.page.lookout import Lookout
-from edgesvm.page.screen import Screen
+
+if TYPE_CHECKING:
+    from edgesvm.page.lookout import Lookout
 
 EVERY_S = 0.5
 KEPT = 200  # messages
@@ -26,6 +28,8 @@ class LiveScreen(StatusLine):
     """
 
     def __init__(self) -> None:
+        from edgesvm.page.screen import Screen
+
         super().__init__()
         self.lookout: Lookout | None = None
         self._screen = Screen(ascii_only="utf" not in (sys.stderr.encoding or "").lower())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -98,6 +97,8 @@ def _program(command: str) -> None:
         words = shlex.split(command)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{command}: {error}") from None
+    import shutil
+
     if not words or shutil.which(words[0]) is None:
         raise argparse.ArgumentTypeError(f"{command}: there is no such program")
 

@@ -6,7 +6,7 @@ import argparse
 import struct
 import time
 from contextlib import closing, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import (
@@ -30,16 +30,18 @@ from edgesvm.cli.node_messages import NodeMessages
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, stop_signals
-from edgesvm.drift.watch import DriftWatch
 from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
-from edgesvm.page.run_lookout import RunLookout
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain, learner_in
 from edgesvm.runner import Runner
 from edgesvm.window_runner import WindowRunner
+
+if TYPE_CHECKING:
+    from edgesvm.drift.watch import DriftWatch
+    from edgesvm.page.lookout import Lookout
 
 HELP = """\
 Learn from the sensor on PORT: predict each sample, learn it, and send the prediction back.
@@ -284,5 +286,10 @@ def _serve(
     def progress() -> str:
         return run_report.progress(runner, time.monotonic() - started)
 
-    with looking_on.at(options, lambda: RunLookout(runner), status) as look:
+    def lookout() -> Lookout:
+        from edgesvm.page.run_lookout import RunLookout
+
+        return RunLookout(runner)
+
+    with looking_on.at(options, lookout, status) as look:
         serving.serve(options, runner.link, turn, progress, signals=signals, status=status, **rest)

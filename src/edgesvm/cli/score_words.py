@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from edgesvm.drift.watch import Drift, DriftWatch
 from edgesvm.evaluation import percent
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import Shell
+
+if TYPE_CHECKING:
+    from edgesvm.drift.watch import DriftWatch
 
 MOST_CLASSES = 12  # whose recalls fit a line
 
@@ -69,5 +71,7 @@ def drift_lines(summary: dict[str, Any]) -> list[str]:
     if (found := summary.get("drift")) is None:
         return []
     resets = f", the learner started over {found['resets']:,} times" if found["resets"] else ""
+    from edgesvm.drift.watch import Drift
+
     last = [str(Drift(**drift)) for drift in found["last"]]
     return [f"drifts: {found['drifts']:,}{resets}", *last]

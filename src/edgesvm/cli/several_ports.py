@@ -13,7 +13,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes, parse_bytes
 from edgesvm.cli import (
@@ -32,7 +32,6 @@ from edgesvm.cli.node_messages import NodeMessages
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop, stop_signals
-from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import LinkDown, SchemaChanged, VersionMismatch
 from edgesvm.evaluation import percent
 from edgesvm.ingest import Link
@@ -42,6 +41,9 @@ from edgesvm.outputs.lines import port_name
 from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.preprocessing.chain import Chain, learner_in
 from edgesvm.runner import Runner
+
+if TYPE_CHECKING:
+    from edgesvm.drift.watch import DriftWatch
 
 TURN = 32  # samples of a port before it is the next one's turn
 STOP_S = 1.0  # to wait for a thread at the end

@@ -29,6 +29,7 @@
 #elif defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 /* Resolved once by the loader; clang and other C libraries take the baseline. */
 #define EDGESVM_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#define EDGESVM_DISPATCHES
 #else
 #define EDGESVM_CLONES
 #endif

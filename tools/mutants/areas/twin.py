@@ -86,16 +86,24 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/learners/twin/twin_passes.h",
+            (
+                "d *= s * v / (s + v);",
+                "d *= s * v;",
+                "distortion without the joint weight",
+            ),
+            (
+                "d = PICK_F64((mask_half)(u + v > 0.0), d, none);",
+                "",
+                "a twin without weight bounds the distortion of the new one",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/learners/twin/_twin_vector_machine.pyx",
             (
                 "<= self.m1 * self.solver.mu * (1.0 + EDGE))",
                 "<= self.m2 * self.solver.mu * (1.0 + EDGE))",
                 "m2 decides which samples are learned",
-            ),
-            (
-                "row[j] *= s_i * s_j / (s_i + s_j)",
-                "row[j] *= s_i * s_j",
-                "distortion without the joint weight",
             ),
             (
                 "total += moves[c].to_minus + moves[c].to_plus - self.s_minus[i] - self.s_plus[i]",

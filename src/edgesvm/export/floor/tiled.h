@@ -100,4 +100,32 @@ ESVM_STATIC int64_t ball_pass(
     return first;
 }
 
+/* learners/twin/twin_passes.h */
+ESVM_STATIC void twin_add(double a, const double *x, double *y, esvm_index n) {
+    for (; n > 0; n--) *y++ += a * *x++;
+}
+
+ESVM_STATIC double twin_weigh(
+    double s, const double *minus, const double *plus, esvm_index n, double most, double *row) {
+    esvm_index j;
+    for (j = 0; j < n; j++) {
+        double v = minus[j] + plus[j];
+        row[j] *= s * v / (s + v);
+        if (row[j] < most) most = row[j];
+    }
+    return most;
+}
+
+ESVM_STATIC double twin_lower(
+    const double *row, const double *minus, const double *plus, esvm_index n, double most,
+    double *bound) {
+    esvm_index j;
+    for (j = 0; j < n; j++)
+        if (minus[j] + plus[j] > 0.0) {
+            if (row[j] < bound[j]) bound[j] = row[j];
+            if (row[j] < most) most = row[j];
+        }
+    return most;
+}
+
 #endif

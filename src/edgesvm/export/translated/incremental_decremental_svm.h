@@ -474,7 +474,7 @@ ESVM_STATIC void IncrementalDecrementalSVM_refresh(char *self) {
         if (IncrementalDecrementalSVM_coef[i] != 0.0) {
             IncrementalDecrementalSVM_fill_row(self, IncrementalDecrementalSVM_twin(self, i),
                     IncrementalDecrementalSVM_row);
-            linalg_add_scaled(IncrementalDecrementalSVM_coef[i], IncrementalDecrementalSVM_row,
+            twin_add(IncrementalDecrementalSVM_coef[i], IncrementalDecrementalSVM_row,
                     IncrementalDecrementalSVM_g, v->n);
         }
     }
@@ -704,7 +704,7 @@ ESVM_STATIC void IncrementalDecrementalSVM_plateau_rates(char *self, path_Walk *
             if (rate != move->rate) {
                 IncrementalDecrementalSVM_fill_row(self, IncrementalDecrementalSVM_twin(self,
                         move->slot), IncrementalDecrementalSVM_row);
-                linalg_add_scaled(rate - move->rate, IncrementalDecrementalSVM_row,
+                twin_add(rate - move->rate, IncrementalDecrementalSVM_row,
                         IncrementalDecrementalSVM_push, IncrementalDecrementalSVM_solver->n);
             }
             move->rate = rate;
@@ -786,7 +786,7 @@ ESVM_STATIC void IncrementalDecrementalSVM_direct(char *self, path_Walk *walk) {
     }
     esvm_index t4_ = v->m;
     for (p = 0; p < t4_; p++) {
-        linalg_add_scaled(IncrementalDecrementalSVM_factor_solution[1 + p], p < n_rows ?
+        twin_add(IncrementalDecrementalSVM_factor_solution[1 + p], p < n_rows ?
                 packed_factor_factor_row(&factor_, p) : IncrementalDecrementalSVM_row_of(self, p),
                 IncrementalDecrementalSVM_rate, v->n);
     }
@@ -814,7 +814,7 @@ ESVM_STATIC void IncrementalDecrementalSVM_advance(char *self, path_Walk *walk, 
         IncrementalDecrementalSVM_coef[IncrementalDecrementalSVM_S[p]] += length *
                 IncrementalDecrementalSVM_factor_solution[1 + p];
     }
-    linalg_add_scaled(length, IncrementalDecrementalSVM_rate, IncrementalDecrementalSVM_g, v->n);
+    twin_add(length, IncrementalDecrementalSVM_rate, IncrementalDecrementalSVM_g, v->n);
     v->b += length * walk->db;
     v->mu = arrived ? walk->mu : v->mu + length * walk->d_mu;
     walk->t += length;
@@ -1193,7 +1193,7 @@ ESVM_STATIC int IncrementalDecrementalSVM_exchange(char *self, esvm_index i, int
     move = direction * room;
     IncrementalDecrementalSVM_coef[i] += move;
     v->b -= move * u[0];
-    linalg_add_scaled(move, IncrementalDecrementalSVM_row, IncrementalDecrementalSVM_g, v->n);
+    twin_add(move, IncrementalDecrementalSVM_row, IncrementalDecrementalSVM_g, v->n);
     esvm_index t3_ = v->n;
     esvm_index t4_;
     for (t4_ = 0; t4_ < t3_; t4_++) {
@@ -1203,7 +1203,7 @@ ESVM_STATIC int IncrementalDecrementalSVM_exchange(char *self, esvm_index i, int
     esvm_index t5_ = v->m;
     for (p = 0; p < t5_; p++) {
         IncrementalDecrementalSVM_coef[IncrementalDecrementalSVM_S[p]] -= move * u[1 + p];
-        linalg_add_scaled(-move * u[1 + p], IncrementalDecrementalSVM_row_of(self, p),
+        twin_add(-move * u[1 + p], IncrementalDecrementalSVM_row_of(self, p),
                 IncrementalDecrementalSVM_g, v->n);
     }
     if (first >= 0) {

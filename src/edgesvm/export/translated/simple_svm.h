@@ -434,7 +434,7 @@ ESVM_STATIC void SimpleSVM_refresh(char *self) {
     for (i = 0; i < t2_; i++) {
         if (SimpleSVM_coef[i] != 0.0) {
             SimpleSVM_fill_row(self, SimpleSVM_twin(self, i), SimpleSVM_row);
-            linalg_add_scaled(SimpleSVM_coef[i], SimpleSVM_row, SimpleSVM_g, v->n);
+            twin_add(SimpleSVM_coef[i], SimpleSVM_row, SimpleSVM_g, v->n);
         }
     }
 }
@@ -955,8 +955,7 @@ ESVM_STATIC void SimpleSVM_plateau_rates(char *self, path_Walk *walk) {
             rate = state % 2 ? 0.0 : margin_set_plateau(state, move->d_minus, move->d_plus);
             if (rate != move->rate) {
                 SimpleSVM_fill_row(self, SimpleSVM_twin(self, move->slot), SimpleSVM_row);
-                linalg_add_scaled(rate - move->rate, SimpleSVM_row, SimpleSVM_push,
-                        SimpleSVM_solver->n);
+                twin_add(rate - move->rate, SimpleSVM_row, SimpleSVM_push, SimpleSVM_solver->n);
             }
             move->rate = rate;
             move->state = state;
@@ -994,9 +993,8 @@ ESVM_STATIC void SimpleSVM_direct(char *self, path_Walk *walk) {
     }
     esvm_index t4_ = v->m;
     for (p = 0; p < t4_; p++) {
-        linalg_add_scaled(SimpleSVM_factor_solution[1 + p], p < n_rows ?
-                packed_factor_factor_row(&factor_, p) : SimpleSVM_row_of(self, p), SimpleSVM_rate,
-                v->n);
+        twin_add(SimpleSVM_factor_solution[1 + p], p < n_rows ? packed_factor_factor_row(&factor_,
+                p) : SimpleSVM_row_of(self, p), SimpleSVM_rate, v->n);
     }
 }
 
@@ -1030,7 +1028,7 @@ ESVM_STATIC void SimpleSVM_advance(char *self, path_Walk *walk, double length, i
     for (p = 0; p < t1_; p++) {
         SimpleSVM_coef[SimpleSVM_S[p]] += length * SimpleSVM_factor_solution[1 + p];
     }
-    linalg_add_scaled(length, SimpleSVM_rate, SimpleSVM_g, v->n);
+    twin_add(length, SimpleSVM_rate, SimpleSVM_g, v->n);
     v->b += length * walk->db;
     v->mu = arrived ? walk->mu : v->mu + length * walk->d_mu;
     walk->t += length;
@@ -1111,7 +1109,7 @@ ESVM_STATIC int SimpleSVM_exchange(char *self, esvm_index i, int direction) {
     move = direction * room;
     SimpleSVM_coef[i] += move;
     v->b -= move * u[0];
-    linalg_add_scaled(move, SimpleSVM_row, SimpleSVM_g, v->n);
+    twin_add(move, SimpleSVM_row, SimpleSVM_g, v->n);
     esvm_index t3_ = v->n;
     esvm_index t4_;
     for (t4_ = 0; t4_ < t3_; t4_++) {
@@ -1121,7 +1119,7 @@ ESVM_STATIC int SimpleSVM_exchange(char *self, esvm_index i, int direction) {
     esvm_index t5_ = v->m;
     for (p = 0; p < t5_; p++) {
         SimpleSVM_coef[SimpleSVM_S[p]] -= move * u[1 + p];
-        linalg_add_scaled(-move * u[1 + p], SimpleSVM_row_of(self, p), SimpleSVM_g, v->n);
+        twin_add(-move * u[1 + p], SimpleSVM_row_of(self, p), SimpleSVM_g, v->n);
     }
     if (first >= 0) {
         SimpleSVM_leave(self, first, end);

@@ -132,7 +132,7 @@ ESVM_STATIC void TwinDictionarySVM_solve_at(char *self, const path_Move *moves, 
 ESVM_STATIC void TwinDictionarySVM_walk_back(char *self, path_Move *moves, int count, double mu);
 ESVM_STATIC int TwinDictionarySVM_search(char *self, twin_vector_machine_Pair *pairs,
         int one_sided, int of_margin, twin_vector_machine_Pair after);
-ESVM_STATIC void TwinDictionarySVM_fill_distortions(char *self, esvm_index i);
+ESVM_STATIC double TwinDictionarySVM_fill_distortions(char *self, esvm_index i);
 ESVM_STATIC int TwinDictionarySVM_may_merge(char *self, esvm_index i, esvm_index j, int one_sided,
         int of_margin);
 ESVM_STATIC double TwinDictionarySVM_weight_of(char *self, esvm_index i);
@@ -744,21 +744,20 @@ ESVM_STATIC int TwinDictionarySVM_nearest(char *self, twin_vector_machine_Pair *
         if (TwinDictionarySVM_distortion_bound[i] >= best->distortion) {
             continue;
         }
-        TwinDictionarySVM_fill_distortions(self, i);
-        bound = twin_vector_machine_MAX_DISTORTION;
-        for (j = 0; j < n; j++) {
+        bound = TwinDictionarySVM_fill_distortions(self, i);
+        TwinDictionarySVM_distortion_bound[i] = bound;
+        if (bound >= best->distortion) {
+            continue;
+        }
+        for (j = i + 1; j < n; j++) {
             distortion = TwinDictionarySVM_row[j];
-            if (distortion < bound) {
-                bound = distortion;
-            }
-            if (distortion < best->distortion && j > i && TwinDictionarySVM_may_merge(self, i, j,
+            if (distortion < best->distortion && TwinDictionarySVM_may_merge(self, i, j,
                     TwinDictionarySVM_one_sided, 0)) {
                 best->distortion = distortion;
                 best->i = i;
                 best->j = j;
             }
         }
-        TwinDictionarySVM_distortion_bound[i] = bound;
     }
     return best->distortion < twin_vector_machine_MAX_DISTORTION;
 }
@@ -823,17 +822,10 @@ ESVM_STATIC int TwinDictionarySVM_side(char *self, double g, int lower, int uppe
 }
 
 ESVM_STATIC void TwinDictionarySVM_measure(char *self, esvm_index i) {
-    esvm_index j;
     TwinDictionarySVM_fill_distortions(self, i);
-    TwinDictionarySVM_distortion_bound[i] = twin_vector_machine_MAX_DISTORTION;
-    for (j = 0; j < TwinDictionarySVM_solver->n; j++) {
-        if (j != i && TwinDictionarySVM_weight_of(self, j) > 0.0) {
-            TwinDictionarySVM_distortion_bound[i] = esvm_min(TwinDictionarySVM_distortion_bound[i],
-                    TwinDictionarySVM_row[j]);
-            TwinDictionarySVM_distortion_bound[j] = esvm_min(TwinDictionarySVM_distortion_bound[j],
-                    TwinDictionarySVM_row[j]);
-        }
-    }
+    TwinDictionarySVM_distortion_bound[i] = twin_lower(TwinDictionarySVM_row,
+            TwinDictionarySVM_s_minus, TwinDictionarySVM_s_plus, TwinDictionarySVM_solver->n,
+            twin_vector_machine_MAX_DISTORTION, TwinDictionarySVM_distortion_bound);
 }
 
 ESVM_STATIC void TwinDictionarySVM_drop(char *self, esvm_index i) {
@@ -876,8 +868,7 @@ ESVM_STATIC void TwinDictionarySVM_refresh(char *self) {
         if (TwinDictionarySVM_coef[i] != 0.0) {
             TwinDictionarySVM_fill_row(self, TwinDictionarySVM_twin(self, i),
                     TwinDictionarySVM_row);
-            linalg_add_scaled(TwinDictionarySVM_coef[i], TwinDictionarySVM_row,
-                    TwinDictionarySVM_g, v->n);
+            twin_add(TwinDictionarySVM_coef[i], TwinDictionarySVM_row, TwinDictionarySVM_g, v->n);
         }
     }
 }
@@ -1027,13 +1018,16 @@ ESVM_STATIC int TwinDictionarySVM_search(char *self, twin_vector_machine_Pair *p
     esvm_index n = TwinDictionarySVM_solver->n;
     int count = 0;
     int c;
-    double distortion;
+    double distortion, least;
     for (i = 0; i < n; i++) {
         if (count == twin_vector_machine_CANDIDATES && TwinDictionarySVM_distortion_bound[i] >=
                 pairs[count - 1].distortion) {
             continue;
         }
-        TwinDictionarySVM_fill_distortions(self, i);
+        least = TwinDictionarySVM_fill_distortions(self, i);
+        if (count == twin_vector_machine_CANDIDATES && least >= pairs[count - 1].distortion) {
+            continue;
+        }
         for (j = i + 1; j < n; j++) {
             distortion = TwinDictionarySVM_row[j];
             if (count == twin_vector_machine_CANDIDATES && !(distortion < pairs[count -
@@ -1063,15 +1057,12 @@ ESVM_STATIC int TwinDictionarySVM_search(char *self, twin_vector_machine_Pair *p
     return count;
 }
 
-ESVM_STATIC void TwinDictionarySVM_fill_distortions(char *self, esvm_index i) {
+ESVM_STATIC double TwinDictionarySVM_fill_distortions(char *self, esvm_index i) {
     esvm_index j;
     esvm_index n = TwinDictionarySVM_solver->n;
-    double s_i = TwinDictionarySVM_weight_of(self, i);
-    double s_j;
     double k_ii = TwinDictionarySVM_norm_of(self, i);
+    double least;
     double *row = TwinDictionarySVM_row;
-    const double *minus = TwinDictionarySVM_s_minus;
-    const double *plus = TwinDictionarySVM_s_plus;
     if (TwinDictionarySVM_in_feature_space) {
         TwinDictionarySVM_fill_row(self, TwinDictionarySVM_twin(self, i), row);
         for (j = 0; j < n; j++) {
@@ -1080,11 +1071,11 @@ ESVM_STATIC void TwinDictionarySVM_fill_distortions(char *self, esvm_index i) {
     } else {
         TwinDictionarySVM_fill_squares(self, TwinDictionarySVM_twin(self, i), row);
     }
-    for (j = 0; j < n; j++) {
-        s_j = minus[j] + plus[j];
-        row[j] *= ESVM_DIVIDE(s_i * s_j, s_i + s_j);
-    }
+    row[i] = ESVM_INFINITY;
+    least = twin_weigh(TwinDictionarySVM_weight_of(self, i), TwinDictionarySVM_s_minus,
+            TwinDictionarySVM_s_plus, n, twin_vector_machine_MAX_DISTORTION, row);
     row[i] = twin_vector_machine_MAX_DISTORTION;
+    return least;
 }
 
 ESVM_STATIC int TwinDictionarySVM_may_merge(char *self, esvm_index i, esvm_index j, int one_sided,
@@ -1183,7 +1174,7 @@ ESVM_STATIC void TwinDictionarySVM_plateau_rates(char *self, path_Walk *walk) {
             if (rate != move->rate) {
                 TwinDictionarySVM_fill_row(self, TwinDictionarySVM_twin(self, move->slot),
                         TwinDictionarySVM_row);
-                linalg_add_scaled(rate - move->rate, TwinDictionarySVM_row, TwinDictionarySVM_push,
+                twin_add(rate - move->rate, TwinDictionarySVM_row, TwinDictionarySVM_push,
                         TwinDictionarySVM_solver->n);
             }
             move->rate = rate;
@@ -1264,7 +1255,7 @@ ESVM_STATIC void TwinDictionarySVM_direct(char *self, path_Walk *walk) {
     }
     esvm_index t4_ = v->m;
     for (p = 0; p < t4_; p++) {
-        linalg_add_scaled(TwinDictionarySVM_factor_solution[1 + p], p < n_rows ?
+        twin_add(TwinDictionarySVM_factor_solution[1 + p], p < n_rows ?
                 packed_factor_factor_row(&factor_, p) : TwinDictionarySVM_row_of(self, p),
                 TwinDictionarySVM_rate, v->n);
     }
@@ -1292,7 +1283,7 @@ ESVM_STATIC void TwinDictionarySVM_advance(char *self, path_Walk *walk, double l
         TwinDictionarySVM_coef[TwinDictionarySVM_S[p]] += length *
                 TwinDictionarySVM_factor_solution[1 + p];
     }
-    linalg_add_scaled(length, TwinDictionarySVM_rate, TwinDictionarySVM_g, v->n);
+    twin_add(length, TwinDictionarySVM_rate, TwinDictionarySVM_g, v->n);
     v->b += length * walk->db;
     v->mu = arrived ? walk->mu : v->mu + length * walk->d_mu;
     walk->t += length;
@@ -1698,7 +1689,7 @@ ESVM_STATIC int TwinDictionarySVM_exchange(char *self, esvm_index i, int directi
     move = direction * room;
     TwinDictionarySVM_coef[i] += move;
     v->b -= move * u[0];
-    linalg_add_scaled(move, TwinDictionarySVM_row, TwinDictionarySVM_g, v->n);
+    twin_add(move, TwinDictionarySVM_row, TwinDictionarySVM_g, v->n);
     esvm_index t3_ = v->n;
     esvm_index t4_;
     for (t4_ = 0; t4_ < t3_; t4_++) {
@@ -1708,8 +1699,7 @@ ESVM_STATIC int TwinDictionarySVM_exchange(char *self, esvm_index i, int directi
     esvm_index t5_ = v->m;
     for (p = 0; p < t5_; p++) {
         TwinDictionarySVM_coef[TwinDictionarySVM_S[p]] -= move * u[1 + p];
-        linalg_add_scaled(-move * u[1 + p], TwinDictionarySVM_row_of(self, p), TwinDictionarySVM_g,
-                v->n);
+        twin_add(-move * u[1 + p], TwinDictionarySVM_row_of(self, p), TwinDictionarySVM_g, v->n);
     }
     if (first >= 0) {
         TwinDictionarySVM_leave(self, first, end);

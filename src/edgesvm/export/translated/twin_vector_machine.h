@@ -162,7 +162,7 @@ ESVM_STATIC void TwinVectorMachine_solve_at(char *self, const path_Move *moves, 
 ESVM_STATIC void TwinVectorMachine_walk_back(char *self, path_Move *moves, int count, double mu);
 ESVM_STATIC int TwinVectorMachine_search(char *self, twin_vector_machine_Pair *pairs,
         int one_sided, int of_margin, twin_vector_machine_Pair after);
-ESVM_STATIC void TwinVectorMachine_fill_distortions(char *self, esvm_index i);
+ESVM_STATIC double TwinVectorMachine_fill_distortions(char *self, esvm_index i);
 ESVM_STATIC int TwinVectorMachine_may_merge(char *self, esvm_index i, esvm_index j, int one_sided,
         int of_margin);
 ESVM_STATIC double TwinVectorMachine_weight_of(char *self, esvm_index i);
@@ -675,21 +675,20 @@ ESVM_STATIC int TwinVectorMachine_nearest(char *self, twin_vector_machine_Pair *
         if (TwinVectorMachine_distortion_bound[i] >= best->distortion) {
             continue;
         }
-        TwinVectorMachine_fill_distortions(self, i);
-        bound = twin_vector_machine_MAX_DISTORTION;
-        for (j = 0; j < n; j++) {
+        bound = TwinVectorMachine_fill_distortions(self, i);
+        TwinVectorMachine_distortion_bound[i] = bound;
+        if (bound >= best->distortion) {
+            continue;
+        }
+        for (j = i + 1; j < n; j++) {
             distortion = TwinVectorMachine_row[j];
-            if (distortion < bound) {
-                bound = distortion;
-            }
-            if (distortion < best->distortion && j > i && TwinVectorMachine_may_merge(self, i, j,
+            if (distortion < best->distortion && TwinVectorMachine_may_merge(self, i, j,
                     TwinVectorMachine_one_sided, 0)) {
                 best->distortion = distortion;
                 best->i = i;
                 best->j = j;
             }
         }
-        TwinVectorMachine_distortion_bound[i] = bound;
     }
     return best->distortion < twin_vector_machine_MAX_DISTORTION;
 }
@@ -758,17 +757,10 @@ ESVM_STATIC int TwinVectorMachine_side(char *self, double g, int lower, int uppe
 }
 
 ESVM_STATIC void TwinVectorMachine_measure(char *self, esvm_index i) {
-    esvm_index j;
     TwinVectorMachine_fill_distortions(self, i);
-    TwinVectorMachine_distortion_bound[i] = twin_vector_machine_MAX_DISTORTION;
-    for (j = 0; j < TwinVectorMachine_solver->n; j++) {
-        if (j != i && TwinVectorMachine_weight_of(self, j) > 0.0) {
-            TwinVectorMachine_distortion_bound[i] = esvm_min(TwinVectorMachine_distortion_bound[i],
-                    TwinVectorMachine_row[j]);
-            TwinVectorMachine_distortion_bound[j] = esvm_min(TwinVectorMachine_distortion_bound[j],
-                    TwinVectorMachine_row[j]);
-        }
-    }
+    TwinVectorMachine_distortion_bound[i] = twin_lower(TwinVectorMachine_row,
+            TwinVectorMachine_s_minus, TwinVectorMachine_s_plus, TwinVectorMachine_solver->n,
+            twin_vector_machine_MAX_DISTORTION, TwinVectorMachine_distortion_bound);
 }
 
 ESVM_STATIC void TwinVectorMachine_drop(char *self, esvm_index i) {
@@ -811,8 +803,7 @@ ESVM_STATIC void TwinVectorMachine_refresh(char *self) {
         if (TwinVectorMachine_coef[i] != 0.0) {
             TwinVectorMachine_fill_row(self, TwinVectorMachine_twin(self, i),
                     TwinVectorMachine_row);
-            linalg_add_scaled(TwinVectorMachine_coef[i], TwinVectorMachine_row,
-                    TwinVectorMachine_g, v->n);
+            twin_add(TwinVectorMachine_coef[i], TwinVectorMachine_row, TwinVectorMachine_g, v->n);
         }
     }
 }
@@ -962,13 +953,16 @@ ESVM_STATIC int TwinVectorMachine_search(char *self, twin_vector_machine_Pair *p
     esvm_index n = TwinVectorMachine_solver->n;
     int count = 0;
     int c;
-    double distortion;
+    double distortion, least;
     for (i = 0; i < n; i++) {
         if (count == twin_vector_machine_CANDIDATES && TwinVectorMachine_distortion_bound[i] >=
                 pairs[count - 1].distortion) {
             continue;
         }
-        TwinVectorMachine_fill_distortions(self, i);
+        least = TwinVectorMachine_fill_distortions(self, i);
+        if (count == twin_vector_machine_CANDIDATES && least >= pairs[count - 1].distortion) {
+            continue;
+        }
         for (j = i + 1; j < n; j++) {
             distortion = TwinVectorMachine_row[j];
             if (count == twin_vector_machine_CANDIDATES && !(distortion < pairs[count -
@@ -998,15 +992,12 @@ ESVM_STATIC int TwinVectorMachine_search(char *self, twin_vector_machine_Pair *p
     return count;
 }
 
-ESVM_STATIC void TwinVectorMachine_fill_distortions(char *self, esvm_index i) {
+ESVM_STATIC double TwinVectorMachine_fill_distortions(char *self, esvm_index i) {
     esvm_index j;
     esvm_index n = TwinVectorMachine_solver->n;
-    double s_i = TwinVectorMachine_weight_of(self, i);
-    double s_j;
     double k_ii = TwinVectorMachine_norm_of(self, i);
+    double least;
     double *row = TwinVectorMachine_row;
-    const double *minus = TwinVectorMachine_s_minus;
-    const double *plus = TwinVectorMachine_s_plus;
     if (TwinVectorMachine_in_feature_space) {
         TwinVectorMachine_fill_row(self, TwinVectorMachine_twin(self, i), row);
         for (j = 0; j < n; j++) {
@@ -1015,11 +1006,11 @@ ESVM_STATIC void TwinVectorMachine_fill_distortions(char *self, esvm_index i) {
     } else {
         TwinVectorMachine_fill_squares(self, TwinVectorMachine_twin(self, i), row);
     }
-    for (j = 0; j < n; j++) {
-        s_j = minus[j] + plus[j];
-        row[j] *= ESVM_DIVIDE(s_i * s_j, s_i + s_j);
-    }
+    row[i] = ESVM_INFINITY;
+    least = twin_weigh(TwinVectorMachine_weight_of(self, i), TwinVectorMachine_s_minus,
+            TwinVectorMachine_s_plus, n, twin_vector_machine_MAX_DISTORTION, row);
     row[i] = twin_vector_machine_MAX_DISTORTION;
+    return least;
 }
 
 ESVM_STATIC int TwinVectorMachine_may_merge(char *self, esvm_index i, esvm_index j, int one_sided,
@@ -1126,7 +1117,7 @@ ESVM_STATIC void TwinVectorMachine_plateau_rates(char *self, path_Walk *walk) {
             if (rate != move->rate) {
                 TwinVectorMachine_fill_row(self, TwinVectorMachine_twin(self, move->slot),
                         TwinVectorMachine_row);
-                linalg_add_scaled(rate - move->rate, TwinVectorMachine_row, TwinVectorMachine_push,
+                twin_add(rate - move->rate, TwinVectorMachine_row, TwinVectorMachine_push,
                         TwinVectorMachine_solver->n);
             }
             move->rate = rate;
@@ -1207,7 +1198,7 @@ ESVM_STATIC void TwinVectorMachine_direct(char *self, path_Walk *walk) {
     }
     esvm_index t4_ = v->m;
     for (p = 0; p < t4_; p++) {
-        linalg_add_scaled(TwinVectorMachine_factor_solution[1 + p], p < n_rows ?
+        twin_add(TwinVectorMachine_factor_solution[1 + p], p < n_rows ?
                 packed_factor_factor_row(&factor_, p) : TwinVectorMachine_row_of(self, p),
                 TwinVectorMachine_rate, v->n);
     }
@@ -1235,7 +1226,7 @@ ESVM_STATIC void TwinVectorMachine_advance(char *self, path_Walk *walk, double l
         TwinVectorMachine_coef[TwinVectorMachine_S[p]] += length *
                 TwinVectorMachine_factor_solution[1 + p];
     }
-    linalg_add_scaled(length, TwinVectorMachine_rate, TwinVectorMachine_g, v->n);
+    twin_add(length, TwinVectorMachine_rate, TwinVectorMachine_g, v->n);
     v->b += length * walk->db;
     v->mu = arrived ? walk->mu : v->mu + length * walk->d_mu;
     walk->t += length;
@@ -1641,7 +1632,7 @@ ESVM_STATIC int TwinVectorMachine_exchange(char *self, esvm_index i, int directi
     move = direction * room;
     TwinVectorMachine_coef[i] += move;
     v->b -= move * u[0];
-    linalg_add_scaled(move, TwinVectorMachine_row, TwinVectorMachine_g, v->n);
+    twin_add(move, TwinVectorMachine_row, TwinVectorMachine_g, v->n);
     esvm_index t3_ = v->n;
     esvm_index t4_;
     for (t4_ = 0; t4_ < t3_; t4_++) {
@@ -1651,8 +1642,7 @@ ESVM_STATIC int TwinVectorMachine_exchange(char *self, esvm_index i, int directi
     esvm_index t5_ = v->m;
     for (p = 0; p < t5_; p++) {
         TwinVectorMachine_coef[TwinVectorMachine_S[p]] -= move * u[1 + p];
-        linalg_add_scaled(-move * u[1 + p], TwinVectorMachine_row_of(self, p), TwinVectorMachine_g,
-                v->n);
+        twin_add(-move * u[1 + p], TwinVectorMachine_row_of(self, p), TwinVectorMachine_g, v->n);
     }
     if (first >= 0) {
         TwinVectorMachine_leave(self, first, end);

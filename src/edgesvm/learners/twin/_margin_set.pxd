@@ -5,6 +5,9 @@ from libc.stdint cimport int8_t, int32_t, int64_t
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.packed_factor cimport PackedFactor
 
+cdef extern from "twin_passes.h" nogil:
+    void twin_add(double a, const double *x, double *y, int64_t n) noexcept     # y += a x
+
 cdef enum Outcome:
     REACHED = 0
     STUCK = 1       # the path cannot continue

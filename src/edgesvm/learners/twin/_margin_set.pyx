@@ -33,7 +33,7 @@ from libc.string cimport memmove
 
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.kernels cimport RBF
-from edgesvm.core.linalg cimport add_scaled, dot
+from edgesvm.core.linalg cimport dot
 from edgesvm.core.packed_factor cimport (
     factor_append, factor_complement, factor_drop_column, factor_has_room, factor_remove,
     factor_row, factor_rows, factor_solve)
@@ -257,12 +257,12 @@ cdef class MarginSetCore(KernelCore):
         move = direction * room
         self.coef[i] += move
         v.b -= move * u[0]
-        add_scaled(move, self.row, self.g, v.n)
+        twin_add(move, self.row, self.g, v.n)
         for j in range(v.n):
             self.g[j] -= move * u[0]
         for p in range(v.m):  # the last use of `row`
             self.coef[self.S[p]] -= move * u[1 + p]
-            add_scaled(-move * u[1 + p], self.row_of(p), self.g, v.n)
+            twin_add(-move * u[1 + p], self.row_of(p), self.g, v.n)
         if first >= 0:
             self.leave(first, end)
             return True
@@ -300,7 +300,7 @@ cdef class MarginSetCore(KernelCore):
         for i in range(v.n):
             if self.coef[i] != 0.0:
                 self.fill_row(self.twin(i), self.row)
-                add_scaled(self.coef[i], self.row, self.g, v.n)
+                twin_add(self.coef[i], self.row, self.g, v.n)
 
     cdef void rebuild(self) noexcept nogil:
         """Rebuild the margin set: all twins whose coef is strictly between two plateaus."""

@@ -12,10 +12,10 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from edgesvm.core.kernels cimport RBF
-from edgesvm.core.linalg cimport add_scaled, dot
+from edgesvm.core.linalg cimport dot
 from edgesvm.core.packed_factor cimport factor_row, factor_rows, factor_solve
 from edgesvm.learners.twin._margin_set cimport (
-    OVERFLOWED, REACHED, STUCK, MarginSetCore, Outcome, Solver, plateau)
+    OVERFLOWED, REACHED, STUCK, MarginSetCore, Outcome, Solver, plateau, twin_add)
 
 cdef double EVENT_TOLERANCE, NOISE, ROUNDING, DRIFT
 cdef int64_t REFRESH, MANY_EVENTS
@@ -235,7 +235,7 @@ cdef class PathCore(MarginSetCore):
                 rate = 0.0 if state % 2 else plateau(state, move.d_minus, move.d_plus)
                 if rate != move.rate:
                     self.fill_row(self.twin(move.slot), self.row)
-                    add_scaled(rate - move.rate, self.row, self.push, self.solver.n)
+                    twin_add(rate - move.rate, self.row, self.push, self.solver.n)
                 move.rate, move.state = rate, state
             walk.push_sum += move.rate
             walk.push_size += fabs(move.rate)
@@ -267,7 +267,7 @@ cdef class PathCore(MarginSetCore):
         for i in range(v.n):
             self.rate[i] = self.push[i] + walk.db
         for p in range(v.m):
-            add_scaled(self.factor.solution[1 + p],
+            twin_add(self.factor.solution[1 + p],
                        factor_row(&self.factor, p) if p < n_rows else self.row_of(p),
                        self.rate, v.n)
 
@@ -367,7 +367,7 @@ cdef class PathCore(MarginSetCore):
         cdef int c
         for p in range(v.m):
             self.coef[self.S[p]] += length * self.factor.solution[1 + p]
-        add_scaled(length, self.rate, self.g, v.n)
+        twin_add(length, self.rate, self.g, v.n)
         v.b += length * walk.db
         v.mu = walk.mu if arrived else v.mu + length * walk.d_mu
         walk.t += length

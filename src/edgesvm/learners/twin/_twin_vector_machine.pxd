@@ -34,7 +34,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef Outcome update_twins(self, const void *x, double y, double weight) noexcept nogil
     cdef Outcome change(
         self, Move *moves, int n_removed, int n_placed, const Counters *before) noexcept nogil
-    cdef void fill_distortions(self, int64_t i) noexcept nogil
+    cdef double fill_distortions(self, int64_t i) noexcept nogil
     cdef void measure(self, int64_t i) noexcept nogil
     cdef Outcome merge_on_margin(self) noexcept nogil
     cdef void add_weight(self, Move *move, int64_t i, double y, double weight) noexcept nogil

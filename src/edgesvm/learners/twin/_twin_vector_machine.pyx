@@ -7,7 +7,7 @@ the best of them is merged, so that learning never stops. With rejection="paper"
 decides, over all pairs, and if none passes the new sample is ignored.
 """
 
-from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
+from libc.math cimport INFINITY, fabs, fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memmove
 
@@ -16,6 +16,14 @@ from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Sta
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
 from edgesvm.learners.twin._margin_set cimport OVERFLOWED, REACHED, STUCK, Outcome
 from edgesvm.learners.twin._path cimport Move
+
+cdef extern from "twin_passes.h" nogil:
+    double twin_weigh(
+        double s, const double *minus, const double *plus, int64_t n, double most,
+        double *row) noexcept
+    double twin_lower(
+        const double *row, const double *minus, const double *plus, int64_t n, double most,
+        double *bound) noexcept
 
 from edgesvm.errors import CorruptModelError
 
@@ -144,34 +152,29 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             self.drop(moves[c].slot)
         return outcome
 
-    cdef void fill_distortions(self, int64_t i) noexcept nogil:
+    cdef double fill_distortions(self, int64_t i) noexcept nogil:
         """row[j] = s_i s_j / (s_i + s_j) times the squared distance of twins i and j, in input or
-        feature space; MAX_DISTORTION for i itself."""
+        feature space; MAX_DISTORTION for i itself. Returns the least of them."""
         cdef int64_t j, n = self.solver.n
-        cdef double s_i = self.weight_of(i), s_j, k_ii = self.norm_of(i)
+        cdef double k_ii = self.norm_of(i), least
         cdef double *row = self.row
-        cdef const double *minus = self.s_minus
-        cdef const double *plus = self.s_plus
         if self.in_feature_space:
             self.fill_row(self.twin(i), row)
             for j in range(n):
                 row[j] = k_ii + self.norm_of(j) - 2.0 * row[j]
         else:
             self.fill_squares(self.twin(i), row)
-        for j in range(n):
-            s_j = minus[j] + plus[j]
-            row[j] *= s_i * s_j / (s_i + s_j)
+        row[i] = INFINITY
+        least = twin_weigh(self.weight_of(i), self.s_minus, self.s_plus, n, MAX_DISTORTION, row)
         row[i] = MAX_DISTORTION
+        return least
 
     cdef void measure(self, int64_t i) noexcept nogil:
         """Update `distortion_bound` for the new twin i."""
-        cdef int64_t j
         self.fill_distortions(i)
-        self.distortion_bound[i] = MAX_DISTORTION
-        for j in range(self.solver.n):
-            if j != i and self.weight_of(j) > 0.0:
-                self.distortion_bound[i] = fmin(self.distortion_bound[i], self.row[j])
-                self.distortion_bound[j] = fmin(self.distortion_bound[j], self.row[j])
+        self.distortion_bound[i] = twin_lower(
+            self.row, self.s_minus, self.s_plus, self.solver.n, MAX_DISTORTION,
+            self.distortion_bound)
 
     cdef Outcome merge_on_margin(self) noexcept nogil:
         """The margin set has no room: drop the new sample and merge two margin twins instead."""
@@ -287,16 +290,14 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         for i in range(n):
             if self.distortion_bound[i] >= best.distortion:
                 continue
-            self.fill_distortions(i)
-            bound = MAX_DISTORTION
-            for j in range(n):
-                distortion = self.row[j]
-                if distortion < bound:
-                    bound = distortion
-                if (distortion < best.distortion and j > i
-                        and self.may_merge(i, j, self.one_sided, False)):
-                    best.distortion, best.i, best.j = distortion, i, j
+            bound = self.fill_distortions(i)
             self.distortion_bound[i] = bound
+            if bound >= best.distortion:
+                continue
+            for j in range(i + 1, n):
+                distortion = self.row[j]
+                if distortion < best.distortion and self.may_merge(i, j, self.one_sided, False):
+                    best.distortion, best.i, best.j = distortion, i, j
         return best.distortion < MAX_DISTORTION
 
     cdef int candidates(self, Pair *pairs, bint of_margin) noexcept nogil:
@@ -315,11 +316,13 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         """The CANDIDATES pairs that come next after `after`, by distortion, then by slots."""
         cdef int64_t i, j, n = self.solver.n
         cdef int count = 0, c
-        cdef double distortion
+        cdef double distortion, least
         for i in range(n):
             if count == CANDIDATES and self.distortion_bound[i] >= pairs[count - 1].distortion:
                 continue
-            self.fill_distortions(i)
+            least = self.fill_distortions(i)
+            if count == CANDIDATES and least >= pairs[count - 1].distortion:
+                continue
             for j in range(i + 1, n):
                 distortion = self.row[j]
                 if count == CANDIDATES and not distortion < pairs[count - 1].distortion:
