@@ -11,9 +11,11 @@ from edgesvm.contract.labels import as_object
 from edgesvm.data.sources import CHUNK_ROWS
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
+from edgesvm.fleet.enclosing import enclosed
 from edgesvm.fleet.merging import check_kind
 from edgesvm.fleet.partitions import PartitionError
 from edgesvm.learner import Learner
+from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
 from edgesvm.learners.randomized.rand_svm import RandSVM
 
 __all__ = ["fit"]
@@ -34,7 +36,7 @@ def fit(
 
     Parameters
     ----------
-    learner : RandSVM, or a learner that `merged` takes
+    learner : RandSVM, BallVectorMachine, CoreVectorMachine, or a learner that `merged` takes
     X : Dask array or data frame, or list of paths that all workers can read
         Each partition of a collection, each file, is one task. Files end in .npz (with X and y),
         .csv, .parquet or .rec.
@@ -44,7 +46,7 @@ def fit(
         Of .csv files (by default as `edgesvm.data.CsvRows` chooses) and .parquet files (by default
         the last).
     progress : callable, optional
-        For RandSVM as in its `fit`; otherwise called as ``progress(n_partitions, n_in_all)``.
+        For the first three as in their `fit`; otherwise called as ``progress(n_partitions, n_in_all)``.
 
     Returns
     -------
@@ -72,6 +74,19 @@ def fit(
     the rows that were drawn. Losses are added one by one in the order of the rows, by a chain of
     tasks, so that the sum rounds as in one place.
 
+    `BallVectorMachine`, `CoreVectorMachine`: the search for rows outside the ball runs on the
+    workers, the ball moves where the client is. The rows that `fit` of an array draws at random are
+    drawn here too, and fetched by their numbers: up to there the bytes are the same as in one
+    place. Then `fit` reads all rows in order and moves while it reads. Here a pass is an exact
+    search of all rows: up to 1,024 of those outside, drawn by their numbers, move the ball until
+    all of them are inside, and the next pass begins. It ends with a pass that finds none outside
+    (``enclosed_``). So the ball is another than that of `fit`, within the same tolerance, and the
+    same bytes whatever the number of workers, partitions or repeated tasks. If ``max_core`` or
+    ``max_iter`` is reached, it ends as `fit` does: ``enclosed_`` and ``converged_`` are False, and
+    only ``max_iter`` warns (`ConvergenceWarning`). What is sent in a pass is the ball to each
+    worker and 1,024 rows a partition, whatever the number of rows. Behind `Standardized` they are
+    fitted like the others.
+
     Others: a learner for each partition, merged as a tree in the order of the partitions. The same
     bytes for any number of workers, but not for other partitions. After a `fit` in one place the
     model would be another.
@@ -85,6 +100,9 @@ def fit(
         if isinstance(learner, RandSVM):
             new = learner._like_new()
             new._fit(_Data(cluster, new), progress)
+        elif isinstance(learner, EnclosingMachine):
+            surveyed = _survey(cluster, learner._survey_options, learner._n_classes)
+            new = enclosed(learner, cluster, surveyed, progress)
         else:
             new = _tree(cluster, learner, progress)
     finally:
@@ -175,7 +193,7 @@ class _Data:
         drawn = working.draw(int(sum(counts)))
         order = np.argsort(drawn)
         starts = np.concatenate([[0], np.cumsum(counts)])
-        which = _cut(drawn[order], starts)
+        which = workers.cut(drawn[order], starts)
         taken, numbers = self._taken(found, which, sent)
         back = np.argsort(order)  # the places of the rows, which came in their order
         working.put(taken.X[back], taken.slots[back], taken.weights[back], numbers[back], loss)
@@ -191,7 +209,7 @@ class _Data:
 
     def _by_partition(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Ascending numbers of rows as places in their partitions."""
-        return _cut(numbers, self._first)
+        return workers.cut(numbers, self._first)
 
     def _sum_of_losses(self, found: list[Any]) -> float:
         loss: Any = 0.0
@@ -217,9 +235,3 @@ class _Data:
             return empty, np.empty(0, np.int64)
         rows = workers.Taken(*(np.concatenate(arrays) for arrays in zip(*taken, strict=True)))
         return rows, np.concatenate(numbers)
-
-
-def _cut(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
-    """Ascending values, cut where the partitions start, each counted from its partition's start."""
-    at = np.searchsorted(values, starts)
-    return [values[a:b] - start for a, b, start in zip(at[:-1], at[1:], starts[:-1], strict=True)]
