@@ -51,6 +51,7 @@ STUDIES = (
     "novelty/drift",
     "novelty/onset",
     "drift/detectors",
+    "fleet/ball",
     "fleet/passes",
     "fleet/parts",
     "export/sizes",

@@ -46,7 +46,8 @@ def fit(
         Of .csv files (by default as `edgesvm.data.CsvRows` chooses) and .parquet files (by default
         the last).
     progress : callable, optional
-        For the first three as in their `fit`; otherwise called as ``progress(n_partitions, n_in_all)``.
+        For the first three as in their `fit`; otherwise called as
+        ``progress(n_partitions, n_in_all)``.
 
     Returns
     -------
