@@ -239,8 +239,8 @@ def main() -> None:
                 *("enclosed", "rows outside", "time"),
             ],
             accuracy,
-            "Rows outside are counted in NumPy. Passes: those over all rows, the one in which it ended"
-            " included. A fit in one place moves the ball while it reads them.",
+            "Rows outside are counted in NumPy. Passes: those over all rows, the one in which it"
+            " ended included. A fit in one place moves the ball while it reads them.",
         ),
         Table(
             f"Rows in the answer of a pass; N-Checkerboard, {n:,} rows, 2 workers, 16 partitions",

@@ -105,19 +105,26 @@ def test_what_is_drawn_before_the_first_pass_is_as_in_one_place():
 
 
 def test_the_answer_is_that_of_all_rows_in_one_part():
-    model = machine(BallVectorMachine, max_core=50).fit(X, y)
-    for k, epsilon in ((5, 1e-4), (40, 1e-4), (40, 0.9)):
+    rows, labels = np.vstack([X[:1500]] * 2), np.tile(y[:1500], 2)  # so that some f are equal
+    swapped = np.where(labels == "odd", "even", "odd")  # the other label comes first
+    for said, k, epsilon in (
+        (labels, 5, 1e-4),
+        (labels, 40, 1e-4),
+        (swapped, 40, 1e-4),
+        (swapped, 40, 0.9),
+    ):
+        model = machine(BallVectorMachine, max_core=50).fit(rows, said)
         model._allocated.allow(epsilon, np.inf)
         search = Search.of(model, 7, k)
-        whole = candidates((X, y), search, (0, len(X)))
+        whole = candidates((rows, said), search, (0, 3000))
         cuts = [0, 1, 900, 2999, 3000]
-        parts = [candidates((X[a:b], y[a:b]), search, (a, b)) for a, b in pairwise(cuts)]
+        parts = [candidates((rows[a:b], said[a:b]), search, (a, b)) for a, b in pairwise(cuts)]
         for order in (parts, parts[::-1]):
             for mine, theirs in zip(first_of(k, *order), whole, strict=True):
                 assert np.array_equal(mine, theirs)
         assert len(whole.numbers) == k
         assert not np.isin(whole.numbers, model.core_).any()
-        f = outputs(model, X, y)
+        f = outputs(model, rows, said)
         f[model.core_] = np.inf
         least = model._allocated.least_inside
         far = f < least - 1e-6
@@ -125,12 +132,16 @@ def test_the_answer_is_that_of_all_rows_in_one_part():
         if not far.any():  # then those nearest to the surface, the nearest first
             assert np.allclose(f[whole.numbers], np.sort(f)[:k], atol=1e-6)
         else:
-            chances = np.where(f < least, drawn(np.arange(len(X)), search.seed), 2.0)
+            chances = np.where(f < least, drawn(np.arange(3000), search.seed), 2.0)
             n = min(k, int(far.sum()))
             assert whole.numbers[:n].tolist() == np.argsort(chances)[:n].tolist()
 
 
 def test_draws_differ_by_pass_and_are_even():
+    model = machine(BallVectorMachine, max_core=50).fit(X, y)
+    other_seed = machine(BallVectorMachine, max_core=50, seed=4).fit(X, y)
+    searches = Search.of(model, 0, 5), Search.of(model, 1, 5), Search.of(other_seed, 0, 5)
+    assert len({search.seed for search in searches}) == 3
     numbers = np.arange(100_000)
     one, other = drawn(numbers, 1), drawn(numbers, 2)
     assert (one == other).sum() == 0
