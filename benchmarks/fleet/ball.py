@@ -246,7 +246,8 @@ def main() -> None:
             f"Rows in the answer of a pass; N-Checkerboard, {n:,} rows, 2 workers, 16 partitions",
             ["machine", "rows in an answer", *bytes_of],
             by_answer,
-            f"{chosen} is what `fit` uses.",
+            f"{chosen} is what `fit` uses. A pass: from the first rows drawn to the last pass, by"
+            " the number of passes.",
         ),
         Table(
             "Bytes sent: the board without flipped labels, CoreVectorMachine by the paper's"
