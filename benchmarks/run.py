@@ -53,6 +53,7 @@ STUDIES = (
     "novelty/drift",
     "novelty/onset",
     "drift/detectors",
+    "fleet/ball",
     "fleet/passes",
     "fleet/parts",
     "fleet/rounds",

@@ -1,7 +1,10 @@
 """Data in partitions on workers in other processes: the same bytes as in one place."""
 
 import copy
+import os
 import re
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -16,7 +19,12 @@ from edgesvm.fleet import PartitionError, fit, merged, start  # noqa: E402
 from edgesvm.fleet.cluster import Cluster  # noqa: E402
 from edgesvm.ingest._ring import Batch  # noqa: E402
 from edgesvm.ingest.recording import RecordingSchema, RecordingWriter  # noqa: E402
-from edgesvm.learners import AdaGradSVM, FourierSVM  # noqa: E402
+from edgesvm.learners import (  # noqa: E402
+    AdaGradSVM,
+    BallVectorMachine,
+    CoreVectorMachine,
+    FourierSVM,
+)
 
 rng = np.random.default_rng(5)
 X = rng.uniform(0, 4, (6000, 2)).astype(np.float32)
@@ -54,6 +62,49 @@ def test_rand_svm_has_the_bytes_of_one_place(client):
             there = fit(rand_svm(**params), *parts(n), client)
             assert bytes(there.arena) == bytes(here.arena), n
             assert there.classes_.tolist() == ["even", "odd"]
+
+
+def balls(**params):
+    params = {"C": 10.0, "kernel": RBF(2.0), "max_core": 3000, **params}
+    return BallVectorMachine(**params), CoreVectorMachine(**params)
+
+
+def test_balls_have_the_same_bytes_in_any_partitions_and_are_left_as_they_were(client):
+    for model in balls():
+        found = [fit(model, *parts(n), client).arena.memory.tobytes() for n in (1, 7)]
+        assert found[0] == found[1]
+        assert model.enclosed_
+        bad = X.copy()
+        bad[4000, 0] = np.nan
+        rows = da.from_array(bad, chunks=(1000, 2)), da.from_array(y, chunks=1000)
+        with pytest.raises(PartitionError, match=r"partition 4: .*row 0"):
+            fit(model, *rows, client)
+
+        def stop(n_passes, *_):
+            if n_passes:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            fit(model, *parts(3), client, progress=stop)
+        assert model.arena.memory.tobytes() == found[0]
+        full = type(model)(max_core=40, C=10.0, kernel=RBF(2.0))
+        assert not fit(full, *parts(2), client).enclosed_
+
+
+@pytest.mark.long
+def test_a_worker_is_lost_in_the_search_of_a_ball(client):
+    model = balls()[1]
+    expected = bytes(fit(model._like_new(), *parts(1), client).arena)
+    pid, killed = next(iter(client.run(os.getpid).values())), []
+
+    def kill_one(n_passes, *_):
+        if n_passes and not killed:
+            killed.append(threading.Timer(0.05, os.kill, (pid, signal.SIGKILL)))
+            killed[0].start()
+
+    fit(model, *parts(7), client, progress=kill_one)
+    killed[0].join()
+    assert bytes(model.arena) == expected
 
 
 def test_others_are_merged_as_a_tree_in_the_order_of_the_partitions(client):

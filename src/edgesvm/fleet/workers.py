@@ -32,11 +32,11 @@ class Sent:
     arrays: dict[str, np.ndarray]
 
     @classmethod
-    def of(cls, learner: Learner, core: Any) -> Sent:
+    def of(cls, learner: Learner, core: Any, names: Sequence[str] | None = None) -> Sent:
+        """With all arrays, or those with these names."""
         like = learner._like_new()
-        names = [array.name for array in like.plan(core.n_features).arrays]
         arrays = {}
-        for name in names:
+        for name in names or [array.name for array in like.plan(core.n_features).arrays]:
             flat = core.views[name].reshape(-1)
             used = np.flatnonzero(flat)
             arrays[name] = flat[: int(used[-1]) + 1 if len(used) else 0].copy()
@@ -59,6 +59,7 @@ class Surveyed(NamedTuple):
     n_learned: int
     labels: tuple[Any, ...]
     n_features: int
+    per_class: tuple[int, ...]  # rows with a weight > 0 of each of the labels
 
 
 @dataclass
@@ -102,19 +103,19 @@ def over(
     return results
 
 
-def _part(part: Any) -> Any:
+def part_of(part: Any) -> Any:
     return Block(*part) if isinstance(part, tuple) else part
 
 
 def surveyed(part: Any, options: dict[str, Any], room: int) -> Surveyed:
     """Check a partition as `fit` checks its rows."""
     labels = Labels(room=room)
-    source = _part(part).source(options["owner"])
+    source = part_of(part).source(options["owner"])
     if options.get("kernel_of") is not None:
         kernel = options["kernel_of"]._kernel(source.n_features)
         options = {k: v for k, v in options.items() if k != "kernel_of"} | {"kernel": kernel}
-    n_rows, n_learned, _ = survey(source, labels, **options)
-    return Surveyed(n_rows, n_learned, labels.in_slots, source.n_features)
+    n_rows, n_learned, per_class = survey(source, labels, **options)
+    return Surveyed(n_rows, n_learned, labels.in_slots, source.n_features, per_class)
 
 
 def found(
@@ -124,7 +125,7 @@ def found(
     owner, dtype, margin = options
     core = sent.core()
     places, total = [np.empty(0, np.int64)], 0
-    for chunk in _part(part).source(owner).chunks(CHUNK_ROWS, np.dtype(dtype)):
+    for chunk in part_of(part).source(owner).chunks(CHUNK_ROWS, np.dtype(dtype)):
         slots, n_known, _ = core.labels.encode(chunk.y)
         if n_known < len(chunk.y):
             raise PartitionError("it changed between two passes")
@@ -145,8 +146,8 @@ def found(
     return Found(len(at), total, at)
 
 
-def same(sent: Sent) -> Sent:
-    """The model, as the result of a task: workers have it from one another."""
+def same(sent: Any) -> Any:
+    """A model, as the result of a task: workers have it from one another."""
     return sent
 
 
@@ -168,7 +169,7 @@ def rows_at(
     wanted = which if of is None or of.places is None else of.places[which]
     labels = Labels.restore(sent.labels, sent.closed, sent.learner._n_classes)
     parts = []
-    for X, y, weight, here in _rows(_part(part).source(owner), wanted, np.dtype(dtype)):
+    for X, y, weight, here in _rows(part_of(part).source(owner), wanted, np.dtype(dtype)):
         parts.append(Taken(X, labels.encode(y)[0], weight, here))
     if sum(len(part.places) for part in parts) != len(wanted):
         raise PartitionError("it changed between two passes")
@@ -189,10 +190,16 @@ def _rows(source: Any, wanted: np.ndarray, dtype: Any) -> Iterator[tuple[Any, ..
             yield chunk.X[at], chunk.y[at], weight, here
 
 
+def cut(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
+    """Ascending values, cut where the partitions start, each counted from its partition's start."""
+    at = np.searchsorted(values, starts)
+    return [values[a:b] - start for a, b, start in zip(at[:-1], at[1:], starts[:-1], strict=True)]
+
+
 def learned(part: Any, learner: Learner) -> Learner:
     """A learner of one partition, in the order of its rows."""
     one = learner._like_new()
-    for chunk in _part(part).source(type(learner).__name__).chunks(CHUNK_ROWS, one._dtype):
+    for chunk in part_of(part).source(type(learner).__name__).chunks(CHUNK_ROWS, one._dtype):
         one.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
     if not one.is_fitted:
         raise PartitionError("there is nothing to learn in it")

@@ -286,6 +286,11 @@ cdef class EnclosingCore(KernelCore):
         return fmin(slack, fmax(self.margin_tol * self.level(), FINEST * square))
 
     @property
+    def least_inside(self):
+        """`threshold`; infinite while there is no ball"""
+        return self.threshold() if self.n_core[0] else INFINITY
+
+    @property
     def square_distance(self):
         """Of the farthest sample inside, its weight being one"""
         return self.kappa + self.square[0] - 2.0 * self.threshold()

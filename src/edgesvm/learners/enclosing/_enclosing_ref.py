@@ -85,7 +85,7 @@ class EnclosingCoreRef(KernelCoreRef):
                 row["f"] = row["y"] * self.output(row["x"])
 
     def farthest(self):
-        least = self.threshold() if self.n else np.inf
+        least = self.least_inside
         for row in self.block:
             if row["number"] in self.held("number"):
                 row["f"] = np.inf
@@ -137,6 +137,11 @@ class EnclosingCoreRef(KernelCoreRef):
     def threshold(self):
         """Least f of a sample inside"""
         return self.level - self.allowance
+
+    @property
+    def least_inside(self):
+        """`threshold`; infinite while there is no ball"""
+        return self.threshold() if self.n else np.inf
 
     def allow(self, epsilon, margin_tol):
         """Set the tolerances; return what they allow, in units of f."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import parse_bytes
 from edgesvm.contract.counter import Counter
+from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, positive, whole
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
@@ -28,6 +29,39 @@ CACHED_ROWS = 16  # if ``cache`` is not given
 
 Progress = Callable[[int, int, float], Any]
 Self = TypeVar("Self", bound="EnclosingMachine")
+
+
+class Data(Protocol):
+    """Rows that lie somewhere, as `EnclosingMachine` reads them.
+
+    A chunk is X, slots (int8), weights (float64, or None), numbers of the rows (int64).
+
+    Attributes
+    ----------
+    n_features : int
+    n_passes : int
+    """
+
+    n_features: int
+    n_passes: int
+
+    def survey(self, labels: Labels) -> tuple[int, tuple[int, ...]]:
+        """Check all rows, and put their labels into `labels`; return how many there are, and how
+        many of each class have a weight > 0."""
+        ...
+
+    def drawn(self) -> Iterator[Any]:
+        """Chunks of rows without end, continuing from the last call."""
+        ...
+
+    def all(self) -> Iterator[Any]:
+        """One pass: chunks of rows among which one is outside the ball if any is."""
+        ...
+
+    def numbered(self, numbers: np.ndarray) -> Iterator[Any]:
+        """Chunks with the rows of these numbers, ascending, which the last pass came across; there
+        may be others among them."""
+        ...
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -158,18 +192,22 @@ class EnclosingMachine(KernelLearner):
         ValueError
             As for any learner; nothing is reset.
         """
-        owner = type(self).__name__
-        source = self._guard.call(Source, self._closed(X), y, sample_weight, owner=owner)
-        self.plan(source.n_features)
-        labels = self._fresh_labels()
-        n_rows, _, per_class = self._guard.call(
-            survey, source, labels, owner=owner, dtype=self.dtype, C=float(self.C)
+        source = self._guard.call(
+            Source, self._closed(X), y, sample_weight, owner=type(self).__name__
         )
-        self._start_over(source.n_features, labels)
+        self._fit(_Data(source, self), self._fresh_labels(), progress)
+        if self._is_out_of_steps:
+            self._warn_of_an_early_end()
+        return self
+
+    def _fit(self, data: Data, labels: Labels, progress: Progress | None) -> None:
+        self.plan(data.n_features)
+        n_rows, per_class = self._guard.call(data.survey, labels)
+        self._start_over(data.n_features, labels)
         core = self._allocated
         core.begin(int(self.seed))
         try:
-            core.views["converged"][...] = self._enclose(_Data(source, core, n_rows), progress)
+            core.views["converged"][...] = self._enclose(data, progress)
         finally:
             core.allow(*self._tolerance)
             core.end()
@@ -177,11 +215,18 @@ class EnclosingMachine(KernelLearner):
                 core.views["n_seen"][...] = n_rows
                 core.views["n_per_class"][...] = per_class
                 core.views["n_updates"][...] = core.views["n_core"]
-        if not self.enclosed_ and self.n_core_ < self.max_core:
-            self._warn_of_an_early_end()
-        return self
 
-    def _enclose(self, data: _Data, progress: Progress | None) -> bool:
+    @property
+    def _is_out_of_steps(self) -> bool:
+        """Whether `fit` ended because ``max_iter`` was reached."""
+        return not self.enclosed_ and int(self.n_core_) < self.max_core
+
+    @property
+    def _survey_options(self) -> dict[str, Any]:
+        """What `survey` is to check rows for."""
+        return {"owner": type(self).__name__, "dtype": self.dtype, "C": float(self.C)}
+
+    def _enclose(self, data: Data, progress: Progress | None) -> bool:
         """Algorithms 1, 2, 3 and 4; whether every row is known to be inside."""
         core = self._allocated
         while True:
@@ -196,7 +241,7 @@ class EnclosingMachine(KernelLearner):
             if not self._smaller():
                 return True
 
-    def _pass_until_enclosed(self, data: _Data, progress: Progress | None) -> bool:
+    def _pass_until_enclosed(self, data: Data, progress: Progress | None) -> bool:
         """Full passes, until the ball does not move in one of them."""
         core = self._allocated
         while True:
@@ -214,7 +259,7 @@ class EnclosingMachine(KernelLearner):
             if core.is_spent:
                 return False
 
-    def _offer(self, data: _Data, chunks: Iterator[Any], progress: Progress | None) -> None:
+    def _offer(self, data: Data, chunks: Iterator[Any], progress: Progress | None) -> None:
         core = self._allocated
         for chunk in chunks:
             core.offer(*chunk)
@@ -222,7 +267,7 @@ class EnclosingMachine(KernelLearner):
             if core.is_spent:
                 return
 
-    def _call_progress(self, data: _Data, progress: Progress | None) -> None:
+    def _call_progress(self, data: Data, progress: Progress | None) -> None:
         if progress is not None:
             core = self._allocated
             n_core = int(core.views["n_core"])
@@ -341,11 +386,20 @@ class EnclosingMachine(KernelLearner):
 class _Data:
     """Rows with their numbers, as the core needs them."""
 
-    def __init__(self, source: Source, core: Any, n_rows: int) -> None:
-        self._source, self._core, self._n_rows = source, core, n_rows
-        self._numbers = np.empty(min(CHUNK_ROWS, n_rows), np.int64)
+    def __init__(self, source: Source, machine: EnclosingMachine) -> None:
+        self._source, self._machine = source, machine
+        self.n_features = source.n_features
+        self._n_rows = 0
         self._endless = self._draws()
         self.n_passes = 0
+
+    def survey(self, labels: Labels) -> tuple[int, tuple[int, ...]]:
+        self._n_rows, _, per_class = survey(self._source, labels, **self._machine._survey_options)
+        return self._n_rows, per_class
+
+    @property
+    def _core(self) -> Any:
+        return self._machine._allocated
 
     def all(self) -> Iterator[Any]:
         """One pass."""
@@ -360,9 +414,10 @@ class _Data:
     def _draws(self) -> Iterator[Any]:
         while not self._source.has_rows:
             yield from self.all()
+        core, numbers = self._core, np.empty(min(CHUNK_ROWS, self._n_rows), np.int64)
         while True:
-            self._core.draw(self._n_rows, self._numbers)
-            yield self._encoded(self._source.take(self._numbers, self._core.dtype), self._numbers)
+            core.draw(self._n_rows, numbers)
+            yield self._encoded(self._source.take(numbers, core.dtype), numbers)
 
     def numbered(self, numbers: np.ndarray) -> Iterator[Any]:
         """The rows with these numbers, ascending."""
