@@ -268,8 +268,8 @@ cdef class PathCore(MarginSetCore):
             self.rate[i] = self.push[i] + walk.db
         for p in range(v.m):
             twin_add(self.factor.solution[1 + p],
-                       factor_row(&self.factor, p) if p < n_rows else self.row_of(p),
-                       self.rate, v.n)
+                     factor_row(&self.factor, p) if p < n_rows else self.row_of(p),
+                     self.rate, v.n)
 
     # -- events ------------------------------------------------------------------------------------
 
