@@ -35,7 +35,7 @@ CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
 .PHONY: help build demo test test-bounds lint translate conformance mutants sanitize sanitize-threads fuzz mcu browser arm \
-        bench docs docs-links wheel matrix clean
+        bench bench-check docs docs-links wheel matrix clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -88,6 +88,7 @@ conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, l
 	$(MAKE) sanitize
 	$(MAKE) sanitize-threads
 	$(MAKE) fuzz
+	$(MAKE) bench-check
 	$(MAKE) arm ARM_ARGS=--needed
 	$(MAKE) mutants
 
@@ -130,6 +131,9 @@ wheel: $(VENV)/.tools $(VENV)/.extra-wheel  ## make the release's files in dist/
 
 matrix:  ## build and test with every Python of this machine, an old and a new NumPy
 	$(PYTHON) tools/matrix $(MATRIX_ARGS)
+
+bench-check: $(VENV)/.built  ## count each learner's instructions and lines of memory; fails where 2 % moved (needs valgrind)
+	$(BIN)/python -m benchmarks.instructions $(BENCH_CHECK_ARGS)
 
 bench: $(VENV)/.built $(VENV)/.extra-bench  ## measure speed, accuracy and paper tables, into benchmarks/results
 	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)

@@ -46,6 +46,7 @@ STUDIES = (
     "enclosing/figures",
     "online/table",
     "rivals/table",
+    "rivals/speed",
     "fourier/features",
     "novelty/table",
     "novelty/drift",
@@ -54,8 +55,15 @@ STUDIES = (
     "fleet/ball",
     "fleet/passes",
     "fleet/parts",
+    "fleet/rounds",
+    "fleet/gateways",
+    "fleet/grid",
+    "fleet/scale",
+    "fleet/horizon",
     "export/sizes",
     "export/instructions",
+    "ledger/times",
+    "ledger/exponents",
 )
 
 

@@ -20,28 +20,17 @@ from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.clock import timed
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
+from benchmarks.fleet.watched import (
+    SEARCHES,
+    count_writes,
+    messages,
+    note_searches,
+    sent_by_all,
+    written,
+)
 from edgesvm import RBF, BatchSVM, RandSVM, fleet
 
-SENT = [0]
 N_FEATURES = 4
-
-
-def count_writes() -> None:
-    """From now on, count the bytes that this process writes to TCP connections of Dask."""
-    from distributed.comm.tcp import TCP
-
-    write = TCP.write
-
-    async def counted(self: Any, *arguments: Any, **kwargs: Any) -> Any:
-        n = await write(self, *arguments, **kwargs)
-        SENT[0] += n
-        return n
-
-    TCP.write = counted
-
-
-def written() -> int:
-    return SENT[0]
 
 
 def rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -90,6 +79,11 @@ def main() -> None:
                 ) as cluster,
                 Client(cluster) as client,
             ):
+                if n_workers == 2:
+                    count_writes()
+                    note_searches()
+                    client.run(count_writes)
+                    sent = [traffic(Path(name), client, size, room) for size in sizes]
                 for n_parts in part_counts:
                     paths = files(Path(name), X, y, n_parts)
                     progress(f"{n_workers} workers, {n_parts} partitions")
@@ -98,10 +92,6 @@ def main() -> None:
                     same = bytes(there.arena) == bytes(here.arena)
                     killed = survived(learner(room), paths, client) == bytes(here.arena)
                     equal.append([n_workers, n_parts, _said(same), _said(killed), f"{time:.1f} s"])
-                if n_workers == 2:
-                    count_writes()
-                    client.run(count_writes)
-                    sent = [traffic(Path(name), client, size, room) for size in sizes]
     about = [
         f"{n:,} rows of {N_FEATURES} features in npz files; RandSVM of at most {room:,} rows, three"
         f" passes, RBF kernel; the model takes {here.nbytes:,} bytes. A worker is killed (SIGKILL)"
@@ -115,10 +105,13 @@ def main() -> None:
         ),
         Table(
             "Bytes sent, 2 workers, 16 partitions",
-            ["rows", "of files", "sent in the fit", "sent a pass", "time"],
+            [
+                *("rows", "bytes of files", "searches", "sent in the fit", "sent a search"),
+                *("messages a search", "time"),
+            ],
             sent,
-            "Passes: the first draw and those that search; the survey, and the way back to the best"
-            " solution, are shared out among them.",
+            "Searches: the passes that look for violators, up to three and one more if the best"
+            " solution is solved again. The survey and the first draw are shared out among them.",
         ),
     ]
     title = "RandSVM on Dask workers"
@@ -145,12 +138,22 @@ def traffic(folder: Path, client: Any, n: int, room: int) -> list[Any]:
     paths = files(folder, X, y, 16)
     progress(f"bytes sent, {n:,} rows")
     model = learner(room)
-    before = written() + sum(client.run(written).values())
+    SEARCHES.clear()
+    before, n_before = sent_by_all(client, written), sent_by_all(client, messages)
     time = timed(partial(fleet.fit, model, paths, client=client))
-    total = written() + sum(client.run(written).values()) - before
+    total = sent_by_all(client, written) - before
+    count = sent_by_all(client, messages) - n_before
     of_files = sum(os.path.getsize(path) for path in paths)
-    passes = model.n_passes_ + 1
-    return [n, f"{of_files:,}", f"{total:,}", f"{total // passes:,}", f"{time:.1f} s"]
+    searches = len(SEARCHES)
+    return [
+        n,
+        f"{of_files:,}",
+        searches,
+        f"{total:,}",
+        f"{total // searches:,}",
+        f"{count // searches:,}",
+        f"{time:.1f} s",
+    ]
 
 
 def _said(same: bool) -> str:

@@ -37,6 +37,7 @@ from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.names import Names, check_names, names_of
 from edgesvm.contract.params import one_of, whole
 from edgesvm.contract.registry import registered_name
+from edgesvm.contract.team import Team, n_threads
 from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows, RowSource, Stream
@@ -51,6 +52,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 DTYPES = ("float32", "float64")
 ONE_GUARD_EACH = threading.Lock()
+DECISION_SCRATCH = frozenset(
+    ("angle", "features", "mixed", "point", "scaled", "scores", "scratch", "sums")
+)  # arrays that `decide` may write, zero between samples
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
 
@@ -96,6 +100,18 @@ class Place(NamedTuple):
     dtype: str
     owner: str  # name of the public class, for messages
     guard: Guard
+
+
+class ReadingPlan(NamedTuple):
+    """The arrays of a core that only decides: those of another core, but for its own scratch."""
+
+    views: dict[str, np.ndarray]
+
+    def cut(self, _: np.ndarray) -> dict[str, np.ndarray]:
+        return {
+            name: np.zeros_like(view) if name in DECISION_SCRATCH else view
+            for name, view in self.views.items()
+        }
 
 
 class State(NamedTuple):
@@ -672,7 +688,9 @@ class Learner(Saved):
         """
         return self._fitted.predict_with_score(x)
 
-    def decision_function(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def decision_function(
+        self, X: Matrix, out: np.ndarray | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
         """Decision values.
 
         Parameters
@@ -681,6 +699,11 @@ class Learner(Saved):
         out : ndarray of shape (n_samples,), float64, C-contiguous, writeable, optional
             Written and returned instead of a new array. With more than two labels, its shape and
             that of the result is (n_samples, n_labels): a column for each of ``classes_``.
+        n_jobs : int, optional
+            Threads, as scikit-learn counts them: None is 1, -1 one for each processor. Any number
+            gives the same bits. Each has a contiguous part of the rows, and fewer are started where
+            the work would be too short. If deciding needs scratch memory, each but the first
+            allocates its own until the call returns: as many bytes as the plan's scratch arrays.
 
         Returns
         -------
@@ -696,16 +719,47 @@ class Learner(Saved):
             `out` is not an ndarray.
         """
         core = self._fitted
-        out, row, status = core.decide_many(self._matrix(X), out)
+        out, row, status = core.decide_many(self._matrix(X), out, self._team(n_jobs))
         self._check_decided(core, row, status)
         return out
 
-    def predict(self, X: Matrix) -> np.ndarray:
-        """Predicted labels, ndarray of shape (n_samples,)."""
+    def predict(self, X: Matrix, n_jobs: int | None = None) -> np.ndarray:
+        """Predicted labels, ndarray of shape (n_samples,); `n_jobs` as in `decision_function`."""
         core = self._fitted
-        predicted, row, status = core.predict_many(self._matrix(X))
+        predicted, row, status = core.predict_many(self._matrix(X), self._team(n_jobs))
         self._check_decided(core, row, status)
         return predicted
+
+    def _team(self, n_jobs: int | None) -> Team | None:
+        """The threads of a call; None: the caller's alone."""
+        n = n_threads(n_jobs)
+        return None if n == 1 else Team(n, self._reader_of)
+
+    def _reader_of(self, core: Any) -> Any:
+        state = self._state
+        params = self.get_params(deep=False) if state is None else state.params
+        return type(self)(**params)._reader(core)
+
+    def _reader(self, core: Any) -> Any:
+        """A core that decides as `core` does, in the same memory but for scratch of its own; `core`
+        itself if it needs none. It holds while the memory is not written."""
+        if not core.has_scratch:
+            return core
+        place = Place(
+            cast(MemoryPlan, ReadingPlan(core.views)),
+            core.arena,
+            core.labels,
+            core.n_features,
+            core.dtype,
+            core.owner,
+            core.guard,
+        )
+        params = self._core_params(core.n_features)
+        return type(core)(*place, **params, **self._inner_readers(core))
+
+    def _inner_readers(self, core: Any) -> dict[str, Any]:
+        """The core's own parameters that are cores."""
+        return {}
 
     def _check_decided(self, core: Any, row: int, status: Status) -> None:
         """Raise for the row that was refused."""
@@ -714,9 +768,16 @@ class Learner(Saved):
                 status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots
             )
 
-    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy: the share of rows, by weight, whose label is predicted correctly."""
-        predicted = self.predict(X)
+    def score(
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> float:
+        """Accuracy: the share of rows, by weight, whose label is predicted correctly. `n_jobs` as
+        in `decision_function`."""
+        predicted = self.predict(X, n_jobs)
         hits = predicted == as_labels(y, len(predicted), type(self).__name__)
         return float(np.average(hits, weights=as_weights(sample_weight, len(predicted))))
 

@@ -18,8 +18,12 @@ pytest.importorskip("sklearn")
 pytest.importorskip("cobs")
 HELPERS = {
     "board",
+    "compare",
     "contestants",
+    "counter",
+    "counts",
     "data",
+    "doors",
     "fits",
     "node",
     "quartiles",
@@ -28,6 +32,7 @@ HELPERS = {
     "rows",
     "streams",
     "systems",
+    "worker",
 }  # what studies import
 
 

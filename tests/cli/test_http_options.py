@@ -45,27 +45,27 @@ def test_the_token_is_said_at_the_start_or_kept_in_a_file(tmp_path, capsys):
         ["--http", "0"],
         ["--http", "0", "--http-token-file", str(file)],
     ):
-        with http_options.serving(options(*words), lookout(), StatusLine()) as desk:
-            assert desk.idle_s < 60
+        with http_options.serving(options(*words), {"": lookout()}, StatusLine()) as desks:
+            assert desks[""].idle_s < 60
         said = capsys.readouterr().err
         tokens.add(said.partition("#")[2].partition(" ")[0])
         assert said.startswith("page: http://127.0.0.1:")
     assert len(tokens) == 3 and "" in tokens  # a file's token is not said
     kept = file.read_text().strip()
     assert len(kept) >= 16 and file.stat().st_mode & 0o777 == 0o600
-    with http_options.serving(options(*words), lookout(), StatusLine()):
+    with http_options.serving(options(*words), {"": lookout()}, StatusLine()):
         assert file.read_text().strip() == kept
     file.write_text("short\n")
     with (
         pytest.raises(OSError, match="16 or more"),
-        http_options.serving(options(*words), lookout(), StatusLine()),
+        http_options.serving(options(*words), {"": lookout()}, StatusLine()),
     ):
         pass
     if os.name == "posix" and os.getuid() == 0:
         os.chmod(file, 0o644)
         with (
             pytest.raises(PermissionError, match="chmod 600"),
-            http_options.serving(options(*words), lookout(), StatusLine()),
+            http_options.serving(options(*words), {"": lookout()}, StatusLine()),
         ):
             pass
 
@@ -75,7 +75,7 @@ def test_a_port_that_is_taken_is_an_error_of_one_line():
         words = ["--http", str(taken.getsockname()[1])]
         with (
             pytest.raises(OSError, match="cannot be served"),
-            http_options.serving(options(*words), lookout(), StatusLine()),
+            http_options.serving(options(*words), {"": lookout()}, StatusLine()),
         ):
             pass
     with pytest.raises(SystemExit):

@@ -3,10 +3,14 @@
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 
 import numpy as np
@@ -153,6 +157,55 @@ def test_one_model_learns_each_sample_of_all_ports_once(tmp_path):
     assert numbers == [list(range(480))] * 2 and "960 sent, 0 lost" in errors
     assert load(model).n_seen_ == 960
     assert "all ports: " in errors
+
+
+def test_each_port_has_a_page_and_all_have_their_metrics_together(tmp_path):
+    token = tmp_path / "token"
+    with Bench(PtyLink(), PtyLink()) as bench:
+        for number in range(2):
+            X, y = rows(number)
+            bench.node(number, FrameNode(Table(X, y), boot_id=number + 1, label_mode="none"))
+        bench.run("--http", 0, "--http-token-file", token, "--memory", "48KiB")
+        bench.until(lambda: b"page: http" in bench.said())
+        url = re.search(r"page: (\S+)", bench.said().decode())[1]
+        names = [link.url.removeprefix("/dev/").replace("/", "_") for link in bench.links]
+
+        def ask(path, **more):
+            """Status, address and text of an answer, while the nodes go on."""
+            request = urllib.request.Request(url + path, **more)
+            with ThreadPoolExecutor(1) as pool:
+                asked = pool.submit(urllib.request.urlopen, request, timeout=PATIENCE_S)
+                bench.until(asked.done)
+            with asked.result() as answer:
+                return answer.status, answer.url, answer.read().decode()
+
+        def taken(name):
+            return json.loads(ask(f"{name}/status.json")[2])["counters"]["taken"]
+
+        bench.until(lambda: all(taken(name) == N for name in names))
+        assert ask("")[1] == ask(names[0])[1] == f"{url}{names[0]}/" and ask("healthz")[0] == 200
+        for name in names:
+            page = ask(f"{name}/")[2]
+            assert f'<a href="../{names[0]}/"' in page and f'<a href="../{names[1]}/"' in page
+            assert page.count("aria-current") == 1
+        headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
+        headers["Content-Type"] = "application/json"
+        label = {"data": b'{"label": 1, "seconds": 3600}', "headers": headers, "method": "POST"}
+        assert json.loads(ask(f"{names[1]}/label", **label)[2])["taught"] > 0
+        for path, code in (("label", 404), ("status.json", 404), (f"{names[0]}x/", 404)):
+            with pytest.raises(urllib.error.HTTPError) as error:
+                ask(path, **(label if path == "label" else {}))
+            with error.value as refused:
+                assert refused.code == code, path
+        taught = dict(re.findall(r'edgesvm_taught_total{port="([^"]+)"} (\d+)', ask("metrics")[2]))
+        assert taught.keys() == {link.url for link in bench.links}
+        assert [int(taught[link.url]) > 0 for link in bench.links] == [False, True]
+        assert ask("metrics")[2].count("# TYPE edgesvm_taught_total") == 1
+        bench.links[0].unplug()
+        bench.until(lambda: b"trying to open it again" in bench.said())
+        assert taken(names[1]) == N  # its page goes on
+        bench.process.terminate()
+        bench.end()
 
 
 def test_ports_take_turns_of_at_most_so_many_samples():

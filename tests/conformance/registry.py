@@ -603,6 +603,13 @@ REGISTERED = [
         unread=("degree",),
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, wrapper=Standardized),
+    Registered(
+        "Standardized-until",
+        StreamSVM,
+        {"bound": "lower", "C": 10.0},
+        wrapper=Standardized,
+        around={"until": 120},
+    ),
     Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, wrapper=Standardized),
     Registered(
         "Standardized-KernelStreamSVM",
@@ -817,6 +824,7 @@ CHECKS = (
     "Forgetron",
     "LASVM",
     "Standardized",
+    "Standardized-until",
     "RobustStandardized",
     "Calibrated-recall",
     "FourierSVM-classes",

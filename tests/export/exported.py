@@ -96,8 +96,8 @@ def of(kind, **params):
     return lambda dtype: kind(dtype=dtype, **params)
 
 
-def scaled(make):
-    return lambda dtype: Standardized(learner=make(dtype))
+def scaled(make, **params):
+    return lambda dtype: Standardized(learner=make(dtype), **params)
 
 
 TWO = (0, 1)
@@ -117,6 +117,7 @@ SETTINGS = {
     "stream, balls by reach": (stream(n_balls=4, bound="upper", join="reach"), 9, TWO),
     "stream, balanced": (stream(class_weight="balanced"), 5, TWO),
     "scaled stream": (scaled(stream(C=10.0)), 9, TWO),
+    "scaled stream, until": (scaled(stream(C=10.0), until=200), 9, TWO),
     "scaled stream, balanced": (scaled(stream(class_weight="balanced")), 40, TWO),
     "kernel stream": (scaled(kernel_stream(max_vectors=20)), 5, TWO),
     "kernel stream, upper": (scaled(kernel_stream(max_vectors=20, bound="upper")), 9, TWO),

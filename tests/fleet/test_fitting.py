@@ -1,6 +1,8 @@
 """Data in partitions on workers in other processes: the same bytes as in one place."""
 
+import copy
 import os
+import re
 import signal
 import threading
 
@@ -11,12 +13,18 @@ pytest.importorskip("distributed", reason="the extra `fleet` is not installed")
 da = pytest.importorskip("dask.array", reason="the extra `fleet` is not installed")
 from distributed import Client, LocalCluster  # noqa: E402
 
-from edgesvm import RBF, BatchSVM, RandSVM, StreamSVM  # noqa: E402
+from edgesvm import RBF, BatchSVM, RandSVM, Standardized, StreamSVM  # noqa: E402
 from edgesvm.cli import main  # noqa: E402
-from edgesvm.fleet import PartitionError, fit, merged  # noqa: E402
+from edgesvm.fleet import PartitionError, fit, merged, start  # noqa: E402
+from edgesvm.fleet.cluster import Cluster  # noqa: E402
 from edgesvm.ingest._ring import Batch  # noqa: E402
 from edgesvm.ingest.recording import RecordingSchema, RecordingWriter  # noqa: E402
-from edgesvm.learners import BallVectorMachine, CoreVectorMachine, FourierSVM  # noqa: E402
+from edgesvm.learners import (  # noqa: E402
+    AdaGradSVM,
+    BallVectorMachine,
+    CoreVectorMachine,
+    FourierSVM,
+)
 
 rng = np.random.default_rng(5)
 X = rng.uniform(0, 4, (6000, 2)).astype(np.float32)
@@ -54,21 +62,6 @@ def test_rand_svm_has_the_bytes_of_one_place(client):
             there = fit(rand_svm(**params), *parts(n), client)
             assert bytes(there.arena) == bytes(here.arena), n
             assert there.classes_.tolist() == ["even", "odd"]
-
-
-@pytest.mark.long
-def test_a_worker_is_lost_in_a_pass(client):
-    here = rand_svm(max_passes=3).fit(X, y)
-    pids, killed = list(client.run(os.getpid).values()), []
-
-    def kill_one(*_):
-        if not killed:
-            killed.append(threading.Timer(0.05, os.kill, (pids[0], signal.SIGKILL)))
-            killed[0].start()
-
-    there = fit(rand_svm(max_passes=3), *parts(7), client, progress=kill_one)
-    killed[0].join()
-    assert bytes(there.arena) == bytes(here.arena)
 
 
 def balls(**params):
@@ -136,6 +129,22 @@ def test_files(client, tmp_path):
             np.savez(paths[k], X=X[at], y=y[at])
     here = rand_svm(max_passes=2).fit(X[:2000], y[:2000])
     there = fit(rand_svm(max_passes=2), paths, client=client)
+    assert bytes(there.arena) == bytes(here.arena)
+
+
+def test_files_side_by_side_are_one_task(client, tmp_path, monkeypatch):
+    monkeypatch.setattr("edgesvm.fleet.cluster.RUNS_A_THREAD", 1)
+    paths = [str(tmp_path / f"{k}.npz") for k in range(5)]
+    for k, at in enumerate(np.array_split(np.arange(2000), 5)):
+        np.savez(paths[k], X=X[at], y=y[at])
+    cluster = Cluster(paths, None, client, None)
+    assert cluster.runs == [slice(0, 3), slice(3, 6)]
+    here = rand_svm(max_passes=2).fit(X[:2000], y[:2000])
+    there = fit(rand_svm(max_passes=2), paths, client=client)
+    assert bytes(there.arena) == bytes(here.arena)
+    np.savez(paths[1], X=np.full_like(X[:9], np.nan), y=y[:9])
+    with pytest.raises(PartitionError, match=rf"^{re.escape(paths[1])}: .*row 0"):
+        fit(there, paths, client=client)
     assert bytes(there.arena) == bytes(here.arena)
 
 
@@ -217,3 +226,38 @@ def test_candidates_are_tried_on_the_workers(client, tmp_path, capsys):
         assert main([*argv, *extra]) == 0
         told.append(capsys.readouterr().out)
     assert told[0] == told[1]
+
+
+def test_rounds_begin_at_the_merged_model_whatever_the_workers(client):
+    pieces = np.array_split(np.arange(len(X)), 5)
+    for inner in (FourierSVM(n_directions=8), AdaGradSVM()):
+        scaled = Standardized(learner=inner)
+        got = fit(scaled, *parts(5), client, rounds=3)
+        model = start([scaled._like_new().fit(X[at], y[at]) for at in pieces])
+        np.testing.assert_allclose(got.mean_, model.mean_, rtol=1e-9)
+        np.testing.assert_allclose(got.scale_, model.scale_, rtol=1e-9)
+        assert got.n_seen_ == 3 * len(X) and got.until is None
+        with (
+            LocalCluster(n_workers=1, processes=False, dashboard_address=None) as one,
+            Client(one) as other,
+        ):
+            same = fit(scaled._like_new(), *parts(5), other, rounds=3)
+        assert bytes(same.arena) == bytes(got.arena)
+        expected = inner._like_new().allocate(2, classes=list(dict.fromkeys(y)))
+        for _ in range(2):
+            own = [copy.deepcopy(expected).partial_fit(X[at], y[at]) for at in pieces]
+            expected = merged(own, since=expected)
+        bare = fit(inner._like_new(), *parts(5), client, rounds=2)
+        rows = X[:200]
+        np.testing.assert_allclose(
+            bare.decision_function(rows), expected.decision_function(rows), rtol=1e-9
+        )
+    for learner, options, message in (
+        (StreamSVM(), {"rounds": 2}, "StreamSVM is fitted in one"),
+        (FourierSVM(), {"rounds": 0}, "rounds=0"),
+        (Standardized(until=9), {}, "until=9: leave it out"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fit(learner, *parts(2), client, **options)
+    ball = fit(Standardized(learner=StreamSVM()), *parts(3), client)
+    assert ball.n_seen_ == len(X)

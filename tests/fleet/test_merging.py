@@ -8,6 +8,7 @@ import pytest
 
 from edgesvm import RBF, BatchSVM, Standardized, StreamSVM, TwinVectorMachine
 from edgesvm.cli import main
+from edgesvm.errors import MemoryBudgetError
 from edgesvm.fleet import MergeError, merged
 from edgesvm.fleet.union import _vectors
 from edgesvm.learners import AdaGradSVM, BallVectorMachine, FourierSVM, Perceptron
@@ -101,6 +102,22 @@ def test_balls_that_do_not_fit_are_refused():
         parts = apart(BallVectorMachine(max_core=30, kernel=RBF(0.5)), Z)
     with pytest.raises(MergeError, match="vectors together, max_core=30"):
         merged(parts)
+    assert merged(parts, budget="64KiB").score(Z, y) > 0.9
+
+
+def test_into_a_budget():
+    for learner in (
+        TwinVectorMachine(max_twins=20, kernel=RBF(0.5)),
+        Standardized(learner=TwinVectorMachine(max_twins=20, kernel=RBF(0.5))),
+        BatchSVM(max_samples=200, kernel=RBF(0.5)),
+    ):
+        parts = apart(learner, X if isinstance(learner, Standardized) else Z, 3)
+        for budget in (parts[0].nbytes // 2, 2 * parts[0].nbytes):
+            one = merged(parts, budget=budget)
+            expected = learner.fitted_into(budget, 3)
+            assert repr(one) == repr(expected) and one.nbytes == expected.plan(3).total <= budget
+    with pytest.raises(MemoryBudgetError):
+        merged(apart(AdaGradSVM(), Z), budget=50)
 
 
 def test_weights_of_support_vectors_are_found_again():
@@ -125,8 +142,8 @@ def test_what_differs_is_named():
         with pytest.raises(MergeError, match=f"south: .*{message}"):
             merged([fitted, other], ["north", "south"])
     for learner, message in (
-        (Standardized(), "Fourier features of one scale"),
-        (Standardized(learner=StreamSVM()), "a ball of one scale"),
+        (Standardized(), "FourierSVM behind .* statistics of its own.*--start"),
+        (Standardized(learner=StreamSVM()), "StreamSVM behind .* statistics of its own"),
         (Standardized(learner=BatchSVM()), "counts what is stored"),
         (Perceptron(), "Perceptron cannot be merged"),
     ):

@@ -8,6 +8,8 @@ import pytest
 
 from edgesvm import RBF, Standardized, TwinVectorMachine
 from edgesvm.cli import main
+from edgesvm.cli.learner_options import KINDS, OWN
+from edgesvm.cli.tuned_values import TRIED, described, values_of
 from edgesvm.data import Source
 from edgesvm.evaluation import PredictThenLearn
 from edgesvm.fleet.tuning import Candidate, accuracy, halve, rungs
@@ -47,6 +49,30 @@ def test_the_accuracy_is_that_of_eval():
     assert accuracy(twin(1.0), X, y, None) == pytest.approx(loop.score.accuracy)
     held = twin(1.0).partial_fit(X[:630], y[:630])
     assert accuracy(twin(1.0), X, y, 0.3) == held.score(X[630:], y[630:])
+
+
+def test_what_is_varied_and_what_is_not():
+    assert TRIED.keys() <= KINDS.keys()
+    for kind, values in TRIED.items():
+        assert values.keys() <= set(OWN[kind]), kind
+        assert all(len(set(of)) == len(of) > 0 for of in values.values()), kind
+    assert values_of("twin", set(), 4, is_rbf=True)["gamma"][0] == TRIED["twin"]["gamma"][0] / 4
+    assert values_of("twin", {"C"}, 4, is_rbf=False) == {}
+    assert values_of("fourier", set(), 4, is_rbf=True)["gamma"][0] is None
+    assert values_of("auto", set(), 4, is_rbf=True) == {}
+    assert all(kind in described() for kind in TRIED)
+
+
+def test_the_default_learner(tmp_path, capsys):
+    path = tmp_path / "board.npz"
+    np.savez(path, X=X[:300], y=y[:300])
+    assert main(["tune", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    best = told["tried"][0]
+    assert best["gamma"] == TRIED["fourier"]["gamma"][-1] / 2  # a narrow kernel for small squares
+    command = shlex.split(told["command"])
+    assert main([*command[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] == pytest.approx(best["accuracy"][-1])
 
 
 def test_the_command(tmp_path, capsys):

@@ -2,11 +2,15 @@
 
 import json
 import os
+import shutil
+import socket
+import subprocess
 import threading
 
 import pytest
 from outgoing import Broker, answers, output, until, write
 
+from edgesvm.outputs import mqtt
 from edgesvm.outputs import output as module
 from edgesvm.outputs.lines import slug
 from edgesvm.outputs.mqtt import Mqtt, entities
@@ -173,6 +177,88 @@ def hashed(password):
     salt = bytes(range(12))
     key = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, 101)
     return f"$7$101${base64.b64encode(salt).decode()}${base64.b64encode(key).decode()}"
+
+
+@pytest.fixture
+def certificates(tmp_path):
+    """Makes a certificate for a name, by an authority of its own, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make certificates with")
+
+    def make(name):
+        cert, key = tmp_path / f"{name}.pem", tmp_path / f"{name}.key"
+        command = [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+        ]
+        command += ["-nodes", "-days", "2", "-subj", f"/CN={name}", "-keyout", key, "-out", cert]
+        if name[0].isdigit():
+            command += ["-addext", f"subjectAltName=IP:{name}"]
+        subprocess.run(command, check=True, capture_output=True)
+        key.chmod(0o644)  # the broker may run as another user
+        return cert, key
+
+    tmp_path.chmod(0o755)
+    return make
+
+
+def test_over_tls_only_the_broker_meant_hears_and_it_may_ask_who_speaks(tmp_path, certificates):
+    of_broker, of_other, of_node = map(certificates, ("127.0.0.1", "elsewhere", "node"))
+    lines = [f"cafile {of_node[0]}", f"certfile {of_broker[0]}", f"keyfile {of_broker[1]}"]
+    who = f"&cert={of_node[0]}&key={of_node[1]}"
+    for settings, own in (
+        (["allow_anonymous true", *lines], ""),
+        (["allow_anonymous true", *lines, "require_certificate true"], who),
+    ):
+        broker = Broker(tmp_path, *settings)
+        broker.start()
+        url = f"mqtts://127.0.0.1:{broker.port}/pump"
+        try:
+            with output(Mqtt(f"{url}?ca={of_broker[0]}{own}", alarms=False), answers(9)) as out:
+                assert until(lambda out=out: out.sent == 9)
+            refused = [f"{url}?ca={of_other[0]}{own}", f"{url}?discovery={own}"]
+            if own:
+                refused.append(f"{url}?ca={of_broker[0]}")
+            refused.append(f"mqtt://127.0.0.1:{broker.port}/pump")
+            for wrong in refused:
+                said = []
+                with output(Mqtt(wrong, alarms=False), answers(3), report=said.append) as out:
+                    assert until(lambda out=out: out.failed)
+                assert out.sent == 0 and out.lost == 3 and said, wrong
+        finally:
+            broker.stop()
+
+
+def test_a_peer_that_never_answers_the_handshake_holds_nothing_up(monkeypatch):
+    monkeypatch.setattr(mqtt, "ANSWER_S", 0.2)
+    monkeypatch.setattr(mqtt, "KEEPALIVE_S", 3600)  # as long as paho would wait
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        url = f"mqtts://127.0.0.1:{mute.getsockname()[1]}/pump"
+        with output(Mqtt(url, alarms=False), answers(3)) as out:
+            assert until(lambda: out.failed)
+    assert out.lost == 3
+
+
+def test_certificates_that_cannot_be_read_are_refused(tmp_path, certificates):
+    cert, key = certificates("node")
+    none, text = tmp_path / "none.pem", tmp_path / "text.pem"
+    text.write_text("no certificate")
+    for query, reason in (
+        (f"mqtts://host/pump?ca={none}", f"{none}: no certificate of an authority"),
+        (f"mqtts://host/pump?ca={text}", f"{text}: no certificate of an authority"),
+        (f"mqtts://host/pump?cert={cert}", f"{cert}: no certificate with its key"),
+        (f"mqtts://host/pump?cert={none}&key={key}", "no certificate with its key"),
+        (f"mqtts://host/pump?key={key}", "a key without a certificate"),
+        (f"mqtt://host/pump?ca={cert}", "certificates are for mqtts://"),
+        ("mqtts://host", "give mqtts://"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            Mqtt(query, alarms=False)
 
 
 def test_urls_that_cannot_be_are_refused():

@@ -74,6 +74,22 @@ def test_it_fits_a_phone_and_a_desk_in_light_and_dark(browser, tmp_path):
         assert browser.errors() == []
 
 
+def test_from_port_to_port_with_one_token(browser, tmp_path):
+    with (
+        node("--rate", "100") as first,
+        node("--rate", "100", "--labels", "none") as second,
+        command(tmp_path, "run", first, second, "--learner", "stream") as url,
+    ):
+        browser.open(url)
+        until(lambda: browser.text("#state") == "live" and first in browser.text("#port"))
+        browser.run("document.querySelectorAll('nav a')[1].click()")
+        until(lambda: browser.text("#state") == "live" and second in browser.text("#port"))
+        browser.run("$('span').value = '60'; $('label').value = 1")
+        browser.run("$('other').requestSubmit()")
+        until(lambda: number(browser, "taught") > 0)
+        assert browser.errors() == []
+
+
 def test_a_label_teaches_and_a_wrong_token_does_not(browser, tmp_path):
     with (
         node("--rate", "100", "--labels", "none") as port,

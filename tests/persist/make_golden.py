@@ -174,6 +174,7 @@ GOLDEN: dict[str, Learner] = {
     "active_f32": IncrementalSVM(
         scheme="active", correct_kept=0.5, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256
     ),
+    "standardized_until_f32": Standardized(learner=StreamSVM(), until=120),
     "calibrated_cost_f32": Calibrated(
         learner=Standardized(learner=StreamSVM()), cost={"hot": 20.0, "cold": 1}
     ),

@@ -30,7 +30,7 @@ class Served:
         self.runner.learner.allocate(2)
         self.lookout = RunLookout(self.runner)
         self.desk = Desk(self.lookout)
-        self.server = PageServer("127.0.0.1", 0, self.desk, TOKEN, **options)
+        self.server = PageServer("127.0.0.1", 0, {"": self.desk}, TOKEN, **options)
         self.turns, self._sent = 0, 0
         self._ending = threading.Event()
         self._may_turn = threading.Lock()

@@ -143,7 +143,7 @@ class CalibratedCoreRef(ReferenceCore):
         as_out(out, p.shape)[:] = p
         return out
 
-    def probabilities_many(self, X, out=None):
+    def probabilities_many(self, X, out=None, team=None):
         self.check_fitted()
         shape = len(X), len(self.labels.in_slots)
         out = np.empty(shape) if out is None else as_out(out, shape)

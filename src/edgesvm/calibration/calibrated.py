@@ -151,7 +151,9 @@ class Calibrated(Shell):
 
     # -- probabilities -----------------------------------------------------------------------------
 
-    def predict_proba(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def predict_proba(
+        self, X: Matrix, out: np.ndarray | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
         """Probabilities of the labels.
 
         Parameters
@@ -159,6 +161,8 @@ class Calibrated(Shell):
         X : ndarray or CSR matrix of shape (n_samples, n_features)
         out : ndarray of shape (n_samples, n_labels), float64, C-contiguous, writeable, optional
             Written and returned instead of a new array.
+        n_jobs : int, optional
+            Threads; as in `decision_function`.
 
         Returns
         -------
@@ -170,7 +174,7 @@ class Calibrated(Shell):
         As `decision_function`.
         """
         core = self._fitted
-        out, row, status = core.probabilities_many(self._matrix(X), out)
+        out, row, status = core.probabilities_many(self._matrix(X), out, self._team(n_jobs))
         self._check_decided(core, row, status)
         return out
 

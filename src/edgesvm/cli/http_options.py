@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,8 +47,11 @@ def address(text: str) -> tuple[str, int]:
 
 
 @contextmanager
-def serving(options: argparse.Namespace, lookout: Lookout, status: StatusLine) -> Iterator[Desk]:
-    """Serve the page within this context, and say where it is. Yields the loop's end of it.
+def serving(
+    options: argparse.Namespace, lookouts: Mapping[str, Lookout], status: StatusLine
+) -> Iterator[dict[str, Desk]]:
+    """Serve the page within this context, or those of several ports by their names, and say where.
+    Yields the loop's ends of them.
 
     Raises
     ------
@@ -62,8 +65,8 @@ def serving(options: argparse.Namespace, lookout: Lookout, status: StatusLine) -
     drawn = options.http_token_file is None
     token = _new_token() if drawn else _token(options.http_token_file)
     try:
-        desk = Desk(lookout)
-        server = PageServer(host, port, desk, token)
+        desks = {name: Desk(lookout) for name, lookout in lookouts.items()}
+        server = PageServer(host, port, desks, token)
     except OSError as error:
         raise OSError(
             f"the page cannot be served at {host}, port {port}: {error.strerror or error}"
@@ -71,9 +74,10 @@ def serving(options: argparse.Namespace, lookout: Lookout, status: StatusLine) -
     where = f"page: {server.url}"
     status.say(f"{where}#{token} (up to # without the right to give labels)" if drawn else where)
     try:
-        yield desk
+        yield desks
     finally:
-        desk.errands.close()
+        for desk in desks.values():
+            desk.errands.close()
         server.close()
 
 

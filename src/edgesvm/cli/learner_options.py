@@ -209,6 +209,12 @@ def add_to(
         help="loss of a margin (adagrad, fourier); default hinge",
     )
     group.add_argument(
+        "--learning-rate",
+        type=float,
+        metavar="RATE",
+        help="factor of all steps (adagrad, fourier); default 0.1, for adagrad 0.5",
+    )
+    group.add_argument(
         "--classes",
         type=arguments.count,
         metavar="K",
@@ -235,8 +241,10 @@ def add_to(
 OWN: dict[str, tuple[str, ...]] = {
     "stream": ("C", "bound", "lookahead", "n_balls", "average", "class_weight", "dtype"),
     "auto": ("dtype",),
-    "adagrad": ("loss", "class_weight", "dtype"),
-    "fourier": ("gamma", "n_directions", "directions", "loss", "class_weight", "dtype"),
+    "adagrad": ("loss", "learning_rate", "class_weight", "dtype"),
+    "fourier": (
+        *("gamma", "n_directions", "directions", "loss", "learning_rate", "class_weight", "dtype"),
+    ),
     "kernel-stream": (
         *("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "class_weight", "dtype"),
     ),

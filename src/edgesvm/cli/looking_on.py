@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,9 @@ from edgesvm.cli.live import LiveScreen
 from edgesvm.cli.status import StatusLine
 
 if TYPE_CHECKING:
+    from edgesvm.cli.several_ports import Served
     from edgesvm.page.lookout import Lookout
+    from edgesvm.page.server import Desk
 
 
 def add_to(command: argparse.ArgumentParser) -> None:
@@ -38,10 +41,27 @@ def at(
     if options.http is None:
         yield seen.tick
         return
-    with http_options.serving(options, seen, status) as desk:
+    with http_options.serving(options, {"": seen}, status) as desks:
+        yield functools.partial(_turn, desks[""])
 
-        def turn() -> None:
-            seen.tick()
-            desk.turn()
 
-        yield turn
+@contextmanager
+def at_each(
+    options: argparse.Namespace, ports: Sequence[Served], status: StatusLine
+) -> Iterator[None]:
+    """Serve a page of each port within this context, if it is asked for."""
+    if options.http is None:
+        yield
+        return
+    from edgesvm.page.run_lookout import RunLookout
+
+    lookouts = {port.name: RunLookout(port.runner) for port in ports}
+    with http_options.serving(options, lookouts, status) as desks:
+        for port in ports:
+            port.look = functools.partial(_turn, desks[port.name])
+        yield
+
+
+def _turn(desk: Desk) -> None:
+    desk.lookout.tick()
+    desk.turn()

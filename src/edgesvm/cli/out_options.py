@@ -19,7 +19,7 @@ from edgesvm.outputs.output import Output
 from edgesvm.outputs.sink import Sink
 from edgesvm.preprocessing.chain import Chain, learner_in
 
-KINDS = ("jsonl", "exec", "mqtt", "socket")
+KINDS = ("jsonl", "exec", "mqtt", "mqtts", "socket")
 STDOUT = "jsonl:-"
 PASSWORD = "EDGESVM_MQTT_PASSWORD"
 
@@ -35,7 +35,8 @@ def add_to(command: argparse.ArgumentParser) -> None:
         type=_sink,
         metavar="SINK",
         help="jsonl:FILE or jsonl:- (standard output), exec:COMMAND (on its standard input), "
-        "mqtt://[user@]host[:port]/topic, socket:[HOST:]PORT (a server); may be given again",
+        "mqtt://[user@]host[:port]/topic (mqtts:// over TLS), socket:[HOST:]PORT (a server); "
+        "may be given again",
     )
     group.add_argument(
         "--out-when",
@@ -71,7 +72,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--out-password-file",
         metavar="FILE",
-        help=f"holds the password of mqtt:// in its first line; or set {PASSWORD}",
+        help=f"holds the password of mqtt:// or mqtts:// in its first line; or set {PASSWORD}",
     )
 
 
@@ -80,7 +81,8 @@ def _sink(text: str) -> str:
     kind, colon, rest = text.partition(":")
     if kind not in KINDS or not colon or not rest:
         raise argparse.ArgumentTypeError(
-            f"{text}: give jsonl:FILE, jsonl:-, exec:COMMAND, mqtt://host/topic or socket:PORT"
+            f"{text}: give jsonl:FILE, jsonl:-, exec:COMMAND, mqtt://host/topic, mqtts://host/topic"
+            " or socket:PORT"
         )
     if kind == "jsonl" and text != STDOUT and not os.path.exists(rest):
         arguments.new_file(rest)
@@ -187,7 +189,7 @@ def start(
     OSError
         The port of a server is taken, or the password's file cannot be read.
     ValueError
-        A URL is wrong, or paho-mqtt is not installed.
+        A URL is wrong, a certificate cannot be read, or paho-mqtt is not installed.
     """
     topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
     sinks = [_open(text, options, topics, alarms=alarms) for text in options.out]

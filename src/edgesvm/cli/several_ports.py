@@ -22,6 +22,7 @@ from edgesvm.cli import (
     drift_options,
     headroom,
     link_options,
+    looking_on,
     out_options,
     run,
     run_report,
@@ -98,7 +99,8 @@ def act(options: argparse.Namespace, each: list[argparse.Namespace]) -> int:
         started = time.monotonic()
         service.ready()
         try:
-            _serve(ports, signals, status, service, started)
+            with looking_on.at_each(options, ports, status):
+                _serve(ports, signals, status, service, started)
         finally:
             service.stopping()
             summary = _end(
@@ -118,8 +120,8 @@ def options_of_each(options: argparse.Namespace) -> list[argparse.Namespace]:
         raise ValueError(f"two ports have one name: {', '.join(names)}")
     if len(names) > 1 and options.on_device:
         raise ValueError("--on-device looks on at one port; give one")
-    if len(names) > 1 and (options.http is not None or options.live):
-        raise ValueError("--http and --live show one port; give one")
+    if len(names) > 1 and options.live:
+        raise ValueError("--live shows one port; give one, or --http for a page of each")
     if options.one_model and options.window:
         raise ValueError(
             "--one-model with --window: a window is of one port; give one learner each"
@@ -226,6 +228,8 @@ class Served:
     ----------
     ended : bool
         Nothing more is expected of it.
+    look : callable
+        Called in each turn while the port is here: those who look on.
     error : Exception or None
         What ended it before its time; the other ports go on.
     """
@@ -244,6 +248,7 @@ class Served:
         self.options, self.name, self.link, self.saver = options, options.name, link, saver
         self.runner: Runner = run.runner_for(options, link, model, drift, journal)
         self.ended, self.error = False, None
+        self.look: Callable[[], None] = lambda: None  # called while no thread has the link
         self._status, self._opening, self._checked = status, None, False
         self._node = NodeMessages(link, status, options.set_rate)
 
@@ -256,7 +261,10 @@ class Served:
 
     def turn(self) -> int:
         """Take what has arrived, `TURN` samples at most, without waiting. Returns how many."""
-        if self.ended or (self._opening is not None and not self._is_back(self._opening)):
+        if self._opening is not None and not self._is_back(self._opening):
+            return 0
+        self.look()
+        if self.ended:
             return 0
         left = self._left()
         if left == 0:

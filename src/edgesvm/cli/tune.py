@@ -15,30 +15,34 @@ import numpy as np
 
 from edgesvm.cli import arguments, decision_options, learner_options
 from edgesvm.cli.status import StatusLine
+from edgesvm.cli.tuned_values import described, values_of
 from edgesvm.contract.sparse import stacked
 from edgesvm.fleet.tuning import Candidate, halve, rungs
 from edgesvm.ingest import open_rows
 
 HELP = """\
-Try values of C, gamma and what else matters to a learner, within its memory: all of them on the
-first rows, the best third on three times the rows, and so on to all rows (successive halving). Each
-row is predicted before it is learned; with --holdout, the last share of the rows is predicted only.
+Try values of what matters to a learner, within its memory: all of them on the first rows, the best
+third on three times the rows, and so on to all rows (successive halving). Each row is predicted
+before it is learned; with --holdout, the last share of the rows is predicted only.
 
   edgesvm tune room.csv --learner twin --memory 64KiB
   edgesvm tune digits.npz --positive 8 --learner ball-vector --shuffle 1 --holdout 0.3
   edgesvm tune room.csv --learner twin --dask tcp://scheduler:8786 --plot tuned.png
 
-An option that is given is not varied. The last line printed is the command with the best values.
+What is varied for which learner, as far as it is not given:
+{varied}
+
+The last line printed is the command with the best values.
 The rows are read into memory. Accuracy of the best is that of the rows it was chosen by.
 """
 CHUNK_ROWS = 1024
-C_TRIED = (0.1, 1.0, 10.0, 100.0, 1000.0)
-WIDTHS_TRIED = (0.1, 0.3, 1.0, 3.0, 10.0)  # gamma, times 1 / n_features
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "tune", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+        "tune",
+        description=HELP.format(varied=described()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X and y, or a .rec")
     command.add_argument("--label-column", metavar="NAME", help="label column of a CSV, as in eval")
@@ -144,13 +148,10 @@ def _rows(options: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
 def _candidates(
     options: argparse.Namespace, n_features: int, n_classes: int
 ) -> Iterator[Candidate]:
-    kind = options.learner or learner_options.DEFAULT_KIND
-    own = learner_options.OWN[kind]
-    tried: dict[str, tuple[float, ...]] = {}
-    if "C" in own and options.C is None:
-        tried["C"] = C_TRIED
-    if "gamma" in own and options.gamma is None and options.kernel in (None, "rbf"):
-        tried["gamma"] = tuple(float(f"{w / n_features:.3g}") for w in WIDTHS_TRIED)
+    kind = options.learner or ("stream" if options.fourier else learner_options.DEFAULT_KIND)
+    given_names = {name for name, value in vars(options).items() if value is not None}
+    is_rbf = options.kernel in (None, "rbf")
+    tried = values_of(kind, given_names, n_features, is_rbf=is_rbf)
     if not tried:
         raise ValueError(f"--learner {kind}: there is nothing left to vary")
     for values in itertools.product(*tried.values()):
@@ -182,7 +183,12 @@ def _client(options: argparse.Namespace) -> Iterator[Any]:
 
 
 def _said(candidate: Candidate) -> str:
-    return " ".join(f"--{name} {value:g}" for name, value in candidate.chosen.items())
+    """The options that make it this candidate; those that are left at their defaults are not."""
+    return " ".join(
+        f"--{name.replace('_', '-')} {value if isinstance(value, str) else format(value, 'g')}"
+        for name, value in candidate.chosen.items()
+        if value is not None
+    )
 
 
 def _print_table(rows: list[int], ranked: list[Candidate], line: str) -> None:

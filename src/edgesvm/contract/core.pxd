@@ -9,6 +9,7 @@ from edgesvm.core.status cimport Status
 from edgesvm.contract.guard cimport Guard
 from edgesvm.contract.labels cimport Labels
 from edgesvm.contract.sparse cimport Batch
+from edgesvm.contract.team cimport Team
 
 cdef struct Common:             # at the start of every arena
     int64_t n_seen              # samples seen, including those of weight zero
@@ -42,6 +43,13 @@ cdef class LearnerCore:
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
+    # How many rows, the first of n (up to MOST_ROWS) behind one another, are sure to leave the model
+    # as it is; of classes `slots` (n,), each of weight 1. A row less is never wrong. `pass_by` then
+    # counts them, or fewer. Asked only of a core with `looks_ahead`.
+    cdef bint looks_ahead
+    cdef int64_t idle_rows(
+        self, const void *x, const signed char *slots, int64_t n) noexcept nogil
+    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil
     # Before and after n rows are learned or decided, for what pays off for many. What is taken in
     # between is beside the arena.
     cdef int begin_rows(self, int64_t n) except -1
@@ -117,7 +125,13 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status decide_rows(
-        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=*
+        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=*,
+        Team team=*
+    ) except *
+
+    @cython.final
+    cdef Status decide_all(
+        self, Team team, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable
     ) except *
 
     @cython.final

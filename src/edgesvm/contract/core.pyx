@@ -9,6 +9,8 @@ cimport numpy as cnp
 from libc.math cimport fabs, isfinite
 from libc.string cimport memset
 
+from functools import partial
+
 import numpy as np
 
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, UNCHANGED, UNKNOWN_LABEL
@@ -17,6 +19,7 @@ from edgesvm.contract.guard cimport Guard, Pace, is_due, start_pace
 from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.contract.labels cimport MAX_CLASSES
 from edgesvm.contract.sparse cimport Batch, read_batch, row_at, scratch_for
+from edgesvm.contract.team cimport Team
 
 cnp.import_array()
 
@@ -65,6 +68,8 @@ cdef class LearnerCore:
     cdef char *array(self, str name) except NULL:
         """First byte of the plan's array `name`."""
         view = self.views[name]
+        if view.flags.owndata:      # scratch of a `reader`
+            return <char *> cnp.PyArray_DATA(view)
         cdef int64_t offset = <char *> cnp.PyArray_DATA(view) - self.arena.base
         return self.arena.at(offset, view.nbytes)
 
@@ -80,6 +85,17 @@ cdef class LearnerCore:
 
     cdef bint decides_alone(self) noexcept nogil:
         return False
+
+    cdef int64_t idle_rows(
+        self, const void *x, const signed char *slots, int64_t n
+    ) noexcept nogil:
+        return 0
+
+    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
+        cdef int64_t i
+        self.common.n_seen += n
+        for i in range(n):
+            self.n_per_class[slots[i]] += 1
 
     cdef int begin_rows(self, int64_t n) except -1:
         return 0
@@ -346,15 +362,18 @@ cdef class LearnerCore:
     cdef Status learn_rows(
         self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
     ) except *:
-        cdef int64_t n = len(slots)
+        cdef int64_t n = len(slots), n_idle = 0
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
         cdef const double *weight = self.first_weight(weights, n)
         cdef Status status = UNCHANGED
+        cdef bint in_blocks
         cdef Pace pace
         self.read(&batch, X, scratch, n)
+        in_blocks = (
+            self.looks_ahead and batch.dense != NULL and weight == NULL and not self.balanced)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
@@ -362,20 +381,25 @@ cdef class LearnerCore:
                 if x == NULL:
                     with gil:
                         raise changed(self.owner)
-                status = self.learn_row(
-                    x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
-                if status > CHANGED:
-                    break
-                i[0] += 1
-                if is_due(&pace):
+                if in_blocks:
+                    n_idle = self.idle_rows(x, slot + i[0], min(n - i[0], pace.left))
+                if n_idle:
+                    self.pass_by(slot + i[0], n_idle)
+                else:
+                    status = self.learn_row(
+                        x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
+                    if status > CHANGED:
+                        break
+                i[0] += max(n_idle, 1)
+                if is_due(&pace, max(n_idle, 1)):
                     with gil:
                         self.guard.look_at_signals()
                         self.read(&batch, X, scratch, n)
                         weight = self.first_weight(weights, n)
         return status
 
-    def decide_many(self, X not None, out=None):
-        """Decision values of rows of X, an ndarray or SparseRows.
+    def decide_many(self, X not None, out=None, Team team=None):
+        """Decision values of rows of X, an ndarray or SparseRows; by a team's threads, if given.
 
         Returns
         -------
@@ -383,19 +407,19 @@ cdef class LearnerCore:
         row : int, the number of the refused row, or n
         status : Status of the refused row
         """
-        return self.values_many(X, out, False)
+        return self.values_many(X, out, False, team)
 
-    def probabilities_many(self, X not None, out=None):
+    def probabilities_many(self, X not None, out=None, Team team=None):
         """As `decide_many`, of the labels' probabilities; `out` has shape (n, n_labels)."""
-        return self.values_many(X, out, True)
+        return self.values_many(X, out, True, team)
 
-    def values_many(self, X, out, bint probable):
+    def values_many(self, X, out, bint probable, Team team):
         cdef int64_t n = len(X), i = 0
         cdef Status status
         cdef bint alone = self.begin_deciding()
         try:
             if self.successor is not None:
-                return self.successor.values_many(X, out, probable)
+                return self.successor.values_many(X, out, probable, team)
             self.check_fitted()
             shape = (n, self.n_values(probable))
             if not probable and shape[1] == 1:
@@ -406,7 +430,7 @@ cdef class LearnerCore:
                 raise changed(self.owner)
             self.begin_rows(n)
             try:
-                status = self.decide_rows(X, n, out, None, &i, probable)
+                status = self.decide_all(team, X, n, out, None, &i, probable)
             finally:
                 self.end_rows()
             return out, i, status
@@ -416,30 +440,78 @@ cdef class LearnerCore:
     cdef int n_values(self, bint probable) noexcept nogil:
         return self.labels.n if probable else self.n_answers()
 
-    def predict_many(self, X not None):
+    def predict_many(self, X not None, Team team=None):
         """Labels of rows of X, ndarray of shape (n,); and row and status as in `decide_many`."""
         cdef int64_t n = len(X), i = 0
         cdef Status status
         cdef bint alone = self.begin_deciding()
         try:
             if self.successor is not None:
-                return self.successor.predict_many(X)
+                return self.successor.predict_many(X, team)
             self.check_fitted()
             slots = np.zeros(n, np.int8)
             self.begin_rows(n)
             try:
-                status = self.decide_rows(X, n, None, slots, &i)
+                status = self.decide_all(team, X, n, None, slots, &i, False)
             finally:
                 self.end_rows()
             return self.labels.of_slots(slots), i, status
         finally:
             self.end_deciding(alone)
 
-    cdef Status decide_rows(
-        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=False
+    # -- by several threads ------------------------------------------------------------------------
+
+    cdef Status decide_all(
+        self, Team team, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable
     ) except *:
-        """Decision values or probabilities into `out`, or what is predicted into `slots`."""
+        """`decide_rows`, with the first row by this thread: it solves what is not solved yet."""
+        cdef Status status
+        if team is None:
+            return self.decide_rows(X, n, out, slots, i, probable)
+        status = self.decide_rows(X, min(1, n), out, slots, i, probable)
+        if status > CHANGED or n <= 1:
+            return status
+        i[0], status = self.guard.beside(self.decide_apart, team, X, n, out, slots, probable)
+        return status
+
+    def decide_apart(self, Team team not None, X, int64_t n, out, slots, bint probable):
+        """Decide all rows but the first, by a team. Returns the row that was refused, or n; and its
+        status."""
+        works = []
+        for first, end in team.parts(1, n, self.arena.nbytes):
+            reader = team.reader(self) if works else self
+            works.append(
+                partial(reader.decide_part, team, X, first, end, out, slots, probable))
+        for row, status in team.run(works):
+            if status > CHANGED:
+                return row, status
+        return n, UNCHANGED
+
+    def decide_part(
+        self, Team team not None, X, int64_t i, int64_t end, out, slots, bint probable
+    ):
+        """Decide rows i to end - 1, in a thread of a team."""
+        cdef Status status
+        self.begin_rows(end - i)
+        try:
+            status = self.decide_rows(X, end, out, slots, &i, probable, team)
+        finally:
+            self.end_rows()
+        return i, status
+
+    @property
+    def has_scratch(self):
+        """Whether `decide` writes into the arena: see `decides_alone`."""
+        return self.decides_alone()
+
+    cdef Status decide_rows(
+        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=False,
+        Team team=None
+    ) except *:
+        """Decision values or probabilities of rows i to n - 1 into `out`, or what is predicted into
+        `slots`."""
         cdef int64_t n_values = self.n_values(probable)
+        cdef int64_t size = 0 if out is None else cnp.PyArray_SIZE(out)
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
@@ -473,9 +545,11 @@ cdef class LearnerCore:
                 if is_due(&pace):
                     with gil:
                         self.guard.look_at_signals()
+                        if team is not None and team.stopped:
+                            break
                         self.read(&batch, X, scratch, n)
                         if out is not None:
-                            if not self.is_out(out, cnp.PyArray_NDIM(out), n * n_values):
+                            if not self.is_out(out, cnp.PyArray_NDIM(out), size):
                                 raise changed(self.owner)
                             values = <double *> cnp.PyArray_DATA(out)
         return status

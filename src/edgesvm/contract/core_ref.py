@@ -132,7 +132,7 @@ class ReferenceCore:
         as_out(out, values.shape)[:] = values
         return out
 
-    def decide_many(self, X, out=None):
+    def decide_many(self, X, out=None, team=None):
         self.check_fitted()
         n = self.n_columns
         shape = (len(X),) if n == 1 else (len(X), n)
@@ -144,7 +144,7 @@ class ReferenceCore:
             out[i] = values if n > 1 else values[0]
         return out, len(X), Status.UNCHANGED
 
-    def predict_many(self, X):
+    def predict_many(self, X, team=None):
         self.check_fitted()
         slots = np.zeros(len(X), np.int8)
         for i, x in enumerate(X):

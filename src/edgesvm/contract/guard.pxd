@@ -46,6 +46,10 @@ cdef class Guard:
     cdef busy(self)
 
 
+cdef enum:
+    MOST_ROWS = 32              # between two looks at the clock
+
+
 cdef struct Pace:               # of looks at signals, in a loop without the interpreter lock
     int rows, left              # rows from one look at the clock to the next, and still to go
     int64_t clock, signals      # when these were looked at, nanoseconds
@@ -53,7 +57,7 @@ cdef struct Pace:               # of looks at signals, in a loop without the int
 cdef void start_pace(Pace *pace) noexcept nogil
 cdef bint clock_says(Pace *pace) noexcept nogil
 
-cdef inline bint is_due(Pace *pace) noexcept nogil:
-    """Called once a row: whether to look at signals now"""
-    pace.left -= 1
+cdef inline bint is_due(Pace *pace, int rows=1) noexcept nogil:
+    """Called after each row, or some that were quick: whether to look at signals now"""
+    pace.left -= rows
     return pace.left <= 0 and clock_says(pace)

@@ -19,7 +19,6 @@ from edgesvm.errors import LearnerBusy
 cdef unsigned long MAIN = threading.main_thread().ident
 cdef unsigned int SHORTEST = 50, LONGEST = 1000     # microseconds between two looks
 cdef int LOOKS = 50                                 # between two looks at signals
-cdef int MOST_ROWS = 32                             # between two looks at the clock
 cdef int64_t SHORT = 1_000_000, LONG = 50_000_000   # nanoseconds
 
 
@@ -65,6 +64,13 @@ cdef class Guard:
             return callback(*args, **kwargs)
         finally:
             self.caller = before
+
+    def beside(self, callback, *args):
+        """``callback(*args)``, which runs Python code, by one that decides beside others: signal
+        handlers may come, and those only in the main thread."""
+        if PyThread_get_thread_ident() != MAIN:
+            return callback(*args)
+        return self.call(callback, *args)
 
     cdef int begin_later(self) except -1:
         cdef unsigned long me = PyThread_get_thread_ident()

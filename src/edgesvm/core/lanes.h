@@ -56,6 +56,20 @@ typedef int64_t mask_f64 __attribute__((vector_size(64)));
 #include "sums.h"
 #else
 
+/* Some of the numbers of two vectors, a's before b's */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#endif
+#endif
+#ifndef PICK                    /* GCC before 12 */
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (NAME(picked)){__VA_ARGS__})
+typedef int32_t picked_f32 __attribute__((vector_size(16)));
+typedef int64_t picked_f64 __attribute__((vector_size(16)));
+#endif
+/* Ask for the cache line there, which need not be anybody's. */
+#define FETCH(p) __builtin_prefetch((const void *)(uintptr_t)(p))
+
 #define T float
 #define BITS int32_t
 #define LANES 16
@@ -67,6 +81,9 @@ typedef int64_t mask_f64 __attribute__((vector_size(64)));
 #define LANES 8
 #define NAME(stem) stem##_f64
 #include "lanes_type.h"
+
+#undef PICK
+#undef FETCH
 
 #endif
 #endif

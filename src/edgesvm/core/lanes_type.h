@@ -37,6 +37,38 @@ static const BITS NAME(tail_masks)[2 * LANES] = {
                           : l_[0] + l_[1];                                          \
     } while (0)
 
+/* sums[r] of four vectors, by one transposition; the pairs are those of FOLD */
+#if LANES == 16
+#define FOLD_ROWS(sums, v)                                                          \
+    do {                                                                            \
+        NAME(quarter) q_[4], even_, odd_;                                           \
+        HALVE_ROWS(q_, v);                                                          \
+        even_ = PICK(q_[0], q_[1], 0, 4, 1, 5) + PICK(q_[0], q_[1], 2, 6, 3, 7);    \
+        odd_ = PICK(q_[2], q_[3], 0, 4, 1, 5) + PICK(q_[2], q_[3], 2, 6, 3, 7);     \
+        even_ = PICK(even_, odd_, 0, 1, 4, 5) + PICK(even_, odd_, 2, 3, 6, 7);      \
+        memcpy((sums), &even_, 16);                                                 \
+    } while (0)
+#else
+#define FOLD_ROWS(sums, v)                                                          \
+    do {                                                                            \
+        NAME(quarter) q_[4];                                                        \
+        HALVE_ROWS(q_, v);                                                          \
+        q_[0] = PICK(q_[0], q_[1], 0, 2) + PICK(q_[0], q_[1], 1, 3);                \
+        q_[2] = PICK(q_[2], q_[3], 0, 2) + PICK(q_[2], q_[3], 1, 3);                \
+        memcpy((sums), &q_[0], 16); memcpy((sums) + 2, &q_[2], 16);                 \
+    } while (0)
+#endif
+/* halves of 32 and 16 bytes, of four vectors */
+#define HALVE_ROWS(q, v)                                                            \
+    for (int r_ = 0; r_ < 4; r_++) {                                                \
+        NAME(half) lo_, hi_;                                                        \
+        NAME(quarter) h_;                                                           \
+        memcpy(&lo_, &(v)[r_], 32); memcpy(&hi_, (const char *)&(v)[r_] + 32, 32);  \
+        lo_ += hi_;                                                                 \
+        memcpy(&(q)[r_], &lo_, 16); memcpy(&h_, (const char *)&lo_ + 16, 16);       \
+        (q)[r_] += h_;                                                              \
+    }
+
 /* sum x[i] * z[i] */
 EDGESVM_CLONES
 EDGESVM_SUM T NAME(lanes_dot)(const T *x, const T *z, int64_t n)
@@ -75,6 +107,47 @@ EDGESVM_SUM void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *do
     FOLD(*square, c);
 }
 
+/* lanes_dot_square of the first four of `rows` rows, one behind the other; the next are fetched.
+ * A row below LANES numbers is read beyond its end where others follow, and masked. */
+EDGESVM_CLONES
+EDGESVM_SUM void NAME(lanes_dot_square_rows)(const T *x, const T *w, int64_t n, int64_t rows, T *dots,
+                                             T *squares)
+{
+    VEC dot[4], square[4], end, u, v;
+    NAME(mask) first;
+    EDGESVM_CHECK(n > 0 && rows >= 4);
+    LOAD_TAIL(end, w, n);
+    LOAD(first, NAME(tail_masks) + LANES - n % LANES);
+    for (int r = 0; r < 4; r++, x += n) {
+        VEC a = {0}, b = {0}, c = {0}, d = {0};
+        int64_t i = 0;
+        for (; i + 2 * LANES <= n; i += 2 * LANES) {
+            FETCH(x + i + 4 * n);
+            LOAD(u, x + i); LOAD(v, w + i); a += u * v; c += u * u;
+            FETCH(x + i + 4 * n + LANES);
+            LOAD(u, x + i + LANES); LOAD(v, w + i + LANES); b += u * v; d += u * u;
+        }
+        FETCH(x + i + 4 * n);
+        if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, w + i); a += u * v; c += u * u; }
+        a += b;
+        c += d;
+        if (n % LANES) {
+            if (n < LANES && (rows - r) * n >= LANES) {
+                LOAD(u, x);
+                u = (VEC)((NAME(mask))(u) & ~first);
+            } else {
+                LOAD_TAIL(u, x, n);
+            }
+            a += u * end;
+            c += u * u;
+        }
+        dot[r] = a;
+        square[r] = c;
+    }
+    FOLD_ROWS(dots, dot);
+    FOLD_ROWS(squares, square);
+}
+
 /* sum (x[i] - z[i])^2 */
 EDGESVM_CLONES
 EDGESVM_SUM T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n)
@@ -98,6 +171,8 @@ EDGESVM_SUM T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n)
 #undef LOAD
 #undef LOAD_TAIL
 #undef FOLD
+#undef FOLD_ROWS
+#undef HALVE_ROWS
 #undef T
 #undef BITS
 #undef LANES

@@ -14,6 +14,12 @@ cdef extern from "lanes.h" nogil:
         const float *x, const float *w, int64_t n, float *dot, float *square) noexcept
     void lanes_dot_square_f64(
         const double *x, const double *w, int64_t n, double *dot, double *square) noexcept
+    void lanes_dot_square_rows_f32(
+        const float *x, const float *w, int64_t n, int64_t rows, float *dots, float *squares
+    ) noexcept
+    void lanes_dot_square_rows_f64(
+        const double *x, const double *w, int64_t n, int64_t rows, double *dots, double *squares
+    ) noexcept
     float lanes_square_distance_f32(const float *x, const float *z, int64_t n) noexcept
     double lanes_square_distance_f64(const double *x, const double *z, int64_t n) noexcept
 
@@ -54,6 +60,21 @@ cdef inline void dot_square(
         lanes_dot_square_f32(x, w, n, xw, xx)
     else:
         lanes_dot_square_f64(x, w, n, xw, xx)
+
+
+cdef enum:
+    BLOCK = 4           # rows that are looked at together
+
+
+cdef inline void dot_square_rows(
+    const real *x, const real *w, int64_t n, int64_t rows, real *xw, real *xx
+) noexcept nogil:
+    """xw, xx = (x @ w)[:4], (x * x).sum(1)[:4] of x (rows, n), rows >= 4, as `dot_square` row by
+    row"""
+    if real is float:
+        lanes_dot_square_rows_f32(x, w, n, rows, xw, xx)
+    else:
+        lanes_dot_square_rows_f64(x, w, n, rows, xw, xx)
 
 
 cdef inline real square_distance(const real *x, const real *z, int64_t n) noexcept nogil:

@@ -7,6 +7,8 @@
 #define SUMS_OF(T, NAME)                                                                          \
     T NAME(lanes_dot)(const T *x, const T *z, int64_t n);                                         \
     void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *dot, T *square);            \
+    void NAME(lanes_dot_square_rows)(const T *x, const T *w, int64_t n, int64_t rows, T *dots,    \
+                                     T *squares);                                                 \
     T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n);                             \
     void NAME(rows_square_distance)(const T *x, const T *rows, int64_t width, int64_t n,          \
                                     double *out);                                                 \

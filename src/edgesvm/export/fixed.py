@@ -64,7 +64,7 @@ class Fixed:
         whole = cls(*given, dual.coef, np.array([dual.intercept]), n_features, dual)
         if inner is learner:
             return whole
-        share = 1.0 / float(per_class.sum())
+        share = 1.0 / outer.n_scaled_
         scale = np.sqrt(core.views["spread"] * share)
         return replace(whole, center=outer.mean_, scale=scale)
 

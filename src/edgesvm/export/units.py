@@ -406,7 +406,8 @@ def table(numbers: Iterable[float]) -> str:
 
 
 def standardized(learner: Standardized, n_features: int) -> list[Unit]:
-    return shell(learner, n_features, "scaled", {})
+    until = 0 if learner.until is None else int(learner.until)
+    return shell(learner, n_features, "scaled", {"until": f"((int64_t){until})"})
 
 
 def shell(learner: Shell, n_features: int, mapped: str, macros: dict[str, Any]) -> list[Unit]:

@@ -9,7 +9,8 @@ where they lie.
 >>> merged(parts).n_seen_
 200
 
-`merged` needs no other package. `fit` needs Dask (the extra ``fleet``), imported when it is called.
+`merged` and `start` need no other package. `fit` needs Dask (the extra ``fleet``), imported when
+it is called.
 """
 
 from typing import TYPE_CHECKING
@@ -21,14 +22,16 @@ if TYPE_CHECKING:
     from edgesvm.fleet.merging import merged
     from edgesvm.fleet.pairs import MergeError
     from edgesvm.fleet.partitions import PartitionError
+    from edgesvm.fleet.starting import start
 
 _MODULE_OF = {
     "MergeError": "edgesvm.fleet.pairs",
     "PartitionError": "edgesvm.fleet.partitions",
     "fit": "edgesvm.fleet.fitting",
     "merged": "edgesvm.fleet.merging",
+    "start": "edgesvm.fleet.starting",
 }
 
-__all__ = ["MergeError", "PartitionError", "fit", "merged"]
+__all__ = ["MergeError", "PartitionError", "fit", "merged", "start"]
 
 __getattr__ = on_first_use(__name__, _MODULE_OF)

@@ -9,6 +9,7 @@ weight and amplitude that is averaged.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,24 +34,35 @@ def averaged(pair: Pair, scales: Scales | None = None) -> dict[str, Any]:
         "G": mine["G"] + _in_slots(pair, theirs["G"]),
         "lapses": between(mine["lapses"], theirs["lapses"]),
     }
-    factors: tuple[Any, Any, Any] = (1.0, 1.0, 1.0)
     if "tilt" in mine:
         tilt = between(mine["tilt"], theirs["tilt"])
         tilt -= (FIRST_TILT + tilt).max()
         arrays["tilt"] = np.maximum(tilt, -FADED - np.array(FIRST_TILT))
         arrays["tilt_squares"] = mine["tilt_squares"] + theirs["tilt_squares"]
-        group = _group(len(mine["angle"]), mine["w"].shape[1])
-        tilts = (mine["tilt"], theirs["tilt"], arrays["tilt"])
-        factors = tuple(_amplitudes(t)[group] for t in tilts)
     for name in ("w", "w_mean"):
-        a = mine[name].astype(np.float64) * factors[0]
-        b = theirs[name].astype(np.float64) * factors[1]
+        a, b = effective(mine, name), effective(theirs, name)
         if len(b) == 1:
             b *= pair.sign
         if scales is not None:
             a, b = scales[0].plane_in(scales[2], a), scales[1].plane_in(scales[2], b)
-        arrays[name] = between(a, _in_slots(pair, b)) / factors[2]
+        arrays[name] = of_effective(between(a, _in_slots(pair, b)), {**mine, **arrays})
     return arrays
+
+
+def effective(views: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    """Weights times the amplitudes of their features, float64: what a decision is linear in."""
+    return views[name].astype(np.float64) * _factors(views)
+
+
+def of_effective(weights: np.ndarray, views: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The weights of which these are the products with the amplitudes of `views`."""
+    return weights / _factors(views)
+
+
+def _factors(views: Mapping[str, np.ndarray]) -> Any:
+    if "tilt" not in views:
+        return 1.0
+    return _amplitudes(views["tilt"])[_group(len(views["angle"]), views["w"].shape[1])]
 
 
 def _in_slots(pair: Pair, rows: np.ndarray) -> np.ndarray:

@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from edgesvm.fleet.partitions import PartitionError, blocks_of, files_of
+from edgesvm.fleet import workers
+from edgesvm.fleet.partitions import NamedError, PartitionError, blocks_of, files_of
 
 RETRIES = 3  # of a task whose worker was lost, or whose file could not be read for a moment
+RUNS_A_THREAD = 16  # of files: so many that none waits long for the last, no more than that
 
 
 class Cluster:
@@ -24,6 +26,9 @@ class Cluster:
     Attributes
     ----------
     names : list of str
+    runs : list of slices
+        Files side by side that one task takes, as many tasks as keep the workers busy. A block of a
+        collection is a run of its own, since it lies on a worker.
     """
 
     def __init__(self, X: Any, y: Any, client: Any, label_column: str | None) -> None:
@@ -45,11 +50,18 @@ class Cluster:
         if isinstance(self._parts[0], tuple):  # stay on the workers that hold or compute them
             futures = self._client.compute([d for pair in self._parts for d in pair])
             self._parts = list(zip(futures[::2], futures[1::2], strict=True))
+            self.runs = [slice(k, k + 1) for k in range(len(named))]
+        else:
+            n_threads = sum(self._client.nthreads().values())
+            files = -(-len(named) // (RUNS_A_THREAD * max(n_threads, 1)))
+            self.runs = [slice(k, k + files) for k in range(0, len(named), files)]
         self._live: set[Any] = set()
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A task; its result stays where it is computed."""
-        task = self._client.submit(function, *arguments, pure=False, retries=RETRIES)
+    def submit(self, function: Callable[..., Any], *arguments: Any, near: Any = None) -> Any:
+        """A task; its result stays where it is computed. It runs on one of the workers `near`, if
+        there is still one."""
+        where = {"workers": near, "allow_other_workers": True} if near else {}
+        task = self._client.submit(function, *arguments, pure=False, retries=RETRIES, **where)
         self._live.add(task)
         return task
 
@@ -70,6 +82,49 @@ class Cluster:
             tasks.append(self.submit(_of_part, function, len(first), *first, *rest))
         return tasks
 
+    def over(
+        self,
+        function: Callable[..., Any],
+        common: tuple[Any, ...],
+        *each: Sequence[Any],
+        of_runs: dict[int, tuple[Any, ...]] | None = None,
+        near: Sequence[Any] | None = None,
+    ) -> list[Any]:
+        """A task for each run, or for those with these numbers, which gives a list: the function's
+        results of its partitions.
+
+        Parameters
+        ----------
+        function : called as ``function(partition, *of_run, *each, *common)``
+        common : the same for all
+        each : sequences with an item a partition
+        of_runs : by run, what has an item a partition of it, such as the result of another task
+        near : by run, the workers to prefer
+        """
+        tasks = []
+        for k, rest in (of_runs or dict.fromkeys(range(len(self.runs)), ())).items():
+            run = self.runs[k]
+            cut = [values[run] for values in each]
+            names, parts = self.names[run], self._parts[run]
+            where = near[k] if near is not None else None
+            tasks.append(
+                self.submit(workers.over, function, names, parts, common, *rest, *cut, near=where)
+            )
+        return tasks
+
+    def of_partitions(self, tasks: Sequence[Any], numbers: Sequence[int] | None = None) -> list:
+        """What the tasks of `over` give, partition after partition. Raises as `check` does."""
+        runs = self.runs if numbers is None else [self.runs[k] for k in numbers]
+        names = [
+            " to ".join(dict.fromkeys([self.names[run][0], self.names[run][-1]])) for run in runs
+        ]
+        return [one for results in self.results(tasks, names) for one in results]
+
+    def holders(self, tasks: Sequence[Any]) -> list[tuple[str, ...]]:
+        """The workers that have each result."""
+        who = self._client.who_has(tasks)
+        return [tuple(who.get(task.key, ())) for task in tasks]
+
     def results(self, tasks: Sequence[Any], names: Sequence[str] | None = None) -> list[Any]:
         """What the tasks give. Raises as `check` does."""
         self.check(tasks, names)
@@ -87,8 +142,12 @@ class Cluster:
 
         wait(tasks)
         for task, name in zip(tasks, names or self.names, strict=True):
+            while task.status in ("pending", "lost"):  # with its worker: it is computed again
+                wait([task])
             if task.status != "finished":
                 error = task.exception()
+                if isinstance(error, NamedError):
+                    raise PartitionError(str(error)) from error
                 raise PartitionError(f"{name}: {error}") from error
 
     def release(self) -> None:

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from edgesvm.contract.labels import as_object
-from edgesvm.data.sources import CHUNK_ROWS
+from edgesvm.core.exact_sum import rounded
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
 from edgesvm.fleet.enclosing import enclosed
+from edgesvm.fleet.federated import federated, is_federated
 from edgesvm.fleet.merging import check_kind
 from edgesvm.fleet.partitions import PartitionError
 from edgesvm.learner import Learner
@@ -30,13 +31,14 @@ def fit(
     client: Any = None,
     *,
     label_column: str | None = None,
+    rounds: int = 1,
     progress: Callable[..., Any] | None = None,
 ) -> Fitted:
     """Fit a learner to data in partitions, on the workers of a Dask cluster.
 
     Parameters
     ----------
-    learner : RandSVM, BallVectorMachine, CoreVectorMachine, or a learner that `merged` takes
+    learner : RandSVM, or a learner that `merged` takes
     X : Dask array or data frame, or list of paths that all workers can read
         Each partition of a collection, each file, is one task. Files end in .npz (with X and y),
         .csv, .parquet or .rec.
@@ -45,9 +47,12 @@ def fit(
     label_column : str, optional
         Of .csv files (by default as `edgesvm.data.CsvRows` chooses) and .parquet files (by default
         the last).
+    rounds : int, default 1
+        With `FourierSVM` and `AdaGradSVM`, passes over the data: in each, every partition's learner
+        starts as the merged model of the round before.
     progress : callable, optional
-        For the first three as in their `fit`; otherwise called as
-        ``progress(n_partitions, n_in_all)``.
+        For RandSVM and the two machines as in their `fit`; in rounds called as
+        ``progress(n_rounds, n_in_all)``, otherwise as ``progress(n_partitions, n_in_all)``.
 
     Returns
     -------
@@ -72,8 +77,13 @@ def fit(
     `RandSVM`: the same bytes as ``learner.fit`` on all rows in one place in the order of the
     partitions, whatever the number of workers, partitions or repeated tasks. A worker says how many
     rows of its partition violate; the client draws from their numbers, as `fit` does, and asks for
-    the rows that were drawn. Losses are added one by one in the order of the rows, by a chain of
-    tasks, so that the sum rounds as in one place.
+    the rows that were drawn. Losses are added exactly, and the sum is rounded once, in `fit` too.
+
+    `FourierSVM`, `AdaGradSVM` (in rounds, or behind `Standardized`) and `StreamSVM` behind
+    `Standardized`: first a pass for the statistics of all rows, so that all scale alike; then in
+    each round a learner for each partition, merged by what they have learned in it (federated
+    averaging, McMahan et al. 2017). The same bytes for any number of workers. A row counts once in
+    each round.
 
     `BallVectorMachine`, `CoreVectorMachine`: the search for rows outside the ball runs on the
     workers, the ball moves where the client is. The rows that `fit` of an array draws at random are
@@ -96,6 +106,7 @@ def fit(
     if not isinstance(learner, RandSVM):
         check_kind(learner, type(learner).__name__)
     learner._check_params()
+    in_rounds = is_federated(learner, rounds)
     cluster = Cluster(X, y, client, label_column)
     try:
         new: Any
@@ -105,6 +116,11 @@ def fit(
         elif isinstance(learner, EnclosingMachine):
             surveyed = _survey(cluster, learner._survey_options, learner._n_classes)
             new = enclosed(learner, cluster, surveyed, progress)
+        elif in_rounds:
+            options = {"owner": type(learner).__name__, "dtype": learner.dtype}
+            surveyed = _survey(cluster, options, learner._n_classes)
+            known = _labels(surveyed), surveyed[0].n_features
+            new = federated(cluster, learner, *known, rounds=rounds, progress=progress)
         else:
             new = _tree(cluster, learner, progress)
     finally:
@@ -137,9 +153,7 @@ def _tree(cluster: Cluster, learner: Learner, progress: Callable[..., Any] | Non
 
 def _survey(cluster: Cluster, options: dict[str, Any], room: int) -> list[workers.Surveyed]:
     """Check all partitions, then that they go together."""
-    n = len(cluster.names)
-    tasks = cluster.each(workers.surveyed, [options] * n, [room] * n)
-    found = cluster.results(tasks)
+    found = cluster.of_partitions(cluster.over(workers.surveyed, (options, room)))
     known: list[Any] = []
     for name, one in zip(cluster.names, found, strict=True):
         if one.n_features != found[0].n_features:
@@ -154,6 +168,14 @@ def _survey(cluster: Cluster, options: dict[str, Any], room: int) -> list[worker
                 f" {len(known)}, and room for {room}"
             )
     return found
+
+
+def _labels(surveyed: list[workers.Surveyed]) -> tuple[Any, ...]:
+    """All labels, in the order of the rows."""
+    known: list[Any] = []
+    for one in surveyed:
+        known += [label for label in map(as_object, one.labels) if label not in known]
+    return tuple(known)
 
 
 class _Data:
@@ -174,66 +196,75 @@ class _Data:
         ends = np.cumsum([one.n_rows for one in self._surveyed])
         self._first = np.concatenate([[0], ends])  # number of each partition's first row
 
+        self._n_learned = sum(one.n_learned for one in self._surveyed)
+
     def survey(self, labels: Any) -> tuple[int, int]:
         for one in self._surveyed:
             for label in one.labels:
                 labels.take(labels.slot_of(label), label)
-        return int(self._first[-1]), sum(one.n_learned for one in self._surveyed)
+        return int(self._first[-1]), self._n_learned
 
     def offer(self, working: Any, solver: Any = None) -> None:
-        cluster, n = self._cluster, len(self._cluster.names)
-        core = self._learner._allocated
+        if solver is None and self._n_learned == self._first[-1]:  # all rows: they need no search
+            working.put(*self._ordered(working.draw(self._n_learned), self._first, None))
+            return
+        cluster, core = self._cluster, self._learner._allocated
         margin = np.inf if solver is None else 1.0 - float(solver.tol)
         held = self._by_partition(core.views["before"][: working.n_before])
-        options = type(self._learner).__name__, self._learner.dtype, margin, CHUNK_ROWS
-        sent = cluster.submit(workers.same, workers.Sent.of(self._learner._inner, core))
-        decides = solver is not None
-        found = cluster.each(workers.found, [sent] * n, [decides] * n, held, [options] * n)
-        cluster.check(found)
-        counts = cluster.results([cluster.submit(workers.counted, one) for one in found])
-        loss = self._sum_of_losses(found) if decides else 0.0
-        drawn = working.draw(int(sum(counts)))
-        order = np.argsort(drawn)
+        common = (self._sent(), solver is not None, self._options(margin))
+        searches = cluster.over(workers.found, common, held)
+        told = cluster.of_partitions(searches)
+        counts = [one.n for one in told]
+        drawn = working.draw(sum(counts))
         starts = np.concatenate([[0], np.cumsum(counts)])
-        which = workers.cut(drawn[order], starts)
-        taken, numbers = self._taken(found, which, sent)
-        back = np.argsort(order)  # the places of the rows, which came in their order
-        working.put(taken.X[back], taken.slots[back], taken.weights[back], numbers[back], loss)
-        cluster.forget([sent, *found])
+        rows = self._ordered(drawn, starts, (searches, held, common))
+        working.put(*rows, rounded(sum(one.loss for one in told)))
+        cluster.forget([common[0], *searches])
 
     def recall(self, working: Any, numbers: np.ndarray) -> None:
+        working.put(*self._ordered(numbers, self._first, None))
+
+    def _sent(self) -> Any:
         core = self._learner._allocated
-        sent = self._cluster.submit(workers.same, workers.Sent.of(self._learner._inner, core))
-        taken, found = self._taken(
-            [None] * len(self._cluster.names), self._by_partition(numbers), sent
-        )
-        working.put(taken.X, taken.slots, taken.weights, found)
+        return self._cluster.submit(workers.same, workers.Sent.of(self._learner._inner, core))
+
+    def _options(self, margin: float) -> tuple[str, str, float]:
+        return type(self._learner).__name__, self._learner.dtype, margin
 
     def _by_partition(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Ascending numbers of rows as places in their partitions."""
         return workers.cut(numbers, self._first)
 
-    def _sum_of_losses(self, found: list[Any]) -> float:
-        loss: Any = 0.0
-        for one in found:
-            loss = self._cluster.submit(workers.added, loss, one)
-        return float(self._cluster.results([loss], ["the sum of losses"])[0])
+    def _ordered(
+        self, numbers: np.ndarray, starts: np.ndarray, found: Any
+    ) -> tuple[np.ndarray, ...]:
+        """X, slots, weights and numbers of some rows, in their order. They have their numbers among
+        all, or among those `found`, of which each partition has those from its start on."""
+        order = np.argsort(numbers)
+        rows = self._taken(workers.cut(numbers[order], starts), found)
+        back = np.argsort(order)  # the places of the rows, which came in their order
+        return tuple(array[back] for array in rows)
 
-    def _taken(
-        self, found: list[Any], which: list[np.ndarray], sent: Any
-    ) -> tuple[workers.Taken, np.ndarray]:
-        """The rows chosen, in their order, and their numbers."""
-        options = type(self._learner).__name__, self._learner.dtype
-        chosen = [k for k, some in enumerate(which) if len(some)]
-        tasks = self._cluster.some(
-            workers.rows_at, {k: (found[k], which[k], sent, options) for k in chosen}
-        )
-        taken = self._cluster.results(tasks, [self._cluster.names[k] for k in chosen])
-        self._cluster.forget(tasks)
-        numbers = [self._first[k] + one.places for k, one in zip(chosen, taken, strict=True)]
-        if not taken:
-            d = self.n_features
-            empty = workers.Taken(np.empty((0, d)), np.empty(0), np.empty(0), np.empty(0))
-            return empty, np.empty(0, np.int64)
-        rows = workers.Taken(*(np.concatenate(arrays) for arrays in zip(*taken, strict=True)))
-        return rows, np.concatenate(numbers)
+    def _taken(self, which: list[np.ndarray], found: Any) -> tuple[np.ndarray, ...]:
+        cluster = self._cluster
+        asked = [k for k, run in enumerate(cluster.runs) if any(map(len, which[run]))]
+        if not asked:
+            return np.empty((0, self.n_features)), np.empty(0), np.empty(0), np.empty(0, np.int64)
+        if found is None:
+            none = {k: ([None] * len(which[cluster.runs[k]]),) for k in asked}
+            common = self._sent(), self._options(np.inf)[:2]
+            tasks = cluster.over(workers.rows_at, common, which, of_runs=none)
+        else:
+            searches, held, common = found
+            of_runs = {k: (searches[k],) for k in asked}
+            near = cluster.holders(searches)
+            tasks = cluster.over(workers.drawn, common, which, held, of_runs=of_runs, near=near)
+        taken = cluster.of_partitions(tasks, asked)
+        cluster.forget(tasks)
+        parts = [p for k in asked for p in range(len(which))[cluster.runs[k]]]
+        with_rows = [
+            (one.X, one.slots, one.weights, self._first[p] + one.places)
+            for p, one in zip(parts, taken, strict=True)
+            if len(one.places)
+        ]
+        return tuple(np.concatenate(arrays) for arrays in zip(*with_rows, strict=True))

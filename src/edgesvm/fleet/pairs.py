@@ -67,16 +67,32 @@ class Pair:
             "n_per_class": per_class,
         }
 
-    def holding(self, arrays: Mapping[str, Any], like: Learner | None = None) -> Learner:
-        """A learner with the parameters of both and these arrays, checked as a snapshot is; the
-        other arrays are those of `like`, zero if it is None."""
-        learner = self.first._like_new()
+    def holding(
+        self, arrays: Mapping[str, Any], like: Learner | None = None, of: Learner | None = None
+    ) -> Learner:
+        """A learner with the parameters of `of`, by default those of both, the labels of both and
+        these arrays; see `holding`."""
         n_features = self.first.n_features_in_
-        learner.allocate(n_features)
-        if like is not None:
-            learner.arena.memory[:] = like.arena.memory
-        views = learner._allocated.views
-        for name, values in arrays.items():
-            views[name][...] = values
-        learner._restore(n_features, self.labels, self.closed, bytes(learner.arena))
-        return learner
+        of = (self.first if of is None else of)._like_new().allocate(n_features)
+        return holding(of, self.labels, self.closed, arrays, like)
+
+
+def holding(
+    of: Learner,
+    labels: tuple[Any, ...],
+    closed: bool,
+    arrays: Mapping[str, Any],
+    like: Learner | None = None,
+) -> Learner:
+    """A learner with the parameters and features of `of`, these labels and arrays, checked as a
+    snapshot is; the other arrays are those of `like`, zero if it is None."""
+    learner = of._like_new()
+    n_features = of.n_features_in_
+    learner.allocate(n_features)
+    if like is not None:
+        learner.arena.memory[:] = like.arena.memory
+    views = learner._allocated.views
+    for name, values in arrays.items():
+        views[name][...] = values
+    learner._restore(n_features, labels, closed, bytes(learner.arena))
+    return learner

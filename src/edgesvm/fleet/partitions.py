@@ -7,8 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
+from numpy.lib import format as npy
 
 from edgesvm.data.files import CsvRows
 from edgesvm.data.rows import Rows
@@ -20,6 +22,33 @@ KINDS = (".npz", ".csv", ".parquet", ".rec")
 
 class PartitionError(ValueError):
     """A partition cannot be learned; the message names it."""
+
+
+class NamedError(PartitionError):
+    """The worker has put the name into the message already."""
+
+
+def npz_array(path: str, name: str) -> np.ndarray:
+    """An array of an npz file, mapped where it lies unless it is compressed: a worker then has
+    memory for the rows at hand only, and rows by number are had without reading the others."""
+    with ZipFile(path) as archive:
+        try:
+            member = archive.getinfo(f"{name}.npy")
+        except KeyError:
+            raise PartitionError(f"there is no {name} in it") from None
+        with archive.open(member) as file:
+            is_first = npy.read_magic(file) == (1, 0)
+            read = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
+            shape, is_fortran, dtype = read(file)
+            header_bytes = file.tell()
+    if member.compress_type != ZIP_STORED or dtype.hasobject or 0 in shape:
+        with np.load(path, allow_pickle=False) as arrays:
+            return arrays[name]
+    with open(path, "rb") as raw:  # the local header has lengths of its own
+        raw.seek(member.header_offset + 26)
+        lengths = sum(np.frombuffer(raw.read(4), "<u2").tolist())
+    offset = member.header_offset + 30 + lengths + header_bytes
+    return np.memmap(path, dtype, "r", offset, shape, "F" if is_fortran else "C")
 
 
 @dataclass(frozen=True)
@@ -34,8 +63,7 @@ class File:
         if suffix == ".parquet":
             return Source(*self._parquet(), owner=owner)
         if suffix == ".npz":
-            with np.load(self.path) as arrays:
-                return Source(arrays["X"], arrays["y"], owner=owner)
+            return Source(*(npz_array(self.path, name) for name in ("X", "y")), owner=owner)
         return Source(_Reopened(self), owner=owner)
 
     def _parquet(self) -> tuple[np.ndarray, np.ndarray]:
@@ -80,6 +108,12 @@ class Block:
     def source(self, owner: str) -> Source:
         X = np.asarray(self.X)
         return Source(X, np.asarray(self.y), owner=owner)
+
+
+def source_of(part: Any, owner: str) -> Source:
+    """The rows of a partition: a file, or rows and labels."""
+    found: Source = (Block(*part) if isinstance(part, tuple) else part).source(owner)
+    return found
 
 
 def files_of(paths: Sequence[Any], label_column: str | None) -> list[tuple[str, File]]:

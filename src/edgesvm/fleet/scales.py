@@ -3,11 +3,14 @@ Variance" (1983), eq. 2.1; and from one scale to another."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgesvm.fleet.pairs import Pair
+from edgesvm.learner import Learner
+from edgesvm.preprocessing.standardized import Standardized
+
+STATISTICS = ("mean", "spread", "n_scaled")
 
 
 class Scale:
@@ -22,8 +25,8 @@ class Scale:
         self.mean, self.deviation = mean, deviation
 
     @classmethod
-    def of(cls, views: Mapping[str, np.ndarray], n: int) -> Scale:
-        return cls(views["mean"].copy(), np.sqrt(views["spread"] / n))
+    def of(cls, statistics: Statistics) -> Scale:
+        return cls(statistics.mean, np.sqrt(statistics.spread / statistics.n))
 
     def plane_in(self, other: Scale, weights: np.ndarray) -> np.ndarray:
         """The same hyperplanes in another scale; the last of `weights` (n, n_features + 1) is that
@@ -46,14 +49,41 @@ class Scale:
         return np.divide(raw, other.deviation, out=np.zeros_like(raw), where=other.deviation > 0)
 
 
-def merged_statistics(pair: Pair) -> dict[str, np.ndarray]:
-    """Mean, and sum of squared deviations, of the samples of both.
+class Statistics(NamedTuple):
+    """Number of samples, mean, and sum of squared deviations from it; (n_features,), float64."""
 
-    m = m_1 + (m_2 - m_1) n_2 / n,   S = S_1 + S_2 + (m_2 - m_1)^2 n_1 n_2 / n
-    """
-    (mine, theirs), (n_1, n_2) = pair.views(), pair.learned
-    apart, n = theirs["mean"] - mine["mean"], n_1 + n_2
-    return {
-        "mean": mine["mean"] + apart * (n_2 / n),
-        "spread": mine["spread"] + theirs["spread"] + apart * apart * (n_1 * (n_2 / n)),
-    }
+    n: int
+    mean: np.ndarray
+    spread: np.ndarray
+
+    @classmethod
+    def of(cls, learner: Standardized) -> Statistics:
+        views = learner._allocated.views
+        return cls(learner.n_scaled_, views["mean"].copy(), views["spread"].copy())
+
+    def and_of(self, other: Statistics) -> Statistics:
+        """Of the samples of both.
+
+        m = m_1 + (m_2 - m_1) n_2 / n,   S = S_1 + S_2 + (m_2 - m_1)^2 n_1 n_2 / n
+        """
+        apart, n = other.mean - self.mean, self.n + other.n
+        return Statistics(
+            n,
+            self.mean + apart * (other.n / n),
+            self.spread + other.spread + apart * apart * (self.n * (other.n / n)),
+        )
+
+
+def inner_of(learner: Any) -> Any:
+    """The learner behind the standardizer; else the learner itself."""
+    return learner._inner if isinstance(learner, Standardized) else learner
+
+
+def is_one_scale(learner: Learner, other: Learner) -> bool:
+    """Whether both scale by the same statistics, which stay as they are."""
+    if not isinstance(learner, Standardized) or learner.until is None:
+        return False
+    mine, theirs = learner._allocated.views, other._allocated.views
+    return learner.n_scaled_ >= learner.until and all(
+        np.array_equal(mine[name], theirs[name]) for name in STATISTICS
+    )

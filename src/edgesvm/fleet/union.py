@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgesvm.budget import format_bytes
 from edgesvm.errors import ConvergenceWarning
 from edgesvm.fleet.pairs import MergeError, Pair
 from edgesvm.fleet.scales import Scale
@@ -61,7 +62,8 @@ def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner)
     if n > room and isinstance(inner, EnclosingMachine):
         raise MergeError(
             f"the core sets have {n} vectors together, max_core={room}: a ball around some of them"
-            " decides far worse; merge TwinVectorMachine instead, or learn with a larger max_core"
+            f" decides far worse; give a budget of {_bytes_of(n, inner, vectors)} or more, or merge"
+            " TwinVectorMachine instead"
         )
     if n > room:
         vectors = _shuffled(vectors) if _makes_room(inner) else _heaviest(vectors, room, inner)
@@ -71,6 +73,11 @@ def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return learner.fit(vectors.rows, vectors.slots, sample_weight=vectors.weights)
+
+
+def _bytes_of(n: int, inner: Any, vectors: Vectors) -> str:
+    """What a learner with room for n vectors takes."""
+    return format_bytes(inner._of_capacity(n).plan(vectors.rows.shape[1]).total)
 
 
 def _vectors(learner: Any) -> Vectors:

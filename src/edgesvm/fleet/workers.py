@@ -3,19 +3,20 @@ that a task that is repeated after a lost worker gives the same."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgesvm.contract.labels import Labels
+from edgesvm.core.exact_sum import units_of
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS
 from edgesvm.data.survey import survey
 from edgesvm.errors import refusal
 from edgesvm.fleet.merging import merged
-from edgesvm.fleet.partitions import Block, PartitionError
+from edgesvm.fleet.partitions import Block, NamedError, PartitionError
 from edgesvm.learner import Learner
 
 
@@ -61,12 +62,21 @@ class Surveyed(NamedTuple):
     per_class: tuple[int, ...]  # rows with a weight > 0 of each of the labels
 
 
-class Found(NamedTuple):
-    """The rows of a partition that violate, by their place in it, and the losses that are not
-    zero, in order. It stays on the worker."""
+@dataclass
+class Found:
+    """How many rows of a partition violate, the exact sum of its losses, and which rows these are,
+    by their place in it. Which they are stays on the worker: whoever else asks for this gets the
+    numbers alone, and finds the rows again if it must."""
 
-    places: np.ndarray
-    losses: np.ndarray
+    n: int
+    loss: int
+    places: np.ndarray | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Found, (self.n, self.loss, None)
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + (0 if self.places is None else self.places.nbytes)
 
 
 class Taken(NamedTuple):
@@ -74,6 +84,23 @@ class Taken(NamedTuple):
     slots: np.ndarray
     weights: np.ndarray
     places: np.ndarray
+
+
+def over(
+    function: Callable[..., Any],
+    names: Sequence[str],
+    parts: Sequence[Any],
+    common: tuple[Any, ...],
+    *each: Sequence[Any],
+) -> list[Any]:
+    """What a function gives of some partitions, one after the other; an error names its own."""
+    results = []
+    for name, part, *rest in zip(names, parts, *each, strict=True):
+        try:
+            results.append(function(part, *rest, *common))
+        except Exception as error:
+            raise NamedError(f"{name}: {error}") from error
+    return results
 
 
 def part_of(part: Any) -> Any:
@@ -92,13 +119,13 @@ def surveyed(part: Any, options: dict[str, Any], room: int) -> Surveyed:
 
 
 def found(
-    part: Any, sent: Sent, decide: bool, held: np.ndarray, options: tuple[str, str, float, int]
+    part: Any, held: np.ndarray, sent: Sent, decide: bool, options: tuple[str, str, float]
 ) -> Found:
     """Rows that are not among `held` (places, ascending) and violate the solution, if `decide`."""
-    owner, dtype, margin, rows = options
+    owner, dtype, margin = options
     core = sent.core()
-    places, losses = [np.empty(0, np.int64)], [np.empty(0)]
-    for chunk in part_of(part).source(owner).chunks(rows, np.dtype(dtype)):
+    places, total = [np.empty(0, np.int64)], 0
+    for chunk in part_of(part).source(owner).chunks(CHUNK_ROWS, np.dtype(dtype)):
         slots, n_known, _ = core.labels.encode(chunk.y)
         if n_known < len(chunk.y):
             raise PartitionError("it changed between two passes")
@@ -111,12 +138,12 @@ def found(
                 raise refusal(status, f"row {chunk.first + row}", dtype, core.labels.in_slots)
             f *= core.labels.sign
             yf = np.where(slots == 1, f, -f)
-            loss = (weight * np.maximum(0.0, 1.0 - yf))[violates]
-            losses.append(loss[loss > 0.0])
+            total += units_of(weight * np.maximum(0.0, 1.0 - yf))
             violates &= yf < margin
         places.append(chunk.first + np.flatnonzero(violates))
     at = np.concatenate(places)
-    return Found(at[~np.isin(at, held)], np.concatenate(losses))
+    at = at[~np.isin(at, held)]
+    return Found(len(at), total, at)
 
 
 def same(sent: Any) -> Any:
@@ -124,33 +151,43 @@ def same(sent: Any) -> Any:
     return sent
 
 
-def counted(of: Found) -> int:
-    return len(of.places)
-
-
-def added(loss: float, of: Found) -> float:
-    """The sum goes on in the order of the rows, one by one, so that it rounds as in one place."""
-    return float(np.cumsum(np.append(loss, of.losses))[-1])
+def drawn(part: Any, of: Found, which: np.ndarray, held: np.ndarray, *search: Any) -> Taken:
+    """The which-th of the rows that a `search` found, ascending."""
+    if of.places is None:
+        of = found(part, held, *search)
+    sent, _, options = search
+    return rows_at(part, of, which, sent, options[:2])
 
 
 def rows_at(
     part: Any, of: Found | None, which: np.ndarray, sent: Sent, options: tuple[str, str]
 ) -> Taken:
     """The rows at some places, ascending; of a `Found`, the which-th of its."""
+    if not len(which):
+        return Taken(*(np.empty(0) for _ in Taken._fields))
     owner, dtype = options
-    wanted = which if of is None else of.places[which]
+    wanted = which if of is None or of.places is None else of.places[which]
     labels = Labels.restore(sent.labels, sent.closed, sent.learner._n_classes)
     parts = []
-    for chunk in part_of(part).source(owner).chunks(CHUNK_ROWS, np.dtype(dtype)):
-        here = wanted[(wanted >= chunk.first) & (wanted < chunk.first + len(chunk.X))]
-        if len(here):
-            at = here - chunk.first
-            X = np.asarray(chunk.X)[at] if isinstance(chunk.X, np.ndarray) else chunk.X[at]
-            weight = np.ones(len(at)) if chunk.weight is None else chunk.weight[at]
-            parts.append(Taken(X, labels.encode(chunk.y)[0][at], weight, here))
+    for X, y, weight, here in _rows(part_of(part).source(owner), wanted, np.dtype(dtype)):
+        parts.append(Taken(X, labels.encode(y)[0], weight, here))
     if sum(len(part.places) for part in parts) != len(wanted):
         raise PartitionError("it changed between two passes")
     return Taken(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _rows(source: Any, wanted: np.ndarray, dtype: Any) -> Iterator[tuple[Any, ...]]:
+    """Rows, labels, weights and places of the rows wanted."""
+    if source.has_rows:
+        rows = source.take(wanted, dtype)
+        yield rows.X, rows.y, np.ones(len(wanted)), wanted
+        return
+    for chunk in source.chunks(CHUNK_ROWS, dtype):
+        here = wanted[(wanted >= chunk.first) & (wanted < chunk.first + len(chunk.X))]
+        if len(here):
+            at = here - chunk.first
+            weight = np.ones(len(at)) if chunk.weight is None else chunk.weight[at]
+            yield chunk.X[at], chunk.y[at], weight, here
 
 
 def cut(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:

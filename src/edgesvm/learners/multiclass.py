@@ -80,9 +80,15 @@ class Multiclass(Wrapper):
         return of_engine(self._compiled, engine)(
             *place,
             parts=tuple(inner._build(engine, part._replace(arena=row)) for row in rows),
-            pairs=self._pairs,
-            most=inner._most_samples,
+            **self._core_params(place.n_features),
         )
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {"pairs": self._pairs, "most": self._inner._most_samples}
+
+    def _inner_readers(self, core: Any) -> dict[str, Any]:
+        inner = self._inner
+        return {"parts": tuple(inner._reader(part) for part in core.parts)}
 
     def _zero(self, core: Any) -> None:
         first = core.views[PARTS].ctypes.data - core.arena.memory.ctypes.data

@@ -187,6 +187,9 @@ class Shell(Wrapper):
         params = self._core_params(place.n_features)
         return of_engine(self._compiled, engine)(*place, inner=inner, **params)
 
+    def _inner_readers(self, core: Any) -> dict[str, Any]:
+        return {"inner": self._inner._reader(core.inner)}
+
     @property
     def learner_(self) -> Any:
         """The inner learner, on the same memory: for its counters and extra methods, such as

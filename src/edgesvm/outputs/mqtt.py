@@ -1,10 +1,14 @@
-"""``mqtt://[user@]host[:port]/topic``: each line a message, to a broker; needs paho-mqtt."""
+"""``mqtt://[user@]host[:port]/topic``: each line a message, to a broker; needs paho-mqtt.
+
+``mqtts://`` is the same over TLS.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import socket
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,6 +20,7 @@ from edgesvm.outputs.sink import Line, Sink
 ANSWER_S = 5.0  # a broker that does not answer for so long counts as gone
 KEEPALIVE_S = 30
 IN_FLIGHT = 64
+PORTS = {"mqtt": 1883, "mqtts": 8883}
 
 
 class Mqtt(Sink):
@@ -26,6 +31,10 @@ class Mqtt(Sink):
     TOPIC/status is ``online`` while the program runs, and ``offline`` after it, also if it dies
     (its last will); both retained. Home Assistant finds the device by retained messages under
     ``homeassistant/``; ``?discovery=PREFIX`` says another prefix, ``?discovery=`` none.
+
+    With ``mqtts://`` the broker's certificate must be for its host, and by an authority that this
+    machine knows or whose certificate is in ``?ca=FILE``. ``?cert=FILE&key=FILE`` is this client's
+    own, for brokers that ask for one.
 
     Parameters
     ----------
@@ -39,7 +48,8 @@ class Mqtt(Sink):
     Raises
     ------
     ValueError
-        The URL has no host or topic, or a password; paho-mqtt is not installed.
+        The URL has no host or topic, or a password; a certificate cannot be read; paho-mqtt is not
+        installed.
     """
 
     def __init__(
@@ -63,14 +73,18 @@ class Mqtt(Sink):
             )
         self._topic = parts.path.strip("/")
         if not parts.hostname or not self._topic or set(url) & set("+#"):
-            raise ValueError(f"{url}: give mqtt://[user@]host[:port]/topic")
-        self.name = f"mqtt://{parts.netloc}/{self._topic}"
-        self._host, self._port = parts.hostname, parts.port or 1883
+            raise ValueError(f"{url}: give {parts.scheme}://[user@]host[:port]/topic")
+        self.name = f"{parts.scheme}://{parts.netloc}/{self._topic}"
+        self._host, self._port = parts.hostname, parts.port or PORTS[parts.scheme]
         self._user, self._password = parts.username, password
         self._alarms = alarms
         self._topics = {port: f"{self._topic}/{own}" for port, own in (topics or {}).items()}
         asked = parse_qs(parts.query, keep_blank_values=True)
         self._discovery = asked.get("discovery", ["homeassistant"])[0].strip("/")
+        files = {name: asked[name][0] for name in ("ca", "cert", "key") if name in asked}
+        if files and parts.scheme != "mqtts":
+            raise ValueError(f"{url}: certificates are for mqtts://, which is MQTT over TLS")
+        self._tls = tls_context(**files) if parts.scheme == "mqtts" else None
         # The same after a restart: the broker then ends the connection that it may still believe
         # in, and its last will cannot come after our "online".
         name = f"{socket.gethostname()} {self._topic}"
@@ -80,6 +94,8 @@ class Mqtt(Sink):
     def open(self) -> None:
         self._client = self._paho.Client(self._paho.CallbackAPIVersion.VERSION2, client_id=self._id)
         self._client.max_inflight_messages_set(IN_FLIGHT)
+        if self._tls is not None:
+            self._client.tls_set_context(self._tls)
         if self._user is not None:
             self._client.username_pw_set(self._user, self._password)
         self._client.will_set(self._status, "offline", qos=1, retain=True)
@@ -176,6 +192,40 @@ class Mqtt(Sink):
         finally:
             client.disconnect()
             self._client = None
+
+
+class _Secured(ssl.SSLSocket):
+    """Closes itself when nothing comes of the handshake; paho would forget it open."""
+
+    def do_handshake(self, block: bool = False) -> None:
+        self.settimeout(ANSWER_S)
+        try:
+            super().do_handshake(block)
+        except OSError:
+            self.close()
+            raise
+
+
+def tls_context(
+    ca: str | None = None, cert: str | None = None, key: str | None = None
+) -> ssl.SSLContext:
+    """What TLS needs: whom to trust, and who this client is. ValueError if a file is no good."""
+    if key is not None and cert is None:
+        raise ValueError(f"{key}: a key without a certificate; give ?cert=FILE too")
+    context = ssl.create_default_context()
+    context.sslsocket_class = _Secured
+    try:
+        if ca is not None:
+            context.load_verify_locations(ca)
+    except OSError as error:
+        raise ValueError(f"{ca}: no certificate of an authority ({error})") from error
+    try:
+        if cert is not None:
+            context.load_cert_chain(cert, key, password="")
+    except OSError as error:
+        files = cert if key is None else f"{cert}, {key}"
+        raise ValueError(f"{files}: no certificate with its key ({error})") from error
+    return context
 
 
 def entities(topic: str, status: str, *, alarms: bool) -> list[tuple[str, str, dict[str, Any]]]:

@@ -10,6 +10,7 @@ from edgesvm.page import words
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Sample = tuple[dict[str, object], float]
+Family = tuple[str, str, str, list[Sample]]  # name, kind, meaning
 
 GAUGES = {
     "seconds": ("edgesvm_uptime_seconds", "Seconds since the learning began"),
@@ -28,48 +29,56 @@ SCORES = {
 }
 
 
-def text(status: dict[str, Any]) -> str:
-    """The exposition of `Lookout.status`: each counter of a run or a watch is here."""
+def text(*statuses: dict[str, Any]) -> str:
+    """The exposition of `Lookout.status`: each counter of a run or a watch is here. Of several,
+    each sample says of which port it is."""
+    families: dict[str, tuple[str, str, list[Sample]]] = {}
+    for status in statuses:
+        port = {"port": status["port"]} if len(statuses) > 1 else {}
+        for name, kind, meaning, samples in _families(status):
+            _, _, found = families.setdefault(name, (kind, meaning, []))
+            found += [({**port, **labels}, value) for labels, value in samples]
+    lines = [line for name, family in families.items() for line in _exposed(name, *family)]
+    return "\n".join(lines) + "\n"
+
+
+def _families(status: dict[str, Any]) -> Iterator[Family]:
     about = {"version": status["version"], "kind": status["kind"], "port": status["port"]}
-    lines = [*_family("edgesvm_info", "gauge", "What runs here", [(about, 1)])]
+    yield "edgesvm_info", "gauge", "What runs here", [(about, 1)]
     for table, values in ((GAUGES, status), (SCORES, status.get("score", {}))):
         for key, (name, meaning) in table.items():
             if values.get(key) is not None:
-                lines += _family(name, "gauge", meaning, [({}, values[key])])
+                yield name, "gauge", meaning, [({}, values[key])]
     for name, count in status["counters"].items():
-        lines += _counter(name, count)
+        yield _counter(name, count)
     memory = [
         ({"owner": owner, "part": part["name"]}, part["bytes"])
         for owner in ("model", "link", "page")
         for part in _summed(status["memory"][owner])
     ]
-    lines += _family("edgesvm_memory_bytes", "gauge", "Memory as planned, part by part", memory)
+    yield "edgesvm_memory_bytes", "gauge", "Memory as planned, part by part", memory
     if (confusion := status.get("confusion")) and confusion["labels"]:
-        lines += _family(
-            "edgesvm_confusion_total",
-            "counter",
-            "Predictions, by the true label and the predicted one",
-            [
-                ({"label": label, "predicted": predicted}, count)
-                for label, row in zip(confusion["labels"], confusion["counts"], strict=True)
-                for predicted, count in zip(confusion["labels"], row, strict=True)
-            ],
-        )
+        told = [
+            ({"label": label, "predicted": predicted}, count)
+            for label, row in zip(confusion["labels"], confusion["counts"], strict=True)
+            for predicted, count in zip(confusion["labels"], row, strict=True)
+        ]
+        meaning = "Predictions, by the true label and the predicted one"
+        yield "edgesvm_confusion_total", "counter", meaning, told
     if drift := status.get("drift"):
-        lines += _counter("drifts", drift["drifts"])
-        lines += _counter("resets", drift["resets"])
-    return "\n".join(lines) + "\n"
+        yield _counter("drifts", drift["drifts"])
+        yield _counter("resets", drift["resets"])
 
 
-def _counter(name: str, count: float) -> Iterator[str]:
+def _counter(name: str, count: float) -> Family:
     if name in words.GAUGES:
-        return _family(f"edgesvm_{name}", "gauge", words.meaning(name), [({}, count)])
+        return f"edgesvm_{name}", "gauge", words.meaning(name), [({}, count)]
     if name == "downtime_ms":
         name, count = "downtime_seconds", count / 1000
-    return _family(f"edgesvm_{name}_total", "counter", words.meaning(name), [({}, count)])
+    return f"edgesvm_{name}_total", "counter", words.meaning(name), [({}, count)]
 
 
-def _family(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> Iterator[str]:
+def _exposed(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> Iterator[str]:
     yield f"# HELP {name} {_escaped(meaning)}"
     yield f"# TYPE {name} {kind}"
     for labels, value in samples:

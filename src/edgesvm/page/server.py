@@ -15,11 +15,13 @@ import re
 import socket
 import socketserver
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from html import escape
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from importlib import resources
 from typing import Any
+from urllib.parse import quote, unquote
 
 from edgesvm.errors import NotTaught
 from edgesvm.page import metrics
@@ -48,11 +50,12 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Connection": "close",
 }
+HTML = "text/html; charset=utf-8"
 FILES = {
-    "/": ("page.html", "text/html; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
 }
+NAV = "<nav></nav>"  # where the page of one port links those of the others
 
 
 class Refused(Exception):
@@ -86,6 +89,7 @@ class Desk:
         self.snapshot = Board(lookout.snapshot, SNAPSHOT_EVERY_S, clock)
         self.errands = Errands()
         self._clock, self._turned_at = clock, clock()
+        self._encoded: tuple[Any, bytes] = (None, b"")
 
     def turn(self) -> None:
         """Carry out a portion of what was asked for, and make what is due."""
@@ -99,6 +103,20 @@ class Desk:
         """Seconds since the last turn."""
         return self._clock() - self._turned_at
 
+    def read_status(self) -> tuple[dict[str, Any], float]:
+        """The status and its age in seconds. For readers; Busy before there is one."""
+        status, age = self.status.read()
+        if status is None:
+            raise Busy("the program has not begun yet")
+        return status, age
+
+    def encoded_status(self) -> tuple[bytes, float]:
+        """The status as JSON, encoded once for all readers, and its age in seconds."""
+        status, age = self.read_status()
+        if self._encoded[0] is not status:
+            self._encoded = status, json.dumps(status, separators=(",", ":")).encode()
+        return self._encoded[1], age
+
 
 class PageServer(socketserver.TCPServer):
     """Serves the page, its figures and its one form, on a bounded number of threads.
@@ -107,7 +125,9 @@ class PageServer(socketserver.TCPServer):
     ----------
     host, port : str, int
         Where to listen; port 0 takes a free one.
-    desk : Desk
+    desks : mapping of str to Desk
+        One by any name, whose page is at ``/``; or those of several ports by their names, with a
+        page each at ``/NAME/``, and ``/metrics`` and ``/healthz`` of all.
     token : str
         Needed for what changes the model.
     request_s : float
@@ -130,18 +150,24 @@ class PageServer(socketserver.TCPServer):
     request_queue_size = 128
 
     def __init__(
-        self, host: str, port: int, desk: Desk, token: str, *, request_s: float = REQUEST_S
+        self,
+        host: str,
+        port: int,
+        desks: Mapping[str, Desk],
+        token: str,
+        *,
+        request_s: float = REQUEST_S,
     ) -> None:
-        self.desk, self.token, self.request_s = desk, token, request_s
+        self.desks, self.token, self.request_s = dict(desks), token, request_s
         self.turned_away = self.slow = 0
         self.files = {path: (_file(name), kind) for path, (name, kind) in FILES.items()}
+        self.pages = {name: _page(name, list(desks)) for name in desks}
         self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         super().__init__((host, port), _Handler)
         self.port: int = self.socket.getsockname()[1]
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
         names = {host, "localhost", socket.gethostname()}
         self.names = {name.lower() for name in (*names, f"{socket.gethostname()}.local") if name}
-        self._encoded: tuple[Any, bytes] = (None, b"")
         self._waiting: queue.Queue[Any] = queue.Queue(MOST_WAITING)
         self._threads = [start_thread(self._work, f"page-{n}") for n in range(WORKERS)]
         self._threads.append(start_thread(self.serve_forever, "page"))
@@ -162,15 +188,6 @@ class PageServer(socketserver.TCPServer):
             except OSError:  # too slow, or gone
                 self.slow += 1
             self.shutdown_request(request)
-
-    def encoded_status(self) -> tuple[bytes, float]:
-        """The status as JSON, encoded once for all readers, and its age in seconds."""
-        status, age = self.desk.status.read()
-        if status is None:
-            raise Busy("the program has not begun yet")
-        if self._encoded[0] is not status:
-            self._encoded = status, json.dumps(status, separators=(",", ":")).encode()
-        return self._encoded[1], age
 
     def is_ours(self, host: str) -> bool:
         """Whether a Host header names this machine. A page elsewhere may have its own name resolve
@@ -215,6 +232,7 @@ class _Bounded(io.RawIOBase):
 
 class _Handler(BaseHTTPRequestHandler):
     server: PageServer
+    _desks: dict[str, Desk]
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "edgesvm", ""
 
@@ -281,45 +299,63 @@ class _Handler(BaseHTTPRequestHandler):
             )
 
     def _route(self) -> None:
-        path = self.path.partition("?")[0]
+        """What one port has, at its name or alone at the root; else what all have together."""
+        server, path = self.server, self.path.partition("?")[0]
+        name, slash, below = unquote(path[1:]).partition("/")
         reads: dict[str, Callable[[], None]] = {
-            "/status.json": self._status,
             "/metrics": self._metrics,
             "/healthz": self._healthz,
-            "/model.esvm": self._model,
         }
-        allowed = "POST" if path == "/label" else "GET, HEAD"
-        if path not in {*reads, *self.server.files, "/label"}:
+        self._desks = server.desks
+        if len(server.desks) > 1 and name in server.desks:
+            if not slash:
+                return self._send_on(f"{quote(name)}/")
+            self._desks, path = {name: server.desks[name]}, f"/{below}"
+        if len(self._desks) > 1:
+            reads["/"] = lambda: self._send_on(f"{quote(next(iter(server.desks)))}/")
+            posts = {}
+        else:
+            reads |= {"/": self._page, "/status.json": self._status, "/model.esvm": self._model}
+            reads |= dict.fromkeys(server.files, lambda: self._send(*server.files[path]))
+            posts = {"/label": self._label}
+        allowed = "POST" if path in posts else "GET, HEAD"
+        if path not in reads | posts:
             raise Refused(HTTPStatus.NOT_FOUND, f"there is no {path[:100]}")
         if self.command not in allowed.split(", "):
             raise Refused(
                 HTTPStatus.METHOD_NOT_ALLOWED, f"{path} takes {allowed} only", Allow=allowed
             )
-        if path in self.server.files:
-            self._send(*self.server.files[path])
-        elif path == "/label":
-            self._label()
-        else:
-            reads[path]()
+        (reads | posts)[path]()
+
+    @property
+    def _desk(self) -> Desk:
+        (desk,) = self._desks.values()
+        return desk
+
+    def _page(self) -> None:
+        (name,) = self._desks
+        self._send(self.server.pages[name], HTML)
 
     def _status(self) -> None:
-        body, age = self.server.encoded_status()
+        body, age = self._desk.encoded_status()
         self._send(body, "application/json", {"X-Age-Seconds": f"{age:.1f}"})
 
     def _metrics(self) -> None:
-        status, _ = self.server.desk.status.read()
-        if status is None:
-            raise Busy("the program has not begun yet")
-        self._send(metrics.text(status).encode(), metrics.TYPE)
+        statuses = [desk.read_status()[0] for desk in self._desks.values()]
+        self._send(metrics.text(*statuses).encode(), metrics.TYPE)
 
     def _healthz(self) -> None:
-        idle = self.server.desk.idle_s
-        if idle > STALLED_S:
-            raise Busy(f"no turn for {idle:.0f} s: the port is gone, or the learner is stuck")
+        for name, desk in self._desks.items():
+            if desk.idle_s > STALLED_S:
+                which = f"{name}: " if len(self._desks) > 1 else ""
+                raise Busy(
+                    f"{which}no turn for {desk.idle_s:.0f} s: the port is gone, or the learner is"
+                    " stuck"
+                )
         self._send(b"ok\n", "text/plain; charset=utf-8")
 
     def _model(self) -> None:
-        snapshot, _ = self.server.desk.snapshot.read()
+        snapshot, _ = self._desk.snapshot.read()
         if snapshot is None:
             raise Busy("the program has not begun yet")
         named = {"Content-Disposition": 'attachment; filename="model.esvm"'}
@@ -328,7 +364,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _label(self) -> None:
         """Teach a row, or those of the last seconds."""
         self._check_token()
-        lookout = self.server.desk.lookout
+        lookout = self._desk.lookout
         if not isinstance(lookout, RunLookout):
             raise Refused(HTTPStatus.NOT_FOUND, "a watch learns without labels")
         asked = self._body()
@@ -339,7 +375,7 @@ class _Handler(BaseHTTPRequestHandler):
             sequence = _integer(asked, "sequence", 0, 0xFFFFFFFF)
             work = lookout.label(label, sequence, _integer(asked, "place", 0, 1 << 62))
         try:
-            answer = self.server.desk.errands.ask(work)
+            answer = self._desk.errands.ask(work)
         except NotTaught as why:
             raise Refused(HTTPStatus.CONFLICT, str(why)) from why
         self._send(json.dumps(answer).encode(), "application/json")
@@ -384,6 +420,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(HTTPStatus.OK)
         self._send_body(body, kind, headers or {})
 
+    def _send_on(self, where: str) -> None:
+        """To another page, given from here."""
+        self.send_response(HTTPStatus.FOUND)
+        self._send_body(b"", HTML, {"Location": where})
+
     def _send_error(
         self, status: HTTPStatus, why: str, headers: dict[str, str] | None = None
     ) -> None:
@@ -418,3 +459,13 @@ def _seconds(asked: dict[str, Any]) -> float:
 
 def _file(name: str) -> bytes:
     return resources.files("edgesvm.page").joinpath(name).read_bytes()
+
+
+def _page(name: str, names: list[str]) -> bytes:
+    """The page of the port of this name, with links to those of all."""
+    links = "".join(
+        f'<a href="../{quote(n)}/"{" aria-current=page" * (n == name)}>{escape(n)}</a>\n'
+        for n in names
+    )
+    nav = f'<nav aria-label="Ports">{links}</nav>' if len(names) > 1 else ""
+    return _file("page.html").decode().replace(NAV, nav).encode()

@@ -18,6 +18,16 @@ class ScalerCoreRef(ReferenceCore):
         super().__init__(*common)
         self.inner = inner
 
+    @property
+    def n_scaled(self):
+        """Samples that the statistics are of."""
+        return int(self.views["n_per_class"].sum())
+
+    @property
+    def n_with_next(self):
+        """The same once the next sample is learned."""
+        return self.n_scaled + 1
+
     def with_sample(self, x, n):
         """The statistics with x, the n-th sample."""
         raise NotImplementedError
@@ -29,7 +39,7 @@ class ScalerCoreRef(ReferenceCore):
     def step(self, x, y, weight):
         if not np.isfinite(x @ x):
             return Status.NOT_FINITE
-        n = int(self.views["n_per_class"].sum()) + 1
+        n = self.n_with_next
         new = self.with_sample(x.astype(np.float64), n)
         if not all(np.isfinite(values).all() for values in new):
             return Status.NOT_FINITE
@@ -42,6 +52,5 @@ class ScalerCoreRef(ReferenceCore):
     def decide(self, x):
         if not np.isfinite(x @ x):
             return np.nan
-        n = int(self.views["n_per_class"].sum())
         statistics = tuple(self.views[name] for name in self.statistics)
-        return self.inner.decide(self.scale(x, statistics, n).astype(self.dtype))
+        return self.inner.decide(self.scale(x, statistics, self.n_scaled).astype(self.dtype))

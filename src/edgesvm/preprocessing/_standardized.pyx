@@ -5,9 +5,11 @@ Mean and spread (sum of squared deviations) of each feature follow Welford's rec
 
     delta = x - mean,  mean += delta / n,  spread += delta (x - mean)
 
-The inner learner gets (x - mean) / sqrt(spread / n), with the new mean and spread.
+The inner learner gets (x - mean) / sqrt(spread / n), with the new mean and spread. With `until`,
+the statistics have a count of their own, n_scaled, which takes n's place; once it is `until`, they
+stay.
 
-Bytes: 16 D + D s in addition to the learner's, s the dtype's size.
+Bytes: 16 D + D s in addition to the learner's, s the dtype's size; with `until` 8 more.
 """
 
 cimport cython
@@ -31,15 +33,30 @@ cdef inline double standard(double x, double mean, double variance) noexcept nog
 cdef class StandardizedCore(StageCore):
     cdef double *mean           # (n_features,)
     cdef double *spread         # (n_features,): sum of squared deviations
+    cdef int64_t *n_scaled      # samples that these are of; NULL: all that were learned
+    cdef int64_t until
 
-    def __init__(self, *common, inner):
+    def __init__(self, *common, inner, until):
         super().__init__(*common, inner=inner, scratch="scaled")
         self.mean = <double *> self.array("mean")
         self.spread = <double *> self.array("spread")
+        self.until = until or 0
+        self.n_scaled = <int64_t *> self.array("n_scaled") if until is not None else NULL
+
+    cdef bint is_settled(self) noexcept nogil:
+        """Whether the statistics stay as they are"""
+        return self.n_scaled != NULL and self.n_scaled[0] >= self.until
+
+    cdef double count_with_next(self, double n) noexcept nogil:
+        """Samples of the statistics with the next one, the n-th that is learned"""
+        return n if self.n_scaled == NULL else <double> self.n_scaled[0] + 1.0
 
     cdef Status map_next(self, const void *x, double n) noexcept nogil:
         cdef int64_t j
-        cdef double xj, mean, spread, share = 1.0 / n
+        cdef double xj, mean, spread, share = 1.0 / self.count_with_next(n)
+        if self.is_settled():
+            self.map(x, n)
+            return UNCHANGED
         for j in range(self.n_features):
             xj = entry(self.is_float32, x, j)
             welford(xj, share, self.mean[j], self.spread[j], &mean, &spread)
@@ -50,14 +67,18 @@ cdef class StandardizedCore(StageCore):
 
     cdef void keep(self, const void *x, double n) noexcept nogil:
         cdef int64_t j
-        cdef double xj, share = 1.0 / n
+        cdef double xj, share = 1.0 / self.count_with_next(n)
+        if self.is_settled():
+            return
+        if self.n_scaled != NULL:
+            self.n_scaled[0] += 1
         for j in range(self.n_features):
             xj = entry(self.is_float32, x, j)
             welford(xj, share, self.mean[j], self.spread[j], &self.mean[j], &self.spread[j])
 
     cdef void map(self, const void *x, double n) noexcept nogil:
         cdef int64_t j
-        cdef double xj, share = 1.0 / n
+        cdef double xj, share = 1.0 / (n if self.n_scaled == NULL else <double> self.n_scaled[0])
         for j in range(self.n_features):
             xj = entry(self.is_float32, x, j)
             put(self.is_float32, self.mapped, j, standard(xj, self.mean[j], self.spread[j] * share))
@@ -66,3 +87,9 @@ cdef class StandardizedCore(StageCore):
         super().check()
         if (self.views["spread"] < 0).any():
             raise CorruptModelError("the snapshot has a negative sum of squared deviations")
+        if self.n_scaled != NULL:
+            n = self.n_scaled[0]
+            least = min(self.n_learned(), self.until)
+            if not least <= n <= self.until:
+                raise CorruptModelError(
+                    f"the statistics are of {n} samples, and not of {least} to {self.until}")

@@ -11,9 +11,38 @@ AREA = Area(
         "tests/conformance/test_inputs.py",
         "tests/conformance/test_memory.py",
         "tests/conformance/test_threads.py",
+        "tests/conformance/test_jobs.py",
         "tests/conformance/test_sparse.py",
     ),
     (
+        *mutants_of(
+            "edgesvm/contract/team.pyx",
+            (
+                "first + (end - first) * (k + 1) // n)",
+                "first + (end - first) // n * (k + 1))",
+                "rows that do not divide by the number of threads are left out at the end",
+            ),
+            (
+                "            except RuntimeError:    # the system has no more threads\n"
+                "                mine.append(k)\n",
+                "            except RuntimeError:    # the system has no more threads\n"
+                "                pass\n",
+                "what a system without threads refuses to start is left undone",
+            ),
+            (
+                "                self.stop(error)\n        if self.error",
+                "                raise\n        if self.error",
+                "Ctrl-C leaves threads at work in a memory that is free",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/contract/core.pyx",
+            (
+                "status = self.decide_rows(X, min(1, n), out, slots, i, probable)",
+                "status = UNCHANGED",
+                "a store is solved by all threads at once",
+            ),
+        ),
         *mutants_of(
             "edgesvm/contract/sparse.pyx",
             (

@@ -112,6 +112,18 @@ AREA = Area(
                 'told = self._publish(self._status, "offline", retain=False)',
                 "a device that ended looks alive",
             ),
+            (
+                "            self._client.tls_set_context(self._tls)\n",
+                "            pass\n",
+                "mqtts without TLS",
+            ),
+            ("        self.settimeout(ANSWER_S)\n", "", "a mute peer holds a sink up"),
+            ("            self.close()\n", "            pass\n", "a socket left open"),
+            (
+                "context = ssl.create_default_context()",
+                "context = ssl._create_unverified_context()",
+                "any broker is trusted",
+            ),
         ),
     ),
 )

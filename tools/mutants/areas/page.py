@@ -9,6 +9,7 @@ AREA = Area(
         "tests/page/test_metrics.py",
         "tests/page/test_server.py",
         "tests/cli/test_http_options.py",
+        "tests/cli/test_several_ports.py",
         "tests/test_runner.py",
         "tests/test_journal.py",
         "tests/page/test_live.py",
@@ -55,7 +56,7 @@ AREA = Area(
                 "who is turned away is not counted",
                 "no test opens 264 connections that stay: it is a count for a person",
             ),
-            ("if idle > STALLED_S:", "if False:", "a loop that stands still is healthy"),
+            ("if desk.idle_s > STALLED_S:", "if False:", "a loop that stands still is healthy"),
             (
                 "if self._encoded[0] is not status:",
                 "if self._encoded[0] is None:",
@@ -181,6 +182,18 @@ AREA = Area(
                 "predicted = label",
                 "what was predicted on arrival is not what is scored",
             ),
+        ),
+        *mutants_of(
+            "edgesvm/page/server.py",
+            (
+                'self._desks, path = {name: server.desks[name]}, f"/{below}"',
+                'self._desks, path = dict([*server.desks.items()][:1]), f"/{below}"',
+                "every port shows the first",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/page/metrics.py",
+            ("if len(statuses) > 1 else {}", "if False else {}", "metrics of two ports alike"),
         ),
         *mutants_of(
             "edgesvm/journal.py",

@@ -27,8 +27,8 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/randomized/_rand_svm.pyx",
             (
-                "self.loss += w * max(0.0, 1.0 - yf)",
-                "self.loss += max(0.0, 1.0 - yf)",
+                "exact_add(&self.losses, w * max(0.0, 1.0 - yf))",
+                "exact_add(&self.losses, max(0.0, 1.0 - yf))",
                 "the loss without weights",
             ),
             ("if yf >= margin:", "if yf > margin:", "a row on the margin violates"),

@@ -23,6 +23,7 @@ ESVM_STATIC double standardized_standard(double x, double mean, double variance)
 #define Standardized_mapped ((char *)ESVM_SCRATCH(Standardized_AT_mapped))
 #define Standardized_mean ((double *)(self + Standardized_AT_mean))
 #define Standardized_spread ((double *)(self + Standardized_AT_spread))
+#define Standardized_n_scaled ((int64_t *)(self + Standardized_AT_n_scaled))
 
 ESVM_STATIC status_Status Standardized_learn_row(char *self, const void *x, int slot,
         double weight);
@@ -41,6 +42,8 @@ ESVM_STATIC void Standardized_map(char *self, const void *x, double n);
 ESVM_STATIC void Standardized_wipe(char *self);
 ESVM_STATIC status_Status Standardized_map_next(char *self, const void *x, double n);
 ESVM_STATIC void Standardized_keep(char *self, const void *x, double n);
+ESVM_STATIC double Standardized_count_with_next(char *self, double n);
+ESVM_STATIC int Standardized_is_settled(char *self);
 
 ESVM_STATIC status_Status Standardized_learn_row(char *self, const void *x, int slot,
         double weight) {
@@ -188,7 +191,8 @@ ESVM_STATIC double Standardized_class_weight(char *self, double y) {
 ESVM_STATIC void Standardized_map(char *self, const void *x, double n) {
     esvm_index j;
     double xj;
-    double share = ESVM_DIVIDE(1.0, n);
+    double share = ESVM_DIVIDE(1.0, !Standardized_HAS_n_scaled ? n :
+            (double)Standardized_n_scaled[0]);
     for (j = 0; j < Standardized_n_features; j++) {
         xj = linalg_entry(x, j);
         linalg_put(Standardized_mapped, j, standardized_standard(xj, Standardized_mean[j],
@@ -204,7 +208,11 @@ ESVM_STATIC void Standardized_wipe(char *self) {
 ESVM_STATIC status_Status Standardized_map_next(char *self, const void *x, double n) {
     esvm_index j;
     double xj, mean, spread;
-    double share = ESVM_DIVIDE(1.0, n);
+    double share = ESVM_DIVIDE(1.0, Standardized_count_with_next(self, n));
+    if (Standardized_is_settled(self)) {
+        Standardized_map(self, x, n);
+        return status_UNCHANGED;
+    }
     for (j = 0; j < Standardized_n_features; j++) {
         xj = linalg_entry(x, j);
         moments_welford(xj, share, Standardized_mean[j], Standardized_spread[j], &mean, &spread);
@@ -219,12 +227,26 @@ ESVM_STATIC status_Status Standardized_map_next(char *self, const void *x, doubl
 ESVM_STATIC void Standardized_keep(char *self, const void *x, double n) {
     esvm_index j;
     double xj;
-    double share = ESVM_DIVIDE(1.0, n);
+    double share = ESVM_DIVIDE(1.0, Standardized_count_with_next(self, n));
+    if (Standardized_is_settled(self)) {
+        return;
+    }
+    if (Standardized_HAS_n_scaled) {
+        Standardized_n_scaled[0] += 1;
+    }
     for (j = 0; j < Standardized_n_features; j++) {
         xj = linalg_entry(x, j);
         moments_welford(xj, share, Standardized_mean[j], Standardized_spread[j],
                 &Standardized_mean[j], &Standardized_spread[j]);
     }
+}
+
+ESVM_STATIC double Standardized_count_with_next(char *self, double n) {
+    return !Standardized_HAS_n_scaled ? n : (double)Standardized_n_scaled[0] + 1.0;
+}
+
+ESVM_STATIC int Standardized_is_settled(char *self) {
+    return Standardized_HAS_n_scaled && Standardized_n_scaled[0] >= Standardized_until;
 }
 
 #endif

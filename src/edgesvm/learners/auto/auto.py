@@ -172,6 +172,13 @@ class Auto(Classifier):
         cores += [(*cores[0][:FOURIER], core(spots[FOURIER])) for spots in later]
         return of_engine(self._compiled, engine)(*place, stages=cores)
 
+    def _inner_readers(self, core: Any) -> dict[str, Any]:
+        def reader(spot: Spot | None, part: Any) -> Any:
+            return None if spot is None else spot.learner._reader(part)
+
+        stages = zip(self._spots(core.n_features), core.stages, strict=True)
+        return {"stages": [tuple(map(reader, *stage)) for stage in stages]}
+
     # -- what it holds -----------------------------------------------------------------------------
 
     @property

@@ -206,15 +206,16 @@ class NoveltyLearner(Learner):
         with self._guard:
             return self._fitted.threshold - float(self.decision_one(x))
 
-    def score_samples(self, X: Matrix) -> np.ndarray:
+    def score_samples(self, X: Matrix, n_jobs: int | None = None) -> np.ndarray:
         """How normal rows are, as by scikit-learn: the higher, the more normal; ``-score_one``.
+        `n_jobs` as in `decision_function`.
 
         Returns
         -------
         ndarray of shape (n_samples,), float64
         """
         with self._guard:
-            return self.decision_function(X) + self.offset_
+            return self.decision_function(X, n_jobs=n_jobs) + self.offset_
 
     def shares_one(self, x: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
         """Which features make one sample strange.

@@ -5,7 +5,8 @@ Krishnan, Bhattacharyya & Hariharan 2007, Algorithm 1, lines 1, 3, 5 and 7. A ro
 violates if y f < margin. Lines 3 and 5 are one pass: R is drawn while V is counted, so that V is
 never stored. The rows of the last working set are known by their sorted numbers.
 
-The same pass adds up the loss of the solution over all the data. An earlier working set is restored
+The same pass adds up the loss of the solution over all the data, exactly, so that parts of the
+data can be added up apart and the sum is the same. An earlier working set is restored
 by a pass that selects rows by number.
 
 All data are in the caller's arrays: D s + 25 bytes per row of the working set. Nothing is
@@ -19,11 +20,13 @@ from libc.stdint cimport int8_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 from edgesvm.contract.sparse cimport Batch, read_batch, row_at, scratch_for
+from edgesvm.core.exact_sum cimport exact_add, exact_start, exact_sum, exact_units
 from edgesvm.core.rng cimport rng_below, rng_seed
 
 import numpy as np
 
 from edgesvm.contract.core import changed
+from edgesvm.core.exact_sum import rounded
 
 cnp.import_array()
 
@@ -42,9 +45,9 @@ cdef class WorkingSet:
     cdef readonly int64_t n_kept    # at the front
     cdef readonly int64_t n_drawn   # after them
     cdef readonly int64_t n_offered  # rows that violated
-    cdef readonly double loss       # sum of weight max(0, 1 - y f) over all rows of the pass
     cdef readonly int64_t room      # for rows drawn
     cdef readonly int64_t n_before  # rows of the last working set
+    cdef exact_sum losses           # weight max(0, 1 - y f) of all rows of the pass
     cdef int64_t at_before, row_bytes
     cdef bint recalling             # select the rows of `before` instead of the others
     cdef dict views                 # keeps the arrays alive
@@ -72,6 +75,11 @@ cdef class WorkingSet:
         """Rows held."""
         return self.n_kept + self.n_drawn
 
+    @property
+    def loss(self):
+        """Sum of weight max(0, 1 - y f) over all rows of the pass, rounded once."""
+        return rounded(exact_units(&self.losses))
+
     def keep(self, cnp.ndarray places not None, int64_t size):
         """Keep only the rows at `places` (int64, ascending), and prepare to fill up to `size` rows
         by drawing. The rows stored now are not drawn in the next pass."""
@@ -92,7 +100,8 @@ cdef class WorkingSet:
 
     cdef begin(self, numbers, int64_t n_kept, int64_t size, bint recalling):
         """Start a pass that skips the rows `numbers`, or with `recalling` selects only those."""
-        self.n_before, self.at_before, self.n_offered, self.loss = len(numbers), 0, 0, 0.0
+        self.n_before, self.at_before, self.n_offered = len(numbers), 0, 0
+        exact_start(&self.losses)
         self.views["before"][:self.n_before] = numbers
         self.views["before"][:self.n_before].sort()
         self.n_kept, self.n_drawn, self.room = n_kept, 0, size - n_kept
@@ -139,7 +148,7 @@ cdef class WorkingSet:
                 continue
             if f != NULL:
                 yf = f[i] if slot[i] else -f[i]
-                self.loss += w * max(0.0, 1.0 - yf)
+                exact_add(&self.losses, w * max(0.0, 1.0 - yf))
                 if yf >= margin:
                     continue
             if self.was_held(first + i) == self.recalling:
@@ -197,4 +206,5 @@ cdef class WorkingSet:
             ("rows", X), ("slots", slots), ("weights", weights), ("numbers", numbers)
         ):
             self.views[f"drawn_{name}"][held] = values
-        self.n_drawn, self.loss = n, loss
+        self.n_drawn = n
+        exact_add(&self.losses, loss)

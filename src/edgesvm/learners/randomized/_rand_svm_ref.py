@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from edgesvm.core.rng import below_view, seed_view
@@ -16,11 +18,15 @@ class WorkingSetRef:
         self.before, self.draws = views["before"], views["draws"]
         self.draws[:] = seed_view(seed)
         self.n_kept = self.n_drawn = self.n_offered = self.n_before = self.room = 0
-        self.loss, self.recalling = 0.0, False
+        self.losses, self.recalling = [], False
 
     @property
     def n_rows(self):
         return self.n_kept + self.n_drawn
+
+    @property
+    def loss(self):
+        return math.fsum(self.losses)  # exact, rounded once
 
     def keep(self, places, size):
         self.begin(self.numbers[: self.n_rows], len(places), size, recalling=False)
@@ -33,7 +39,7 @@ class WorkingSetRef:
     def begin(self, numbers, n_kept, size, *, recalling):
         self.n_before = len(numbers)
         self.before[: self.n_before] = np.sort(numbers)
-        self.n_offered, self.loss, self.recalling = 0, 0.0, recalling
+        self.n_offered, self.losses, self.recalling = 0, [], recalling
         self.n_kept, self.n_drawn, self.room = n_kept, 0, size - n_kept
 
     def offer(self, first, X, slots, weights=None, decisions=None, margin=np.inf):  # noqa: PLR0917
@@ -43,7 +49,7 @@ class WorkingSetRef:
         violates = (weights > 0) & (was_held == self.recalling)
         if decisions is not None:
             yf = np.where(slots, decisions, -decisions)
-            self.loss += float(weights @ np.maximum(0.0, 1.0 - yf))
+            self.losses.extend(weights * np.maximum(0.0, 1.0 - yf))
             violates &= yf < margin
         for i in np.flatnonzero(violates):
             self.take(numbers[i], X[i], slots[i], weights[i])
@@ -75,4 +81,4 @@ class WorkingSetRef:
         held = slice(self.n_kept, self.n_kept + len(X))
         self.rows[held], self.slots[held] = X, slots
         self.weights[held], self.numbers[held] = weights, numbers
-        self.n_drawn, self.loss = len(X), loss
+        self.n_drawn, self.losses = len(X), [loss]

@@ -203,6 +203,9 @@ class RandSVM(Wrapper):
     def _build(self, engine: str, place: Place) -> Any:
         return self._inner._build(engine, place)  # on the same memory, under its own names
 
+    def _reader(self, core: Any) -> Any:
+        return self._inner._reader(core)
+
     def _zero(self, core: Any) -> None:
         self._inner._zero(core)
 

@@ -39,10 +39,11 @@ from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
-from edgesvm.core.linalg cimport approach, axpby, dot, dot_square, real
+from edgesvm.core.linalg cimport BLOCK, approach, axpby, dot, dot_square, dot_square_rows, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, dual_radius
-from edgesvm.learners.stream._ball cimport check_point, out_of_range, ball_out_of_range
+from edgesvm.learners.stream._ball cimport SureInside, check_point, out_of_range, too_large
+from edgesvm.learners.stream._ball cimport ball_out_of_range, is_surely_inside, sure_inside
 from edgesvm.learners.stream._balls cimport Balls, centre_square, cheapest_pair, forget
 from edgesvm.learners.stream._balls cimport join_pair, solve
 
@@ -54,6 +55,9 @@ from edgesvm.learners.lapses import check_lapses
 cpdef enum:
     NOTED = 4       # every so many samples are asked of the mean too
     RECENT = 250    # of those, lapses are counted over so many
+
+cdef enum:
+    MOST_NOTED = 8  # of MOST_ROWS rows
 
 
 @cython.final
@@ -69,6 +73,9 @@ cdef class StreamSVMCore(LearnerCore):
     cdef char *average      # (width,): mean of w over the first n_averaged samples; else NULL
     cdef int64_t *n_averaged
     cdef double *lapses     # (2,), LAST and MEAN; else NULL
+    # what w and the mean say of every `NOTED`-th of some rows: their products with its z
+    cdef double[MOST_NOTED] last_says
+    cdef double[MOST_NOTED] mean_says
 
     def __init__(
         self, *common, C, slack, bound, normalize, fit_intercept, lookahead, join, average
@@ -97,6 +104,7 @@ cdef class StreamSVMCore(LearnerCore):
         self.average = self.array("average") if average else NULL
         self.n_averaged = <int64_t *> self.array("n_averaged") if average else NULL
         self.lapses = <double *> self.array("lapses") if average else NULL
+        self.looks_ahead = self.balls.capacity == 0
 
     # -- one sample --------------------------------------------------------------------------------
 
@@ -171,6 +179,64 @@ cdef class StreamSVMCore(LearnerCore):
         if self.lower:
             self.ball.R = dual_radius(self.ball)
         return CHANGED
+
+    # -- rows that are looked at together ----------------------------------------------------------
+
+    cdef int64_t idle_rows(
+        self, const void *x, const signed char *slots, int64_t n
+    ) noexcept nogil:
+        if self.n_learned() == 0 or too_large(1.0 + 1.0 / self.C):
+            return 0
+        if self.is_float32:
+            return self.idle_typed(<const float *> x, <const float *> self.w, slots, n)
+        return self.idle_typed(<const double *> x, <const double *> self.w, slots, n)
+
+    cdef int64_t idle_typed(
+        self, const real *x, const real *w, const signed char *slots, int64_t n
+    ) noexcept nogil:
+        """Rows are counted up to the first that is not sure to be inside."""
+        cdef real[BLOCK] xw
+        cdef real[BLOCK] xx
+        cdef real constant = 0.0
+        cdef double norm_square, y
+        cdef int64_t i = 0, j, n_learned = self.n_learned(), width = self.n_features
+        cdef SureInside test
+        if self.intercept:
+            constant = w[self.n_features]
+        sure_inside(self.ball, 1.0 / self.C, self.normalize, &test)
+        while i + BLOCK <= n:
+            dot_square_rows(x + i * width, w, width, n - i, xw, xx)
+            for j in range(BLOCK):
+                y = 2 * slots[i + j] - 1
+                norm_square = xx[j]
+                if self.intercept:
+                    norm_square += 1.0
+                if not is_surely_inside(&test, y * <real> (xw[j] + constant), norm_square):
+                    return i + j
+                if self.average != NULL and (n_learned + i + j) % NOTED == 0:
+                    self.ask(x + (i + j) * width, w, y, xw[j], norm_square, (i + j) // NOTED)
+            i += BLOCK
+        return i
+
+    cdef void ask(
+        self, const real *x, const real *w, double y, real xw, double norm_square, int64_t k
+    ) noexcept nogil:
+        """Note for `pass_by` what w and the mean say of a row, to the bit as `note_lapses`."""
+        cdef Point z
+        z.scale = y / sqrt(norm_square) if self.normalize else y
+        z.constant = z.scale
+        self.last_says[k] = z.scale * xw
+        if self.intercept:
+            self.last_says[k] += z.constant * w[self.n_features]
+        self.mean_says[k] = self.product(x, <const real *> self.average, &z)
+
+    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
+        cdef int64_t n_learned = self.n_learned(), i = (NOTED - n_learned % NOTED) % NOTED
+        while self.average != NULL and i < n:
+            self.note_answers(
+                self.last_says[i // NOTED], self.mean_says[i // NOTED], n_learned + i)
+            i += NOTED
+        LearnerCore.pass_by(self, slots, n)
 
     # -- several balls -----------------------------------------------------------------------------
 
@@ -274,10 +340,10 @@ cdef class StreamSVMCore(LearnerCore):
 
     cdef double pending(self) noexcept nogil:
         """b, the weight of w in the mean: of the samples since it last changed; 1 without a mean"""
-        cdef double n, s
-        if self.average == NULL:
-            return 1.0
-        n, s = <double> self.n_learned(), <double> self.n_averaged[0]
+        return 1.0 if self.average == NULL else self.pending_of(self.n_learned())
+
+    cdef double pending_of(self, int64_t n_learned) noexcept nogil:
+        cdef double n = <double> n_learned, s = <double> self.n_averaged[0]
         return (n - s) * (n + s + 1.0) / (n * (n + 1.0)) if n > s else 0.0
 
     cdef void take_mean(self, const real *w) noexcept nogil:
@@ -288,10 +354,14 @@ cdef class StreamSVMCore(LearnerCore):
 
     cdef void note_lapses(self, const real *x, const real *w, const Point *z) noexcept nogil:
         """Ask z, whose sign is that of its label, of w and of the mean."""
-        cdef int64_t n = self.n_learned() / NOTED + 1
-        cdef double last = self.product(x, w, z)
-        cdef double mean = self.product(x, <const real *> self.average, z)
-        mean += self.pending() * (last - mean)
+        self.note_answers(
+            self.product(x, w, z), self.product(x, <const real *> self.average, z),
+            self.n_learned())
+
+    cdef void note_answers(self, double last, double mean, int64_t n_learned) noexcept nogil:
+        """What w and the mean up to its last change say, after `n_learned` samples"""
+        cdef int64_t n = n_learned / NOTED + 1
+        mean += self.pending_of(n_learned) * (last - mean)
         note_lapse(self.lapses, LAST, last <= 0.0, n, RECENT)
         note_lapse(self.lapses, MEAN, mean <= 0.0, n, RECENT)
 

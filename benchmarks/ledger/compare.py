@@ -1,0 +1,52 @@
+"""Two ledgers side by side: what costs more or less now, what is new and what is gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+MOVED = 0.02  # relative
+LEAST = {"instructions": 5.0, "d1_lines": 1.0, "ll_lines": 1.0}  # absolute, of a sample
+KIND = ("compiler", "vectors", "valgrind", "Python", "NumPy", "machine")
+
+Entries = dict[str, dict[str, Any]]  # by the name of the door
+
+
+@dataclass(frozen=True)
+class Move:
+    """One figure of one door."""
+
+    door: str
+    what: str
+    before: float
+    now: float
+
+    def __str__(self) -> str:
+        change = f"{100 * (self.now / self.before - 1):+.1f} %" if self.before else "from nothing"
+        what = self.what.replace("_", " ")
+        return f"{self.door}: {what} {self.before:,.1f} -> {self.now:,.1f} ({change})"
+
+
+def moves(before: Entries, now: Entries) -> list[Move]:
+    """Figures of doors in both that differ by more than MOVED, and by more than LEAST."""
+    return [
+        Move(door, what, before[door][what], entry[what])
+        for door, entry in now.items()
+        if door in before
+        for what, least in LEAST.items()
+        if abs(entry[what] - before[door][what]) > max(least, MOVED * abs(before[door][what]))
+    ]
+
+
+def absent(one: Entries, other: Entries) -> list[str]:
+    """Doors of one ledger that the other does not have."""
+    return [door for door in one if door not in other]
+
+
+def other_kind(before: dict[str, str], now: dict[str, str]) -> list[str]:
+    """What makes two builds no match for a comparison: the compiler, what runs the learners."""
+    return [
+        f"{name}: {before.get(name)} in the ledger, {now.get(name)} here"
+        for name in KIND
+        if before.get(name) != now.get(name)
+    ]

@@ -1,0 +1,103 @@
+"""Doors counted in processes below valgrind, and what the figures depend on."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import nullcontext
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import edgesvm
+from benchmarks.common.progress import progress, say
+from benchmarks.common.report import ROOT
+from benchmarks.ledger.compare import Entries
+from benchmarks.ledger.counter import start
+from benchmarks.ledger.doors import chosen
+
+WORKER = "benchmarks.ledger.worker"
+AT_ONCE = 64  # doors in a process, since valgrind keeps what it has translated
+
+
+def counted(
+    module: str, only: list[str], keep: Path | None = None
+) -> tuple[dict[str, str], Entries]:
+    """What the figures depend on, and those of the module's `doors` by name: of all, or of those
+    whose name has one of the words. Dumps are kept in the folder, if one is given.
+    """
+    names = [door.name for door in chosen(import_module(module).doors(), only)]
+    facts, entries = measured_with(), {}
+    for first in range(0, len(names), AT_ONCE):
+        end = min(first + AT_ONCE, len(names))
+        options = [str(first), str(end), "--of", module]
+        for line in _lines(options, only, keep / f"{first}" if keep else None):
+            if "vectors" in line:
+                facts |= line
+                continue
+            name = names[len(entries)]
+            entries[name] = line
+            progress(f"{len(entries)}/{len(names)} counted: {name}")
+        say(f"{len(entries)}/{len(names)} counted")
+        if len(entries) < end:
+            raise RuntimeError(f"counting {names[len(entries)]} failed, see above")
+    return facts, entries
+
+
+def _lines(options: list[str], only: list[str], keep: Path | None) -> Iterator[Any]:
+    """What one process says."""
+    options = [*options, *(["--keep"] if keep else []), *(["--only", *only] if only else [])]
+    if keep:
+        keep.mkdir(parents=True, exist_ok=True)
+    with nullcontext(str(keep)) if keep else TemporaryDirectory() as folder:
+        place = Path(folder).resolve()
+        with start(["-m", WORKER, str(place), *options], place) as child:
+            assert child.stdout is not None
+            yield from map(json.loads, child.stdout)
+
+
+def measured_with() -> dict[str, str]:
+    """Commit and versions that figures depend on."""
+    valgrind = subprocess.run(["valgrind", "--version"], check=True, capture_output=True, text=True)
+    return {
+        "commit": commit_of_sources(),
+        "compiler": built_by(),
+        "valgrind": valgrind.stdout.strip().removeprefix("valgrind-"),
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "machine": platform.machine(),
+    }
+
+
+def commit_of_sources() -> str:
+    """The last that changed what is counted, with a mark where it was changed since."""
+    git = shutil.which("git")
+    if git is None:
+        return "unknown"
+    log, status = (
+        subprocess.run(
+            [git, "-C", str(ROOT), *command], check=False, capture_output=True, text=True
+        )
+        for command in (
+            ["log", "-1", "--format=%h", "--", "src"],
+            ["status", "--porcelain", "--", "src"],
+        )
+    )
+    return (log.stdout.strip() or "unknown") + ("-dirty" if status.stdout else "")
+
+
+def built_by() -> str:
+    """The compiler that made the installed package, as its compiled modules say."""
+    found = {
+        match.decode()
+        for path in Path(edgesvm.__file__).parent.rglob("*.so")
+        for match in re.findall(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", path.read_bytes())
+    }
+    return ", ".join(sorted(found)) or "unknown"

@@ -1,0 +1,199 @@
+"""Predictions by several threads: the same bits, the same refusals, nothing written."""
+
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from registry import BY_NAME, REGISTERED
+from test_threads import interrupted, on_alarm
+
+from edgesvm import NotFittedError, OneVsOne, Standardized, StreamSVM
+from edgesvm.contract import team
+from edgesvm.contract.sparse import SparseRows
+from edgesvm.errors import LearnerBusy
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def _no_work_is_too_short(monkeypatch):
+    monkeypatch.setattr(team, "LEAST_BYTES", 1)
+
+
+def doors(model):
+    probable = [model.predict_proba] if hasattr(model, "predict_proba") else []
+    return [model.decision_function, model.predict, *probable]
+
+
+def test_any_number_of_threads_gives_the_same_bits():
+    for entry in REGISTERED:
+        model = entry.make().partial_fit(*entry.stream(150))
+        X, y = entry.stream(101, seed=2)
+        before = [door(X) for door in doors(model)]
+        arena = bytes(model.arena)
+        for n_jobs in (1, 2, 3, 7, 200):
+            for door, same in zip(doors(model), before, strict=True):
+                assert door(X, n_jobs=n_jobs).tobytes() == same.tobytes(), (entry.name, n_jobs)
+            for n in (0, 1, 2):
+                few = model.decision_function(X[:n], n_jobs=n_jobs)
+                assert few.tobytes() == before[0][:n].tobytes()
+        assert bytes(model.arena) == arena, entry.name
+        if hasattr(model, "score"):
+            assert model.score(X, y, n_jobs=3) == model.score(X, y)
+
+
+def test_threads_solve_a_store_only_once():
+    for name in ("BatchSVM", "ReservoirSVM"):
+        entry = BY_NAME[name]
+        X, _ = entry.stream(101, seed=2)
+        alone, together = (entry.make().partial_fit(*entry.stream(150)) for _ in range(2))
+        expected = alone.decision_function(X)
+        assert together.decision_function(X, n_jobs=3).tobytes() == expected.tobytes()
+        assert bytes(together.arena) == bytes(alone.arena)
+
+
+def test_the_first_row_that_is_refused_is_named():
+    for name in ("StreamSVM", "BatchSVM", "Standardized", "OneVsOne"):
+        entry = BY_NAME[name]
+        model = entry.make().partial_fit(*entry.stream(150))
+        X, _ = entry.stream(101)
+        for rows in ([100], [40, 90], [0, 60], [60, 61]):
+            damaged = X.copy()
+            damaged[rows] = np.nan
+            for door in doors(model):
+                with pytest.raises(ValueError, match=f"row {rows[0]} "):
+                    door(damaged, n_jobs=3)
+
+
+def test_sparse_rows_and_the_callers_array():
+    X = np.random.default_rng(0).standard_normal((99, 5)) * (np.arange(5) % 2)
+    model = StreamSVM(dtype="float64").partial_fit(X, X[:, 1] > 0)
+    entries = np.nonzero(X)
+    rows = SparseRows(X[entries], entries[1], np.arange(100) * 2, X.shape)
+    out = np.empty(99)
+    assert model.decision_function(rows, out, n_jobs=2) is out
+    assert out.tobytes() == model.decision_function(X).tobytes()
+
+
+def test_n_jobs_counts_as_in_scikit_learn(monkeypatch):
+    monkeypatch.setattr(team.os, "sched_getaffinity", lambda _: {0, 1, 5, 6})
+    assert [team.n_threads(n) for n in (None, 1, 3, -1, -2, -9)] == [1, 1, 3, 4, 3, 1]
+    model = StreamSVM().partial_fit(np.eye(2), [0, 1])
+    for wrong in (0, 1.5, "2", 1 << 20):
+        with pytest.raises(ValueError, match="n_jobs="):
+            model.predict(np.eye(2), n_jobs=wrong)
+    with pytest.raises(NotFittedError):
+        StreamSVM().predict(np.eye(2), n_jobs=2)
+
+
+def test_short_work_is_done_by_the_caller_alone(monkeypatch):
+    started = []
+    monkeypatch.setattr(team._thread, "start_new_thread", lambda *_: started.append(1))
+    model = StreamSVM().partial_fit(np.eye(2), [0, 1])
+    monkeypatch.setattr(team, "LEAST_BYTES", 10 * model.nbytes)
+    model.predict(np.zeros((20, 2)), n_jobs=9)
+    assert not started
+
+
+def test_a_system_without_threads_to_give(monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(team._thread, "start_new_thread", refuse)
+    X, y = BY_NAME["StreamSVM"].stream(100)
+    model = StreamSVM().partial_fit(X, y)
+    assert np.array_equal(model.predict(X, n_jobs=3), model.predict(X))
+
+
+def test_learning_waits_for_all_threads_of_a_prediction():
+    X, y = BY_NAME["Standardized"].stream(300)
+    model = Standardized().partial_fit(X, y)
+    many = np.tile(X, (500, 1))
+    expected, answers = model.decision_function(many), []
+    asking = threading.Thread(
+        target=lambda: answers.append(model.decision_function(many, n_jobs=3))
+    )
+    asking.start()
+    while asking.is_alive() and model._guard.is_free:
+        pass
+    model.learn_one(X[0], y[0])
+    asking.join()
+    assert model.n_seen_ == 301
+    after = model.decision_function(many)
+    assert answers[0].tobytes() in (expected.tobytes(), after.tobytes())
+
+
+def test_ctrl_c_ends_all_threads():
+    X, y = BY_NAME["OneVsOne"].stream(1000)
+    for model in (StreamSVM(), OneVsOne(n_classes=4)):
+        model.partial_fit(X, y > 0 if isinstance(model, StreamSVM) else y)
+        before, n_threads = model.predict(X), threading.active_count()
+        many = np.tile(X, (10_000, 1))
+
+        def work(model=model, many=many):
+            while True:
+                model.predict(many, n_jobs=2)
+
+        interrupted(work, when=lambda model=model: not model._guard.is_free)
+        assert model._guard.is_free and threading.active_count() == n_threads
+        assert np.array_equal(model.predict(X, n_jobs=2), before)
+
+
+def test_a_signal_handler_must_not_learn_while_threads_decide():
+    X, y = BY_NAME["StreamSVM"].stream(1000)
+    model, told = StreamSVM().partial_fit(X, y), []
+
+    def learn():
+        if model._guard.is_free:
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            return
+        with pytest.raises(LearnerBusy):
+            model.learn_one(X[0], y[0])
+        told.append(model.predict_one(X[0]))
+        raise KeyboardInterrupt
+
+    many = np.tile(X, (10_000, 1))
+    with on_alarm(0.05, learn), pytest.raises(KeyboardInterrupt):
+        while True:
+            model.predict(many, n_jobs=2)
+    assert len(told) == 1 and model.n_seen_ == 1000
+
+
+READ_ONLY = """
+import ctypes, mmap
+from registry import REGISTERED
+
+protect = ctypes.CDLL(None, use_errno=True).mprotect
+protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+for entry in REGISTERED:
+    print(entry.name, flush=True)
+    model = entry.make()
+    n_bytes = model.plan(entry.n_features).total
+    memory = mmap.mmap(-1, n_bytes)
+    model.allocate(entry.n_features, buffer=memory)
+    model.partial_fit(*entry.stream(150))
+    X = entry.stream(50)[0]
+    expected = model.decision_function(X)
+    at = model.arena.memory.ctypes.data
+    assert protect(at, n_bytes, mmap.PROT_READ) == 0
+    values, *_ = model._reader_of(model._state.core).decide_many(X)
+    assert protect(at, n_bytes, mmap.PROT_READ | mmap.PROT_WRITE) == 0
+    assert values.tobytes() == expected.tobytes()
+"""
+
+
+def test_a_thread_writes_nothing_into_the_shared_memory():
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ONLY],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, (done.stdout.split()[-1:], done.stderr)
+    assert len(done.stdout.split()) == len(REGISTERED)
