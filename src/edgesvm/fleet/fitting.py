@@ -38,7 +38,7 @@ def fit(
 
     Parameters
     ----------
-    learner : RandSVM, or a learner that `merged` takes
+    learner : RandSVM, BallVectorMachine, CoreVectorMachine, or a learner that `merged` takes
     X : Dask array or data frame, or list of paths that all workers can read
         Each partition of a collection, each file, is one task. Files end in .npz (with X and y),
         .csv, .parquet or .rec.
@@ -51,7 +51,7 @@ def fit(
         With `FourierSVM` and `AdaGradSVM`, passes over the data: in each, every partition's learner
         starts as the merged model of the round before.
     progress : callable, optional
-        For RandSVM and the two machines as in their `fit`; in rounds called as
+        For RandSVM and the ball and core vector machines as in their `fit`; in rounds as
         ``progress(n_rounds, n_in_all)``, otherwise as ``progress(n_partitions, n_in_all)``.
 
     Returns
