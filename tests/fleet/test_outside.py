@@ -8,7 +8,7 @@ import pytest
 from edgesvm import RBF, BallVectorMachine, CoreVectorMachine
 from edgesvm.data.sources import Source
 from edgesvm.errors import ConvergenceWarning
-from edgesvm.fleet import PartitionError, enclosing
+from edgesvm.fleet import PartitionError, enclosing, workers
 from edgesvm.fleet.fitting import _survey
 from edgesvm.fleet.outside import Search, _mixed, candidates, drawn, first_of
 
@@ -37,6 +37,12 @@ class Here:
     def each(self, function, *arguments):
         self.n_searches += function is candidates
         return [function(*one) for one in zip(self.parts, *arguments, strict=True)]
+
+    def over(self, function, common, *each):
+        return workers.over(function, self.names, self.parts, common, *each)
+
+    def of_partitions(self, results):
+        return results
 
     def some(self, function, calls):
         self.n_fetched += 1

@@ -51,7 +51,7 @@ def fit(
         With `FourierSVM` and `AdaGradSVM`, passes over the data: in each, every partition's learner
         starts as the merged model of the round before.
     progress : callable, optional
-        For RandSVM and the enclosing machines as in their `fit`; in rounds called as
+        For RandSVM and the ball and core vector machines as in their `fit`; in rounds as
         ``progress(n_rounds, n_in_all)``, otherwise as ``progress(n_partitions, n_in_all)``.
 
     Returns
@@ -113,14 +113,14 @@ def fit(
         if isinstance(learner, RandSVM):
             new = learner._like_new()
             new._fit(_Data(cluster, new), progress)
+        elif isinstance(learner, EnclosingMachine):
+            surveyed = _survey(cluster, learner._survey_options, learner._n_classes)
+            new = enclosed(learner, cluster, surveyed, progress)
         elif in_rounds:
             options = {"owner": type(learner).__name__, "dtype": learner.dtype}
             surveyed = _survey(cluster, options, learner._n_classes)
             known = _labels(surveyed), surveyed[0].n_features
             new = federated(cluster, learner, *known, rounds=rounds, progress=progress)
-        elif isinstance(learner, EnclosingMachine):
-            surveyed = _survey(cluster, learner._survey_options, learner._n_classes)
-            new = enclosed(learner, cluster, surveyed, progress)
         else:
             new = _tree(cluster, learner, progress)
     finally:
