@@ -5,7 +5,7 @@ Counted under valgrind: `partial_fit` of a row after 1,024 others (with D) or 8,
 or `fit` of a whole problem, where a line says so. Each line is fitted by a + b x^p, a and b not
 negative, p from 0 to 4, so that the largest relative error is least; where a is much larger than
 b x^p throughout, p says little. Instructions of vectors: eight float32 numbers each, as valgrind
-knows no AVX-512.
+knows no AVX-512. Counted lines are kept.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
-from benchmarks.ledger.compare import Entries
 from benchmarks.ledger.counter import missing
-from benchmarks.ledger.counts import counted
+from benchmarks.ledger.counts import counted, measured_with
 from benchmarks.ledger.doors import Counted, Door
 from edgesvm import (
     LASVM,
@@ -162,14 +162,25 @@ def doors() -> Iterator[Door]:
                 yield next(d for d in found if d.door.startswith(("fit", "partial_fit")))
 
 
-def curve(axis: Axis, line: Line, entries: Entries) -> tuple[np.ndarray, np.ndarray]:
+def fill(cells: Cells, lines: list[tuple[Axis, Line]]) -> None:
+    """Count the lines that are not there yet."""
+    for axis, line in lines:
+        if any((axis.letter, line.name, value) not in cells for value in line.points):
+            _, entries = counted("benchmarks.ledger.exponents", [f"[{axis.letter}] {line.name},"])
+            costs = {entry["subject"]: entry["instructions"] for entry in entries.values()}
+            for value in line.points:
+                found = {"instructions": costs[subject(axis, line, value)]}
+                cells[axis.letter, line.name, value] = found
+
+
+def curve(axis: Axis, line: Line, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
     """The values that were counted, and their costs."""
-    costs = {entry["subject"]: entry["instructions"] for entry in entries.values()}
-    found = {v: costs[s] for v in line.points if (s := subject(axis, line, v)) in costs}
-    return np.array(list(found), float), np.array(list(found.values()))
+    keys = [key for value in line.points if (key := (axis.letter, line.name, value)) in cells]
+    costs = [cells[key]["instructions"] for key in keys]
+    return np.array([key[-1] for key in keys], float), np.array(costs)
 
 
-def draw(axis: Axis, entries: Entries, path: Path) -> None:
+def draw(axis: Axis, cells: Cells, path: Path) -> None:
     """Points as counted, lines as fitted."""
     import matplotlib as mpl
 
@@ -179,7 +190,7 @@ def draw(axis: Axis, entries: Entries, path: Path) -> None:
     fig, canvas = plt.subplots(figsize=(6.4, 4.2))
     marks = ("o", "s", "^", "D", "v", "P")
     for line, colour, mark in zip(axis.lines, (*COLOURS, "#c0392b"), marks, strict=False):
-        x, cost = curve(axis, line, entries)
+        x, cost = curve(axis, line, cells)
         if len(x) < 3:
             continue
         fit, fine = fitted(x, cost), np.geomspace(x[0], x[-1], 200)
@@ -197,7 +208,7 @@ def draw(axis: Axis, entries: Entries, path: Path) -> None:
     canvas.set_xticks(ticks, [f"{v:,}" for v in ticks])
     canvas.minorticks_off()
     fig.legend(*canvas.get_legend_handles_labels(), loc="upper center", fontsize=8, frameon=False)
-    fig.tight_layout(rect=(0, 0, 1, 1 - 0.06 * len(axis.lines)))
+    fig.tight_layout(rect=(0, 0, 1, 1 - 0.045 * len(axis.lines)))
     fig.savefig(path, dpi=150)
     plt.close(fig)
 
@@ -207,10 +218,10 @@ def formula(fit: Fit, letter: str) -> str:
     return f"{fit.a:,.0f} + {power}" if fit.a else power
 
 
-def table(axis: Axis, entries: Entries) -> Table:
+def table(axis: Axis, cells: Cells) -> Table:
     rows = []
     for line in axis.lines:
-        x, cost = curve(axis, line, entries)
+        x, cost = curve(axis, line, cells)
         if len(x) >= 3:
             fit = fitted(x, cost)
             span = f"{x[0]:,.0f} to {x[-1]:,.0f}"
@@ -221,29 +232,33 @@ def table(axis: Axis, entries: Entries) -> Table:
     return Table(f"With {axis.title}", columns, rows)
 
 
-def drawn(axis: Axis, entries: Entries, out: Path) -> list[tuple[str, str]]:
+def drawn(axis: Axis, cells: Cells, out: Path) -> list[tuple[str, str]]:
     """Caption and path, or nothing where matplotlib is not there."""
     if find_spec("matplotlib") is None:
         return []
     folder = FOLDER / "figures" if out == RESULTS else out
     name = f"ledger_exponents_{axis.letter}.png"
-    draw(axis, entries, folder / name)
+    draw(axis, cells, folder / name)
     caption = f"Instructions against {axis.title}; points counted, lines fitted"
     return [(caption, f"../figures/{name}" if out == RESULTS else name)]
 
 
 def main() -> None:
     args = parsed(arguments(__doc__))
-    shown = [axis for axis in axes() if not args.quick or axis.letter == "M"]
-    words = ["[M] KernelPerceptron"] if args.quick else []
     title, about = "Growth of the cost", [(__doc__ or "").strip()]
     if why := missing():
         publish(Report("ledger/exponents", title, [], about, skipped=[why]), args.out)
         return
-    facts, entries = counted("benchmarks.ledger.exponents", words)
-    tables = [table(axis, entries) for axis in shown]
-    pictures = [picture for axis in shown for picture in drawn(axis, entries, args.out)]
-    figures = {"measured": facts, "entries": entries}
+    shown = [axis for axis in axes() if not args.quick or axis.letter == "M"]
+    lines = [(axis, line) for axis in shown for line in axis.lines]
+    cells = Cells(args.cells / "ledger_exponents.jsonl", build_id(""))
+    fill(cells, [(a, b) for a, b in lines if not args.quick or b.name == "KernelPerceptron"])
+    tables = [table(axis, cells) for axis in shown]
+    pictures = [picture for axis in shown for picture in drawn(axis, cells, args.out)]
+    figures = {
+        "measured": measured_with(),
+        "cells": [{"cell": key, "result": cells[key]} for key in cells],
+    }
     publish(Report("ledger/exponents", title, tables, about, figures, [], pictures), args.out)
 
 
