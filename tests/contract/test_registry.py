@@ -45,7 +45,7 @@ ORDERS = {
     "LASVM": f"max_vectors {K} C tau dtype class_weight",
     "GaussianNovelty": "covariance alarm_rate learn warm_up dtype",
     "KernelNovelty": "max_vectors gamma noise alarm_rate learn warm_up dtype storage",
-    "Standardized": "learner",
+    "Standardized": "learner until",
     "RobustStandardized": "learner clip",
     "FourierFeatures": "learner n_directions gamma seed directions",
     "Calibrated": "learner cost min_recall",
