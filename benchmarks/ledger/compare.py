@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 MOVED = 0.02  # relative
-LEAST = {"instructions": 5.0, "d1_lines": 1.0, "ll_lines": 1.0}  # absolute, of a sample
+# Absolute, of a sample: what the places that a heap gives to arrays change from run to run.
+# Lines of the small cache are not compared: by those places alone, 12 became 70.
+LEAST = {"instructions": 40.0, "ll_lines": 2.0}
 KIND = ("compiler", "vectors", "valgrind", "Python", "NumPy", "machine")
 
 Entries = dict[str, dict[str, Any]]  # by the name of the door

@@ -52,14 +52,14 @@ def ledger(**doors):
 
 
 def test_what_moved():
-    before = ledger(a=(1000, 100, 50), b=(1000, 10, 0), c=(100, 1, 1), gone=(1, 1, 1))
-    now = ledger(a=(1021, 98, 51), b=(1019, 11.5, 0), c=(104, 1.5, 0), new=(1, 1, 1))
+    before = ledger(a=(10000, 100, 50), b=(10000, 1, 200), c=(1000, 1, 1), gone=(1, 1, 1))
+    now = ledger(a=(10210, 98, 51), b=(10190, 9, 230), c=(1035, 1.5, 0), new=(1, 1, 1))
     found = moves(before, now)
     assert [(m.door, m.what) for m in found] == [
         ("a", "instructions"),  # 2.1 %
-        ("b", "d1_lines"),  # 15 %; 1.9 % of its instructions
-    ]  # 4 % of c, which is 4 instructions, is not; nor half a line
-    assert str(found[0]) == "a: instructions 1,000.0 -> 1,021.0 (+2.1 %)"
+        ("b", "ll_lines"),  # 15 %; 1.9 % of its instructions
+    ]  # 3.5 % of c, which is 35 instructions, is not; nor half a line
+    assert str(found[0]) == "a: instructions 10,000.0 -> 10,210.0 (+2.1 %)"
     assert absent(before, now) == ["gone"]
     assert absent(now, before) == ["new"]
 
