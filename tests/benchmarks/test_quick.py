@@ -32,6 +32,7 @@ HELPERS = {
     "rows",
     "streams",
     "systems",
+    "watched",
     "worker",
 }  # what studies import
 

@@ -2,13 +2,11 @@
 
 import json
 import os
-import shutil
 import socket
-import subprocess
 import threading
 
 import pytest
-from outgoing import Broker, answers, output, until, write
+from outgoing import Broker, answers, certificate, output, until, write
 
 from edgesvm.outputs import mqtt
 from edgesvm.outputs import output as module
@@ -179,36 +177,9 @@ def hashed(password):
     return f"$7$101${base64.b64encode(salt).decode()}${base64.b64encode(key).decode()}"
 
 
-@pytest.fixture
-def certificates(tmp_path):
-    """Makes a certificate for a name, by an authority of its own, and its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl to make certificates with")
-
-    def make(name):
-        cert, key = tmp_path / f"{name}.pem", tmp_path / f"{name}.key"
-        command = [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-        ]
-        command += ["-nodes", "-days", "2", "-subj", f"/CN={name}", "-keyout", key, "-out", cert]
-        if name[0].isdigit():
-            command += ["-addext", f"subjectAltName=IP:{name}"]
-        subprocess.run(command, check=True, capture_output=True)
-        key.chmod(0o644)  # the broker may run as another user
-        return cert, key
-
-    tmp_path.chmod(0o755)
-    return make
-
-
-def test_over_tls_only_the_broker_meant_hears_and_it_may_ask_who_speaks(tmp_path, certificates):
-    of_broker, of_other, of_node = map(certificates, ("127.0.0.1", "elsewhere", "node"))
+def test_over_tls_only_the_broker_meant_hears_and_it_may_ask_who_speaks(tmp_path):
+    names = ("127.0.0.1", "elsewhere", "node")
+    of_broker, of_other, of_node = (certificate(tmp_path, name) for name in names)
     lines = [f"cafile {of_node[0]}", f"certfile {of_broker[0]}", f"keyfile {of_broker[1]}"]
     who = f"&cert={of_node[0]}&key={of_node[1]}"
     for settings, own in (
@@ -244,8 +215,8 @@ def test_a_peer_that_never_answers_the_handshake_holds_nothing_up(monkeypatch):
     assert out.lost == 3
 
 
-def test_certificates_that_cannot_be_read_are_refused(tmp_path, certificates):
-    cert, key = certificates("node")
+def test_certificates_that_cannot_be_read_are_refused(tmp_path):
+    cert, key = certificate(tmp_path, "node")
     none, text = tmp_path / "none.pem", tmp_path / "text.pem"
     text.write_text("no certificate")
     for query, reason in (

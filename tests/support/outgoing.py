@@ -58,6 +58,21 @@ def output(sink, journal, every=1, report=lambda line: None):
     assert journal.written == out.sent + out.skipped + out.lost
 
 
+def certificate(folder, name):
+    """A certificate for a name or address, by an authority of its own, and its key; two paths."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make certificates with")
+    cert, key = folder / f"{name}.pem", folder / f"{name}.key"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    command += ["-nodes", "-days", "2", "-subj", f"/CN={name}", "-keyout", key, "-out", cert]
+    if name[0].isdigit():
+        command += ["-addext", f"subjectAltName=IP:{name}"]
+    subprocess.run(command, check=True, capture_output=True)
+    key.chmod(0o644)  # the broker may run as another user
+    folder.chmod(0o755)
+    return cert, key
+
+
 class Broker:
     """mosquitto on a free port, to be stopped and started."""
 

@@ -62,6 +62,8 @@
 ESVM_LANES(float, 16, f32)
 ESVM_LANES(double, 8, f64)
 
+#define ESVM_STANDARD(from, variance) \
+    ((variance) > 0.0 ? ESVM_DIVIDE(from, esvm_sqrt(variance)) : 0.0)
 #define ESVM_MOMENTS(T, SUFFIX)                                                         \
     ESVM_STATIC void moments_map_##SUFFIX(                                              \
         const T *x, const double *mean, const double *spread, double share, T *out,     \
@@ -69,7 +71,7 @@ ESVM_LANES(double, 8, f64)
         esvm_index j;                                                                   \
         for (j = 0; j < n; j++) {                                                       \
             double variance = spread[j] * share;                                        \
-            out[j] = (T)(variance > 0.0 ? (x[j] - mean[j]) / esvm_sqrt(variance) : 0.0); \
+            out[j] = (T)ESVM_STANDARD(x[j] - mean[j], variance);                        \
         }                                                                               \
     }                                                                                   \
     ESVM_STATIC int moments_next_##SUFFIX(                                              \
@@ -77,10 +79,10 @@ ESVM_LANES(double, 8, f64)
         esvm_index n) {                                                                 \
         esvm_index j;                                                                   \
         for (j = 0; j < n; j++) {                                                       \
-            double delta = x[j] - mean[j], m = mean[j] + delta * share;                 \
-            double s = spread[j] + delta * (x[j] - m), variance = s * share;            \
+            double xj = x[j], delta = xj - mean[j], from = xj - (mean[j] + delta * share); \
+            double s = spread[j] + delta * from, variance = s * share;                  \
             if (!esvm_is_finite(s)) return 0;                                           \
-            out[j] = (T)(variance > 0.0 ? (x[j] - m) / esvm_sqrt(variance) : 0.0);      \
+            out[j] = (T)ESVM_STANDARD(from, variance);                                  \
         }                                                                               \
         return 1;                                                                       \
     }                                                                                   \
@@ -88,9 +90,9 @@ ESVM_LANES(double, 8, f64)
         const T *x, double *mean, double *spread, double share, esvm_index n) {         \
         esvm_index j;                                                                   \
         for (j = 0; j < n; j++) {                                                       \
-            double delta = x[j] - mean[j];                                              \
+            double xj = x[j], delta = xj - mean[j];                                     \
             mean[j] += delta * share;                                                   \
-            spread[j] += delta * (x[j] - mean[j]);                                      \
+            spread[j] += delta * (xj - mean[j]);                                        \
         }                                                                               \
     }
 ESVM_MOMENTS(float, f32)
