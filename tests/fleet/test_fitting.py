@@ -64,6 +64,15 @@ def test_rand_svm_has_the_bytes_of_one_place(client):
             assert there.classes_.tolist() == ["even", "odd"]
 
 
+def test_labels_fixed_in_advance_stay(client):
+    for make in (rand_svm, lambda: balls()[0]):
+        fixed = make().allocate(2, classes=["odd", "even"])
+        assert fit(fixed, *parts(3), client)._allocated.labels.closed
+        strange = make().allocate(2, classes=["odd", "other"])
+        with pytest.raises(PartitionError, match=r"partition 0: it has the label 'even'"):
+            fit(strange, *parts(3), client)
+
+
 def balls(**params):
     params = {"C": 10.0, "kernel": RBF(2.0), "max_core": 3000, **params}
     return BallVectorMachine(**params), CoreVectorMachine(**params)

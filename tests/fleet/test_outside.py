@@ -9,8 +9,8 @@ from edgesvm import RBF, BallVectorMachine, CoreVectorMachine
 from edgesvm.data.sources import Source
 from edgesvm.errors import ConvergenceWarning
 from edgesvm.fleet import PartitionError, enclosing, workers
-from edgesvm.fleet.fitting import _survey
 from edgesvm.fleet.outside import Search, _mixed, candidates, drawn, first_of
+from edgesvm.fleet.surveys import survey
 
 rng = np.random.default_rng(8)
 X = rng.uniform(0, 4, (3000, 2)).astype(np.float32)
@@ -59,7 +59,7 @@ class Here:
 
 
 def enclosed(learner, cluster, progress=None):
-    surveyed = _survey(cluster, learner._survey_options, learner._n_classes)
+    surveyed = survey(cluster, learner._survey_options, learner._n_classes)
     return enclosing.enclosed(learner, cluster, surveyed, progress)
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.contract.labels import Labels, as_object
+from edgesvm.contract.labels import Labels
 from edgesvm.data.sources import CHUNK_ROWS
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
 from edgesvm.fleet.outside import Search, candidates, first_of
-from edgesvm.fleet.partitions import PartitionError
+from edgesvm.fleet.surveys import take_labels
 from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
 
 CANDIDATES = 1024  # rows that a pass gives; chosen by benchmarks/fleet/ball.py
@@ -55,18 +55,8 @@ class _Data:
         self._endless = self._draws()
 
     def survey(self, labels: Labels) -> tuple[int, tuple[int, ...]]:
-        per_class = np.zeros(labels.room, np.int64)
-        for name, one in zip(self._cluster.names, self._surveyed, strict=True):
-            for label, n in zip(one.labels, one.per_class, strict=False):
-                slot = labels.slot_of(label)
-                if labels.closed and slot < 0:
-                    raise PartitionError(
-                        f"{name}: it has the label {as_object(label)!r}, the learner those of"
-                        f" {list(labels.in_slots)}"
-                    )
-                labels.take(slot, label)
-                per_class[labels.slot_of(label)] += n
-        return int(self._first[-1]), tuple(per_class.tolist())
+        per_class = take_labels(self._cluster.names, self._surveyed, labels)
+        return int(self._first[-1]), per_class
 
     def drawn(self) -> Iterator[Any]:
         return self._endless

@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from edgesvm.contract.labels import as_object
+from edgesvm.contract.labels import Labels
 from edgesvm.core.exact_sum import rounded
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
 from edgesvm.fleet.enclosing import enclosed
 from edgesvm.fleet.federated import federated, is_federated
 from edgesvm.fleet.merging import check_kind
-from edgesvm.fleet.partitions import PartitionError
+from edgesvm.fleet.surveys import labels_of, survey, take_labels
 from edgesvm.learner import Learner
 from edgesvm.learners.enclosing.enclosing_machine import EnclosingMachine
 from edgesvm.learners.randomized.rand_svm import RandSVM
@@ -112,14 +112,14 @@ def fit(
         new: Any
         if isinstance(learner, RandSVM):
             new = learner._like_new()
-            new._fit(_Data(cluster, new), progress)
+            new._fit(_Data(cluster, new), learner._fresh_labels(), progress)
         elif isinstance(learner, EnclosingMachine):
-            surveyed = _survey(cluster, learner._survey_options, learner._n_classes)
+            surveyed = survey(cluster, learner._survey_options, learner._n_classes)
             new = enclosed(learner, cluster, surveyed, progress)
         elif in_rounds:
             options = {"owner": type(learner).__name__, "dtype": learner.dtype}
-            surveyed = _survey(cluster, options, learner._n_classes)
-            known = _labels(surveyed), surveyed[0].n_features
+            surveyed = survey(cluster, options, learner._n_classes)
+            known = labels_of(surveyed), surveyed[0].n_features
             new = federated(cluster, learner, *known, rounds=rounds, progress=progress)
         else:
             new = _tree(cluster, learner, progress)
@@ -135,7 +135,7 @@ def _tree(cluster: Cluster, learner: Learner, progress: Callable[..., Any] | Non
     like = learner._like_new()
     options = {"owner": type(like).__name__, "dtype": like.dtype}
     n = len(cluster.names)
-    _survey(cluster, options, like._n_classes)
+    survey(cluster, options, like._n_classes)
     level = cluster.each(workers.learned, [like] * n)
     cluster.check(level)
     names = list(cluster.names)
@@ -151,33 +151,6 @@ def _tree(cluster: Cluster, learner: Learner, progress: Callable[..., Any] | Non
     return cluster.results(level, names)[0]
 
 
-def _survey(cluster: Cluster, options: dict[str, Any], room: int) -> list[workers.Surveyed]:
-    """Check all partitions, then that they go together."""
-    found = cluster.of_partitions(cluster.over(workers.surveyed, (options, room)))
-    known: list[Any] = []
-    for name, one in zip(cluster.names, found, strict=True):
-        if one.n_features != found[0].n_features:
-            raise PartitionError(
-                f"{name}: it has {one.n_features} features,"
-                f" {cluster.names[0]} has {found[0].n_features}"
-            )
-        known += [label for label in map(as_object, one.labels) if label not in known]
-        if len(known) > room:
-            raise PartitionError(
-                f"{name}: it has the labels {list(one.labels)}; with those before there are"
-                f" {len(known)}, and room for {room}"
-            )
-    return found
-
-
-def _labels(surveyed: list[workers.Surveyed]) -> tuple[Any, ...]:
-    """All labels, in the order of the rows."""
-    known: list[Any] = []
-    for one in surveyed:
-        known += [label for label in map(as_object, one.labels) if label not in known]
-    return tuple(known)
-
-
 class _Data:
     """The rows of a cluster's partitions, as `RandSVM` samples them; numbered in their order."""
 
@@ -191,17 +164,14 @@ class _Data:
             "C": solver.C,
             "kernel_of": solver,
         }
-        self._surveyed = _survey(cluster, options, learner._n_classes)
+        self._surveyed = survey(cluster, options, learner._n_classes)
         self.n_features = self._surveyed[0].n_features
         ends = np.cumsum([one.n_rows for one in self._surveyed])
         self._first = np.concatenate([[0], ends])  # number of each partition's first row
-
         self._n_learned = sum(one.n_learned for one in self._surveyed)
 
-    def survey(self, labels: Any) -> tuple[int, int]:
-        for one in self._surveyed:
-            for label in one.labels:
-                labels.take(labels.slot_of(label), label)
+    def survey(self, labels: Labels) -> tuple[int, int]:
+        take_labels(self._cluster.names, self._surveyed, labels)
         return int(self._first[-1]), self._n_learned
 
     def offer(self, working: Any, solver: Any = None) -> None:

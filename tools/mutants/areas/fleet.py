@@ -96,16 +96,24 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/fleet/surveys.py",
+            (
+                "per_class[labels.slot_of(label)] += n",
+                "per_class[slot] = n",
+                "only the last part counts",
+            ),
+            (
+                "labels.closed and slot < 0",
+                "False",
+                "a label that is none of those fixed is learned",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/fleet/enclosing.py",
             (
                 "np.searchsorted(rows[-1], chunk)",
                 "np.arange(len(chunk))",
                 "others than those drawn",
-            ),
-            (
-                "per_class[labels.slot_of(label)] += n",
-                "per_class[slot] = n",
-                "only the last part counts",
             ),
         ),
         *mutants_of(

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from edgesvm.contract.core import COMMON_ARRAYS
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.engine import of_engine
+from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.core.status import Status
@@ -247,11 +248,10 @@ class RandSVM(Wrapper):
         source = self._guard.call(
             Source, self._closed(X), y, sample_weight, owner=type(self).__name__
         )
-        return self._fit(_Data(source, self), progress)
+        return self._fit(_Data(source, self), self._fresh_labels(), progress)
 
-    def _fit(self: Self, data: Data, progress: Progress | None) -> Self:
+    def _fit(self: Self, data: Data, labels: Labels, progress: Progress | None) -> Self:
         self.plan(data.n_features)
-        labels = self._fresh_labels()
         n_rows, n_learned = self._guard.call(data.survey, labels)
         self._start_over(data.n_features, labels)
         try:
