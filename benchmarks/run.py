@@ -64,6 +64,7 @@ STUDIES = (
     "export/sizes",
     "export/instructions",
     "ledger/times",
+    "ledger/moved",
     "ledger/exponents",
 )
 

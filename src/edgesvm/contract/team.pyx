@@ -25,7 +25,14 @@ def n_threads(n_jobs):
     n = whole("n_jobs", n_jobs, -MOST_JOBS, MOST_JOBS)
     if n == 0:
         raise ValueError("n_jobs=0: give a number of threads, or -1 for one on each processor")
-    return n if n > 0 else max(1, len(os.sched_getaffinity(0)) + 1 + n)
+    return n if n > 0 else max(1, processors() + 1 + n)
+
+
+def processors():
+    """Processors that this process may use, where the system says which."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @cython.final

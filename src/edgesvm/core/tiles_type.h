@@ -14,7 +14,7 @@ typedef T EIGHT __attribute__((vector_size(8 * sizeof(T))));
         VEC t_ = (v) * (T)1.4426950408889634 + MAGIC, k_ = t_ - MAGIC;              \
         VEC r_ = ((v) - k_ * LN2_HIGH) - k_ * LN2_LOW, p_;                          \
         TAYLOR(p_, r_);                                                             \
-        p_ *= (VEC)(((MASK)t_ << MANTISSA) + ((BITS)BIAS << MANTISSA));             \
+        p_ *= (VEC)(((MASK)t_ + (BITS)BIAS) << MANTISSA);                           \
         v = (VEC)((MASK)p_ & (MASK)((v) > LOWEST));                                 \
     } while (0)
 
