@@ -74,6 +74,8 @@ def run_edge(
         # Without flow control a busy machine would lose bytes that the ledger does not know of.
         line = Line(link, baud=baud, faults=faults, flow_control=True)
         argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
+        # What comes while a busy host waits in a handshake must fit: the ledger knows of no drop.
+        argv += ["--ring", "4096"]
         argv += [] if key is None else ["--key", str(key)]
         report = simulate(
             [*argv, "--save", str(snapshot)],
