@@ -55,7 +55,7 @@
     } while (0)
 
 /* The same sums. */
-#define FOR_ROWS_IN_HALVES(TERM)                                                              \
+#define FOR_ROWS_IN_HALVES(TERM)                                                    \
     do {                                                                            \
         int64_t i = 0, d, tail = width - width % ROWS_LANES;                        \
         EDGESVM_CHECK(n >= 0 && width > 0);                                         \
@@ -63,8 +63,8 @@
             for (; i + ROWS_LANES <= n; i += ROWS_LANES, rows += ROWS_LANES * width) { \
                 rows_f64 a = {{0}, {0}}, u;                                         \
                 for (d = 0; d < width; d++) {                                       \
-                    GATHER_4(u.low, rows + d, width);                                 \
-                    GATHER_4(u.high, rows + 4 * width + d, width);                    \
+                    GATHER_4(u.low, rows + d, width);                               \
+                    GATHER_4(u.high, rows + 4 * width + d, width);                  \
                     TERM(a.low, u.low, (double)x[d]);                               \
                     TERM(a.high, u.high, (double)x[d]);                             \
                 }                                                                   \
@@ -82,7 +82,7 @@
                 }                                                                   \
                 for (int c = 0; c < 4; c++) {                                       \
                     double s;                                                       \
-                    ROWS_FOLD_HALVES(s, a[c]);                                             \
+                    ROWS_FOLD_HALVES(s, a[c]);                                      \
                     for (d = tail; d < width; d++) {                                \
                         double u_ = rows[c * width + d]; TERM(s, u_, (double)x[d]); \
                     }                                                               \
@@ -96,7 +96,7 @@
             for (d = 0; d < tail; d += ROWS_LANES) {                                \
                 WIDEN_BOTH(v, x + d); WIDEN_BOTH(u, rows + d); BOTH(TERM, a, u, v); \
             }                                                                       \
-            ROWS_FOLD_HALVES(s, a);                                                        \
+            ROWS_FOLD_HALVES(s, a);                                                 \
             for (d = tail; d < width; d++) {                                        \
                 double u_ = rows[d]; TERM(s, u_, (double)x[d]);                     \
             }                                                                       \

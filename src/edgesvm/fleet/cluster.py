@@ -150,6 +150,19 @@ class Cluster:
                     raise PartitionError(str(error)) from error
                 raise PartitionError(f"{name}: {error}") from error
 
+    def tree(self, function: Callable[..., Any], level: list[Any]) -> Any:
+        """What a function of two makes of the results of tasks, one a partition: in pairs, the
+        pairs in pairs and so on, in their order. Raises as `check` does."""
+        self.check(level)
+        names = list(self.names)
+        while len(level) > 1:
+            pairs = [
+                self.submit(function, level[k], level[k + 1]) for k in range(0, len(level) - 1, 2)
+            ]
+            level = pairs + level[len(level) - len(level) % 2 :]
+            names = [f"{names[k]} and those merged with it" for k in range(0, len(names), 2)]
+        return self.results(level, names)[0]
+
     def release(self) -> None:
         """Cancel what still runs, and let the workers forget the rest."""
         self._client.cancel([task for task in self._live if not task.done()])

@@ -11,6 +11,7 @@ import numpy as np
 
 from edgesvm.contract.params import whole
 from edgesvm.data.sources import CHUNK_ROWS
+from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
 from edgesvm.fleet.merging import merged
 from edgesvm.fleet.pairs import holding
@@ -67,30 +68,16 @@ def federated(
         statistics = reduce(Statistics.and_of, cluster.results(tasks))
         model = started(learner, statistics, labels, False, n_features)
     for k in range(rounds):
-        sent = cluster.submit(_same, model)
+        sent = cluster.submit(workers.same, model)
         level = cluster.each(own_of, [sent] * n)
-        cluster.check(level)
-        model = joined(model, _merged(cluster, level))
+        found = cluster.tree(merged_parts, level)
+        if found is None:
+            raise PartitionError("there is nothing to learn in any partition")
+        model = joined(model, found)
         cluster.forget([sent, *level])
         if progress is not None:
             progress(k + 1, rounds)
     return _running(model, empty) if isinstance(model, Standardized) else model
-
-
-def _merged(cluster: Cluster, level: list[Any]) -> Learner:
-    """Parts merged in pairs, in their order, on the workers."""
-    names = list(cluster.names)
-    while len(level) > 1:
-        pairs = [
-            cluster.submit(merged_parts, level[k], level[k + 1])
-            for k in range(0, len(level) - 1, 2)
-        ]
-        level = pairs + level[len(level) - len(level) % 2 :]
-        names = [f"{names[k]} and those merged with it" for k in range(0, len(names), 2)]
-    found = cluster.results(level, names)[0]
-    if found is None:
-        raise PartitionError("there is nothing to learn in any partition")
-    return found
 
 
 def _running(model: Any, like: Learner) -> Learner:
@@ -132,8 +119,3 @@ def own_of(part: Any, model: Learner) -> Learner | None:
 def merged_parts(first: Learner | None, second: Learner | None) -> Learner | None:
     there = [one for one in (first, second) if one is not None]
     return merged(there) if there else None
-
-
-def _same(model: Learner) -> Learner:
-    """The model, as the result of a task: workers have it from one another."""
-    return model

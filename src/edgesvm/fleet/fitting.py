@@ -136,19 +136,10 @@ def _tree(cluster: Cluster, learner: Learner, progress: Callable[..., Any] | Non
     options = {"owner": type(like).__name__, "dtype": like.dtype}
     n = len(cluster.names)
     survey(cluster, options, like._n_classes)
-    level = cluster.each(workers.learned, [like] * n)
-    cluster.check(level)
-    names = list(cluster.names)
-    while len(level) > 1:
-        pairs = [
-            cluster.submit(workers.merged_pair, level[k], level[k + 1])
-            for k in range(0, len(level) - 1, 2)
-        ]
-        level = pairs + level[len(level) - len(level) % 2 :]
-        names = [f"{names[k]} and those merged with it" for k in range(0, len(names), 2)]
+    found = cluster.tree(workers.merged_pair, cluster.each(workers.learned, [like] * n))
     if progress is not None:
         progress(n, n)
-    return cluster.results(level, names)[0]
+    return found
 
 
 class _Data:

@@ -15,8 +15,8 @@ import numpy as np
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS
 from edgesvm.errors import refusal
-from edgesvm.fleet.partitions import PartitionError
-from edgesvm.fleet.workers import Sent, part_of
+from edgesvm.fleet.partitions import PartitionError, source_of
+from edgesvm.fleet.workers import Sent
 
 BALL = ("n_core", "intercept", "rows", "beta", "number")  # what a decision value takes
 
@@ -73,7 +73,7 @@ def candidates(part: Any, search: Search, rows: tuple[int, int]) -> Candidates:
     in_core = core.views["number"][: int(core.views["n_core"])]
     first, end = rows
     found: list[Candidates] = []
-    for chunk in part_of(part).source(core.owner).chunks(CHUNK_ROWS, core.dtype):
+    for chunk in source_of(part, core.owner).chunks(CHUNK_ROWS, core.dtype):
         slots, n_known, _ = core.labels.encode(chunk.y)
         if n_known < len(chunk.y):
             raise PartitionError("it changed between two passes")

@@ -16,7 +16,7 @@ from edgesvm.data.sources import CHUNK_ROWS
 from edgesvm.data.survey import survey
 from edgesvm.errors import refusal
 from edgesvm.fleet.merging import merged
-from edgesvm.fleet.partitions import Block, NamedError, PartitionError
+from edgesvm.fleet.partitions import NamedError, PartitionError, source_of
 from edgesvm.learner import Learner
 
 
@@ -103,14 +103,10 @@ def over(
     return results
 
 
-def part_of(part: Any) -> Any:
-    return Block(*part) if isinstance(part, tuple) else part
-
-
 def surveyed(part: Any, options: dict[str, Any], room: int) -> Surveyed:
     """Check a partition as `fit` checks its rows."""
     labels = Labels(room=room)
-    source = part_of(part).source(options["owner"])
+    source = source_of(part, options["owner"])
     if options.get("kernel_of") is not None:
         kernel = options["kernel_of"]._kernel(source.n_features)
         options = {k: v for k, v in options.items() if k != "kernel_of"} | {"kernel": kernel}
@@ -125,7 +121,7 @@ def found(
     owner, dtype, margin = options
     core = sent.core()
     places, total = [np.empty(0, np.int64)], 0
-    for chunk in part_of(part).source(owner).chunks(CHUNK_ROWS, np.dtype(dtype)):
+    for chunk in source_of(part, owner).chunks(CHUNK_ROWS, np.dtype(dtype)):
         slots, n_known, _ = core.labels.encode(chunk.y)
         if n_known < len(chunk.y):
             raise PartitionError("it changed between two passes")
@@ -169,7 +165,7 @@ def rows_at(
     wanted = which if of is None or of.places is None else of.places[which]
     labels = Labels.restore(sent.labels, sent.closed, sent.learner._n_classes)
     parts = []
-    for X, y, weight, here in _rows(part_of(part).source(owner), wanted, np.dtype(dtype)):
+    for X, y, weight, here in _rows(source_of(part, owner), wanted, np.dtype(dtype)):
         parts.append(Taken(X, labels.encode(y)[0], weight, here))
     if sum(len(part.places) for part in parts) != len(wanted):
         raise PartitionError("it changed between two passes")
@@ -199,7 +195,7 @@ def cut(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
 def learned(part: Any, learner: Learner) -> Learner:
     """A learner of one partition, in the order of its rows."""
     one = learner._like_new()
-    for chunk in part_of(part).source(type(learner).__name__).chunks(CHUNK_ROWS, one._dtype):
+    for chunk in source_of(part, type(learner).__name__).chunks(CHUNK_ROWS, one._dtype):
         one.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
     if not one.is_fitted:
         raise PartitionError("there is nothing to learn in it")
