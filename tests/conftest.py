@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
 SUPPORT = HERE / "support"
@@ -27,6 +28,10 @@ APART = {
 sys.path.insert(0, str(SUPPORT))
 
 from firmware_sim.limits.allocations import build_preload  # noqa: E402
+
+# An example's time says how busy the machine is, or how slow under a sanitizer or an emulator.
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any speed")
 
 
 def pytest_configure():

@@ -422,7 +422,7 @@ def test_no_more_labels_are_learned_than_may_be(late_node):
         late_runner(FakeNode(), max_labels_per_second=0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(

@@ -96,7 +96,7 @@ def on_the_wire(node, fates):
     return stream, arrived
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     fates=st.lists(st.sampled_from(["fine"] * 20 + [*FATES]), min_size=1, max_size=150),
     cut=st.integers(1, 300),

@@ -36,7 +36,7 @@ def test_twice_the_work_is_twice_the_cost(tmp_path):
     with start(["-c", COUNT, str(tmp_path)], tmp_path) as child:
         once, again, twice = json.loads(child.stdout.read())
     assert once[0] > 784  # at least a load for every 16 bytes, an addition, ...
-    assert again[0] == pytest.approx(once[0], rel=5e-3)
+    assert again[0] == pytest.approx(once[0], rel=1e-2)
     assert twice[0] == pytest.approx(2 * once[0], rel=1e-2)
     rows = 784 * 4 / 64  # lines, which no cache holds yet; asked again, the first one does
     for lines in (*once[1:], *twice[1:]):

@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 from registry import BY_NAME, CHECKS, DOORS, REGISTERED
 
-from edgesvm import RBF, BatchSVM, IncrementalSVM, OneVsOne, Standardized, StreamSVM
+from edgesvm import (
+    RBF,
+    BatchSVM,
+    FourierSVM,
+    IncrementalSVM,
+    OneVsOne,
+    Standardized,
+    StreamSVM,
+)
 from edgesvm.data.rows import Rows
 from edgesvm.errors import LearnerBusy, NotFittedError
 from firmware_sim.limits.threads import Nosy, changing_doors, in_child
@@ -61,19 +69,19 @@ def on_alarm(seconds, handler):
 
 
 def interrupted(work, seconds=0.15, when=lambda: True):
-    """Seconds from Ctrl-C to the end of `work`; it is pressed once `when` holds."""
+    """Processor seconds from Ctrl-C to the end of `work`; it is pressed once `when` holds."""
     pressed = []
 
     def press():
         if not when():
             signal.setitimer(signal.ITIMER_REAL, 0.02)
             return
-        pressed.append(time.monotonic())
+        pressed.append(time.process_time())
         raise KeyboardInterrupt
 
     with on_alarm(seconds, press), pytest.raises(KeyboardInterrupt):
         work()
-    return time.monotonic() - pressed[0]
+    return time.process_time() - pressed[0]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +103,7 @@ def test_ctrl_c_ends_a_large_batch_between_two_rows(name, n):
 
 def test_ctrl_c_keeps_the_labels_of_learned_rows_only():
     entry = BY_NAME["WindowedSVM"]
-    X = np.tile(entry.stream(1000)[0], (300, 1))
+    X = np.tile(entry.stream(1000)[0], (3000, 1))
     y = np.full(len(X), "cold", object)
     y[-1] = "hot"
     model = entry.make().allocate(entry.n_features)
@@ -111,9 +119,10 @@ def test_ctrl_c_ends_a_large_prediction(name, door):
     few, labels = entry.stream(1000)
     model = entry.make().partial_fit(few, labels)
     X = np.tile(few, (10_000, 1))
-    begin = time.monotonic()
-    interrupted(lambda: getattr(model, door)(X), seconds=0.02)
-    assert time.monotonic() - begin < 1.0
+    begin = time.process_time()
+    getattr(model, door)(X)
+    whole = time.process_time() - begin
+    assert interrupted(lambda: getattr(model, door)(X), seconds=0.02) < whole / 2
     assert np.array_equal(model.predict(few), entry.make().partial_fit(few, labels).predict(few))
 
 
@@ -123,9 +132,7 @@ def test_ctrl_c_ends_a_solution_asked_for_by_a_prediction():
     y = rng.integers(0, 2, len(X))
     model = BatchSVM(max_samples=4000, C=1e4, kernel=RBF(0.1), tol=1e-9).partial_fit(X, y)
     stored = bytes(model.arena)
-    begin = time.monotonic()
-    interrupted(lambda: model.predict_one(X[0]))
-    assert time.monotonic() - begin < 1.0
+    assert interrupted(lambda: model.predict_one(X[0])) < 1.0
     assert bytes(model.arena) == stored
 
 
@@ -256,7 +263,7 @@ def test_a_label_must_not_resize_the_rows_that_are_learned():
 
 def test_a_signal_handler_must_not_resize_the_rows_that_are_read():
     X = np.ones((4_000_000, 4), np.float32)
-    model = StreamSVM().partial_fit(np.eye(4, dtype=np.float32), [0, 1, 0, 1])
+    model = FourierSVM().partial_fit(np.eye(4, dtype=np.float32), [0, 1, 0, 1])  # half a second
     shrink = on_alarm(0.08, lambda: X.resize((4, 4), refcheck=False))
     with shrink, pytest.raises(ValueError, match="another shape"):
         model.decision_function(X)

@@ -103,6 +103,14 @@ class Uart:
         self._qmp = self._asked.makefile("rwb")
         self._qmp.readline()
         self._ask("qmp_capabilities")
+        self._wait_until_up()
+
+    def _wait_until_up(self):
+        """Until its link has begun: a byte that comes earlier is lost when it sets up its UART."""
+        until = time.monotonic() + PATIENCE
+        while not any(self.memory("line")):
+            assert time.monotonic() < until
+            time.sleep(0.01)
 
     def close(self):
         """Switch it off; its guest errors."""
@@ -158,7 +166,7 @@ class Uart:
             time.sleep(0.02)
 
     def frames(self, kind, body, answer):
-        """Send a frame until it is answered: the board may not be up yet. The answers' bodies."""
+        """Send a frame until it is answered; the answers' bodies."""
         decoder, found = FrameDecoder(wire.MAX_RAW), []
         decoder.resync()
         self.cable.receive()

@@ -174,7 +174,7 @@ EVENTS = st.lists(
 
 @pytest.mark.parametrize("name", MAKERS)
 @given(EVENTS, st.sampled_from([wire.LABEL_INLINE, wire.LABEL_LATE]), st.binary(max_size=9))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_learns_as_a_host_from_whatever_comes(boards, name, events, label_mode, stale):
     board, sensor, learner = boards[name], Sensor(label_mode), MAKERS[name]()
     board.begin()

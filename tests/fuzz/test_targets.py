@@ -44,7 +44,7 @@ def test_the_seeds_themselves(name):
 
 @pytest.mark.parametrize("name", targets.TARGETS)
 def test_damaged_inputs(name):
-    @settings(max_examples=250, deadline=None, derandomize=True)
+    @settings(max_examples=250, derandomize=True)
     @given(st.one_of(damaged(SEEDS[name]), st.binary(max_size=300)))
     def holds(data):
         targets.TARGETS[name](data)
@@ -58,6 +58,6 @@ def test_a_target_that_does_not_hold_is_told():
 
 
 @given(st.binary(max_size=600) | st.integers(250, 520).map(lambda n: b"a" * n + b"\0" + b"b" * n))
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 def test_frames_are_put_together_as_the_product_does(raw):
     assert targets.framed(raw) == targets.wire.cobs_encode(raw) + b"\0"

@@ -159,7 +159,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(STEPS, st.integers(1, 40), st.sampled_from([0, TOP - 30]))
 def test_counts_equal_those_of_the_model(steps, capacity, start):
     late, model = LateLabels(capacity, 2), Model(capacity)

@@ -758,7 +758,7 @@ def test_a_reader_that_keeps_up_loses_no_label(clock):
     assert (c["label_matched"], c["label_duplicate"], c["label_dropped"]) == (3, 97, 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 60), max_size=40), st.integers(0, 2**31))
 def test_the_reader_gets_the_same_however_the_bytes_are_divided(cuts, seed):
     rng = np.random.default_rng(seed)

@@ -225,7 +225,7 @@ def test_one_ball_is_at_most_three_halves_of_the_smallest(kernel, engine):
         assert below * (1 - 1e-9) <= R <= 1.5 * above * (1 + 1e-9)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(
     st.lists(
         st.tuples(st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([-1, 1])),

@@ -232,7 +232,7 @@ def awkward_streams(draw):
     return np.array(rows)[order], np.array(labels), 10.0 ** draw(st.integers(-3, 3))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(awkward_streams(), st.sampled_from(KEPT))
 def test_upper_ball_encloses_any_stream(stream, kept):
     X, y, C = stream
@@ -242,7 +242,7 @@ def test_upper_ball_encloses_any_stream(stream, kept):
     assert ball.distances().max() <= ball.R * (1 + 1e-9) + 1e-12
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(awkward_streams(), st.sampled_from(KEPT))
 def test_lower_ball_is_below_on_any_stream(stream, kept):
     X, y, C = stream

@@ -23,7 +23,7 @@ def follow(model, X, y, weights):
     return worst
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(
     st.sampled_from(list(FEATURES)),
     st.sampled_from(list(LABELS)),
@@ -49,7 +49,7 @@ def test_twin_vector_machine(  # noqa: PLR0917
         np.testing.assert_allclose(model.C_ * held.sum(), C * max_twins, rtol=1e-9)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(
     st.sampled_from(list(FEATURES)),
     st.sampled_from(list(LABELS)),

@@ -40,7 +40,7 @@ def residual(model, kernel, X, y, bound):
     return max(worst, abs(beta.sum()) / max(bound.sum(), 1e-300))
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, derandomize=True)
 @given(
     st.sampled_from(list(FEATURES)),
     st.sampled_from(list(LABELS)),
@@ -57,7 +57,7 @@ def test_a_fit_is_the_optimum_of_all_rows(features, labels, kernel, C, seed):
     assert not unneeded.any() and (np.diff(np.sort(model.support_)) > 0).all()
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(
     st.sampled_from(list(FEATURES)),
     st.sampled_from(list(LABELS)),
