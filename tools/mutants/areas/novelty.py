@@ -142,7 +142,7 @@ AREA = Area(
                 "twice the noise",
             ),
             (
-                "share = count / total",
+                "share = fmax(fmin(count / total, 1.0), 0.0)",
                 "share = 0.5",
                 "the mean of two centres does not weigh counts",
             ),

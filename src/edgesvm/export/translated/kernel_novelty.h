@@ -529,8 +529,8 @@ ESVM_STATIC esvm_index KernelNovelty_cheapest(char *self) {
 
 ESVM_STATIC double KernelNovelty_mean_of(char *self, const char *x, double count, esvm_index i) {
     double total = count + KernelNovelty_counts[i];
-    double share = ESVM_DIVIDE(count, total);
     double c;
+    double share = esvm_max(esvm_min(ESVM_DIVIDE(count, total), 1.0), 0.0);
     const char *centre = KernelNovelty_centre(self, i);
     esvm_index j;
     for (j = 0; j < KernelNovelty_n_features; j++) {

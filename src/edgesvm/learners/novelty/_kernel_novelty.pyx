@@ -235,7 +235,9 @@ cdef class KernelNoveltyCore(NoveltyCore):
 
     cdef double mean_of(self, const char *x, double count, int64_t i) noexcept nogil:
         """Write the mean of centre i and x, which counts `count`, into `merged`; their count."""
-        cdef double total = count + self.counts[i], share = count / total, c
+        # Sound counts give one between 0 and 1 anyway; an exported model takes an arena as it is.
+        cdef double total = count + self.counts[i], c
+        cdef double share = fmax(fmin(count / total, 1.0), 0.0)
         cdef const char *centre = self.centre(i)
         cdef int64_t j
         for j in range(self.n_features):
