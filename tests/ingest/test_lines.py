@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from edgesvm.ingest import LineParser, SampleRing
-from edgesvm.ingest._decimal import parse_float32_view
+from edgesvm.ingest._decimal import parse_float32_view, parse_plain_view
 
 GOOD_NUMBERS = [
     "0",
@@ -94,9 +94,30 @@ def nearest_float32(text):
 @settings(max_examples=500)
 def test_ordinary_decimals_are_rounded_to_the_nearest_float32(mantissa, power, sign):
     text = f"{sign}{mantissa}e{power}"
-    assert (
-        np.float32(parse_float32_view(text.encode())).tobytes() == nearest_float32(text).tobytes()
-    )
+    right = nearest_float32(text).tobytes()
+    assert np.float32(parse_float32_view(text.encode())).tobytes() == right
+    plain = f"{Decimal(text):f}"
+    value, n = parse_plain_view(plain.encode())
+    assert n == 0 or (np.float32(value).tobytes(), n) == (right, len(plain))
+
+
+@given(
+    st.text(alphabet="0123456789", max_size=21),
+    st.text(alphabet="0123456789", max_size=21),
+    st.sampled_from(["", "-", "+"]),
+    st.sampled_from(["", ",", ",12345678", " 1", ":7", "e5", "*7F", "\t", "/", "\xff", "." * 9]),
+)
+@settings(max_examples=1000)
+def test_a_plain_decimal_ends_where_its_digits_end(before, behind, sign, then):
+    """Read eight digits at a time, whatever follows."""
+    text = sign + before + ("." + behind if behind else "")
+    value, n = parse_plain_view((text + then).encode("latin-1"))
+    if not 1 <= len(before + behind) <= 19:
+        assert n == 0
+        return
+    end = len(text) + (then[0:1] == "." and not behind)
+    assert n == end
+    assert np.float32(value).tobytes() == np.float32(parse_float32_view(text.encode())).tobytes()
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(9, 17))
@@ -220,6 +241,25 @@ def test_each_kind_of_line_is_counted_and_affects_no_other_line(name, line):
     assert into.counters()[name] == 1
     assert into.ring.take().X.tolist() == [[3, 4], [5, 6]]
     assert into.lines == 3
+
+
+def test_an_unprintable_byte_is_found_wherever_it_is():
+    line = b"1.2345678,-2.3456789,1"
+    for at, byte in itertools.product(range(len(line)), (0, 8, 31, 127, 128, 160, 255)):
+        into = parser()
+        feed(into, (line[:at] + bytes([byte]) + line[at + 1 :] + b"\n").decode("latin1"))
+        assert into.counters()["bad_char"] == 1, (at, byte)
+
+
+def test_a_row_has_the_same_values_however_it_is_written():
+    into = parser(n_features=3)
+    feed(into, "12.345678901,-0.5,1e2,1\n")
+    feed(into, "12.345678901,-0.5,100,1\n")
+    feed(into, "+12.345678901, -.5, 100.,1.0\n")
+    feed(into, "12.345678901,-0.50000000000000000000001,100.0000000000000001,1\n")
+    rows = into.ring.take()
+    assert rows.X.tolist() == [[np.float32(12.345678901), -0.5, 100]] * 4
+    assert rows.y.tolist() == [1] * 4
 
 
 def test_a_header_row_of_names_does_not_fix_the_columns():

@@ -9,17 +9,19 @@ Every byte, line and sample is accounted for:
 """
 
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from typing import NamedTuple
 
 import numpy as np
 
-from edgesvm.ingest._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number, parse_float32
+from edgesvm.ingest._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number
+from edgesvm.ingest._decimal cimport parse_float32, parse_plain, parse_plain_row
 from edgesvm.ingest._late cimport LateLabels
 from edgesvm.ingest._ring cimport SampleRing
 from edgesvm.ingest._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
+from edgesvm.ingest._siphash cimport load_u64
 from edgesvm.ingest._values cimport ValueGate
 
 cdef enum:
@@ -71,26 +73,64 @@ class OtherColumns(NamedTuple):
 
 
 cdef inline bint is_blank(uint8_t c) noexcept nogil:
-    return c == b" "[0] or c == b"\t"[0]
+    return c == c" " or c == c"\t"
+
+
+cdef Py_ssize_t count_of(uint8_t c, const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, found = 0
+    for i in range(n):
+        found += line[i] == c
+    return found
+
+
+cdef bint words_are_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    """Whether 8 or more bytes are all from " " to "~", found by words of eight."""
+    cdef Py_ssize_t i
+    cdef uint64_t word = load_u64(line + n - 8), bad = 0
+    for i in range(0, n - 7, 8):
+        bad |= outside_printable(word)
+        word = load_u64(line + i)
+    return (bad | outside_printable(word)) & 0x8080808080808080ULL == 0
+
+
+cdef inline uint64_t outside_printable(uint64_t word) noexcept nogil:
+    """The highest bit of some byte is set if and only if one is not from " " to "~": adding one
+    sets it from 0x7F on, subtracting a blank below 0x20 and at 0xFF."""
+    return (word + 0x0101010101010101ULL) | (word - 0x2020202020202020ULL)
+
+
+cdef bint is_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    """Printable ASCII and tabs, nothing else."""
+    cdef Py_ssize_t i
+    cdef uint8_t bad = 0
+    if n >= 8 and words_are_printable(line, n):
+        return True
+    for i in range(n):
+        bad |= (<uint8_t> (line[i] - 32) > 94) & (line[i] != c"\t")
+    return not bad
 
 
 cdef int hex_value(uint8_t c) noexcept nogil:
     """The hexadecimal digit's value, or -1."""
-    if b"0"[0] <= c <= b"9"[0]:
-        return c - b"0"[0]
+    if c"0" <= c <= c"9":
+        return c - c"0"
     c |= 0x20
-    if b"a"[0] <= c <= b"f"[0]:
-        return c - b"a"[0] + 10
+    if c"a" <= c <= c"f":
+        return c - c"a" + 10
     return -1
 
 
 cdef int xor_of(const uint8_t *line, Py_ssize_t n) noexcept nogil:
     """XOR of all bytes."""
     cdef Py_ssize_t i
-    cdef int xor = 0
-    for i in range(n):
-        xor ^= line[i]
-    return xor
+    cdef uint64_t word = 0
+    for i in range(0, n - 7, 8):
+        word ^= load_u64(line + i)
+    for i in range(n & ~7, n):
+        word ^= line[i]
+    word ^= word >> 32
+    word ^= word >> 16
+    return <int> ((word ^ word >> 8) & 0xFF)
 
 
 cdef int crc16(const uint8_t *line, Py_ssize_t n) noexcept nogil:
@@ -337,7 +377,7 @@ cdef class LineParser:
         cdef Event event
         while at[0] < n:
             start = chunk + at[0]
-            end = <const uint8_t *> memchr(start, b"\n"[0], n - at[0])
+            end = <const uint8_t *> memchr(start, c"\n", n - at[0])
             if end == NULL:
                 self.bytes_in += n - at[0]
                 self._hold(start, n - at[0])
@@ -399,7 +439,7 @@ cdef class LineParser:
             self.bytes_ok += n
         else:
             self.bytes_rejected += n
-            if n and line[0] != b"="[0]:
+            if n and line[0] != c"=":
                 self._leave_out_a_number()
         return event
 
@@ -413,29 +453,28 @@ cdef class LineParser:
         cdef uint32_t number = self._next_number
         cdef Py_ssize_t i
         cdef Line kind
-        if n and line[n - 1] == b"\r"[0]:
+        if n and line[n - 1] == c"\r":
             n -= 1
         # Tabs stay: one at the end may precede an empty label.
-        while n and line[n - 1] == b" "[0]:
+        while n and line[n - 1] == c" ":
             n -= 1
         if self._all_blank(line, n):
             return BLANK
-        if line[0] == b"#"[0]:
+        if line[0] == c"#":
             if n > 6 and memcmp(line, b"#esvm ", 6) == 0:
                 return self._read_schema(line, n, event)
             return COMMENT
-        for i in range(n):
-            if not (32 <= line[i] < 127 or line[i] == b"\t"[0]):
-                return BAD_CHAR
+        if not is_printable(line, n):
+            return BAD_CHAR
         kind = self._strip_checksum(line, &n)
         if kind != SAMPLE:
             return kind
         i = 0
-        if n and (line[0] == b"@"[0] or line[0] == b"="[0]):
+        if n and (line[0] == c"@" or line[0] == c"="):
             i = self._read_number(line, n, &number)
             if i < 0:
                 return BAD_SEQUENCE
-        if n and line[0] == b"="[0]:
+        if n and line[0] == c"=":
             return self._take_label(line + i, n - i, number)
         return self._read_sample(line + i, n - i, number, i > 0, event)
 
@@ -458,7 +497,7 @@ cdef class LineParser:
 
     cdef Line _strip_checksum(self, const uint8_t *line, Py_ssize_t *n) noexcept nogil:
         """Check and remove ``*HH`` or ``*HHHH``; SAMPLE if the line is good so far."""
-        cdef const uint8_t *star = <const uint8_t *> memchr(line, b"*"[0], n[0])
+        cdef const uint8_t *star = <const uint8_t *> memchr(line, c"*", n[0])
         cdef Py_ssize_t end
         cdef int i, digits, digit, given = 0
         cdef int last = self._last_digits
@@ -498,12 +537,12 @@ cdef class LineParser:
         """Read ``@number`` or ``=number`` and the blanks after it; the bytes read, or -1."""
         cdef int64_t value = 0
         cdef Py_ssize_t i = 1
-        while i < n and b"0"[0] <= line[i] <= b"9"[0] and i <= 10:
-            value = 10 * value + (line[i] - b"0"[0])
+        while i < n and c"0" <= line[i] <= c"9" and i <= 10:
+            value = 10 * value + (line[i] - c"0")
             i += 1
         if i == 1 or i == n or not is_blank(line[i]) or value >> 32:
             return -1
-        while i < n and line[i] == b" "[0]:
+        while i < n and line[i] == c" ":
             i += 1
         number[0] = <uint32_t> value
         return i
@@ -627,10 +666,13 @@ cdef class LineParser:
     cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator,
                      bint *finite) noexcept nogil:
         """Read the columns into `_x`, `_label` and `_found`; SAMPLE if they are all good."""
-        cdef Py_ssize_t columns = self._count_columns(line, &n, separator)
-        cdef Py_ssize_t features = columns - self._label_column
-        cdef Py_ssize_t column, start = 0, end
+        cdef Py_ssize_t columns, features, column, start = 0, end
         cdef Line kind
+        if self._is_plain(line, n, separator):
+            finite[0] = True
+            return SAMPLE
+        columns = self._count_columns(line, &n, separator)
+        features = columns - self._label_column
         if features < 1 or columns > MAX_COLUMNS:
             return BAD_COLUMNS
         if self._n_features and features != self._n_features:
@@ -639,7 +681,7 @@ cdef class LineParser:
         self._has_label = False
         self._label = 0
         for column in range(columns):
-            if separator == b" "[0]:
+            if separator == c" ":
                 while start < n and line[start] == separator:
                     start += 1
             end = start
@@ -655,21 +697,40 @@ cdef class LineParser:
         self._found = features
         return SAMPLE
 
+    cdef bint _is_plain(self, const uint8_t *line, Py_ssize_t n, uint8_t separator) noexcept nogil:
+        """`_split` of the columns expected, if each is a decimal without blanks or an exponent."""
+        cdef Py_ssize_t features = self._n_features
+        if features == 0 or not parse_plain_row(
+                line, n, separator, features + self._label_column, &self._x[0]):
+            return False
+        self._has_label = False
+        self._label = 0
+        self._found = features
+        return not self._label_column or self._is_label(self._x[features])
+
+    cdef bint _is_label(self, float value) noexcept nogil:
+        """Take an integer of 16 bits as the label."""
+        if not -32768 <= value <= 32767 or value != <int32_t> value:
+            return False
+        self._has_label = True
+        self._label = <int32_t> value
+        return True
+
     cdef Py_ssize_t _count_columns(self, const uint8_t *line, Py_ssize_t *n,
                                    uint8_t separator) noexcept nogil:
         """The number of columns; a separator at the end counts only before an empty label."""
         cdef Py_ssize_t i, columns = 1
-        if separator == b" "[0]:
+        if separator == c" ":
             while n[0] and line[n[0] - 1] == separator:
                 n[0] -= 1
         elif n[0] and line[n[0] - 1] == separator and not self._label_column:
             n[0] -= 1
-        for i in range(1, n[0]):
-            if separator == b" "[0]:
+        if separator == c" ":
+            for i in range(1, n[0]):
                 columns += line[i] != separator and line[i - 1] == separator
-            else:
-                columns += line[i] == separator
-        if separator == b" "[0]:
+        else:
+            columns += count_of(separator, line + 1, n[0] - 1)
+        if separator == c" ":
             return columns - (n[0] > 0 and line[0] == separator)
         return columns + (n[0] > 0 and line[0] == separator)
 
@@ -684,7 +745,7 @@ cdef class LineParser:
         for i in range(1, n[0]):
             if is_blank(field[0][i - 1]):
                 return
-            if field[0][i] == b":"[0]:
+            if field[0][i] == c":":
                 field[0] += i + 1
                 n[0] -= i + 1
                 return
@@ -693,6 +754,8 @@ cdef class LineParser:
                             bint *finite) noexcept nogil:
         cdef Number number
         self._trim(&field, &n)
+        if n and parse_plain(field, n, &self._x[column]) == n:
+            return SAMPLE
         number = parse_float32(field, n, &self._x[column])
         if number == BAD_CHARACTER:
             return BAD_CHAR
@@ -704,12 +767,8 @@ cdef class LineParser:
         """Read a 16-bit integer, which may be written 1.0; empty or ``?`` means no label."""
         cdef float value = 0
         self._trim(&field, &n)
-        if n == 0 or (n == 1 and field[0] == b"?"[0]):
+        if n == 0 or (n == 1 and field[0] == c"?"):
             return SAMPLE
-        if parse_float32(field, n, &value) != GOOD:
+        if parse_float32(field, n, &value) != GOOD or not self._is_label(value):
             return BAD_LABEL
-        if not -32768 <= value <= 32767 or value != <int32_t> value:
-            return BAD_LABEL
-        self._has_label = True
-        self._label = <int32_t> value
         return SAMPLE

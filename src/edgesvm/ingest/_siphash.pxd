@@ -9,11 +9,10 @@ cdef inline uint64_t rotate_left(uint64_t value, int by) noexcept nogil:
 
 
 cdef inline uint64_t load_u64(const uint8_t *p) noexcept nogil:
-    cdef uint64_t value = 0
-    cdef int i
-    for i in range(8):
-        value |= <uint64_t> p[i] << (8 * i)
-    return value
+    # In one expression, which compilers make one load.
+    return (<uint64_t> p[0] | <uint64_t> p[1] << 8 | <uint64_t> p[2] << 16 | <uint64_t> p[3] << 24
+            | <uint64_t> p[4] << 32 | <uint64_t> p[5] << 40 | <uint64_t> p[6] << 48
+            | <uint64_t> p[7] << 56)
 
 
 cdef inline void store_u64(uint8_t *p, uint64_t value) noexcept nogil:

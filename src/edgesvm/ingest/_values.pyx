@@ -49,8 +49,9 @@ cdef class ValueGate:
         """Are all `n` features allowed? Counts the first that is not."""
         cdef Py_ssize_t i
         cdef bint clipped = False
+        cdef float low = self.low, high = self.high
         for i in range(n):
-            if self.low <= x[i] <= self.high and x[i] - x[i] == 0:
+            if low <= x[i] <= high and x[i] - x[i] == 0:
                 continue
             if isnan(x[i]):
                 self.bad_nan += 1
