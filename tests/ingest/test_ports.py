@@ -9,7 +9,8 @@ import pytest
 
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import open_port
-from edgesvm.ingest.ports import DEATHS, SerialPort, try_low_latency
+from edgesvm.ingest.ports import DEATHS
+from edgesvm.ingest.serial_port import SerialPort, try_low_latency
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are POSIX")
 tty = pytest.importorskip("tty", reason="terminals are POSIX")
@@ -98,6 +99,21 @@ def test_unplugged_write_is_link_down(wire_and_port):
     unplug(fds)
     with pytest.raises(LinkDown):
         port.write(b"x")
+
+
+def test_a_port_that_is_ready_and_has_nothing_is_link_down(wire_and_port, monkeypatch):
+    """As a converter that was pulled out reads; bytes that another program took are no failure."""
+    fds, port = wire_and_port
+    os.write(fds[0], b"x")
+    monkeypatch.setattr(os, "read", lambda fd, n: b"")
+    with pytest.raises(LinkDown, match="unplugged"):
+        port.read(1.0)
+
+    def taken(fd, n):
+        raise BlockingIOError(errno.EAGAIN, "taken")
+
+    monkeypatch.setattr(os, "read", taken)
+    assert port.read(1.0) == b""
 
 
 def test_a_dead_pty_raises_each_exception_we_catch(wire_and_port):
@@ -235,6 +251,22 @@ def test_socket_without_a_listener():
         number = server.getsockname()[1]
     with pytest.raises(LinkDown, match="cannot open"):
         open_port(f"socket://127.0.0.1:{number}")
+
+
+@pytest.mark.parametrize("where", ["host", "host:", "host:port", "host:65536", "hôst:1"])
+def test_socket_needs_a_host_and_a_port(where):
+    with pytest.raises(LinkDown, match="socket://HOST:PORT"):
+        open_port(f"socket://{where}")
+
+
+def test_socket_closed_here_is_link_down(peer_and_port):
+    _, port = peer_and_port
+    port.close()
+    for call in (lambda: port.read(0.0), lambda: port.write(b"x")):
+        with pytest.raises(LinkDown, match="closed"):
+            call()
+    assert port.fileno() is None
+    port.close()
 
 
 def test_loop_port_has_no_descriptor_and_works():

@@ -152,7 +152,7 @@ def test_a_longer_silence_can_be_allowed(clock):
 def test_sockets_get_keepalive():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = open_port(f"socket://127.0.0.1:{server.getsockname()[1]}")
-        connection = port._device._socket
+        connection = port._connection
         assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
             names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from edgesvm.ingest.files import open_rows
     from edgesvm.ingest.link import open_link
     from edgesvm.ingest.pages import SnapshotFetch, SnapshotGift
-    from edgesvm.ingest.ports import Port, SerialPort, SocketPort, open_port
+    from edgesvm.ingest.ports import Port, SocketPort, open_port
     from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
+    from edgesvm.ingest.serial_port import SerialPort
     from edgesvm.ingest.session import Link, SampleSchema
 
 _MODULES = {
@@ -33,7 +34,8 @@ _MODULES = {
     "files": ("open_rows",),
     "link": ("open_link",),
     "pages": ("SnapshotFetch", "SnapshotGift"),
-    "ports": ("Port", "SerialPort", "SocketPort", "open_port"),
+    "ports": ("Port", "SocketPort", "open_port"),
+    "serial_port": ("SerialPort",),
     "recording": ("Recording", "RecordingSchema", "RecordingWriter"),
     "session": ("Link", "SampleSchema"),
 }

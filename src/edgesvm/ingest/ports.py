@@ -1,21 +1,21 @@
-"""Ports by URL, through pyserial: bytes in and out, and one exception for every failure.
+"""Ports by URL: bytes in and out, and one exception for every failure, `LinkDown`.
 
-pyserial raises several (SerialException, a bare OSError, ``termios.error``, which is not an
-OSError, TypeError after a close from another thread); here each becomes `LinkDown`. Reads never
-wait for a buffer to fill, and writes never wait at all.
+Reads never wait for a buffer to fill, and writes never wait at all.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import select
 import socket
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
-
-import serial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from edgesvm.errors import LinkDown
+
+if TYPE_CHECKING:
+    from edgesvm.ingest.serial_port import SerialPort
 
 DEATHS: tuple[type[Exception], ...] = (OSError, TypeError, ValueError)
 try:
@@ -26,8 +26,7 @@ else:
     DEATHS = (*DEATHS, termios.error)
 
 READ_BYTES = 65536
-# How long pyserial may wait for a write to a port without a file descriptor, in seconds.
-WRITE_TIMEOUT = 0.5
+CONNECT_S = 5.0
 
 # A peer that has gone without a word is found after KEEP_IDLE + KEEP_EVERY * KEEP_PROBES seconds,
 # whether or not anything is on its way to it. Each option exists on some systems only.
@@ -38,8 +37,6 @@ KEEPALIVE = {
     "TCP_KEEPCNT": KEEP_PROBES,
     "TCP_USER_TIMEOUT": 1000 * (KEEP_IDLE + KEEP_EVERY * KEEP_PROBES),  # milliseconds
 }
-
-Answer = TypeVar("Answer")
 
 
 class Port(Protocol):
@@ -55,98 +52,70 @@ class Port(Protocol):
         """Close the port; may be called again."""
 
 
-class SerialPort:
-    """A port that pyserial opened: ``/dev/ttyUSB0``, a pseudo-terminal, ``rfc2217://``."""
+class SocketPort:
+    """A port at ``socket://host:port``; not pyserial's, which imports `logging`, reads the first
+    byte alone and sleeps when it is closed."""
 
-    def __init__(self, device: serial.SerialBase, url: str) -> None:
+    def __init__(self, url: str) -> None:
         self.url = url
-        self._device: Any = device
+        host, port = _address(url)
+        self._connection: socket.socket | None = socket.create_connection((host, port), CONNECT_S)
+        self._connection.setblocking(False)
+        keep_alive(self._connection)
 
     def fileno(self) -> int | None:
-        """The file descriptor, for `select`; None if there is none."""
-        try:
-            return self._device.fileno()
-        except (OSError, AttributeError):  # io.UnsupportedOperation is an OSError
-            return None
+        """The file descriptor, for `select`; None once it is closed."""
+        return None if self._connection is None else self._connection.fileno()
 
     def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
-        return self._or_down(lambda: self._read(timeout, limit))
-
-    def _read(self, timeout: float, limit: int) -> bytes:
-        if self._device.timeout != timeout:  # setting it costs system calls
-            self._device.timeout = timeout
-        first = self._device.read(min(self._waiting() or 1, limit))
-        if len(first) != 1 or limit == 1:
-            return first
-        # This may be the byte just waited for; more may have arrived since.
+        connection = self._open()
         try:
-            return first + self._device.read(min(self._waiting(), limit - 1))
-        except DEATHS:
-            return first  # the next read reports the failure
-
-    def _waiting(self) -> int:
-        # `read` detects a dead port: over a socket, in_waiting never shows it.
-        try:
-            return self._device.in_waiting
-        except DEATHS:
-            return 0
+            if not select.select([connection], [], [], timeout)[0]:
+                return b""
+            data = connection.recv(limit)
+        except BlockingIOError:
+            return b""
+        except DEATHS as error:
+            raise LinkDown(f"{self.url}: {error}") from error
+        if not data:
+            raise LinkDown(f"{self.url}: socket disconnected")
+        return data
 
     def write(self, data: bytes) -> int:
-        return self._or_down(lambda: self._write(data))
-
-    def _write(self, data: bytes) -> int:
-        fd = self.fileno() if os.name == "posix" else None
+        connection = self._open()
         try:
-            # With a full buffer, pyserial's write spins if it must not wait; writing to its
-            # non-blocking descriptor does not.
-            return self._device.write(data) or 0 if fd is None else os.write(fd, data)
-        except (BlockingIOError, serial.SerialTimeoutException):
+            return connection.send(data)
+        except BlockingIOError:
             return 0
-
-    def close(self) -> None:
-        try:
-            self._device.close()
-        except DEATHS:
-            return  # already dead, and its descriptor closed
-
-    def _or_down(self, call: Callable[[], Answer]) -> Answer:
-        if not self._device.is_open:
-            raise LinkDown(f"{self.url} is closed")
-        try:
-            return call()
         except DEATHS as error:
             raise LinkDown(f"{self.url}: {error}") from error
 
-
-class SocketPort(SerialPort):
-    """``socket://host:port``, whose in_waiting is only 0 or 1."""
-
-    def __init__(self, device: serial.SerialBase, url: str) -> None:
-        super().__init__(device, url)
-        keep_alive(self._device._socket)
-
-    def _read(self, timeout: float, limit: int) -> bytes:
-        self._device.timeout = timeout
-        first = self._device.read(1)
-        if not first or limit == 1:
-            return first
-        self._device.timeout = 0
-        try:
-            return first + self._device.read(limit - 1)
-        except DEATHS:
-            return first
-
     def close(self) -> None:
-        # pyserial does not close a socket whose peer has already left.
-        connection = getattr(self._device, "_socket", None)
-        super().close()
-        if connection is not None:
-            connection.close()
+        if self._connection is not None:
+            with contextlib.suppress(OSError):  # the peer has already left
+                self._connection.shutdown(socket.SHUT_RDWR)
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> socket.socket:
+        if self._connection is None:
+            raise LinkDown(f"{self.url} is closed")
+        return self._connection
+
+
+def _address(url: str) -> tuple[Any, int]:
+    """Host and port of a URL. The host in bytes: of a text, Python would first import the tables of
+    international names."""
+    host, colon, port = url.removeprefix("socket://").rstrip("/").rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host.isascii() or not port.isdecimal() or int(port) > 0xFFFF:
+        raise OSError(f"give socket://HOST:PORT, PORT at most {0xFFFF}")
+    return host.encode("ascii"), int(port)
 
 
 def open_port(
     url: str, baud: int = 115200, *, exclusive: bool = True, low_latency: bool = False
-) -> SerialPort:
+) -> SerialPort | SocketPort:
     """Open a port.
 
     Parameters
@@ -170,21 +139,15 @@ def open_port(
     """
     if not isinstance(baud, int) or baud < 1:
         raise ValueError(f"baud={baud!r} must be a positive integer")
-    is_socket = url.startswith("socket://")
-    # pyserial rejects `exclusive` where locks do not exist.
-    options: dict[str, Any] = (
-        {"exclusive": True} if exclusive and os.name == "posix" and not is_socket else {}
-    )
     failures = tuple(kind for kind in DEATHS if kind is not ValueError)
     try:
-        device = serial.serial_for_url(
-            url, baudrate=baud, timeout=0, write_timeout=WRITE_TIMEOUT, **options
-        )
+        if url.startswith("socket://"):
+            return SocketPort(url)
+        from edgesvm.ingest import serial_port  # pyserial, for those who have such a port
+
+        return serial_port.opened(url, baud, exclusive=exclusive, low_latency=low_latency)
     except failures as error:
         raise LinkDown(f"cannot open {url}: {_why(error)}") from error
-    if low_latency:
-        try_low_latency(device)
-    return SocketPort(device, url) if is_socket else SerialPort(device, url)
 
 
 def _why(error: BaseException) -> str:
@@ -192,6 +155,8 @@ def _why(error: BaseException) -> str:
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(cause)
+    if isinstance(causes[-1], socket.gaierror):
+        return str(causes[-1].strerror)  # its numbers are its own
     codes = [cause.args[0] for cause in causes if cause.args and isinstance(cause.args[0], int)]
     if not codes:
         return str(error)
@@ -209,12 +174,3 @@ def keep_alive(connection: socket.socket) -> None:
     for name, value in KEEPALIVE.items():
         if hasattr(socket, name):
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-
-
-def try_low_latency(device: Any) -> bool:
-    """Ask for low latency; False if the port does not support it (a pty, a socket)."""
-    try:
-        device.set_low_latency_mode(True)
-    except (AttributeError, NotImplementedError, ValueError, OSError):
-        return False
-    return True

@@ -296,7 +296,7 @@ class Link(ABC):
         port = self._live_port()
         try:
             self._tick(self._clock())
-            write_error = self._try_write(port)
+            write_error = self._try_write(port) if len(self._outbox) else None
             # A peer that has gone may have left samples to read: the port is lost when read fails.
             chunk = port.read(timeout if write_error is None else 0.0, self._room())
             now = self._clock()
