@@ -94,6 +94,10 @@ class FormatVersionError(CorruptModelError):
     """The snapshot or checkpoint has a format version that this release does not read."""
 
 
+class RowsError(ValueError):
+    """The file cannot be read as samples; the message says which line and why."""
+
+
 class RecordingError(ValueError):
     """The file is not a recording, is damaged, or holds samples of another schema."""
 

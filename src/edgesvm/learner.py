@@ -953,3 +953,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         The file cannot be read, or is not a regular file.
     """
     return restore(read_file(path, max_bytes))
+
+
+def learner_in(model: Any) -> Learner:
+    """The learner of a Chain, or the learner that this is."""
+    return model if isinstance(model, Learner) else cast(Learner, model.learner_)

@@ -16,8 +16,9 @@ from edgesvm.errors import SampleRefused
 from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.journal import Journal
+from edgesvm.learner import learner_in
 from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE, NoveltyLearner
-from edgesvm.preprocessing.chain import Chain, learner_in
+from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.in_order import InOrder
 
 __all__ = ["Episode", "Watcher"]

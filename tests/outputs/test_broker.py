@@ -10,8 +10,8 @@ from outgoing import Broker, answers, certificate, output, until, write
 
 from edgesvm.outputs import mqtt
 from edgesvm.outputs import output as module
-from edgesvm.outputs.lines import slug
 from edgesvm.outputs.mqtt import Mqtt, entities
+from edgesvm.outputs.names import slug
 
 if os.environ.get("EDGESVM_BROKER") == "required":
     import paho.mqtt.client as paho

@@ -11,8 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from edgesvm.data import RowsError
-from edgesvm.errors import CorruptModelError, RecordingError, SampleRefused
+from edgesvm.errors import CorruptModelError, RecordingError, RowsError, SampleRefused
 
 DESCRIPTION = "Support vector machines that learn on the device, in a fixed number of bytes."
 EXIT_CODES = """\

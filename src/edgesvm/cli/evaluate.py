@@ -26,8 +26,8 @@ from edgesvm.data import CsvRows, NpzRows, Source
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import CHUNK_ROWS, PredictThenLearn
 from edgesvm.ingest import Recording, open_rows
-from edgesvm.learner import Learner
-from edgesvm.preprocessing.chain import Chain, learner_in
+from edgesvm.learner import Learner, learner_in
+from edgesvm.preprocessing.chain import Chain
 
 HELP = """\
 Read a CSV, npz or recorded file once and predict each row before learning it. The accuracy of these

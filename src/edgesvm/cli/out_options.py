@@ -12,11 +12,12 @@ from typing import Any
 from edgesvm.budget import format_bytes, parse_bytes
 from edgesvm.cli import arguments
 from edgesvm.journal import Journal
-from edgesvm.learner import Learner
-from edgesvm.outputs.lines import When, port_name
+from edgesvm.learner import Learner, learner_in
+from edgesvm.outputs.lines import When
+from edgesvm.outputs.names import port_name
 from edgesvm.outputs.output import Output
 from edgesvm.outputs.sink import Sink
-from edgesvm.preprocessing.chain import Chain, learner_in
+from edgesvm.preprocessing.chain import Chain
 
 KINDS = ("jsonl", "exec", "mqtt", "mqtts", "socket")
 STDOUT = "jsonl:-"

@@ -14,12 +14,13 @@ from edgesvm.cli import (
     checkpoint_options,
     decision_options,
     drift_options,
+    each_port,
     headroom,
     learner_options,
     link_options,
     live,
     looking_on,
-    on_device,
+    on_device_options,
     out_options,
     run_report,
     saved_model,
@@ -33,9 +34,9 @@ from edgesvm.cli.stopping import Signals, stop_signals
 from edgesvm.ingest import Link, wire
 from edgesvm.ingest.link import BinaryLink
 from edgesvm.journal import Journal
-from edgesvm.learner import Learner
+from edgesvm.learner import Learner, learner_in
 from edgesvm.persist import Checkpoint
-from edgesvm.preprocessing.chain import Chain, learner_in
+from edgesvm.preprocessing.chain import Chain
 from edgesvm.runner import Runner
 from edgesvm.window_runner import WindowRunner
 
@@ -133,7 +134,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     out_options.add_to(command)
     checkpoint_options.add_to(command)
     window_options.add_to(command)
-    on_device.add_to(command)
+    on_device_options.add_to(command)
     learner_options.add_to(command)
     command.set_defaults(act=act)
 
@@ -142,13 +143,15 @@ def act(options: argparse.Namespace) -> int:
     out_options.check(options)
     if not options.on_device:
         window_options.check(options)
-    from edgesvm.cli import several_ports
-
-    each = several_ports.options_of_each(options)
+    each = each_port.options_of(options)
     if len(each) > 1:
+        from edgesvm.cli import several_ports
+
         return several_ports.act(options, each)
     (options,) = each
     if options.on_device:
+        from edgesvm.cli import on_device
+
         return on_device.act(options)
     status = live.status_line(options)
     service = Service()

@@ -36,20 +36,17 @@ from edgesvm.errors import LinkDown, SchemaChanged, VersionMismatch
 from edgesvm.evaluation import percent
 from edgesvm.ingest import Link
 from edgesvm.journal import Journal
-from edgesvm.learner import Learner
-from edgesvm.outputs.lines import port_name
-from edgesvm.persist.checkpointing import Checkpointer
-from edgesvm.preprocessing.chain import Chain, learner_in
+from edgesvm.learner import Learner, learner_in
 from edgesvm.runner import Runner
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
+    from edgesvm.persist.checkpointing import Checkpointer
+    from edgesvm.preprocessing.chain import Chain
 
 TURN = 32  # samples of a port before it is the next one's turn
 STOP_S = 1.0  # to wait for a thread at the end
 IDLE_S = 0.01  # between two looks at ports that have nothing
-PLACEHOLDER = "{port}"
-FILES = ("save", "checkpoint", "checkpoint_second")
 
 
 def act(options: argparse.Namespace, each: list[argparse.Namespace]) -> int:
@@ -113,47 +110,6 @@ def act(options: argparse.Namespace, each: list[argparse.Namespace]) -> int:
     if broken := [f"{name}: {line}" for name, line in _broken(summary)]:
         raise RuntimeError(f"internal error, counters are inconsistent: {'; '.join(broken)}")
     return 1 if failed else 0
-
-
-def options_of_each(options: argparse.Namespace) -> list[argparse.Namespace]:
-    """The options as each port has them: its name, its files, its share of the memory."""
-    names = [port_name(port) for port in options.port]
-    if len(set(names)) < len(names):
-        raise ValueError(f"two ports have one name: {', '.join(names)}")
-    if len(names) > 1 and options.on_device:
-        raise ValueError("--on-device looks on at one port; give one")
-    if len(names) > 1 and options.live:
-        raise ValueError("--live shows one port; give one, or --http for a page of each")
-    if options.one_model and options.window:
-        raise ValueError(
-            "--one-model with --window: a window is of one port; give one learner each"
-        )
-    learners = 1 if options.one_model else len(names)
-    share = options.memory if learners == 1 else parse_bytes(options.memory) // learners
-    each = []
-    for port, name in zip(options.port, names, strict=True):
-        own = {"port": port, "name": name, "memory": share}
-        own |= {file: _file(options, file, learners, name) for file in FILES}
-        each.append(argparse.Namespace(**{**vars(options), **own}))
-    return each
-
-
-def _file(options: argparse.Namespace, option: str, learners: int, name: str) -> str | None:
-    """The file of an option for the port of this name."""
-    path: str | None = getattr(options, option)
-    if path is None:
-        return None
-    named, said = PLACEHOLDER in path, f"--{option.replace('_', '-')} {path}"
-    if learners > 1 and not named:
-        raise ValueError(
-            f"{said}: each port has a learner; name their files with {PLACEHOLDER}, as in "
-            f"{PLACEHOLDER}.esvm, or give --one-model"
-        )
-    if options.one_model and named:
-        raise ValueError(
-            f"{said}: with --one-model there is one file; name it without {PLACEHOLDER}"
-        )
-    return path.replace(PLACEHOLDER, name)
 
 
 def _opening(

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from edgesvm.errors import CorruptModelError
-from edgesvm.learner import Learner
+from edgesvm.learner import Learner, learner_in
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, read_slot, restore
 from edgesvm.persist.store import read_file
-from edgesvm.preprocessing.chain import Chain, learner_in
+from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.window_features import WindowFeatures
 
 Model = Learner | Chain | WindowFeatures

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
         TwoNorm,
         Waveform,
     )
-    from edgesvm.data.files import CsvRows, NpzRows, RowsError
+    from edgesvm.data.files import CsvRows, NpzRows
     from edgesvm.data.rows import Rows, RowSource, SampleSource, Stream
     from edgesvm.data.sources import Source
+    from edgesvm.errors import RowsError
 
 _MODULES = {
     "datasets": (
@@ -37,11 +38,12 @@ _MODULES = {
         "TwoNorm",
         "Waveform",
     ),
-    "files": ("CsvRows", "NpzRows", "RowsError"),
+    "files": ("CsvRows", "NpzRows"),
     "rows": ("RowSource", "Rows", "SampleSource", "Stream"),
     "sources": ("Source",),
 }
 _MODULE_OF = {name: f"edgesvm.data.{m}" for m, names in _MODULES.items() for name in names}
+_MODULE_OF["RowsError"] = "edgesvm.errors"
 _MODULE_OF["SparseRows"] = "edgesvm.contract.sparse"
 
 __all__ = [

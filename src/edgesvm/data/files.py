@@ -16,14 +16,11 @@ from numpy.typing import NDArray
 
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.data.rows import Rows, Stream
+from edgesvm.errors import RowsError
 
 _LABEL_NAMES = ("label", "class", "target", "y")
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 _INT16 = np.iinfo(np.int16)
-
-
-class RowsError(ValueError):
-    """The file cannot be read as samples; the message says which line and why."""
 
 
 class _Labels:

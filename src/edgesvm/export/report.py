@@ -14,8 +14,8 @@ from edgesvm.export.fixed import Fixed, table_bytes
 from edgesvm.export.flash import work
 from edgesvm.export.folder import export
 from edgesvm.export.sources import Model
-from edgesvm.learner import Learner
-from edgesvm.preprocessing.chain import Chain, learner_in
+from edgesvm.learner import Learner, learner_in
+from edgesvm.preprocessing.chain import Chain
 
 
 @dataclass(frozen=True)

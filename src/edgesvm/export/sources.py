@@ -13,11 +13,11 @@ import numpy as np
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
 from edgesvm.export.costs import predicted
 from edgesvm.export.units import Unit, number, units_of, window_features
-from edgesvm.learner import Learner
+from edgesvm.learner import Learner, learner_in
 from edgesvm.learners.fourier.constants import FADED
 from edgesvm.persist.format import CRC_BYTES
 from edgesvm.persist.store import describe
-from edgesvm.preprocessing.chain import Chain, learner_in
+from edgesvm.preprocessing.chain import Chain
 
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
 KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}

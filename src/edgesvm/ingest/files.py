@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from edgesvm.data.files import CsvRows, NpzRows, RowsError
+from edgesvm.data.files import CsvRows, NpzRows
+from edgesvm.errors import RowsError
 from edgesvm.ingest.recording import Recording
 
 

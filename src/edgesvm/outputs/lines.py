@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -70,19 +69,3 @@ class When:
 def changes(values: np.ndarray, before: Any) -> np.ndarray:
     """Where a value differs from the one before it."""
     return np.diff(values, prepend=before) != 0
-
-
-def slug(text: str) -> str:
-    """A name of letters, digits, - and _."""
-    return re.sub(r"[^A-Za-z0-9-]+", "_", text).strip("_")
-
-
-def port_name(port: str) -> str:
-    """A short name of a port, for a file or a topic.
-
-    Examples
-    --------
-    >>> port_name("/dev/ttyUSB0"), port_name("socket://10.0.0.7:4000")
-    ('ttyUSB0', '10_0_0_7_4000')
-    """
-    return slug(port.rpartition("://")[2].removeprefix("/dev/"))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from edgesvm.outputs.lines import slug
+from edgesvm.outputs.names import slug
 from edgesvm.outputs.sink import Line, Sink
 
 ANSWER_S = 5.0  # a broker that does not answer for so long counts as gone

@@ -343,8 +343,3 @@ class Chain(Saved):
         chain._adopt(chain.arena, views["votes"], chain.windows_, behind)
         chain._core.check()
         return chain
-
-
-def learner_in(model: Learner | Chain) -> Learner:
-    """The learner of a chain, or the learner that this is."""
-    return model.learner_ if isinstance(model, Chain) else model

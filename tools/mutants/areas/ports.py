@@ -15,14 +15,17 @@ AREA = Area(
                 "what a lost port had sent waits",
             ),
             (
-                "parse_bytes(options.memory) // learners",
-                "parse_bytes(options.memory)",
-                "each port has all the memory",
-            ),
-            (
                 "            self.runner.handle_waiting(self._left())\n\n    def _lost",
                 "            pass\n\n    def _lost",
                 "what has arrived is not handled at the end",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/cli/each_port.py",
+            (
+                "parse_bytes(options.memory) // learners",
+                "parse_bytes(options.memory)",
+                "each port has all the memory",
             ),
         ),
         *mutants_of(
