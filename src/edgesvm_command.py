@@ -7,6 +7,7 @@ package imports this module first.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -15,12 +16,22 @@ import sys
 def main() -> int:
     try:
         _let_go_of_sigint()
+        gc.disable()  # until `imported`
         from edgesvm.cli import main as run
 
         return run()
     except KeyboardInterrupt:
         _say_interrupted()
         return 130
+    finally:
+        gc.freeze()  # all goes at once now: the interpreter need not look for garbage first
+
+
+def imported() -> None:
+    """Look for garbage from now on, but not among the modules, which stay."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def _say_interrupted() -> None:

@@ -4,17 +4,17 @@ faster than a file for each. They keep their names: a finder says where they are
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 from importlib.util import spec_from_file_location
-from pathlib import Path
 from typing import Any
 
 from edgesvm._compiled_names import NAMES
 
 
 def _file() -> str:
-    spec = PathFinder.find_spec("_compiled", [str(Path(__file__).parent)])
+    spec = PathFinder.find_spec("_compiled", [os.path.dirname(__file__)])
     if spec is None or spec.origin is None:
         raise ImportError("edgesvm is not built for this Python: its file _compiled is missing")
     return spec.origin

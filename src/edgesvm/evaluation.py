@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgesvm.calibration.calibrated import Calibrated
+from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource, Trial, TrialSource
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 
 if TYPE_CHECKING:
+    from edgesvm.calibration.calibrated import Calibrated
     from edgesvm.drift.watch import DriftWatch
 
 CHUNK_ROWS = 256
@@ -327,7 +328,7 @@ class PredictThenLearn:
             raise ValueError(f"label_delay={label_delay}: give an integer >= 0")
         self.learner = learner
         self.score, self.frozen = Prequential(window), Prequential(window)
-        self.forecasts = BeforeAndAfter(learner) if isinstance(learner, Calibrated) else None
+        self.forecasts = BeforeAndAfter(learner) if is_a(learner, "Calibrated") else None
         self._freeze_after, self._delay = freeze_after, label_delay
         self._frozen: Learner | None = None
         self.drift = drift

@@ -15,10 +15,9 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from edgesvm.bases import joined
 from edgesvm.budget import (
@@ -46,6 +45,9 @@ from edgesvm.errors import ConvergenceWarning, NotFittedError, refusal
 from edgesvm.persist.format import Snapshot, Wrapped
 from edgesvm.persist.saved import Saved
 from edgesvm.persist.store import read_file, restore
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Self = TypeVar("Self", bound="Learner")
 Method = TypeVar("Method", bound=Callable[..., Any])

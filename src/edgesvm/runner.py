@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgesvm.calibration.calibrated import Calibrated
+from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.errors import NotTaught, SampleRefused
 from edgesvm.evaluation import Forecasts, Prequential
@@ -16,10 +16,10 @@ from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.chain import Chain
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
+    from edgesvm.preprocessing.chain import Chain
 
 # What becomes of a row.
 FATES = (
@@ -314,13 +314,13 @@ class Runner:
 
     def _forecast(self, x: np.ndarray) -> tuple[list[Any], np.ndarray] | None:
         """Labels and probabilities of a sample that is about to be learned, if there are any."""
-        if not self._fitted or not isinstance(self.learner, Calibrated):
+        if not self._fitted or not is_a(self.learner, "Calibrated"):
             return None
         return self.learner.classes_.tolist(), self.learner.predict_proba_one(x)
 
     def probability_summary(self) -> dict[str, Any]:
         """The score of the probabilities, for a JSON line; empty if there are none."""
-        scored = isinstance(self.learner, Calibrated)
+        scored = is_a(self.learner, "Calibrated")
         return {"probabilities": self.forecasts.summary()} if scored else {}
 
     def counters(self) -> dict[str, Any]:

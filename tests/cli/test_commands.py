@@ -26,6 +26,7 @@ from edgesvm import (
 )
 from edgesvm.cli import COMMANDS, _parse, learner_options, main
 from edgesvm.cli.simulate import edge_command
+from edgesvm.contract.registry import kind_of
 from edgesvm.ingest import open_rows
 from edgesvm.learners import LEARNERS
 from edgesvm.persist import Checkpoint
@@ -142,7 +143,7 @@ def test_most_learners_fit_the_smallest_budget_of_that_table(capsys):
 
 def test_every_learner_has_a_row():
     stages = {FourierFeatures, RobustStandardized, Standardized}
-    around = {Calibrated, RandSVM, *stages, *learner_options.OF_MANY.values()}
+    around = {Calibrated, RandSVM, *stages, *map(kind_of, learner_options.OF_MANY.values())}
     unlabelled = {GaussianNovelty, KernelNovelty}
     named = {learner_options.class_of(name) for name in learner_options.KINDS}
     assert named | around | unlabelled == set(LEARNERS.values())

@@ -199,7 +199,7 @@ def test_a_port_that_may_not_be_opened_names_the_group_to_join(tmp_path, monkeyp
 
     monkeypatch.setattr("serial.serial_for_url", denied)
     monkeypatch.setattr(ports.os, "access", lambda *_: False)
-    monkeypatch.setattr(ports.Path, "group", lambda self: "dialout")
+    monkeypatch.setattr(Path, "group", lambda self: "dialout")
     _, err = said(capsys, "run", port, code=1)
     assert err == (
         f"edgesvm: cannot open {port}: Permission denied; your user is not in its group, dialout: "

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from edgesvm.errors import CorruptModelError, RecordingError, RowsError, SampleRefused
+from edgesvm_command import imported
 
 DESCRIPTION = "Support vector machines that learn on the device, in a fixed number of bytes."
 EXIT_CODES = """\
@@ -80,6 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str]) -> int:
     try:
         options = _parse(argv)
+        imported()
         code = options.act(options)
         return code if _flushed() else 1
     except SystemExit:  # --help or a usage error was printed

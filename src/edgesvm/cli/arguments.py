@@ -7,8 +7,9 @@ import math
 import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
+
+from edgesvm.persist.folders import folder_of
 
 Number = TypeVar("Number", int, float)
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -66,16 +67,22 @@ def value_range(text: str) -> tuple[float, float]:
     return ends
 
 
+def file_in_folder(text: str) -> str:
+    """A file, there or not, whose folder exists."""
+    folder = folder_of(text)
+    if not os.path.isdir(folder):
+        raise argparse.ArgumentTypeError(f"{text}: the folder {folder} does not exist")
+    if os.path.exists(text) and not os.path.isfile(text):
+        raise argparse.ArgumentTypeError(f"{text} is not a regular file")
+    return text
+
+
 def new_file(text: str) -> str:
     """A file that can be written at the end; hours of learning would be lost to a bad name."""
-    path = Path(text)
-    folder = path.parent
-    if not folder.is_dir():
-        raise argparse.ArgumentTypeError(f"{text}: the folder {folder} does not exist")
-    if path.exists() and not path.is_file():
-        raise argparse.ArgumentTypeError(f"{text} is not a regular file")
+    folder = folder_of(file_in_folder(text))
     if not os.access(folder, os.W_OK):
-        raise argparse.ArgumentTypeError(f"{text}: the folder {folder.resolve()} is not writable")
+        whole = os.path.realpath(folder)
+        raise argparse.ArgumentTypeError(f"{text}: the folder {whole} is not writable")
     return text
 
 

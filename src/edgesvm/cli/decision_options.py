@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 
-from edgesvm.calibration.calibrated import Calibrated
+from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.learner import Learner
 
 NAMES = ("cost", "min_recall")
@@ -78,12 +78,13 @@ def around(options: argparse.Namespace, learner: Learner) -> Learner:
         return learner
     if options.cost is not None and options.min_recall is not None:
         raise ValueError("--cost and --min-recall both move the decision: give one of them")
-    return Calibrated(learner=learner, cost=options.cost, min_recall=options.min_recall)
+    calibrated = kind_of("Calibrated")
+    return calibrated(learner=learner, cost=options.cost, min_recall=options.min_recall)
 
 
 def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[str, str]]:
     """As `learner_options.contradicted`, for these options."""
-    has = learner.get_params(deep=False) if isinstance(learner, Calibrated) else {}
+    has = learner.get_params(deep=False) if is_a(learner, "Calibrated") else {}
     found = []
     if options.probabilities and not has:
         found.append(("no --probabilities", "--probabilities"))
@@ -98,7 +99,7 @@ def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[st
 
 def within(learner: Learner) -> Learner:
     """The learner that `Calibrated` is around, as given; else `learner`."""
-    return learner._inner if isinstance(learner, Calibrated) else learner
+    return learner._inner if is_a(learner, "Calibrated") else learner
 
 
 def check_labels(learner: Learner) -> bool:
@@ -118,7 +119,7 @@ def check_labels(learner: Learner) -> bool:
 
 def remarks(learner: Learner) -> list[str]:
     """What to say of labels that have a price or a kept recall, but no sample."""
-    if not isinstance(learner, Calibrated):
+    if not is_a(learner, "Calibrated"):
         return []
     option = "--cost" if learner.cost else "--min-recall"
     return [f"{option}: no sample has the label {label!r}" for label in learner.unseen_labels_]

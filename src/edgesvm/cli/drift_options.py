@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from edgesvm.learner import Learner
-from edgesvm.persist.checkpointing import Checkpointer
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import Drift, DriftWatch
+    from edgesvm.persist.checkpointing import Checkpointer
 
 # The class of each, which is imported once it is asked for.
 DETECTORS = {"page-hinkley": "PageHinkley", "adwin": "Adwin"}

@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edgesvm.cli.status import StatusLine
@@ -106,7 +105,8 @@ def _read_token(path: str) -> str:
             f"{path}: others may read or write this token (mode {mode:03o}); "
             "make it yours alone: chmod 600"
         )
-    token = Path(path).read_text(encoding="utf-8").strip()
+    with open(path, encoding="utf-8") as file:
+        token = file.read().strip()
     if not (token.isascii() and token.isprintable() and len(token) >= LEAST_TOKEN):
         raise OSError(f"{path} is not a token: give a line of {LEAST_TOKEN} or more characters")
     return token

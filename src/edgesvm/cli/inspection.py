@@ -16,6 +16,7 @@ from edgesvm.cli.snapshots import Model, newest, of_file, snapshot
 from edgesvm.learner import Learner
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
 from edgesvm.persist.format import MAGIC, Snapshot
+from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.window_features import WindowFeatures
 
@@ -123,7 +124,7 @@ def parameters(model: Model) -> list[tuple[str, dict[str, Any]]]:
     while left:
         of = left.pop(0)
         params = {field.name: getattr(of, field.name) for field in fields(of)}
-        within = {name for name, value in params.items() if isinstance(value, Model)}
+        within = {name for name, value in params.items() if isinstance(value, Saved)}
         own = {name: value for name, value in params.items() if name not in within}
         found.append((type(of).__name__, own))
         left += [params[name] for name in params if name in within]

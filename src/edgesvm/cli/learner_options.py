@@ -6,18 +6,15 @@ import argparse
 
 from edgesvm import learners
 from edgesvm.cli import arguments, decision_options
+from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import DTYPES, Learner
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
-from edgesvm.learners.multiclass import Multiclass, OneVsOne, OneVsRest
-from edgesvm.learners.wrapper import Shell
-from edgesvm.preprocessing.fourier_features import FourierFeatures
-from edgesvm.preprocessing.robust_standardized import RobustStandardized
+from edgesvm.learners.wrapper import Wrapper
 from edgesvm.preprocessing.scaler import Scaler
 from edgesvm.preprocessing.stage import Stage
-from edgesvm.preprocessing.standardized import Standardized
 
-# The class of each, which is imported once it is asked for.
+# The class of each, as of the kinds and scalers below; it is imported once it is asked for.
 KINDS = {
     "stream": "StreamSVM",
     "adagrad": "AdaGradSVM",
@@ -41,9 +38,9 @@ KINDS = {
     "passive-aggressive": "PassiveAggressive",
     "pegasos": "Pegasos",
 }
-OF_MANY: dict[str, type[Multiclass]] = {"one-vs-one": OneVsOne, "one-vs-rest": OneVsRest}
+OF_MANY = {"one-vs-one": "OneVsOne", "one-vs-rest": "OneVsRest"}
 DEFAULT_SCALE = "deviation"
-SCALERS: dict[str, type[Scaler]] = {"deviation": Standardized, "robust": RobustStandardized}
+SCALERS = {"deviation": "Standardized", "robust": "RobustStandardized"}
 DEFAULT_KIND = "fourier"
 LINEAR = ("stream", "adagrad", "perceptron", "passive-aggressive", "pegasos")
 SCHEMES = (
@@ -309,13 +306,13 @@ def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> 
         raise ValueError(
             f"--multiclass {options.multiclass}: give the number of classes with --classes K"
         )
-    kind = OF_MANY[options.multiclass or "one-vs-one"]
+    kind = kind_of(OF_MANY[options.multiclass or "one-vs-one"])
     return kind(learner=inner, n_classes=n_classes if asked is None else asked)
 
 
 def innermost(learner: Learner) -> Learner:
     """The learner behind all stages, or of each part of a multiclass learner."""
-    while isinstance(learner, (Shell, Multiclass)):
+    while isinstance(learner, Wrapper) and not is_a(learner, "RandSVM"):
         learner = learner._inner
     return learner
 
@@ -334,7 +331,7 @@ def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner,
     inner = of_many(options, of_kind(kind, given), n_classes)
     if options.fourier:
         asked = {name: given[name] for name in OF_FEATURES if name in given}
-        inner = FourierFeatures(learner=inner, **asked)
+        inner = kind_of("FourierFeatures")(learner=inner, **asked)
     capacities = ("n_directions",) if options.fourier else CAPACITIES
     fixed = any(name in given for name in capacities)
     return decision_options.around(options, scaled(options, inner)), fixed
@@ -344,7 +341,9 @@ def scaled(options: argparse.Namespace, inner: Learner) -> Learner:
     """`inner` behind the requested scaler, or itself with ``--raw``."""
     if options.raw and options.scale is not None:
         raise ValueError(f"--scale {options.scale} contradicts --raw: give one of them")
-    return inner if options.raw else SCALERS[options.scale or DEFAULT_SCALE](learner=inner)
+    if options.raw:
+        return inner
+    return kind_of(SCALERS[options.scale or DEFAULT_SCALE])(learner=inner)
 
 
 def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[str, str]]:
@@ -390,18 +389,19 @@ def _many_values(learner: Learner) -> dict[str, object]:
     many = learner
     while isinstance(many, Stage):
         many = many._inner
-    if not isinstance(many, Multiclass):
-        return {"classes": many._n_classes}
-    return {
-        "multiclass": next(name for name, of in OF_MANY.items() if isinstance(many, of)),
-        "classes": many.n_classes,
-    }
+    kind = _many_kind(many)
+    return {"classes": many._n_classes} | ({} if kind is None else {"multiclass": kind})
+
+
+def _many_kind(learner: Learner) -> str | None:
+    """The name of ``--multiclass`` that stands for this learner's class, if there is one."""
+    return next((name for name, of in OF_MANY.items() if is_a(learner, of)), None)
 
 
 def _features(learner: Learner) -> dict[str, object]:
     """The values that ``--fourier`` and its options would have."""
     stage = learner._inner if isinstance(learner, Scaler) else learner
-    if not isinstance(stage, FourierFeatures):
+    if not is_a(stage, "FourierFeatures"):
         return {}
     values = {name: getattr(stage, name) for name in OF_FEATURES}
     return {"fourier": True, **{k: v for k, v in values.items() if v is not None}}
@@ -409,7 +409,7 @@ def _features(learner: Learner) -> dict[str, object]:
 
 def _scale(learner: Learner) -> dict[str, object]:
     """The value that ``--scale`` would have."""
-    names = [name for name, kind in SCALERS.items() if type(learner) is kind]
+    names = [name for name, kind in SCALERS.items() if is_a(learner, kind)]
     return {"scale": names[0]} if names else {}
 
 

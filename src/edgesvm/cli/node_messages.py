@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING, cast
 
 from edgesvm.cli.status import StatusLine
 from edgesvm.ingest import Link
-from edgesvm.ingest.link import BinaryLink
+
+if TYPE_CHECKING:
+    from edgesvm.ingest.link import BinaryLink
 
 
 class NodeMessages:
@@ -24,8 +27,8 @@ class NodeMessages:
             self._next = now + 1.0
             for line in self._link.take_logs():
                 self._status.say(f"node: {line}")
-        if self._rate is not None and isinstance(self._link, BinaryLink):
-            self._show_reply(self._link)
+        if self._rate is not None:  # a text link refuses the command
+            self._show_reply(cast("BinaryLink", self._link))
 
     def _show_reply(self, link: BinaryLink) -> None:
         if link.commands.pending:

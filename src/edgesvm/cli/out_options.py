@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes, parse_bytes
 from edgesvm.cli import arguments
-from edgesvm.journal import Journal
 from edgesvm.learner import Learner, learner_in
-from edgesvm.outputs.lines import When
 from edgesvm.outputs.names import port_name
-from edgesvm.outputs.output import Output
-from edgesvm.outputs.sink import Sink
-from edgesvm.preprocessing.chain import Chain
+
+if TYPE_CHECKING:
+    from edgesvm.journal import Journal
+    from edgesvm.outputs.lines import When
+    from edgesvm.outputs.output import Output
+    from edgesvm.outputs.sink import Sink
+    from edgesvm.preprocessing.chain import Chain
 
 KINDS = ("jsonl", "exec", "mqtt", "mqtts", "socket")
 STDOUT = "jsonl:-"
@@ -41,7 +41,6 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--out-when",
         type=_when,
-        default=When(1),
         metavar="every|change|N",
         help="pass on every prediction (default), those that differ from the one before, or every "
         "N-th; the begin and end of an alarm always",
@@ -94,6 +93,8 @@ def _sink(text: str) -> str:
 
 
 def _program(command: str) -> None:
+    import shlex
+
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -112,6 +113,8 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _when(text: str) -> When:
+    from edgesvm.outputs.lines import When
+
     if text in ("every", "change"):
         return When(1 if text == "every" else None)
     try:
@@ -152,6 +155,8 @@ def journal(options: argparse.Namespace, model: Learner | Chain) -> Journal | No
     """Where the answers of a model are kept for the sinks; None without ``--out``."""
     if not options.out:
         return None
+    from edgesvm.journal import Journal
+
     learner = learner_in(model)
     return Journal(learner.n_features_in_, options.out_queue, dtype=learner.dtype)
 
@@ -193,10 +198,16 @@ def start(
     ValueError
         A URL is wrong, a certificate cannot be read, or paho-mqtt is not installed.
     """
+    if not options.out:
+        return Outputs([])
+    from edgesvm.outputs.lines import When
+    from edgesvm.outputs.output import Output
+
+    when = options.out_when or When(1)
     topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
     sinks = [_open(text, options, topics, alarms=alarms) for text in options.out]
     there = {name: one for name, one in journals.items() if one is not None}
-    return Outputs([Output(sink, there, options.out_when, report=report) for sink in sinks])
+    return Outputs([Output(sink, there, when, report=report) for sink in sinks])
 
 
 def _open(
@@ -228,7 +239,8 @@ def _open(
 def _password(options: argparse.Namespace) -> str | None:
     if options.out_password_file is None:
         return os.environ.get(PASSWORD)
-    lines = Path(options.out_password_file).read_text(encoding="utf-8").splitlines()
+    with open(options.out_password_file, encoding="utf-8") as file:
+        lines = file.read().splitlines()
     return lines[0] if lines else ""
 
 

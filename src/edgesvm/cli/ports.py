@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-from pathlib import Path
 from typing import Any, NamedTuple
 
 HELP = """\
@@ -48,6 +46,8 @@ def act(options: argparse.Namespace) -> int:
             {"device": p.device, "description": p.description, "probably": p == likely}
             for p in ports
         ]
+        import json
+
         print(json.dumps({"ports": listed}))
         return int(not ports)
     if not ports:
@@ -99,6 +99,8 @@ def refused(path: str) -> bool:
 
 def permission(path: str) -> str:
     """What to do about a port that this user may not open."""
+    from pathlib import Path  # and all it imports, for this alone
+
     try:
         group = Path(path).group()
     except (KeyError, OSError, NotImplementedError):

@@ -32,17 +32,15 @@ from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, stop_signals
 from edgesvm.ingest import Link, wire
-from edgesvm.ingest.link import BinaryLink
-from edgesvm.journal import Journal
 from edgesvm.learner import Learner, learner_in
-from edgesvm.persist import Checkpoint
-from edgesvm.preprocessing.chain import Chain
 from edgesvm.runner import Runner
-from edgesvm.window_runner import WindowRunner
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
+    from edgesvm.journal import Journal
     from edgesvm.page.lookout import Lookout
+    from edgesvm.persist import Checkpoint
+    from edgesvm.preprocessing.chain import Chain
 
 HELP = """\
 Learn from the sensor on PORT: predict each sample, learn it, and send the prediction back.
@@ -253,14 +251,16 @@ def runner_for(
 ) -> Runner:
     asked = {
         "window": options.last,
-        "answers": options.answers or isinstance(link, BinaryLink),
+        "answers": options.answers or link.binary,
         "max_labels_per_second": options.max_labels_per_second,
         "drift": drift,
         "journal": journal,
     }
-    if isinstance(model, Chain):
-        return WindowRunner(link, model, **asked)
-    return Runner(link, model, **asked)
+    if isinstance(model, Learner):
+        return Runner(link, model, **asked)
+    from edgesvm.window_runner import WindowRunner
+
+    return WindowRunner(link, model, **asked)
 
 
 def _serve(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from edgesvm.cli import out_options, score_words
 from edgesvm.cli.status import lost_lines
 from edgesvm.evaluation import percent
+from edgesvm.learner import Learner
 from edgesvm.runner import Runner
-from edgesvm.window_runner import WindowRunner
+
+if TYPE_CHECKING:
+    from edgesvm.window_runner import WindowRunner
 
 
 def progress(runner: Runner, seconds: float) -> str:
@@ -26,8 +29,9 @@ def progress(runner: Runner, seconds: float) -> str:
 
 
 def _windows(runner: Runner) -> str:
-    if not isinstance(runner, WindowRunner):
+    if isinstance(runner.model, Learner):
         return ""
+    runner = cast("WindowRunner", runner)
     return f"{runner.windows:,} windows, {runner.windows_dropped:,} dropped  "
 
 

@@ -6,16 +6,18 @@ import argparse
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import parse_bytes
 from edgesvm.cli import checkpoint_options, learner_options, window_options
 from edgesvm.cli.snapshots import learner_of, of_file
 from edgesvm.learner import Learner, load
-from edgesvm.persist import Checkpoint
 from edgesvm.persist.exclusive import Claim
 from edgesvm.persist.folders import followed
-from edgesvm.preprocessing.chain import Chain
+
+if TYPE_CHECKING:
+    from edgesvm.persist import Checkpoint
+    from edgesvm.preprocessing.chain import Chain
 
 
 @contextlib.contextmanager

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.cli import arguments, link_options
 from edgesvm.cli.service import Service
@@ -15,8 +14,10 @@ from edgesvm.cli.stopping import Signals, Stop
 from edgesvm.errors import LinkDown
 from edgesvm.ingest import Link
 from edgesvm.learner import Learner
-from edgesvm.persist.checkpointing import Checkpointer
-from edgesvm.preprocessing.chain import Chain
+
+if TYPE_CHECKING:
+    from edgesvm.persist.checkpointing import Checkpointer
+    from edgesvm.preprocessing.chain import Chain
 
 
 def add_to(command: argparse.ArgumentParser) -> None:
@@ -109,6 +110,8 @@ def end(
         told["counters"] |= saver.counters if saver else {}
         told["counters"]["log_lost"] = status.lost
         if options.json:
+            import json
+
             print(json.dumps(told), flush=True)
         else:
             status.say(words(told))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
 
+from edgesvm import persist
+from edgesvm.contract.registry import is_a
 from edgesvm.errors import CorruptModelError
 from edgesvm.learner import Learner, learner_in
-from edgesvm.persist import Slot, inspect_slots, is_checkpoint, read_slot, restore
-from edgesvm.persist.store import read_file
-from edgesvm.preprocessing.chain import Chain
-from edgesvm.preprocessing.window_features import WindowFeatures
+from edgesvm.persist.store import read_file, restore
 
-Model = Learner | Chain | WindowFeatures
+if TYPE_CHECKING:
+    from edgesvm.persist import Slot
+    from edgesvm.preprocessing.chain import Chain
+    from edgesvm.preprocessing.window_features import WindowFeatures
+
+Model: TypeAlias = "Learner | Chain | WindowFeatures"
 
 
 @contextmanager
@@ -28,7 +33,10 @@ def read_learner(path: str) -> Learner | None:
     """The learner of a snapshot, or the newest of a checkpoint; None before its first save. Raises
     as `learner_of` does."""
     with of_file(path):
-        model = (newest(inspect_slots(path)) if is_checkpoint(path) else snapshot(path))[1]
+        if persist.is_checkpoint(path):
+            _, model = newest(persist.inspect_slots(path))
+        else:
+            _, model = snapshot(path)
     return None if model is None else learner_of(model, path)
 
 
@@ -40,7 +48,7 @@ def learner_of(model: Model, path: str) -> Learner:
     ValueError
         There are windows without a learner.
     """
-    if isinstance(model, WindowFeatures):
+    if is_a(model, "WindowFeatures"):
         raise ValueError(f"{path} holds windows of raw samples, and no learner")
     return learner_in(model)
 
@@ -57,5 +65,5 @@ def newest(slots: list[Slot]) -> tuple[bytes, Model | None]:
     if not valid:
         problems = [slot.problem for slot in slots if slot.problem]
         raise problems[0] if problems else CorruptModelError("neither slot was ever written")
-    data = read_slot(max(valid, key=lambda slot: slot.sequence or 0))
+    data = persist.read_slot(max(valid, key=lambda slot: slot.sequence or 0))
     return data, restore(data) if data else None

@@ -26,7 +26,6 @@ from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, stop_signals
 from edgesvm.ingest import Link
-from edgesvm.ingest.link import BinaryLink
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.persist import Checkpoint
@@ -89,7 +88,7 @@ def act(options: argparse.Namespace) -> int:
             learn_s=options.learn.seconds,
             hysteresis=Hysteresis(*options.alarm),
             learns=options.then != "nothing",
-            answers=options.answers or isinstance(link, BinaryLink),
+            answers=options.answers or link.binary,
             journal=journal,
         )
         report = watch_report.Report(watcher, options)

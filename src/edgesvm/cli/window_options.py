@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.cli import arguments
+from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.chain import Chain
-from edgesvm.preprocessing.window_features import WindowFeatures
+
+if TYPE_CHECKING:
+    from edgesvm.preprocessing.chain import Chain
+    from edgesvm.preprocessing.window_features import WindowFeatures
 
 # What means nothing without --window, by the name of the option.
 OF_WINDOWS = ("hop", "rate", "bands", "features", "label_of")
@@ -18,15 +21,15 @@ OF_WINDOWS = ("hop", "rate", "bands", "features", "label_of")
 def add_to(command: argparse.ArgumentParser, *, always: bool = False, labels: bool = True) -> None:
     """Add the options. `always`: the command cuts windows without ``--window`` too, and learns
     nothing from them."""
-    defaults = WindowFeatures()
+    usual = kind_of("WindowFeatures")().window if always else None
     group = command.add_argument_group("windows of raw samples")
     group.add_argument(
         "--window",
         type=arguments.count,
-        default=defaults.window if always else None,
+        default=usual,
         metavar="N",
         help="samples in a window; "
-        + (f"default {defaults.window}" if always else "default: no windows, rows are learned"),
+        + (f"default {usual}" if always else "default: no windows, rows are learned"),
     )
     group.add_argument(
         "--hop",
@@ -83,7 +86,7 @@ def windows(
     check(options)
     if options.window is None:
         return None
-    return WindowFeatures(
+    cut: WindowFeatures = kind_of("WindowFeatures")(
         window=options.window,
         hop=hop(options),
         rate=options.rate or (1e6 / period_us if period_us else 1.0),
@@ -91,6 +94,7 @@ def windows(
         features=options.features or "default",
         dtype=dtype,
     )
+    return cut
 
 
 def hop(options: argparse.Namespace) -> int:
@@ -134,7 +138,7 @@ def chain(
     if cut is None:
         return learner.fitted_into(options.memory, n_channels, fixed=fixed)
     label = getattr(options, "label_of", None) or "majority"
-    whole = Chain(windows=cut, learner=learner, label=label)
+    whole: Chain = kind_of("Chain")(windows=cut, learner=learner, label=label)
     return whole.fitted_into(options.memory, n_channels, fixed=fixed)
 
 
@@ -152,7 +156,7 @@ def contradicted(options: argparse.Namespace, model: Chain | Learner) -> list[tu
         if value is None:
             continue
         option = f"--{name.replace('_', '-')}"
-        if not isinstance(model, Chain):
+        if isinstance(model, Learner):
             found.append((f"no {option}", f"{option} {value}"))
         elif not _same(model, name, value):
             found.append((f"{option} {_held(model, name)}", f"{option} {value}"))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.errors import DataConversionWarning
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class CSR(Protocol):
@@ -22,7 +24,7 @@ class CSR(Protocol):
     shape: Any
 
 
-Matrix = ArrayLike | CSR
+Matrix: TypeAlias = "ArrayLike | CSR"
 
 
 def as_floats(

@@ -3,8 +3,9 @@ class registers itself."""
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from edgesvm.errors import CorruptModelError
 
@@ -62,6 +63,13 @@ def kind_of(name: str) -> type[Any]:
             f"the snapshot is of the learner {name!r}, which this release does not know"
         )
     return kinds[name]
+
+
+def is_a(thing: object, name: str) -> TypeGuard[Any]:
+    """Whether this is an object of our class of this name, or of one below it. Imports nothing: of
+    a class that nobody has imported there are no objects."""
+    module = sys.modules.get(MODULE_OF[name])
+    return module is not None and isinstance(thing, getattr(module, name, ()))
 
 
 def __getattr__(name: str) -> Any:

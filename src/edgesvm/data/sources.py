@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from edgesvm.contract.inputs import (
     as_floats,
@@ -24,6 +23,9 @@ from edgesvm.contract.inputs import (
 )
 from edgesvm.contract.params import whole
 from edgesvm.data.rows import Rows, RowSource, Stream
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 CHUNK_ROWS = 1024
 

@@ -33,6 +33,7 @@ LABEL_MODES = {wire.LABEL_NONE: "none", wire.LABEL_INLINE: "inline", wire.LABEL_
 class BinaryLink(Link):
     """A link that uses frames of protocol version 1."""
 
+    binary = True
     _awaited = "SCHEMA"
     # Counters of what a valid frame was.
     _kinds: tuple[str, ...] = (

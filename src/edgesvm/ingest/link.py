@@ -6,21 +6,27 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from edgesvm.ingest import auto
 from edgesvm.ingest._values import ValueGate
-from edgesvm.ingest.binary import BinaryLink
-from edgesvm.ingest.board import BoardLink
 from edgesvm.ingest.ports import Port, open_port
 from edgesvm.ingest.session import SILENT_AFTER, Link, SampleSchema
-from edgesvm.ingest.text import TextLink
+from edgesvm.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from edgesvm.ingest.binary import BinaryLink
+    from edgesvm.ingest.board import BoardLink
+    from edgesvm.ingest.text import TextLink
 
 __all__ = ["BinaryLink", "BoardLink", "Link", "SampleSchema", "TextLink", "open_link"]
 
 LATE_LABELS = 256
 
-MODES: dict[str, Callable[..., Link]] = {"binary": BinaryLink, "text": TextLink, "board": BoardLink}
+MODES = {"binary": "BinaryLink", "text": "TextLink", "board": "BoardLink"}
+
+__getattr__ = on_first_use(
+    __name__, {name: f"edgesvm.ingest.{mode}" for mode, name in MODES.items()}
+)
 
 
 def open_link(
@@ -141,6 +147,8 @@ def open_link(
         )
     with contextlib.ExitStack() as on_failure:
         if mode == "auto":
+            from edgesvm.ingest import auto
+
             port = opener()
             on_failure.callback(port.close)
             mode, port = auto.detect_mode(port, url, handshake_timeout, clock)
@@ -151,7 +159,7 @@ def open_link(
         if mode != "text":
             options = {"max_raw": max_raw, "baud": baud, "key": key}
             options["allow_commands"] = allow_commands
-        link = MODES[mode](
+        link: Link = __getattr__(MODES[mode])(
             opener,
             name=url,
             n_features=n_features,

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.ingest._late import LateLabel, LateLabels, LateSample
@@ -58,6 +58,8 @@ class Link(ABC):
 
     Attributes
     ----------
+    binary : bool
+        Whether it uses frames.
     schema : SampleSchema or None
         None until the schema is known.
     late : LateLabels or None
@@ -70,6 +72,8 @@ class Link(ABC):
         Predictions put into the outbox; dropped, because the node did not read or the port was
         closed.
     """
+
+    binary: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, TypeVar
 
 from edgesvm.budget import MemoryPlan
 from edgesvm.contract.engine import of_engine
+from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Classifier, Learner, Place
-from edgesvm.learners.fourier.fourier_svm import FourierSVM
-from edgesvm.learners.stream.stream_svm import StreamSVM
 from edgesvm.persist.format import Wrapped
 
 Self = TypeVar("Self", bound="Wrapper")
@@ -48,7 +47,7 @@ class Wrapper(Classifier):
     @staticmethod
     def _default() -> Learner:
         """The learner used if None is given."""
-        return StreamSVM()
+        return kind_of("StreamSVM")()
 
     def _described(self, params: dict[str, Any]) -> Wrapped:
         """A snapshot names the default too, since a later release may have another."""
@@ -64,7 +63,7 @@ class Wrapper(Classifier):
     @staticmethod
     def _first_default() -> Learner:
         """What an old snapshot means that names no learner."""
-        return StreamSVM(bound="upper", average=False)
+        return kind_of("StreamSVM")(bound="upper", average=False)
 
     def _wraps(self, inner: Learner) -> bool:
         """Whether this learner can be wrapped."""
@@ -157,7 +156,7 @@ class Shell(Wrapper):
 
     @staticmethod
     def _default() -> Learner:
-        return FourierSVM()
+        return kind_of("FourierSVM")()
 
     def _width(self, n_features: int) -> int:
         """Number of features that the inner learner gets."""

@@ -2,17 +2,32 @@
 file.
 """
 
-from edgesvm.persist.checkpoint import (
-    Checkpoint,
-    Slot,
-    inspect_slots,
-    is_checkpoint,
-    read_slot,
-    slot_bytes,
-)
-from edgesvm.persist.disk import Disk, OsDisk
-from edgesvm.persist.format import Snapshot, pack, unpack
-from edgesvm.persist.store import Model, inspect, restore, save
+from typing import TYPE_CHECKING
+
+from edgesvm.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from edgesvm.persist.checkpoint import (
+        Checkpoint,
+        Slot,
+        inspect_slots,
+        is_checkpoint,
+        read_slot,
+        slot_bytes,
+    )
+    from edgesvm.persist.disk import Disk, OsDisk
+    from edgesvm.persist.format import Snapshot, pack, unpack
+    from edgesvm.persist.store import Model, inspect, restore, save
+
+_MODULES = {
+    "checkpoint": (
+        *("Checkpoint", "Slot", "inspect_slots", "is_checkpoint", "read_slot", "slot_bytes"),
+    ),
+    "disk": ("Disk", "OsDisk"),
+    "format": ("Snapshot", "pack", "unpack"),
+    "store": ("Model", "inspect", "restore", "save"),
+}
+_MODULE_OF = {name: f"edgesvm.persist.{m}" for m, names in _MODULES.items() for name in names}
 
 __all__ = [
     "Checkpoint",
@@ -31,3 +46,5 @@ __all__ = [
     "slot_bytes",
     "unpack",
 ]
+
+__getattr__ = on_first_use(__name__, _MODULE_OF)

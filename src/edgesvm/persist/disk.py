@@ -106,7 +106,7 @@ class OsDisk:
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def followed(self, path: str) -> str:
-        return os.fspath(followed(path))
+        return followed(path)
 
     def replace(self, source: str, target: str) -> None:
         os.replace(source, target)

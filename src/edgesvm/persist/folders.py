@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from pathlib import Path
 
 
 class BrokenLink(FileNotFoundError):
     """A symbolic link points to no file."""
 
 
-def followed(path: str | os.PathLike[str]) -> Path:
+def followed(path: str | os.PathLike[str]) -> str:
     """The file that a symbolic link points to; `path` itself if it is not a link.
 
     Raises
@@ -18,15 +18,22 @@ def followed(path: str | os.PathLike[str]) -> Path:
     BrokenLink
         The link points to no file.
     """
-    path = Path(path)
-    if not path.is_symlink():
+    path = os.fspath(path)
+    if not os.path.islink(path):
         return path
     try:
-        return path.resolve(strict=True)
-    except (FileNotFoundError, RuntimeError) as error:  # RuntimeError: a loop, before Python 3.13
+        return os.path.realpath(path, strict=True)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ELOOP):
+            raise
         raise BrokenLink(
             f"{path} is a symbolic link to {os.readlink(path)}, which does not exist"
         ) from error
+
+
+def folder_of(path: str) -> str:
+    """The folder that a file is in."""
+    return os.path.dirname(path) or "."
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Protocol
 
 from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import CorruptModelError, MemoryBudgetError
 from edgesvm.persist.exclusive import create_temporary, open_regular
-from edgesvm.persist.folders import followed, sync_folder
+from edgesvm.persist.folders import folder_of, followed, sync_folder
 from edgesvm.persist.format import (
     CRC_BYTES,
     HEADER_BYTES,
@@ -50,10 +49,10 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     with model._guard:
         data = pack(model._snapshot())
     path = followed(path)
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         # The rename would replace a device or a pipe by a file.
         raise FileExistsError(f"{path} is not a regular file and would be replaced by the snapshot")
-    descriptor, temporary = create_temporary(os.fspath(path), mode=0o600)
+    descriptor, temporary = create_temporary(path, mode=0o600)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
@@ -68,7 +67,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
-    sync_folder(path.parent)
+    sync_folder(folder_of(path))
 
 
 def describe(model: Model) -> bytes:
@@ -86,10 +85,10 @@ def snapshot_bytes(model: Model) -> int:
     return without_labels + n_labels + len(snapshot.arena) + CRC_BYTES
 
 
-def _mode(path: Path) -> int:
+def _mode(path: str) -> int:
     """Permissions of the old file, or of any new file; a temporary file's are the owner's only."""
     try:
-        return path.stat().st_mode & 0o777
+        return os.stat(path).st_mode & 0o777
     except FileNotFoundError:
         umask = os.umask(0)
         os.umask(umask)

@@ -50,7 +50,7 @@ AREA = Area(
         *mutants_of(
             "edgesvm/persist/store.py",
             ("            os.fsync(file.fileno())\n", "", "a saved file is not synced"),
-            ("    sync_folder(path.parent)\n", "", "the folder of a saved file is not synced"),
+            ("    sync_folder(folder_of(path))\n", "", "the folder of a saved file is not synced"),
             (
                 "        check_budget(path, arena_bytes, max_bytes)\n",
                 "",
