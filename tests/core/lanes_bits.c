@@ -55,6 +55,14 @@ static void show_f64(double sum) { uint64_t bits; memcpy(&bits, &sum, 8); printf
         for (int more = 0; more < 3; more++) {                  \
             lanes_dot_square_rows_##NAME(rows, w, n, 4 + more, dots, squares); \
             for (int i = 0; i < 4; i++) { show_##NAME(dots[i]); show_##NAME(squares[i]); } \
+            lanes_dot_rows_##NAME(rows, w, n, 4 + more, dots);  \
+            lanes_square_rows_##NAME(rows, n, 4 + more, squares); \
+            for (int i = 0; i < 4; i++) { show_##NAME(dots[i]); show_##NAME(squares[i]); } \
+        }                                                       \
+        double sums[6];                                         \
+        for (int apart = 0; apart < 2; apart++) {               \
+            lanes_sums_##NAME(apart, w, rows, n, 6, sums);      \
+            for (int i = 0; i < 6; i++) show_f64(sums[i]);      \
         }                                                       \
     } while (0)
 

@@ -9,6 +9,7 @@ import pytest
 from each import each
 
 from edgesvm.core.linalg import (
+    dot_rows_view,
     dot_square_rows_view,
     dot_square_view,
     dot_view,
@@ -82,6 +83,19 @@ def test_four_rows_together_are_four_alone(n, n_rows, dtype):
 
 
 @each("dtype", DTYPES)
+@each("n", LENGTHS[1:])
+@each("n_rows", [4, 5, 9])
+def test_the_sums_of_four_rows_are_the_same_one_by_one(n, n_rows, dtype):
+    X = np.stack([vectors(n + k, dtype)[0][:n] for k in range(n_rows)])
+    w = vectors(n, dtype)[1]
+    apart = zip(*dot_rows_view(X, w), strict=True)
+    together = zip(*dot_square_rows_view(X, w), strict=True)
+    assert [[bits(v, dtype) for v in sums] for sums in apart] == [
+        [bits(v, dtype) for v in sums] for sums in together
+    ]
+
+
+@each("dtype", DTYPES)
 def test_the_order_matters_for_these_vectors(dtype):
     """The control: summed left to right, most of the vectors above give other bits."""
     differs = 0
@@ -128,7 +142,7 @@ GUARDED = """
 import ctypes, mmap, sys
 import numpy as np
 from edgesvm.core.linalg import (
-    dot_square_rows_view, dot_square_view, dot_view, square_distance_view)
+    dot_rows_view, dot_square_rows_view, dot_square_view, dot_view, square_distance_view)
 
 page = mmap.PAGESIZE
 mprotect = ctypes.CDLL(None, use_errno=True).mprotect

@@ -26,12 +26,31 @@
 
 #if defined(EDGESVM_CLONES)
 /* Chosen by whoever compiles: the tests compare one target with another. */
-#elif defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-/* Resolved once by the loader; clang and other C libraries take the baseline. */
+#elif defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__)
+/* Resolved once by the loader; clang and other C libraries take the baseline. So does the thread
+ * sanitizer: GCC has each resolver call it, before the loader has found where it is. */
 #define EDGESVM_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #define EDGESVM_DISPATCHES
 #else
 #define EDGESVM_CLONES
+#endif
+
+/* How many numbers of float64 the processor's vectors have, and targets for functions in such vectors */
+#ifdef EDGESVM_DISPATCHES
+#define BLOCK_FULL __attribute__((target("avx512f")))
+#define BLOCK_HALVES __attribute__((target("avx2")))
+#define BLOCK_LANES (__builtin_cpu_supports("avx512f") ? 8 : __builtin_cpu_supports("avx2") ? 4 : 2)
+#else
+#define BLOCK_FULL EDGESVM_CLONES
+#define BLOCK_HALVES EDGESVM_CLONES
+#if defined(__AVX512F__)
+#define BLOCK_LANES 8
+#elif defined(__AVX2__)
+#define BLOCK_LANES 4
+#else
+#define BLOCK_LANES 2
+#endif
 #endif
 
 #ifdef EDGESVM_BOUNDS_CHECKS
@@ -48,6 +67,19 @@ typedef double vec_f64 __attribute__((vector_size(64)));
 typedef double half_f64 __attribute__((vector_size(32)));
 typedef double quarter_f64 __attribute__((vector_size(16)));
 typedef int64_t mask_f64 __attribute__((vector_size(64)));
+typedef int32_t half_mask_f32 __attribute__((vector_size(32)));
+typedef int64_t half_mask_f64 __attribute__((vector_size(32)));
+typedef int32_t quarter_mask_f32 __attribute__((vector_size(16)));
+typedef int64_t quarter_mask_f64 __attribute__((vector_size(16)));
+
+/* Ask for the cache line there, which need not be anybody's. */
+#define FETCH(p) __builtin_prefetch((const void *)(uintptr_t)(p))
+
+/* Ask for n bytes. */
+static inline void lanes_fetch(const void *p, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += 64) FETCH((const char *)p + i);
+}
 
 #ifndef EDGESVM_SUM
 #define EDGESVM_SUM static      /* sums.c, which others then need not compile again, has none */
@@ -68,8 +100,7 @@ typedef int64_t mask_f64 __attribute__((vector_size(64)));
 typedef int32_t picked_f32 __attribute__((vector_size(16)));
 typedef int64_t picked_f64 __attribute__((vector_size(16)));
 #endif
-/* Ask for the cache line there, which need not be anybody's. */
-#define FETCH(p) __builtin_prefetch((const void *)(uintptr_t)(p))
+#define NO_FETCH(p) ((void)0)
 
 #define T float
 #define BITS int32_t
@@ -84,7 +115,7 @@ typedef int64_t picked_f64 __attribute__((vector_size(16)));
 #include "lanes_type.h"
 
 #undef PICK
-#undef FETCH
+#undef NO_FETCH
 
 #endif
 #endif

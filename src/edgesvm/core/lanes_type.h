@@ -8,163 +8,91 @@ static const BITS NAME(tail_masks)[2 * LANES] = {
     0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1};
 #endif
 
-#define VEC NAME(vec)
-
-/* Macros, not functions: a plain function would be compiled for the baseline and called from the clone. */
-#define LOAD(v, p) memcpy(&(v), (p), sizeof(v))
-#define LOAD_TAIL(v, p, n)                                                          \
+#define PART NAME(vec)
+#define PARTS 1
+#define MASK NAME(mask)
+#define TARGET BLOCK_FULL
+#define AT(stem) NAME(stem##_full)
+#define TO_QUARTER(q, v)                                                            \
     do {                                                                            \
-        if ((n) >= LANES) {                                                         \
-            NAME(mask) keep_;                                                       \
-            LOAD(keep_, NAME(tail_masks) + (n) % LANES);                            \
-            LOAD(v, (p) + (n) - LANES);                                             \
-            v = (VEC)((NAME(mask))(v) & keep_);                                     \
-        } else {                                                                    \
-            memset(&(v), 0, sizeof(v));                                             \
-            memcpy(&(v), (p), (size_t)(n) * sizeof(T));                             \
-        }                                                                           \
-    } while (0)
-/* t[j] + t[j + width], width = LANES/2, LANES/4, ... 1: halves of 32, 16, 8 bytes, then single numbers */
-#define FOLD(sum, v)                                                                \
-    do {                                                                            \
-        NAME(half) lo_, hi_;                                                        \
-        NAME(quarter) l_, h_;                                                       \
-        memcpy(&lo_, &(v), 32); memcpy(&hi_, (const char *)&(v) + 32, 32);          \
-        lo_ += hi_;                                                                 \
-        memcpy(&l_, &lo_, 16); memcpy(&h_, (const char *)&lo_ + 16, 16);            \
-        l_ += h_;                                                                   \
-        sum = LANES == 16 ? (l_[0] + l_[2 % (LANES / 4)]) + (l_[1] + l_[3 % (LANES / 4)]) \
-                          : l_[0] + l_[1];                                          \
-    } while (0)
-
-/* sums[r] of four vectors, by one transposition; the pairs are those of FOLD */
-#if LANES == 16
-#define FOLD_ROWS(sums, v)                                                          \
-    do {                                                                            \
-        NAME(quarter) q_[4], even_, odd_;                                           \
-        HALVE_ROWS(q_, v);                                                          \
-        even_ = PICK(q_[0], q_[1], 0, 4, 1, 5) + PICK(q_[0], q_[1], 2, 6, 3, 7);    \
-        odd_ = PICK(q_[2], q_[3], 0, 4, 1, 5) + PICK(q_[2], q_[3], 2, 6, 3, 7);     \
-        even_ = PICK(even_, odd_, 0, 1, 4, 5) + PICK(even_, odd_, 2, 3, 6, 7);      \
-        memcpy((sums), &even_, 16);                                                 \
-    } while (0)
-#else
-#define FOLD_ROWS(sums, v)                                                          \
-    do {                                                                            \
-        NAME(quarter) q_[4];                                                        \
-        HALVE_ROWS(q_, v);                                                          \
-        q_[0] = PICK(q_[0], q_[1], 0, 2) + PICK(q_[0], q_[1], 1, 3);                \
-        q_[2] = PICK(q_[2], q_[3], 0, 2) + PICK(q_[2], q_[3], 1, 3);                \
-        memcpy((sums), &q_[0], 16); memcpy((sums) + 2, &q_[2], 16);                 \
-    } while (0)
-#endif
-/* halves of 32 and 16 bytes, of four vectors */
-#define HALVE_ROWS(q, v)                                                            \
-    for (int r_ = 0; r_ < 4; r_++) {                                                \
         NAME(half) lo_, hi_;                                                        \
         NAME(quarter) h_;                                                           \
-        memcpy(&lo_, &(v)[r_], 32); memcpy(&hi_, (const char *)&(v)[r_] + 32, 32);  \
+        memcpy(&lo_, (v), 32); memcpy(&hi_, (const char *)(v) + 32, 32);            \
         lo_ += hi_;                                                                 \
-        memcpy(&(q)[r_], &lo_, 16); memcpy(&h_, (const char *)&lo_ + 16, 16);       \
-        (q)[r_] += h_;                                                              \
-    }
+        memcpy(&(q), &lo_, 16); memcpy(&h_, (const char *)&lo_ + 16, 16);           \
+        q += h_;                                                                    \
+    } while (0)
+#include "lanes_parts.h"
+
+#define PART NAME(half)
+#define PARTS 2
+#define MASK NAME(half_mask)
+#define TARGET BLOCK_HALVES
+#define AT(stem) NAME(stem##_halves)
+#define TO_QUARTER(q, v)                                                            \
+    do {                                                                            \
+        NAME(half) lo_ = (v)[0] + (v)[1];                                           \
+        NAME(quarter) h_;                                                           \
+        memcpy(&(q), &lo_, 16); memcpy(&h_, (const char *)&lo_ + 16, 16);           \
+        q += h_;                                                                    \
+    } while (0)
+#include "lanes_parts.h"
+
+#define PART NAME(quarter)
+#define PARTS 4
+#define MASK NAME(quarter_mask)
+#define TARGET
+#define AT(stem) NAME(stem##_quarters)
+#define TO_QUARTER(q, v) q = ((v)[0] + (v)[2]) + ((v)[1] + (v)[3])
+#include "lanes_parts.h"
+
+#define BY_TARGET(stem, ...)                                                        \
+    (BLOCK_LANES == 8 ? NAME(stem##_full)(__VA_ARGS__)                              \
+     : BLOCK_LANES == 4 ? NAME(stem##_halves)(__VA_ARGS__) : NAME(stem##_quarters)(__VA_ARGS__))
 
 /* sum x[i] * z[i] */
-EDGESVM_CLONES
 EDGESVM_SUM T NAME(lanes_dot)(const T *x, const T *z, int64_t n)
 {
-    VEC a = {0}, b = {0}, u, v;
-    int64_t i = 0;
-    T sum;
-    EDGESVM_CHECK(n >= 0);
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        LOAD(u, x + i); LOAD(v, z + i); a += u * v;
-        LOAD(u, x + i + LANES); LOAD(v, z + i + LANES); b += u * v;
-    }
-    if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, z + i); a += u * v; }
-    a += b;
-    if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, z, n); a += u * v; }
-    FOLD(sum, a);
-    return sum;
+    return BY_TARGET(lanes_dot, x, z, n);
 }
 
 /* *dot = sum x[i] * w[i],  *square = sum x[i] * x[i];  x is read once */
-EDGESVM_CLONES
 EDGESVM_SUM void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *dot, T *square)
 {
-    VEC a = {0}, b = {0}, c = {0}, d = {0}, u, v;
-    int64_t i = 0;
-    EDGESVM_CHECK(n >= 0);
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        LOAD(u, x + i); LOAD(v, w + i); a += u * v; c += u * u;
-        LOAD(u, x + i + LANES); LOAD(v, w + i + LANES); b += u * v; d += u * u;
-    }
-    if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, w + i); a += u * v; c += u * u; }
-    a += b;
-    c += d;
-    if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, w, n); a += u * v; c += u * u; }
-    FOLD(*dot, a);
-    FOLD(*square, c);
+    BY_TARGET(lanes_dot_square, x, w, n, dot, square);
 }
 
-/* lanes_dot_square of the first four of `rows` rows, one behind the other; the next are fetched.
- * A row below LANES numbers is read beyond its end where others follow, and masked. */
-EDGESVM_CLONES
+/* lanes_dot_square of four rows; the next are fetched */
 EDGESVM_SUM void NAME(lanes_dot_square_rows)(const T *x, const T *w, int64_t n, int64_t rows, T *dots,
                                              T *squares)
 {
-    VEC dot[4], square[4], end, u, v;
-    NAME(mask) first;
-    EDGESVM_CHECK(n > 0 && rows >= 4);
-    LOAD_TAIL(end, w, n);
-    LOAD(first, NAME(tail_masks) + LANES - n % LANES);
-    for (int r = 0; r < 4; r++, x += n) {
-        VEC a = {0}, b = {0}, c = {0}, d = {0};
-        int64_t i = 0;
-        for (; i + 2 * LANES <= n; i += 2 * LANES) {
-            FETCH(x + i + 4 * n);
-            LOAD(u, x + i); LOAD(v, w + i); a += u * v; c += u * u;
-            FETCH(x + i + 4 * n + LANES);
-            LOAD(u, x + i + LANES); LOAD(v, w + i + LANES); b += u * v; d += u * u;
-        }
-        FETCH(x + i + 4 * n);
-        if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, w + i); a += u * v; c += u * u; }
-        a += b;
-        c += d;
-        if (n % LANES) {
-            if (n < LANES && (rows - r) * n >= LANES) {
-                LOAD(u, x);
-                u = (VEC)((NAME(mask))(u) & ~first);
-            } else {
-                LOAD_TAIL(u, x, n);
-            }
-            a += u * end;
-            c += u * u;
-        }
-        dot[r] = a;
-        square[r] = c;
-    }
-    FOLD_ROWS(dots, dot);
-    FOLD_ROWS(squares, square);
+    BY_TARGET(lanes_dot_square_rows, x, w, n, rows, dots, squares);
+}
+
+/* lanes_dot of four rows that are finite, and read lately */
+EDGESVM_SUM void NAME(lanes_dot_rows)(const T *x, const T *w, int64_t n, int64_t rows, T *dots)
+{
+    BY_TARGET(lanes_dot_rows, x, w, n, rows, dots);
+}
+
+/* x.x of four rows; the next are fetched */
+EDGESVM_SUM void NAME(lanes_square_rows)(const T *x, int64_t n, int64_t rows, T *squares)
+{
+    BY_TARGET(lanes_square_rows, x, n, rows, squares);
 }
 
 /* sum (x[i] - z[i])^2 */
-EDGESVM_CLONES
 EDGESVM_SUM T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n)
 {
-    VEC a = {0}, b = {0}, u, v;
-    int64_t i = 0;
-    T sum;
-    EDGESVM_CHECK(n >= 0);
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        LOAD(u, x + i); LOAD(v, z + i); u -= v; a += u * u;
-        LOAD(u, x + i + LANES); LOAD(v, z + i + LANES); u -= v; b += u * u;
-    }
-    if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, z + i); u -= v; a += u * u; }
-    a += b;
-    if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, z, n); u -= v; a += u * u; }
-    FOLD(sum, a);
-    return sum;
+    return BY_TARGET(lanes_square_distance, x, z, n);
+}
+
+/* out[i] = w . row i, or |w - row i|^2, of finite rows from z on. Narrow rows at the end are copied, to
+ * where others could follow. */
+EDGESVM_SUM void NAME(lanes_sums)(int apart, const T *w, const T *z, int64_t n, int64_t n_rows,
+                                  double *out)
+{
+    BY_TARGET(lanes_sums, apart, w, z, n, n_rows, out);
 }
 
 /* y = a x + b y */
@@ -183,12 +111,7 @@ EDGESVM_SUM void NAME(lanes_approach)(T a, const T *x, T *y, int64_t n)
     for (int64_t i = 0; i < n; i++) y[i] += a * (x[i] - y[i]);
 }
 
-#undef VEC
-#undef LOAD
-#undef LOAD_TAIL
-#undef FOLD
-#undef FOLD_ROWS
-#undef HALVE_ROWS
+#undef BY_TARGET
 #undef T
 #undef BITS
 #undef LANES

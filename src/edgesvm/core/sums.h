@@ -9,6 +9,10 @@
     void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *dot, T *square);            \
     void NAME(lanes_dot_square_rows)(const T *x, const T *w, int64_t n, int64_t rows, T *dots,    \
                                      T *squares);                                                 \
+    void NAME(lanes_dot_rows)(const T *x, const T *w, int64_t n, int64_t rows, T *dots);          \
+    void NAME(lanes_square_rows)(const T *x, int64_t n, int64_t rows, T *squares);                \
+    void NAME(lanes_sums)(int apart, const T *w, const T *z, int64_t n, int64_t n_rows,           \
+                          double *out);                                                           \
     void NAME(lanes_axpby)(T a, const T *x, T b, T *y, int64_t n);                                \
     void NAME(lanes_approach)(T a, const T *x, T *y, int64_t n);                                  \
     T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n);                             \

@@ -25,7 +25,22 @@ AREA = Area(
             "edgesvm/core/lanes_type.h",
             ("y[i] = a * x[i] + b * y[i]", "y[i] = a * x[i] + y[i]", "axpby without its b"),
             (
-                "u = (VEC)((NAME(mask))(u) & ~first);",
+                "q = ((v)[0] + (v)[2]) + ((v)[1] + (v)[3])",
+                "q = ((v)[0] + (v)[1]) + ((v)[2] + (v)[3])",
+                "four parts are folded in another order",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/lanes_parts.h",
+            ("if (APART) TAKE(u, end);", "", "a distance leaves out the sample's tail"),
+            (
+                "if (n < LANES && (rows - 3) * n < LANES) {",
+                "if (0) {",
+                "up to three narrow rows are summed one by one",
+                "the sums are the same, later",
+            ),
+            (
+                "EACH u[p_] = (PART)((MASK)u[p_] & ~first[p_]);",
                 "",
                 "a narrow row goes on into the next",
             ),
@@ -40,13 +55,13 @@ AREA = Area(
                 "the sums of two rows are mixed up",
             ),
             (
-                "if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, z, n); a += u * v; }",
+                "if (n % LANES) { LOAD_TAIL(u, x, n); LOAD_TAIL(v, z, n); ADD(a, u, v); }",
                 "",
                 "dot leaves the tail out",
             ),
             (
-                "if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, z + i); u -= v; a += u * u; }",
-                "if (i + LANES < n) { LOAD(u, x + i); LOAD(v, z + i); u -= v; a += u * u; }",
+                "if (i + LANES <= n) { LOAD(u, x + i); LOAD(v, z + i); TAKE(u, v); ADD(a, u, u); }",
+                "if (i + LANES < n) { LOAD(u, x + i); LOAD(v, z + i); TAKE(u, v); ADD(a, u, u); }",
                 "the distance leaves out a last vector that is whole",
             ),
         ),
