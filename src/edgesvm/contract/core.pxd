@@ -43,15 +43,29 @@ cdef class LearnerCore:
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
-    # Of a core with `in_blocks`, and of n rows behind one another, up to MOST_ROWS. How many, from
-    # the first on, are sure to leave the model as it is: of classes `slots` (n,), each of weight 1.
-    # `pass_by` then counts them, or fewer. And the values of the first rows, as `decide` writes
-    # them, up to one that might be refused. A row less is never wrong.
-    cdef bint in_blocks
-    cdef int64_t idle_rows(
+    # Of n rows behind one another, up to MOST_ROWS. `squares` are their x.x, of the learner's
+    # dtype; NULL: not found yet. A row less is never wrong.
+    # With `learns_in_blocks`: learn rows of classes `slots` (n,), each of weight 1, as `learn_row`
+    # does, from the first on up to one that may be refused; how many.
+    # `idle_rows`: how many of them are sure to leave the model as it is. `pass_by` then counts
+    # these, or fewer.
+    cdef bint learns_in_blocks
+    cdef int64_t learn_block(
         self, const void *x, const signed char *slots, int64_t n) noexcept nogil
+    cdef int64_t idle_rows(
+        self, const void *x, const void *squares, const signed char *slots, int64_t n
+    ) noexcept nogil
     cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil
-    cdef int64_t decide_block(self, const void *x, int64_t n, double *values) noexcept nogil
+    # With `decides_in_blocks`: the values of the first rows, as `decide` writes them, up to one
+    # that might be refused.
+    cdef bint decides_in_blocks
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values) noexcept nogil
+    # With `looks_ahead`: find what the steps on n rows, from the next one on, need and no step
+    # changes; or what the next decision and the step after it need, on two rows or on the same.
+    cdef bint looks_ahead
+    cdef void look_ahead(self, const void *x, int64_t n) noexcept nogil
+    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil
     # Before and after n rows are learned or decided, for what pays off for many. What is taken in
     # between is beside the arena.
     cdef int begin_rows(self, int64_t n) except -1
@@ -70,6 +84,9 @@ cdef class LearnerCore:
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil
 
     @cython.final
+    cdef void count(self, int slot, Status status) noexcept nogil
+
+    @cython.final
     cdef int64_t n_learned(self) noexcept nogil
 
     @cython.final
@@ -80,6 +97,12 @@ cdef class LearnerCore:
 
     @cython.final
     cdef int n_answers(self) noexcept nogil
+
+    @cython.final
+    cdef void in_order(self, const double *scores, double *out) noexcept nogil
+
+    @cython.final
+    cdef int64_t answer_block(self, const void *x, int64_t n, double *out) noexcept nogil
 
     @cython.final
     cdef void put_last(self, double *score) noexcept nogil

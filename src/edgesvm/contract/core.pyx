@@ -23,6 +23,9 @@ from edgesvm.contract.team cimport Team
 
 cnp.import_array()
 
+cdef enum:
+    MOST_SCORES = 1024      # that are found together, at least 8 for each of MAX_CLASSES
+
 MOST_COUNTED = 1 << 62  # more samples than any stream has: a count below it never overflows
 
 
@@ -86,19 +89,38 @@ cdef class LearnerCore:
     cdef bint decides_alone(self) noexcept nogil:
         return False
 
-    cdef int64_t idle_rows(
+    cdef int64_t learn_block(
         self, const void *x, const signed char *slots, int64_t n
     ) noexcept nogil:
         return 0
 
-    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
-        cdef int64_t i
-        self.common.n_seen += n
-        for i in range(n):
-            self.n_per_class[slots[i]] += 1
-
-    cdef int64_t decide_block(self, const void *x, int64_t n, double *values) noexcept nogil:
+    cdef int64_t idle_rows(
+        self, const void *x, const void *squares, const signed char *slots, int64_t n
+    ) noexcept nogil:
         return 0
+
+    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
+        cdef int64_t i, n_second = 0
+        self.common.n_seen += n
+        if self.n_classes > 2:
+            for i in range(n):
+                self.n_per_class[slots[i]] += 1
+        else:       # a sum need not wait for the count before
+            for i in range(n):
+                n_second += slots[i]
+            self.n_per_class[0] += n - n_second
+            self.n_per_class[1] += n_second
+
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        return 0
+
+    cdef void look_ahead(self, const void *x, int64_t n) noexcept nogil:
+        pass
+
+    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil:
+        pass
 
     cdef int begin_rows(self, int64_t n) except -1:
         return 0
@@ -118,10 +140,13 @@ cdef class LearnerCore:
         status = self.weighed_step(x, 2 * slot - 1 if self.scores == NULL else slot, weight)
         if status > CHANGED:
             return status
+        self.count(slot, status)
+        return status
+
+    cdef void count(self, int slot, Status status) noexcept nogil:
         self.common.n_seen += 1
         self.common.n_updates += status == CHANGED
         self.n_per_class[slot] += 1
-        return status
 
     cdef Status weighed_step(self, const void *x, double y, double weight) noexcept nogil:
         """`step`, by the weight of the sample's class."""
@@ -165,21 +190,39 @@ cdef class LearnerCore:
 
     cdef Status answer(self, const void *x, double *out) noexcept nogil:
         """Write the decision values into `out` (n_answers,)."""
-        cdef int i, n = self.labels.n
-        cdef const signed char *order = self.labels.order
         cdef Status status
         if self.scores == NULL:
             status = self.decide(x, out)
             out[0] *= self.labels.sign
             return status
         status = self.decide(x, self.scores)
-        if n > 2:
-            for i in range(n):
-                out[i] = self.scores[order[i]]
-        else:
-            out[0] = self.scores[order[n - 1]] - self.scores[order[0]]
+        self.in_order(self.scores, out)
         memset(self.scores, 0, self.n_classes * sizeof(double))
         return status
+
+    cdef void in_order(self, const double *scores, double *out) noexcept nogil:
+        """The answers (n_answers,) that scores by slot make"""
+        cdef int i, n = self.labels.n
+        cdef const signed char *order = self.labels.order
+        if n > 2:
+            for i in range(n):
+                out[i] = scores[order[i]]
+        else:
+            out[0] = scores[order[n - 1]] - scores[order[0]]
+
+    cdef int64_t answer_block(self, const void *x, int64_t n, double *out) noexcept nogil:
+        """`answer` of the first rows of n, into `out` (n, n_answers); how many"""
+        cdef double[MOST_SCORES] scores
+        cdef int64_t i
+        if self.scores == NULL:
+            n = self.decide_block(x, NULL, n, out)
+            for i in range(n):
+                out[i] *= self.labels.sign
+            return n
+        n = self.decide_block(x, NULL, min(n, MOST_SCORES // self.n_classes), scores)
+        for i in range(n):
+            self.in_order(scores + i * self.n_classes, out + i * self.n_answers())
+        return n
 
     cdef void put_last(self, double *score) noexcept nogil:
         """Give classes without a sample a score below all others."""
@@ -365,19 +408,19 @@ cdef class LearnerCore:
     cdef Status learn_rows(
         self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
     ) except *:
-        cdef int64_t n = len(slots), n_idle = 0
-        cdef int64_t calm = 0       # rows since the model last changed: so far it pays to look
+        cdef int64_t n = len(slots), n_block
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
         cdef const double *weight = self.first_weight(weights, n)
         cdef Status status = UNCHANGED
-        cdef bint in_blocks
+        cdef bint in_blocks, looks_ahead
         cdef Pace pace
         self.read(&batch, X, scratch, n)
+        looks_ahead = self.looks_ahead and batch.dense != NULL
         in_blocks = (
-            self.in_blocks and batch.dense != NULL and weight == NULL and not self.balanced)
+            self.learns_in_blocks and batch.dense != NULL and weight == NULL and not self.balanced)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
@@ -385,19 +428,18 @@ cdef class LearnerCore:
                 if x == NULL:
                     with gil:
                         raise changed(self.owner)
+                if looks_ahead:
+                    self.look_ahead(x, min(n - i[0], pace.left))
+                n_block = 0
                 if in_blocks:
-                    n_idle = self.idle_rows(x, slot + i[0], min(n - i[0], pace.left, 2 * calm))
-                if n_idle:
-                    self.pass_by(slot + i[0], n_idle)
-                    calm += n_idle
-                else:
+                    n_block = self.learn_block(x, slot + i[0], min(n - i[0], pace.rows))
+                if n_block == 0:
                     status = self.learn_row(
                         x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
                     if status > CHANGED:
                         break
-                    calm = 0 if status == CHANGED else calm + 1
-                i[0] += max(n_idle, 1)
-                if is_due(&pace, max(n_idle, 1)):
+                i[0] += max(n_block, 1)
+                if is_due(&pace):
                     with gil:
                         self.guard.look_at_signals()
                         self.read(&batch, X, scratch, n)
@@ -521,7 +563,8 @@ cdef class LearnerCore:
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
-        cdef double[MAX_CLASSES] answers
+        cdef double[MOST_SCORES] answers
+        cdef int64_t most = MOST_SCORES // n_values
         cdef double score
         cdef double *values = NULL
         cdef double *answer = &answers[0]
@@ -534,8 +577,7 @@ cdef class LearnerCore:
         else:
             values = <double *> cnp.PyArray_DATA(out)
         self.read(&batch, X, scratch, n)
-        in_blocks = (
-            self.in_blocks and batch.dense != NULL and self.scores == NULL and not probable)
+        in_blocks = self.decides_in_blocks and batch.dense != NULL and not probable
         start_pace(&pace)
         with nogil:
             while i[0] < n:
@@ -546,11 +588,10 @@ cdef class LearnerCore:
                     with gil:
                         raise changed(self.owner)
                 if in_blocks:
-                    n_decided = self.decide_block(x, min(n - i[0], pace.left), answer)
-                    for k in range(n_decided):
-                        answer[k] *= self.labels.sign
-                        if slot != NULL:
-                            slot[i[0] + k] = self.slot_for(answer[k])
+                    n_decided = self.answer_block(x, min(n - i[0], pace.left, most), answer)
+                    if slot != NULL:
+                        for k in range(n_decided):
+                            slot[i[0] + k] = self.winner(answer + k * n_values, &score)
                 if n_decided == 0:
                     status = self.probabilities(x, answer) if probable else self.answer(x, answer)
                     if status > CHANGED:

@@ -13,8 +13,10 @@ cdef class Labels:
     cdef readonly int sign      # -1 if there are two and the second sorts before the first, else 1
     cdef int n                  # labels so far
     cdef int64_t n_changes      # how often labels were added or forgotten
+    cdef tuple in_dtype         # the last of `known_in`, with what it holds for
     cdef signed char order[MAX_CLASSES]     # their class indices, as the labels sort
 
+    cdef tuple known_in(self, list values, dtype)
     cdef int find(self, y) except -2
     cdef int adopt(self, int slot, y) except -1
     cdef int cut(self, int n) except -1

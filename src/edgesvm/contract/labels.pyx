@@ -168,7 +168,7 @@ cdef class Labels:
         values, new_labels = list(self.values), []
         slots, row = np.zeros(len(y), np.int8), 0
         while y.dtype.kind in KINDS and all(map(is_scalar, values)):
-            row = match_bytes(y, values, slots, row)
+            row = match_bytes(y, self.known_in(values, y.dtype), slots, row)
             if row == len(y) or as_object(y[row]) in values or not self.could_take(y[row], values):
                 break
             new_labels.append((len(values), row, as_object(y[row])))
@@ -176,6 +176,14 @@ cdef class Labels:
         if row < len(y):
             row += self.encode_equal(y[row:], values, slots[row:], row, new_labels)
         return slots, row, new_labels
+
+    cdef tuple known_in(self, list values, dtype):
+        """`known_in` of labels.pyx, kept as long as `values` are the labels so far"""
+        if len(values) != self.n:
+            return known_in(values, dtype)
+        if self.in_dtype is None or self.in_dtype[:2] != (self.n_changes, dtype):
+            self.in_dtype = self.n_changes, dtype, known_in(values, dtype)
+        return self.in_dtype[2]
 
     def encode_equal(self, y, values, slots, n_before, new_labels):
         """As `encode`, after `n_before` rows and whatever equality is; returns `n_known`."""
@@ -202,17 +210,22 @@ cdef class Labels:
 KINDS = {kind: (bool, int, float) for kind in "biuf"} | {"U": str, "S": bytes}
 
 
-cdef int64_t match_bytes(cnp.ndarray y, list values, cnp.ndarray slots, int64_t row) except -1:
+cdef tuple known_in(list values, dtype):
+    """The slots of the labels that an array of this dtype can have as they are, and an array of
+    these labels"""
+    slots = [slot for slot, value in enumerate(values) if is_in(value, dtype)]
+    return np.array(slots, np.int8), np.array([as_in(values[k], dtype) for k in slots], dtype)
+
+
+cdef int64_t match_bytes(cnp.ndarray y, tuple known, cnp.ndarray slots, int64_t row) except -1:
     """Write the slots of the rows of y from `row` on up to the first whose bytes are those of no
-    label in `values`; return where that is. Other bytes may be equal, too: -0.0 and 0.0."""
-    cdef cnp.ndarray labels, slot_of
+    label `known`; return where that is. Other bytes may be equal, too: -0.0 and 0.0."""
+    cdef cnp.ndarray slot_of = known[0], labels = known[1]
     cdef const char *first = <const char *> cnp.PyArray_DATA(y) + row * cnp.PyArray_STRIDE(y, 0)
     cdef signed char *slot = <signed char *> cnp.PyArray_DATA(slots) + row
     cdef int64_t n = len(y) - row, step = cnp.PyArray_STRIDE(y, 0), size = y.dtype.itemsize
-    slot_of = np.array([k for k, v in enumerate(values) if is_in(v, y.dtype)], np.int8)
     if not (len(slot_of) and size and cnp.PyArray_ISALIGNED(y)):
         return row
-    labels = np.array([as_in(values[k], y.dtype) for k in slot_of], y.dtype)
     cdef const char *label = <const char *> cnp.PyArray_DATA(labels)
     cdef const signed char *number = <const signed char *> cnp.PyArray_DATA(slot_of)
     cdef int n_labels = len(slot_of)
@@ -232,7 +245,9 @@ cdef int64_t matched(
     cdef int k, found
     cdef word differs
     cdef const word *row
-    cdef const word *label
+    cdef const word *label = <const word *> labels
+    if n_words == 1 and n_labels == 2:
+        return matched_two(y, step, n, label[0], label[1], slot_of, slots)
     for i in range(n):
         row, label, found = <const word *> (y + i * step), <const word *> labels, 0
         for k in range(n_labels):
@@ -241,6 +256,23 @@ cdef int64_t matched(
                 differs |= row[j] ^ label[j]
             found += (differs == 0) * (slot_of[k] + 1)      # no branch: labels come at random
             label += n_words
+        if found == 0:
+            return i
+        slots[i] = found - 1
+    return n
+
+
+cdef int64_t matched_two(
+    const char *y, int64_t step, int64_t n, word first, word second, const signed char *slot_of,
+    signed char *slots
+) noexcept:
+    """`matched` with two labels of one word"""
+    cdef int64_t i
+    cdef word row
+    cdef int found, if_first = slot_of[0] + 1, if_second = slot_of[1] + 1
+    for i in range(n):
+        row = (<const word *> (y + i * step))[0]
+        found = (row == first) * if_first + (row == second) * if_second
         if found == 0:
             return i
         slots[i] = found - 1

@@ -2,17 +2,22 @@
 # before it learned them. The one with fewer lapses decides.
 
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 cdef enum:
     LAST = 0
     MEAN = 1
 
-
 cdef inline void note_lapse(
-    double *lapses, int which, bint is_wrong, int64_t n, int64_t recent
+    double *lapses, int which, bint is_wrong, double n
 ) noexcept nogil:
-    """The share of wrong answers among n, this one included; over about the last `recent`"""
-    lapses[which] += (is_wrong - lapses[which]) / min(n, recent)
+    """The share of wrong answers among n, this one included; of a longer stream n is what counts as
+    recent, 250 or more. At 124 times the least number above zero, which its bits say, it cannot
+    fall, and to divide it takes long."""
+    cdef int64_t bits
+    memcpy(&bits, &lapses[which], sizeof(int64_t))
+    if is_wrong or bits > 124:
+        lapses[which] += ((1.0 if is_wrong else 0.0) - lapses[which]) / n
 
 
 cdef inline bint mean_decides(const double *lapses) noexcept nogil:

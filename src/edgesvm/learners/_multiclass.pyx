@@ -24,8 +24,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.contract.guard cimport MOST_ROWS
-from edgesvm.core.linalg cimport dot
+from edgesvm.core.linalg cimport BLOCK, dot, item_at, item_bytes, square_rows
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
@@ -35,8 +34,13 @@ cdef extern from "Python.h":
     PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t) nogil
 
 
-def takes_blocks(LearnerCore part):
-    return part.in_blocks
+cdef enum:
+    TILE = 32               # most rows that are looked at together, MOST_ROWS
+    TILE_BYTES = 16384      # of rows that all parts look at while they are in the nearest cache
+
+
+def learns_in_blocks(LearnerCore part):
+    return part.learns_in_blocks
 
 
 @cython.final
@@ -54,6 +58,7 @@ cdef class MulticlassCore(LearnerCore):
     cdef int64_t most
     cdef int64_t *n_left_out
     cdef double *sums       # (n_classes,): TMP, sums of decision values
+    cdef int64_t calm       # about as many rows as the model stands still for
 
     def __init__(self, *common, parts, pairs, most):
         super().__init__(*common)
@@ -64,7 +69,7 @@ cdef class MulticlassCore(LearnerCore):
         self.most = -1 if most is None else most
         self.n_left_out = <int64_t *> self.array("n_left_out")
         self.sums = <double *> self.array("sums")
-        self.in_blocks = not pairs and most is None and all(map(takes_blocks, parts))
+        self.learns_in_blocks = not pairs and most is None and all(map(learns_in_blocks, parts))
 
     cdef int64_t part_between(self, int slot, int other) noexcept nogil:
         """With pairs, the part of both classes; otherwise that of `other`."""
@@ -102,21 +107,60 @@ cdef class MulticlassCore(LearnerCore):
                 self.n_left_out[0] += 1
         return CHANGED if n_moved else UNCHANGED
 
-    cdef int64_t idle_rows(
+    cdef int64_t learn_block(
         self, const void *x, const signed char *slots, int64_t n
     ) noexcept nogil:
+        """Half as many rows are looked at together as the model lately stood still for."""
+        cdef int64_t n_looked = self.tile(min(n, self.calm // 2)), n_idle = 0
+        cdef Status status
+        if n_looked > 0:
+            n_idle = self.idle_rows(x, NULL, slots, n_looked)
+            self.pass_by(slots, n_idle)
+            self.calm += n_idle
+            if n_idle == n_looked:
+                return n_idle
+        status = self.learn_row(
+            item_at(self.is_float32, x, n_idle * self.n_features), slots[n_idle], 1.0)
+        if status > CHANGED:
+            return n_idle
+        self.calm = self.calm // 2 if status == CHANGED else self.calm + 1
+        return n_idle + 1
+
+    cdef int64_t idle_rows(
+        self, const void *x, const void *squares, const signed char *slots, int64_t n
+    ) noexcept nogil:
         """One-vs-rest: rows that leave every part as it is."""
-        cdef signed char[MOST_ROWS] sides
+        cdef double[TILE] found
+        cdef signed char[TILE] sides
         cdef int p
+        n = self.tile(n)
+        squares = self.find_squares(x, n, found)
         for p in range(self.n_classes):
-            self.look_for(p, slots, n, sides)
-            n = (<LearnerCore> self.part(p)).idle_rows(x, sides, n)
             if n == 0:
                 break
+            self.look_for(p, slots, n, sides)
+            n = (<LearnerCore> self.part(p)).idle_rows(x, squares, sides, n)
         return n
 
+    cdef int64_t tile(self, int64_t n) noexcept nogil:
+        """How many of n rows to look at together: a multiple of BLOCK"""
+        cdef int64_t most = TILE_BYTES // (self.n_features * item_bytes(self.is_float32))
+        return min(n, max(most, <int64_t> BLOCK)) // BLOCK * BLOCK
+
+    cdef const void *find_squares(self, const void *x, int64_t n, double *squares) noexcept nogil:
+        """x.x of n rows, of the learner's dtype"""
+        cdef int64_t i = 0, width = self.n_features
+        while i < n:
+            if self.is_float32:
+                square_rows(
+                    <const float *> x + i * width, width, n - i, <float *> squares + i)
+            else:
+                square_rows(<const double *> x + i * width, width, n - i, squares + i)
+            i += BLOCK
+        return squares
+
     cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
-        cdef signed char[MOST_ROWS] sides
+        cdef signed char[TILE] sides
         cdef int p
         for p in range(self.n_classes):
             self.look_for(p, slots, n, sides)
@@ -146,6 +190,7 @@ cdef class MulticlassCore(LearnerCore):
     cdef int begin_rows(self, int64_t n) except -1:
         cdef LearnerCore part
         cdef int begun = 0
+        self.calm = 0
         try:
             for part in self.parts:
                 part.begin_rows(n)

@@ -9,8 +9,8 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/auto/_auto.pyx",
             (
-                "note_lapse(self.lapses, c, is_wrong[c], n, RECENT)",
-                "note_lapse(self.lapses, c, is_wrong[0], n, RECENT)",
+                "note_lapse(self.lapses, c, is_wrong[c], min(n, RECENT))",
+                "note_lapse(self.lapses, c, is_wrong[0], min(n, RECENT))",
                 "all are judged by what the plane had wrong",
             ),
             (

@@ -17,6 +17,24 @@ AREA = Area(
     ),
     (
         *mutants_of(
+            "edgesvm/learners/stream/inside.h",
+            (
+                "(along > 0.0) & (product >= level)",
+                "(product >= level)",
+                "a row on the wrong side passes by",
+            ),
+            (
+                "test->cc - 2.0 * along + square <= test->RR",
+                "test->cc - 2.0 * along + square <= 1.0001 * test->RR",
+                "a row just outside passes by where rows are as they are",
+            ),
+            (
+                "!first[0] ? 0 : !first[1] ? 1 :",
+                "!first[0] ? 1 : !first[1] ? 1 :",
+                "the first of four rows always passes by",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/learners/stream/_ball.pxd",
             (
                 "step = 0.5 * (1.0 - (ball.R - z.R) / d)",
@@ -43,16 +61,6 @@ AREA = Area(
                 "limit = 0.4999 * (test.cc + square - test.RR) + CLEARLY",
                 "a row just outside passes by",
             ),
-            (
-                "return yx > 0.0 and product >= level",
-                "return product >= level",
-                "a row on the wrong side passes by",
-            ),
-            (
-                "test.cc - 2.0 * yx + square <= test.RR)",
-                "test.cc - 2.0 * yx + square <= 1.0001 * test.RR)",
-                "a row just outside passes by where rows are as they are",
-            ),
             ("ball.q += step * (z.square - ball.q)", "ball.q += step * z.square", "q is no mean"),
             (
                 "sqrt(fmax(ball.q - ball.ww - ball.xi2, 0.0))",
@@ -73,23 +81,48 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/stream/_stream_svm.pyx",
             (
-                "return i + j\n                if self.average",
-                "return i + BLOCK\n                if self.average",
+                "slots + i)\n                if asked <",
+                "slots + i)\n                n_inside = BLOCK\n                if asked <",
                 "a row that may move the ball passes by with its block",
             ),
             (
-                "if self.average != NULL and (n_learned + i + j) % NOTED == 0:",
-                "if self.average != NULL and (i + j) % NOTED == 0:",
+                "            i += n_inside\n            if n_inside < BLOCK:\n",
+                "            i += BLOCK\n            if n_inside < BLOCK:\n",
+                "a row that may move a part passes by with its block",
+            ),
+            (
+                "                    asked += NOTED\n                i += n_inside",
+                "                    asked += 1\n                i += n_inside",
                 "other rows are asked of the mean in a block",
             ),
             (
-                "self.mean_says[i // NOTED], n_learned + i)",
-                "self.mean_says[i // NOTED], n_learned)",
+                "self.note_lapses(x + i * width, w, &z)\n                asked += NOTED\n",
+                "self.note_lapses(x + i * width, w, &z)\n",
+                "a row that is learned alone ends what the mean is asked",
+            ),
+            (
+                "and y * (xu + mean_constant) > doubt):",
+                "):",
+                "the mean is taken to be right wherever w is",
+            ),
+            (
+                "            counted = i\n",
+                "",
+                "rows are counted again after a step",
+            ),
+            (
+                "                still = 0\n",
+                "                still = 0\n                continue\n",
+                "a row that moves the ball is learned twice",
+            ),
+            (
+                "self.note_answers(said[LAST], said[MEAN], n_learned + i)",
+                "self.note_answers(said[LAST], said[MEAN], n_learned)",
                 "rows of a block are noted as if they came at once",
             ),
             (
-                "if self.place(xw[j], xx[j], w, 1.0, 1.0, &z) > CHANGED:",
-                "if self.place(xw[j], xx[j], w, 1.0, 1.0, &z) > NOT_FINITE:",
+                "            if not self.find_scales(xx, own, scale):\n",
+                "            if not self.find_scales(xx, own, scale) and False:\n",
                 "a row that is not finite is decided in a block",
             ),
             (
@@ -112,7 +145,11 @@ AREA = Area(
                 "        z.scale = sign\n",
                 "a merge forgets the samples since the last update",
             ),
-            ("            norm_square += 1.0\n", "", "the constant feature is not in the norm"),
+            (
+                "            norm_square += 1.0\n        if self.normalize and",
+                "            pass\n        if self.normalize and",
+                "the constant feature is not in the norm",
+            ),
             (
                 "            if self.balls.share[i] > 0.0:\n",
                 "            if self.balls.share[i] > 1e-3:\n",

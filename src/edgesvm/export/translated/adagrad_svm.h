@@ -10,8 +10,8 @@
 #include "logistic.h"
 #include "status.h"
 
-#define adagrad_svm_LEAST_WEIGHT 1e-100
 #define adagrad_svm_RECENT 1000
+#define adagrad_svm_LEAST_WEIGHT 1e-100
 
 #ifdef AdaGradSVM_n_features
 
@@ -30,6 +30,8 @@ ESVM_STATIC int64_t AdaGradSVM_n_learned(char *self);
 ESVM_STATIC status_Status AdaGradSVM_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status AdaGradSVM_decide(char *self, const void *x, double *score);
+ESVM_STATIC void AdaGradSVM_count(char *self, int slot, status_Status status);
+ESVM_STATIC void AdaGradSVM_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int AdaGradSVM_n_answers(char *self);
 ESVM_STATIC int AdaGradSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status AdaGradSVM_step(char *self, const void *x, double y, double weight);
@@ -68,16 +70,11 @@ ESVM_STATIC status_Status AdaGradSVM_learn_row(char *self, const void *x, int sl
     if (status > status_CHANGED) {
         return status;
     }
-    AdaGradSVM_common->n_seen += 1;
-    AdaGradSVM_common->n_updates += status == status_CHANGED;
-    AdaGradSVM_n_per_class[slot] += 1;
+    AdaGradSVM_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status AdaGradSVM_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = AdaGradSVM_labels_n;
-    const signed char *order = AdaGradSVM_labels_order;
     status_Status status;
     if (!AdaGradSVM_HAS_scores) {
         status = AdaGradSVM_decide(self, x, out);
@@ -85,13 +82,7 @@ ESVM_STATIC status_Status AdaGradSVM_answer(char *self, const void *x, double *o
         return status;
     }
     status = AdaGradSVM_decide(self, x, AdaGradSVM_HAS_scores ? AdaGradSVM_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = AdaGradSVM_scores[order[i]];
-        }
-    } else {
-        out[0] = AdaGradSVM_scores[order[n - 1]] - AdaGradSVM_scores[order[0]];
-    }
+    AdaGradSVM_in_order(self, AdaGradSVM_HAS_scores ? AdaGradSVM_scores : NULL, out);
     memset(AdaGradSVM_scores, 0, AdaGradSVM_n_classes * sizeof(double));
     return status;
 }
@@ -152,6 +143,26 @@ ESVM_STATIC status_Status AdaGradSVM_decide(char *self, const void *x, double *s
     return status_UNCHANGED;
 }
 
+ESVM_STATIC void AdaGradSVM_count(char *self, int slot, status_Status status) {
+    AdaGradSVM_common->n_seen += 1;
+    AdaGradSVM_common->n_updates += status == status_CHANGED;
+    AdaGradSVM_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void AdaGradSVM_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = AdaGradSVM_labels_n;
+    const signed char *order = AdaGradSVM_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
+}
+
 ESVM_STATIC int AdaGradSVM_n_answers(char *self) {
     (void)self;
     return !AdaGradSVM_HAS_scores || AdaGradSVM_labels_n <= 2 ? 1 : AdaGradSVM_labels_n;
@@ -175,6 +186,8 @@ ESVM_STATIC status_Status AdaGradSVM_step(char *self, const void *x, double y, d
     double mean[ESVM_CLASSES];
     double xx = linalg_any_dot(x, x, AdaGradSVM_n_features);
     double square;
+    double n = adagrad_svm_RECENT < AdaGradSVM_n_learned(self) + 1 ? adagrad_svm_RECENT :
+            AdaGradSVM_n_learned(self) + 1;
     int v;
     if (!esvm_is_finite(xx)) {
         return status_NOT_FINITE;
@@ -189,10 +202,8 @@ ESVM_STATIC status_Status AdaGradSVM_step(char *self, const void *x, double y, d
     memset(last, 0, AdaGradSVM_n_vectors * sizeof(double));
     memset(mean, 0, AdaGradSVM_n_vectors * sizeof(double));
     AdaGradSVM_score_both(self, x, last, mean);
-    lapses_note_lapse(AdaGradSVM_lapses, lapses_LAST, AdaGradSVM_is_wrong(self, last, y),
-            AdaGradSVM_n_learned(self) + 1, adagrad_svm_RECENT);
-    lapses_note_lapse(AdaGradSVM_lapses, lapses_MEAN, AdaGradSVM_is_wrong(self, mean, y),
-            AdaGradSVM_n_learned(self) + 1, adagrad_svm_RECENT);
+    lapses_note_lapse(AdaGradSVM_lapses, lapses_LAST, AdaGradSVM_is_wrong(self, last, y), n);
+    lapses_note_lapse(AdaGradSVM_lapses, lapses_MEAN, AdaGradSVM_is_wrong(self, mean, y), n);
     for (v = 0; v < AdaGradSVM_n_vectors; v++) {
         last[v] = AdaGradSVM_take_step(self, v, last[v], AdaGradSVM_side(self, v, y), weight,
                 square);
@@ -348,7 +359,7 @@ ESVM_STATIC void AdaGradSVM_move(char *self, esvm_index at, const void *f, esvm_
 
 ESVM_STATIC esvm_index AdaGradSVM_bytes_of(char *self, esvm_index n) {
     (void)self;
-    return n * (ESVM_IS_FLOAT32 ? 4 : 8);
+    return n * linalg_item_bytes();
 }
 
 #endif

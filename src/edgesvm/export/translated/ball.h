@@ -9,6 +9,7 @@
 typedef struct {
     double scale;
     double constant;
+    double wx;
     double wz;
     double zz;
     double square;

@@ -146,6 +146,8 @@ ESVM_STATIC status_Status BallVectorMachine_weighed_step(char *self, const void 
 ESVM_STATIC status_Status BallVectorMachine_decide(char *self, const void *x, double *value);
 ESVM_STATIC void BallVectorMachine_take(char *self, BallVectorMachine_Step *now, esvm_index p,
         double f);
+ESVM_STATIC void BallVectorMachine_count(char *self, int slot, status_Status status);
+ESVM_STATIC void BallVectorMachine_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int BallVectorMachine_n_answers(char *self);
 ESVM_STATIC int BallVectorMachine_slot_for(char *self, double value);
 ESVM_STATIC status_Status BallVectorMachine_step(char *self, const void *x, double y,
@@ -200,16 +202,11 @@ ESVM_STATIC status_Status BallVectorMachine_learn_row(char *self, const void *x,
     if (status > status_CHANGED) {
         return status;
     }
-    BallVectorMachine_common->n_seen += 1;
-    BallVectorMachine_common->n_updates += status == status_CHANGED;
-    BallVectorMachine_n_per_class[slot] += 1;
+    BallVectorMachine_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status BallVectorMachine_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = BallVectorMachine_labels_n;
-    const signed char *order = BallVectorMachine_labels_order;
     status_Status status;
     if (!BallVectorMachine_HAS_scores) {
         status = BallVectorMachine_decide(self, x, out);
@@ -218,13 +215,8 @@ ESVM_STATIC status_Status BallVectorMachine_answer(char *self, const void *x, do
     }
     status = BallVectorMachine_decide(self, x, BallVectorMachine_HAS_scores ?
             BallVectorMachine_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = BallVectorMachine_scores[order[i]];
-        }
-    } else {
-        out[0] = BallVectorMachine_scores[order[n - 1]] - BallVectorMachine_scores[order[0]];
-    }
+    BallVectorMachine_in_order(self, BallVectorMachine_HAS_scores ? BallVectorMachine_scores :
+            NULL, out);
     memset(BallVectorMachine_scores, 0, BallVectorMachine_n_classes * sizeof(double));
     return status;
 }
@@ -280,6 +272,26 @@ ESVM_STATIC void BallVectorMachine_take(char *self, BallVectorMachine_Step *now,
         BallVectorMachine_move(self, now, 0, 0.0);
     } else {
         BallVectorMachine_move_to(self, now, p);
+    }
+}
+
+ESVM_STATIC void BallVectorMachine_count(char *self, int slot, status_Status status) {
+    BallVectorMachine_common->n_seen += 1;
+    BallVectorMachine_common->n_updates += status == status_CHANGED;
+    BallVectorMachine_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void BallVectorMachine_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = BallVectorMachine_labels_n;
+    const signed char *order = BallVectorMachine_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
     }
 }
 

@@ -46,6 +46,8 @@ ESVM_STATIC status_Status Calibrated_weighed_step(char *self, const void *x, dou
         double weight);
 ESVM_STATIC status_Status Calibrated_decide(char *self, const void *x, double *value);
 ESVM_STATIC status_Status Calibrated_probabilities(char *self, const void *x, double *out);
+ESVM_STATIC void Calibrated_count(char *self, int slot, status_Status status);
+ESVM_STATIC void Calibrated_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int Calibrated_n_answers(char *self);
 ESVM_STATIC int Calibrated_slot_for(char *self, double value);
 ESVM_STATIC status_Status Calibrated_step(char *self, const void *x, double y, double weight);
@@ -77,16 +79,11 @@ ESVM_STATIC status_Status Calibrated_learn_row(char *self, const void *x, int sl
     if (status > status_CHANGED) {
         return status;
     }
-    Calibrated_common->n_seen += 1;
-    Calibrated_common->n_updates += status == status_CHANGED;
-    Calibrated_n_per_class[slot] += 1;
+    Calibrated_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status Calibrated_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = Calibrated_labels_n;
-    const signed char *order = Calibrated_labels_order;
     status_Status status;
     if (!Calibrated_HAS_scores) {
         status = Calibrated_decide(self, x, out);
@@ -94,13 +91,7 @@ ESVM_STATIC status_Status Calibrated_answer(char *self, const void *x, double *o
         return status;
     }
     status = Calibrated_decide(self, x, Calibrated_HAS_scores ? Calibrated_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = Calibrated_scores[order[i]];
-        }
-    } else {
-        out[0] = Calibrated_scores[order[n - 1]] - Calibrated_scores[order[0]];
-    }
+    Calibrated_in_order(self, Calibrated_HAS_scores ? Calibrated_scores : NULL, out);
     memset(Calibrated_scores, 0, Calibrated_n_classes * sizeof(double));
     return status;
 }
@@ -186,6 +177,26 @@ ESVM_STATIC status_Status Calibrated_probabilities(char *self, const void *x, do
         out[i] = ESVM_DIVIDE(out[i], total);
     }
     return status_UNCHANGED;
+}
+
+ESVM_STATIC void Calibrated_count(char *self, int slot, status_Status status) {
+    Calibrated_common->n_seen += 1;
+    Calibrated_common->n_updates += status == status_CHANGED;
+    Calibrated_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void Calibrated_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = Calibrated_labels_n;
+    const signed char *order = Calibrated_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int Calibrated_n_answers(char *self) {

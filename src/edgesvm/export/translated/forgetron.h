@@ -50,6 +50,8 @@ ESVM_STATIC int64_t Forgetron_n_learned(char *self);
 ESVM_STATIC status_Status Forgetron_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status Forgetron_decide(char *self, const void *x, double *value);
+ESVM_STATIC void Forgetron_count(char *self, int slot, status_Status status);
+ESVM_STATIC void Forgetron_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int Forgetron_n_answers(char *self);
 ESVM_STATIC int Forgetron_slot_for(char *self, double value);
 ESVM_STATIC status_Status Forgetron_step(char *self, const void *x, double y, double weight);
@@ -78,16 +80,11 @@ ESVM_STATIC status_Status Forgetron_learn_row(char *self, const void *x, int slo
     if (status > status_CHANGED) {
         return status;
     }
-    Forgetron_common->n_seen += 1;
-    Forgetron_common->n_updates += status == status_CHANGED;
-    Forgetron_n_per_class[slot] += 1;
+    Forgetron_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status Forgetron_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = Forgetron_labels_n;
-    const signed char *order = Forgetron_labels_order;
     status_Status status;
     if (!Forgetron_HAS_scores) {
         status = Forgetron_decide(self, x, out);
@@ -95,13 +92,7 @@ ESVM_STATIC status_Status Forgetron_answer(char *self, const void *x, double *ou
         return status;
     }
     status = Forgetron_decide(self, x, Forgetron_HAS_scores ? Forgetron_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = Forgetron_scores[order[i]];
-        }
-    } else {
-        out[0] = Forgetron_scores[order[n - 1]] - Forgetron_scores[order[0]];
-    }
+    Forgetron_in_order(self, Forgetron_HAS_scores ? Forgetron_scores : NULL, out);
     memset(Forgetron_scores, 0, Forgetron_n_classes * sizeof(double));
     return status;
 }
@@ -149,6 +140,26 @@ ESVM_STATIC status_Status Forgetron_decide(char *self, const void *x, double *va
     value[0] = Forgetron_project(self, x);
     return -expansion_MOST * expansion_MOST <= value[0] && value[0] <= expansion_MOST *
             expansion_MOST ? status_UNCHANGED : status_NOT_FINITE;
+}
+
+ESVM_STATIC void Forgetron_count(char *self, int slot, status_Status status) {
+    Forgetron_common->n_seen += 1;
+    Forgetron_common->n_updates += status == status_CHANGED;
+    Forgetron_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void Forgetron_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = Forgetron_labels_n;
+    const signed char *order = Forgetron_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int Forgetron_n_answers(char *self) {

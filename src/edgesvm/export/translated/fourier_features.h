@@ -43,6 +43,8 @@ ESVM_STATIC status_Status FourierFeatures_weighed_step(char *self, const void *x
         double weight);
 ESVM_STATIC status_Status FourierFeatures_decide(char *self, const void *x, double *value);
 ESVM_STATIC int FourierFeatures_is_too_large(char *self, const void *x);
+ESVM_STATIC void FourierFeatures_count(char *self, int slot, status_Status status);
+ESVM_STATIC void FourierFeatures_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int FourierFeatures_n_answers(char *self);
 ESVM_STATIC int FourierFeatures_slot_for(char *self, double value);
 ESVM_STATIC status_Status FourierFeatures_step(char *self, const void *x, double y, double weight);
@@ -67,16 +69,11 @@ ESVM_STATIC status_Status FourierFeatures_learn_row(char *self, const void *x, i
     if (status > status_CHANGED) {
         return status;
     }
-    FourierFeatures_common->n_seen += 1;
-    FourierFeatures_common->n_updates += status == status_CHANGED;
-    FourierFeatures_n_per_class[slot] += 1;
+    FourierFeatures_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status FourierFeatures_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = FourierFeatures_labels_n;
-    const signed char *order = FourierFeatures_labels_order;
     status_Status status;
     if (!FourierFeatures_HAS_scores) {
         status = FourierFeatures_decide(self, x, out);
@@ -85,13 +82,7 @@ ESVM_STATIC status_Status FourierFeatures_answer(char *self, const void *x, doub
     }
     status = FourierFeatures_decide(self, x, FourierFeatures_HAS_scores ? FourierFeatures_scores :
             NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = FourierFeatures_scores[order[i]];
-        }
-    } else {
-        out[0] = FourierFeatures_scores[order[n - 1]] - FourierFeatures_scores[order[0]];
-    }
+    FourierFeatures_in_order(self, FourierFeatures_HAS_scores ? FourierFeatures_scores : NULL, out);
     memset(FourierFeatures_scores, 0, FourierFeatures_n_classes * sizeof(double));
     return status;
 }
@@ -145,6 +136,26 @@ ESVM_STATIC status_Status FourierFeatures_decide(char *self, const void *x, doub
 ESVM_STATIC int FourierFeatures_is_too_large(char *self, const void *x) {
     (void)self;
     return !esvm_is_finite(linalg_any_dot(x, x, FourierFeatures_n_features));
+}
+
+ESVM_STATIC void FourierFeatures_count(char *self, int slot, status_Status status) {
+    FourierFeatures_common->n_seen += 1;
+    FourierFeatures_common->n_updates += status == status_CHANGED;
+    FourierFeatures_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void FourierFeatures_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = FourierFeatures_labels_n;
+    const signed char *order = FourierFeatures_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int FourierFeatures_n_answers(char *self) {

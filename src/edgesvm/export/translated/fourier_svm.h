@@ -60,6 +60,8 @@ ESVM_STATIC int64_t FourierSVM_n_learned(char *self);
 ESVM_STATIC status_Status FourierSVM_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status FourierSVM_decide(char *self, const void *x, double *score);
+ESVM_STATIC void FourierSVM_count(char *self, int slot, status_Status status);
+ESVM_STATIC void FourierSVM_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int FourierSVM_n_answers(char *self);
 ESVM_STATIC int FourierSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status FourierSVM_step(char *self, const void *x, double y, double weight);
@@ -109,16 +111,11 @@ ESVM_STATIC status_Status FourierSVM_learn_row(char *self, const void *x, int sl
     if (status > status_CHANGED) {
         return status;
     }
-    FourierSVM_common->n_seen += 1;
-    FourierSVM_common->n_updates += status == status_CHANGED;
-    FourierSVM_n_per_class[slot] += 1;
+    FourierSVM_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status FourierSVM_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = FourierSVM_labels_n;
-    const signed char *order = FourierSVM_labels_order;
     status_Status status;
     if (!FourierSVM_HAS_scores) {
         status = FourierSVM_decide(self, x, out);
@@ -126,13 +123,7 @@ ESVM_STATIC status_Status FourierSVM_answer(char *self, const void *x, double *o
         return status;
     }
     status = FourierSVM_decide(self, x, FourierSVM_HAS_scores ? FourierSVM_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = FourierSVM_scores[order[i]];
-        }
-    } else {
-        out[0] = FourierSVM_scores[order[n - 1]] - FourierSVM_scores[order[0]];
-    }
+    FourierSVM_in_order(self, FourierSVM_HAS_scores ? FourierSVM_scores : NULL, out);
     memset(FourierSVM_scores, 0, FourierSVM_n_classes * sizeof(double));
     return status;
 }
@@ -193,6 +184,26 @@ ESVM_STATIC status_Status FourierSVM_decide(char *self, const void *x, double *s
     return status_UNCHANGED;
 }
 
+ESVM_STATIC void FourierSVM_count(char *self, int slot, status_Status status) {
+    FourierSVM_common->n_seen += 1;
+    FourierSVM_common->n_updates += status == status_CHANGED;
+    FourierSVM_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void FourierSVM_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = FourierSVM_labels_n;
+    const signed char *order = FourierSVM_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
+}
+
 ESVM_STATIC int FourierSVM_n_answers(char *self) {
     (void)self;
     return !FourierSVM_HAS_scores || FourierSVM_labels_n <= 2 ? 1 : FourierSVM_labels_n;
@@ -216,6 +227,8 @@ ESVM_STATIC status_Status FourierSVM_step(char *self, const void *x, double y, d
     double mean[ESVM_CLASSES];
     double xx = linalg_any_dot(x, x, FourierSVM_n_features);
     double square;
+    double n = adagrad_svm_RECENT < FourierSVM_n_learned(self) + 1 ? adagrad_svm_RECENT :
+            FourierSVM_n_learned(self) + 1;
     int v;
     if (!esvm_is_finite(xx)) {
         return status_NOT_FINITE;
@@ -230,10 +243,8 @@ ESVM_STATIC status_Status FourierSVM_step(char *self, const void *x, double y, d
     memset(last, 0, FourierSVM_n_vectors * sizeof(double));
     memset(mean, 0, FourierSVM_n_vectors * sizeof(double));
     FourierSVM_score_both(self, x, last, mean);
-    lapses_note_lapse(FourierSVM_lapses, lapses_LAST, FourierSVM_is_wrong(self, last, y),
-            FourierSVM_n_learned(self) + 1, adagrad_svm_RECENT);
-    lapses_note_lapse(FourierSVM_lapses, lapses_MEAN, FourierSVM_is_wrong(self, mean, y),
-            FourierSVM_n_learned(self) + 1, adagrad_svm_RECENT);
+    lapses_note_lapse(FourierSVM_lapses, lapses_LAST, FourierSVM_is_wrong(self, last, y), n);
+    lapses_note_lapse(FourierSVM_lapses, lapses_MEAN, FourierSVM_is_wrong(self, mean, y), n);
     for (v = 0; v < FourierSVM_n_vectors; v++) {
         last[v] = FourierSVM_take_step(self, v, last[v], FourierSVM_side(self, v, y), weight,
                 square);
@@ -533,7 +544,7 @@ ESVM_STATIC void FourierSVM_learn_amplitudes(char *self, const double *c) {
 
 ESVM_STATIC esvm_index FourierSVM_bytes_of(char *self, esvm_index n) {
     (void)self;
-    return n * (ESVM_IS_FLOAT32 ? 4 : 8);
+    return n * linalg_item_bytes();
 }
 
 ESVM_STATIC void FourierSVM_AdaGradSVM_add_score(char *self, const char *weights, const void *x,

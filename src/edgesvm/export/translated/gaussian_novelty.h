@@ -55,6 +55,8 @@ ESVM_STATIC int64_t GaussianNovelty_n_learned(char *self);
 ESVM_STATIC status_Status GaussianNovelty_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status GaussianNovelty_decide(char *self, const void *x, double *value);
+ESVM_STATIC void GaussianNovelty_count(char *self, int slot, status_Status status);
+ESVM_STATIC void GaussianNovelty_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int GaussianNovelty_n_answers(char *self);
 ESVM_STATIC int GaussianNovelty_slot_for(char *self, double value);
 ESVM_STATIC status_Status GaussianNovelty_step(char *self, const void *x, double y, double weight);
@@ -89,16 +91,11 @@ ESVM_STATIC status_Status GaussianNovelty_learn_row(char *self, const void *x, i
     if (status > status_CHANGED) {
         return status;
     }
-    GaussianNovelty_common->n_seen += 1;
-    GaussianNovelty_common->n_updates += status == status_CHANGED;
-    GaussianNovelty_n_per_class[slot] += 1;
+    GaussianNovelty_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status GaussianNovelty_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = GaussianNovelty_labels_n;
-    const signed char *order = GaussianNovelty_labels_order;
     status_Status status;
     if (!GaussianNovelty_HAS_scores) {
         status = GaussianNovelty_decide(self, x, out);
@@ -107,13 +104,7 @@ ESVM_STATIC status_Status GaussianNovelty_answer(char *self, const void *x, doub
     }
     status = GaussianNovelty_decide(self, x, GaussianNovelty_HAS_scores ? GaussianNovelty_scores :
             NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = GaussianNovelty_scores[order[i]];
-        }
-    } else {
-        out[0] = GaussianNovelty_scores[order[n - 1]] - GaussianNovelty_scores[order[0]];
-    }
+    GaussianNovelty_in_order(self, GaussianNovelty_HAS_scores ? GaussianNovelty_scores : NULL, out);
     memset(GaussianNovelty_scores, 0, GaussianNovelty_n_classes * sizeof(double));
     return status;
 }
@@ -161,6 +152,26 @@ ESVM_STATIC status_Status GaussianNovelty_decide(char *self, const void *x, doub
     value[0] = GaussianNovelty_threshold_now(self) - GaussianNovelty_score(self);
     GaussianNovelty_wipe(self);
     return esvm_is_finite(value[0]) ? status_UNCHANGED : status_NOT_FINITE;
+}
+
+ESVM_STATIC void GaussianNovelty_count(char *self, int slot, status_Status status) {
+    GaussianNovelty_common->n_seen += 1;
+    GaussianNovelty_common->n_updates += status == status_CHANGED;
+    GaussianNovelty_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void GaussianNovelty_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = GaussianNovelty_labels_n;
+    const signed char *order = GaussianNovelty_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int GaussianNovelty_n_answers(char *self) {
@@ -273,7 +284,7 @@ ESVM_STATIC double GaussianNovelty_score(char *self) {
 }
 
 ESVM_STATIC void GaussianNovelty_wipe(char *self) {
-    memset(GaussianNovelty_scaled, 0, GaussianNovelty_n_features * (ESVM_IS_FLOAT32 ? 4 : 8));
+    memset(GaussianNovelty_scaled, 0, GaussianNovelty_n_features * linalg_item_bytes());
     if (GaussianNovelty_HAS_scratch) {
         memset(GaussianNovelty_scratch, 0, GaussianNovelty_n_scratch * sizeof(double));
     }

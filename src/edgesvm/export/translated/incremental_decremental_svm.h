@@ -76,6 +76,8 @@ ESVM_STATIC status_Status IncrementalDecrementalSVM_weighed_step(char *self, con
         double y, double weight);
 ESVM_STATIC status_Status IncrementalDecrementalSVM_decide(char *self, const void *x,
         double *value);
+ESVM_STATIC void IncrementalDecrementalSVM_count(char *self, int slot, status_Status status);
+ESVM_STATIC void IncrementalDecrementalSVM_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int IncrementalDecrementalSVM_n_answers(char *self);
 ESVM_STATIC int IncrementalDecrementalSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status IncrementalDecrementalSVM_step(char *self, const void *x, double y,
@@ -155,16 +157,11 @@ ESVM_STATIC status_Status IncrementalDecrementalSVM_learn_row(char *self, const 
     if (status > status_CHANGED) {
         return status;
     }
-    IncrementalDecrementalSVM_common->n_seen += 1;
-    IncrementalDecrementalSVM_common->n_updates += status == status_CHANGED;
-    IncrementalDecrementalSVM_n_per_class[slot] += 1;
+    IncrementalDecrementalSVM_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status IncrementalDecrementalSVM_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = IncrementalDecrementalSVM_labels_n;
-    const signed char *order = IncrementalDecrementalSVM_labels_order;
     status_Status status;
     if (!IncrementalDecrementalSVM_HAS_scores) {
         status = IncrementalDecrementalSVM_decide(self, x, out);
@@ -173,14 +170,8 @@ ESVM_STATIC status_Status IncrementalDecrementalSVM_answer(char *self, const voi
     }
     status = IncrementalDecrementalSVM_decide(self, x, IncrementalDecrementalSVM_HAS_scores ?
             IncrementalDecrementalSVM_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = IncrementalDecrementalSVM_scores[order[i]];
-        }
-    } else {
-        out[0] = IncrementalDecrementalSVM_scores[order[n - 1]] -
-                IncrementalDecrementalSVM_scores[order[0]];
-    }
+    IncrementalDecrementalSVM_in_order(self, IncrementalDecrementalSVM_HAS_scores ?
+            IncrementalDecrementalSVM_scores : NULL, out);
     memset(IncrementalDecrementalSVM_scores, 0, IncrementalDecrementalSVM_n_classes *
             sizeof(double));
     return status;
@@ -231,6 +222,26 @@ ESVM_STATIC status_Status IncrementalDecrementalSVM_decide(char *self, const voi
     value[0] = ESVM_DIVIDE(IncrementalDecrementalSVM_g_of(self, x),
             IncrementalDecrementalSVM_solver->mu);
     return status_UNCHANGED;
+}
+
+ESVM_STATIC void IncrementalDecrementalSVM_count(char *self, int slot, status_Status status) {
+    IncrementalDecrementalSVM_common->n_seen += 1;
+    IncrementalDecrementalSVM_common->n_updates += status == status_CHANGED;
+    IncrementalDecrementalSVM_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void IncrementalDecrementalSVM_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = IncrementalDecrementalSVM_labels_n;
+    const signed char *order = IncrementalDecrementalSVM_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int IncrementalDecrementalSVM_n_answers(char *self) {

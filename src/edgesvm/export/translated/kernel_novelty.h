@@ -52,6 +52,8 @@ ESVM_STATIC int64_t KernelNovelty_n_learned(char *self);
 ESVM_STATIC status_Status KernelNovelty_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status KernelNovelty_decide(char *self, const void *x, double *value);
+ESVM_STATIC void KernelNovelty_count(char *self, int slot, status_Status status);
+ESVM_STATIC void KernelNovelty_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int KernelNovelty_n_answers(char *self);
 ESVM_STATIC int KernelNovelty_slot_for(char *self, double value);
 ESVM_STATIC status_Status KernelNovelty_step(char *self, const void *x, double y, double weight);
@@ -102,16 +104,11 @@ ESVM_STATIC status_Status KernelNovelty_learn_row(char *self, const void *x, int
     if (status > status_CHANGED) {
         return status;
     }
-    KernelNovelty_common->n_seen += 1;
-    KernelNovelty_common->n_updates += status == status_CHANGED;
-    KernelNovelty_n_per_class[slot] += 1;
+    KernelNovelty_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status KernelNovelty_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = KernelNovelty_labels_n;
-    const signed char *order = KernelNovelty_labels_order;
     status_Status status;
     if (!KernelNovelty_HAS_scores) {
         status = KernelNovelty_decide(self, x, out);
@@ -119,13 +116,7 @@ ESVM_STATIC status_Status KernelNovelty_answer(char *self, const void *x, double
         return status;
     }
     status = KernelNovelty_decide(self, x, KernelNovelty_HAS_scores ? KernelNovelty_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = KernelNovelty_scores[order[i]];
-        }
-    } else {
-        out[0] = KernelNovelty_scores[order[n - 1]] - KernelNovelty_scores[order[0]];
-    }
+    KernelNovelty_in_order(self, KernelNovelty_HAS_scores ? KernelNovelty_scores : NULL, out);
     memset(KernelNovelty_scores, 0, KernelNovelty_n_classes * sizeof(double));
     return status;
 }
@@ -173,6 +164,26 @@ ESVM_STATIC status_Status KernelNovelty_decide(char *self, const void *x, double
     value[0] = KernelNovelty_threshold_now(self) - KernelNovelty_score(self);
     KernelNovelty_wipe(self);
     return esvm_is_finite(value[0]) ? status_UNCHANGED : status_NOT_FINITE;
+}
+
+ESVM_STATIC void KernelNovelty_count(char *self, int slot, status_Status status) {
+    KernelNovelty_common->n_seen += 1;
+    KernelNovelty_common->n_updates += status == status_CHANGED;
+    KernelNovelty_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void KernelNovelty_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = KernelNovelty_labels_n;
+    const signed char *order = KernelNovelty_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int KernelNovelty_n_answers(char *self) {
@@ -420,7 +431,7 @@ ESVM_STATIC double KernelNovelty_explained(char *self, const double *square, dou
 }
 
 ESVM_STATIC void KernelNovelty_Novelty_wipe(char *self) {
-    memset(KernelNovelty_scaled, 0, KernelNovelty_n_features * (ESVM_IS_FLOAT32 ? 4 : 8));
+    memset(KernelNovelty_scaled, 0, KernelNovelty_n_features * linalg_item_bytes());
     if (KernelNovelty_HAS_scratch) {
         memset(KernelNovelty_scratch, 0, KernelNovelty_n_scratch * sizeof(double));
     }

@@ -38,6 +38,8 @@ ESVM_STATIC int64_t KernelPerceptron_n_learned(char *self);
 ESVM_STATIC status_Status KernelPerceptron_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status KernelPerceptron_decide(char *self, const void *x, double *value);
+ESVM_STATIC void KernelPerceptron_count(char *self, int slot, status_Status status);
+ESVM_STATIC void KernelPerceptron_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int KernelPerceptron_n_answers(char *self);
 ESVM_STATIC int KernelPerceptron_slot_for(char *self, double value);
 ESVM_STATIC status_Status KernelPerceptron_step(char *self, const void *x, double y, double weight);
@@ -68,16 +70,11 @@ ESVM_STATIC status_Status KernelPerceptron_learn_row(char *self, const void *x, 
     if (status > status_CHANGED) {
         return status;
     }
-    KernelPerceptron_common->n_seen += 1;
-    KernelPerceptron_common->n_updates += status == status_CHANGED;
-    KernelPerceptron_n_per_class[slot] += 1;
+    KernelPerceptron_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status KernelPerceptron_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = KernelPerceptron_labels_n;
-    const signed char *order = KernelPerceptron_labels_order;
     status_Status status;
     if (!KernelPerceptron_HAS_scores) {
         status = KernelPerceptron_decide(self, x, out);
@@ -86,13 +83,8 @@ ESVM_STATIC status_Status KernelPerceptron_answer(char *self, const void *x, dou
     }
     status = KernelPerceptron_decide(self, x, KernelPerceptron_HAS_scores ?
             KernelPerceptron_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = KernelPerceptron_scores[order[i]];
-        }
-    } else {
-        out[0] = KernelPerceptron_scores[order[n - 1]] - KernelPerceptron_scores[order[0]];
-    }
+    KernelPerceptron_in_order(self, KernelPerceptron_HAS_scores ? KernelPerceptron_scores : NULL,
+            out);
     memset(KernelPerceptron_scores, 0, KernelPerceptron_n_classes * sizeof(double));
     return status;
 }
@@ -140,6 +132,26 @@ ESVM_STATIC status_Status KernelPerceptron_decide(char *self, const void *x, dou
     value[0] = KernelPerceptron_project(self, x);
     return -expansion_MOST * expansion_MOST <= value[0] && value[0] <= expansion_MOST *
             expansion_MOST ? status_UNCHANGED : status_NOT_FINITE;
+}
+
+ESVM_STATIC void KernelPerceptron_count(char *self, int slot, status_Status status) {
+    KernelPerceptron_common->n_seen += 1;
+    KernelPerceptron_common->n_updates += status == status_CHANGED;
+    KernelPerceptron_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void KernelPerceptron_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = KernelPerceptron_labels_n;
+    const signed char *order = KernelPerceptron_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int KernelPerceptron_n_answers(char *self) {

@@ -47,6 +47,8 @@ ESVM_STATIC int64_t KernelStreamSVM_n_learned(char *self);
 ESVM_STATIC status_Status KernelStreamSVM_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status KernelStreamSVM_decide(char *self, const void *x, double *value);
+ESVM_STATIC void KernelStreamSVM_count(char *self, int slot, status_Status status);
+ESVM_STATIC void KernelStreamSVM_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int KernelStreamSVM_n_answers(char *self);
 ESVM_STATIC int KernelStreamSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status KernelStreamSVM_step(char *self, const void *x, double y, double weight);
@@ -87,16 +89,11 @@ ESVM_STATIC status_Status KernelStreamSVM_learn_row(char *self, const void *x, i
     if (status > status_CHANGED) {
         return status;
     }
-    KernelStreamSVM_common->n_seen += 1;
-    KernelStreamSVM_common->n_updates += status == status_CHANGED;
-    KernelStreamSVM_n_per_class[slot] += 1;
+    KernelStreamSVM_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status KernelStreamSVM_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = KernelStreamSVM_labels_n;
-    const signed char *order = KernelStreamSVM_labels_order;
     status_Status status;
     if (!KernelStreamSVM_HAS_scores) {
         status = KernelStreamSVM_decide(self, x, out);
@@ -105,13 +102,7 @@ ESVM_STATIC status_Status KernelStreamSVM_answer(char *self, const void *x, doub
     }
     status = KernelStreamSVM_decide(self, x, KernelStreamSVM_HAS_scores ? KernelStreamSVM_scores :
             NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = KernelStreamSVM_scores[order[i]];
-        }
-    } else {
-        out[0] = KernelStreamSVM_scores[order[n - 1]] - KernelStreamSVM_scores[order[0]];
-    }
+    KernelStreamSVM_in_order(self, KernelStreamSVM_HAS_scores ? KernelStreamSVM_scores : NULL, out);
     memset(KernelStreamSVM_scores, 0, KernelStreamSVM_n_classes * sizeof(double));
     return status;
 }
@@ -158,6 +149,26 @@ ESVM_STATIC status_Status KernelStreamSVM_decide(char *self, const void *x, doub
         return status_NOT_FINITE;
     }
     return status_UNCHANGED;
+}
+
+ESVM_STATIC void KernelStreamSVM_count(char *self, int slot, status_Status status) {
+    KernelStreamSVM_common->n_seen += 1;
+    KernelStreamSVM_common->n_updates += status == status_CHANGED;
+    KernelStreamSVM_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void KernelStreamSVM_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = KernelStreamSVM_labels_n;
+    const signed char *order = KernelStreamSVM_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int KernelStreamSVM_n_answers(char *self) {

@@ -46,6 +46,8 @@ ESVM_STATIC int LASVM_winner(char *self, const double *answers, double *score);
 ESVM_STATIC int64_t LASVM_n_learned(char *self);
 ESVM_STATIC status_Status LASVM_weighed_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC status_Status LASVM_decide(char *self, const void *x, double *value);
+ESVM_STATIC void LASVM_count(char *self, int slot, status_Status status);
+ESVM_STATIC void LASVM_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int LASVM_n_answers(char *self);
 ESVM_STATIC int LASVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status LASVM_step(char *self, const void *x, double y, double weight);
@@ -85,16 +87,11 @@ ESVM_STATIC status_Status LASVM_learn_row(char *self, const void *x, int slot, d
     if (status > status_CHANGED) {
         return status;
     }
-    LASVM_common->n_seen += 1;
-    LASVM_common->n_updates += status == status_CHANGED;
-    LASVM_n_per_class[slot] += 1;
+    LASVM_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status LASVM_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = LASVM_labels_n;
-    const signed char *order = LASVM_labels_order;
     status_Status status;
     if (!LASVM_HAS_scores) {
         status = LASVM_decide(self, x, out);
@@ -102,13 +99,7 @@ ESVM_STATIC status_Status LASVM_answer(char *self, const void *x, double *out) {
         return status;
     }
     status = LASVM_decide(self, x, LASVM_HAS_scores ? LASVM_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = LASVM_scores[order[i]];
-        }
-    } else {
-        out[0] = LASVM_scores[order[n - 1]] - LASVM_scores[order[0]];
-    }
+    LASVM_in_order(self, LASVM_HAS_scores ? LASVM_scores : NULL, out);
     memset(LASVM_scores, 0, LASVM_n_classes * sizeof(double));
     return status;
 }
@@ -150,6 +141,26 @@ ESVM_STATIC status_Status LASVM_decide(char *self, const void *x, double *value)
     status_Status status = LASVM_Expansion_decide(self, x, value);
     value[0] += LASVM_intercept[0];
     return status;
+}
+
+ESVM_STATIC void LASVM_count(char *self, int slot, status_Status status) {
+    LASVM_common->n_seen += 1;
+    LASVM_common->n_updates += status == status_CHANGED;
+    LASVM_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void LASVM_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = LASVM_labels_n;
+    const signed char *order = LASVM_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int LASVM_n_answers(char *self) {

@@ -24,6 +24,8 @@ ESVM_STATIC int64_t Multiclass_n_learned(char *self);
 ESVM_STATIC status_Status Multiclass_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status Multiclass_decide(char *self, const void *x, double *score);
+ESVM_STATIC void Multiclass_count(char *self, int slot, status_Status status);
+ESVM_STATIC void Multiclass_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int Multiclass_n_answers(char *self);
 ESVM_STATIC int Multiclass_slot_for(char *self, double value);
 ESVM_STATIC status_Status Multiclass_step(char *self, const void *x, double y, double weight);
@@ -50,16 +52,11 @@ ESVM_STATIC status_Status Multiclass_learn_row(char *self, const void *x, int sl
     if (status > status_CHANGED) {
         return status;
     }
-    Multiclass_common->n_seen += 1;
-    Multiclass_common->n_updates += status == status_CHANGED;
-    Multiclass_n_per_class[slot] += 1;
+    Multiclass_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status Multiclass_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = Multiclass_labels_n;
-    const signed char *order = Multiclass_labels_order;
     status_Status status;
     if (!Multiclass_HAS_scores) {
         status = Multiclass_decide(self, x, out);
@@ -67,13 +64,7 @@ ESVM_STATIC status_Status Multiclass_answer(char *self, const void *x, double *o
         return status;
     }
     status = Multiclass_decide(self, x, Multiclass_HAS_scores ? Multiclass_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = Multiclass_scores[order[i]];
-        }
-    } else {
-        out[0] = Multiclass_scores[order[n - 1]] - Multiclass_scores[order[0]];
-    }
+    Multiclass_in_order(self, Multiclass_HAS_scores ? Multiclass_scores : NULL, out);
     memset(Multiclass_scores, 0, Multiclass_n_classes * sizeof(double));
     return status;
 }
@@ -150,6 +141,26 @@ ESVM_STATIC status_Status Multiclass_decide(char *self, const void *x, double *s
         }
     }
     return status_UNCHANGED;
+}
+
+ESVM_STATIC void Multiclass_count(char *self, int slot, status_Status status) {
+    Multiclass_common->n_seen += 1;
+    Multiclass_common->n_updates += status == status_CHANGED;
+    Multiclass_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void Multiclass_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = Multiclass_labels_n;
+    const signed char *order = Multiclass_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int Multiclass_n_answers(char *self) {

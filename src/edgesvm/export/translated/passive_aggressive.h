@@ -29,6 +29,8 @@ ESVM_STATIC int64_t PassiveAggressive_n_learned(char *self);
 ESVM_STATIC status_Status PassiveAggressive_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status PassiveAggressive_decide(char *self, const void *x, double *value);
+ESVM_STATIC void PassiveAggressive_count(char *self, int slot, status_Status status);
+ESVM_STATIC void PassiveAggressive_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int PassiveAggressive_n_answers(char *self);
 ESVM_STATIC int PassiveAggressive_slot_for(char *self, double value);
 ESVM_STATIC status_Status PassiveAggressive_step(char *self, const void *x, double y,
@@ -57,16 +59,11 @@ ESVM_STATIC status_Status PassiveAggressive_learn_row(char *self, const void *x,
     if (status > status_CHANGED) {
         return status;
     }
-    PassiveAggressive_common->n_seen += 1;
-    PassiveAggressive_common->n_updates += status == status_CHANGED;
-    PassiveAggressive_n_per_class[slot] += 1;
+    PassiveAggressive_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status PassiveAggressive_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = PassiveAggressive_labels_n;
-    const signed char *order = PassiveAggressive_labels_order;
     status_Status status;
     if (!PassiveAggressive_HAS_scores) {
         status = PassiveAggressive_decide(self, x, out);
@@ -75,13 +72,8 @@ ESVM_STATIC status_Status PassiveAggressive_answer(char *self, const void *x, do
     }
     status = PassiveAggressive_decide(self, x, PassiveAggressive_HAS_scores ?
             PassiveAggressive_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = PassiveAggressive_scores[order[i]];
-        }
-    } else {
-        out[0] = PassiveAggressive_scores[order[n - 1]] - PassiveAggressive_scores[order[0]];
-    }
+    PassiveAggressive_in_order(self, PassiveAggressive_HAS_scores ? PassiveAggressive_scores :
+            NULL, out);
     memset(PassiveAggressive_scores, 0, PassiveAggressive_n_classes * sizeof(double));
     return status;
 }
@@ -125,6 +117,26 @@ ESVM_STATIC status_Status PassiveAggressive_decide(char *self, const void *x, do
     double xx;
     value[0] = 0.0;
     return PassiveAggressive_measure(self, x, value, &xx);
+}
+
+ESVM_STATIC void PassiveAggressive_count(char *self, int slot, status_Status status) {
+    PassiveAggressive_common->n_seen += 1;
+    PassiveAggressive_common->n_updates += status == status_CHANGED;
+    PassiveAggressive_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void PassiveAggressive_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = PassiveAggressive_labels_n;
+    const signed char *order = PassiveAggressive_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int PassiveAggressive_n_answers(char *self) {

@@ -26,6 +26,8 @@ ESVM_STATIC int Pegasos_winner(char *self, const double *answers, double *score)
 ESVM_STATIC int64_t Pegasos_n_learned(char *self);
 ESVM_STATIC status_Status Pegasos_weighed_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC status_Status Pegasos_decide(char *self, const void *x, double *value);
+ESVM_STATIC void Pegasos_count(char *self, int slot, status_Status status);
+ESVM_STATIC void Pegasos_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int Pegasos_n_answers(char *self);
 ESVM_STATIC int Pegasos_slot_for(char *self, double value);
 ESVM_STATIC status_Status Pegasos_step(char *self, const void *x, double y, double weight);
@@ -51,16 +53,11 @@ ESVM_STATIC status_Status Pegasos_learn_row(char *self, const void *x, int slot,
     if (status > status_CHANGED) {
         return status;
     }
-    Pegasos_common->n_seen += 1;
-    Pegasos_common->n_updates += status == status_CHANGED;
-    Pegasos_n_per_class[slot] += 1;
+    Pegasos_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status Pegasos_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = Pegasos_labels_n;
-    const signed char *order = Pegasos_labels_order;
     status_Status status;
     if (!Pegasos_HAS_scores) {
         status = Pegasos_decide(self, x, out);
@@ -68,13 +65,7 @@ ESVM_STATIC status_Status Pegasos_answer(char *self, const void *x, double *out)
         return status;
     }
     status = Pegasos_decide(self, x, Pegasos_HAS_scores ? Pegasos_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = Pegasos_scores[order[i]];
-        }
-    } else {
-        out[0] = Pegasos_scores[order[n - 1]] - Pegasos_scores[order[0]];
-    }
+    Pegasos_in_order(self, Pegasos_HAS_scores ? Pegasos_scores : NULL, out);
     memset(Pegasos_scores, 0, Pegasos_n_classes * sizeof(double));
     return status;
 }
@@ -117,6 +108,26 @@ ESVM_STATIC status_Status Pegasos_decide(char *self, const void *x, double *valu
     double xx;
     value[0] = 0.0;
     return Pegasos_measure(self, x, value, &xx);
+}
+
+ESVM_STATIC void Pegasos_count(char *self, int slot, status_Status status) {
+    Pegasos_common->n_seen += 1;
+    Pegasos_common->n_updates += status == status_CHANGED;
+    Pegasos_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void Pegasos_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = Pegasos_labels_n;
+    const signed char *order = Pegasos_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int Pegasos_n_answers(char *self) {

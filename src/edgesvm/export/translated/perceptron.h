@@ -24,6 +24,8 @@ ESVM_STATIC int64_t Perceptron_n_learned(char *self);
 ESVM_STATIC status_Status Perceptron_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status Perceptron_decide(char *self, const void *x, double *value);
+ESVM_STATIC void Perceptron_count(char *self, int slot, status_Status status);
+ESVM_STATIC void Perceptron_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int Perceptron_n_answers(char *self);
 ESVM_STATIC int Perceptron_slot_for(char *self, double value);
 ESVM_STATIC status_Status Perceptron_step(char *self, const void *x, double y, double weight);
@@ -47,16 +49,11 @@ ESVM_STATIC status_Status Perceptron_learn_row(char *self, const void *x, int sl
     if (status > status_CHANGED) {
         return status;
     }
-    Perceptron_common->n_seen += 1;
-    Perceptron_common->n_updates += status == status_CHANGED;
-    Perceptron_n_per_class[slot] += 1;
+    Perceptron_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status Perceptron_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = Perceptron_labels_n;
-    const signed char *order = Perceptron_labels_order;
     status_Status status;
     if (!Perceptron_HAS_scores) {
         status = Perceptron_decide(self, x, out);
@@ -64,13 +61,7 @@ ESVM_STATIC status_Status Perceptron_answer(char *self, const void *x, double *o
         return status;
     }
     status = Perceptron_decide(self, x, Perceptron_HAS_scores ? Perceptron_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = Perceptron_scores[order[i]];
-        }
-    } else {
-        out[0] = Perceptron_scores[order[n - 1]] - Perceptron_scores[order[0]];
-    }
+    Perceptron_in_order(self, Perceptron_HAS_scores ? Perceptron_scores : NULL, out);
     memset(Perceptron_scores, 0, Perceptron_n_classes * sizeof(double));
     return status;
 }
@@ -114,6 +105,26 @@ ESVM_STATIC status_Status Perceptron_decide(char *self, const void *x, double *v
     double xx;
     value[0] = 0.0;
     return Perceptron_measure(self, x, value, &xx);
+}
+
+ESVM_STATIC void Perceptron_count(char *self, int slot, status_Status status) {
+    Perceptron_common->n_seen += 1;
+    Perceptron_common->n_updates += status == status_CHANGED;
+    Perceptron_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void Perceptron_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = Perceptron_labels_n;
+    const signed char *order = Perceptron_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int Perceptron_n_answers(char *self) {

@@ -58,6 +58,8 @@ ESVM_STATIC status_Status RobustStandardized_weighed_step(char *self, const void
         double weight);
 ESVM_STATIC status_Status RobustStandardized_decide(char *self, const void *x, double *value);
 ESVM_STATIC int RobustStandardized_is_too_large(char *self, const void *x);
+ESVM_STATIC void RobustStandardized_count(char *self, int slot, status_Status status);
+ESVM_STATIC void RobustStandardized_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int RobustStandardized_n_answers(char *self);
 ESVM_STATIC int RobustStandardized_slot_for(char *self, double value);
 ESVM_STATIC status_Status RobustStandardized_step(char *self, const void *x, double y,
@@ -84,16 +86,11 @@ ESVM_STATIC status_Status RobustStandardized_learn_row(char *self, const void *x
     if (status > status_CHANGED) {
         return status;
     }
-    RobustStandardized_common->n_seen += 1;
-    RobustStandardized_common->n_updates += status == status_CHANGED;
-    RobustStandardized_n_per_class[slot] += 1;
+    RobustStandardized_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status RobustStandardized_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = RobustStandardized_labels_n;
-    const signed char *order = RobustStandardized_labels_order;
     status_Status status;
     if (!RobustStandardized_HAS_scores) {
         status = RobustStandardized_decide(self, x, out);
@@ -102,13 +99,8 @@ ESVM_STATIC status_Status RobustStandardized_answer(char *self, const void *x, d
     }
     status = RobustStandardized_decide(self, x, RobustStandardized_HAS_scores ?
             RobustStandardized_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = RobustStandardized_scores[order[i]];
-        }
-    } else {
-        out[0] = RobustStandardized_scores[order[n - 1]] - RobustStandardized_scores[order[0]];
-    }
+    RobustStandardized_in_order(self, RobustStandardized_HAS_scores ? RobustStandardized_scores :
+            NULL, out);
     memset(RobustStandardized_scores, 0, RobustStandardized_n_classes * sizeof(double));
     return status;
 }
@@ -163,6 +155,26 @@ ESVM_STATIC status_Status RobustStandardized_decide(char *self, const void *x, d
 ESVM_STATIC int RobustStandardized_is_too_large(char *self, const void *x) {
     (void)self;
     return !esvm_is_finite(linalg_any_dot(x, x, RobustStandardized_n_features));
+}
+
+ESVM_STATIC void RobustStandardized_count(char *self, int slot, status_Status status) {
+    RobustStandardized_common->n_seen += 1;
+    RobustStandardized_common->n_updates += status == status_CHANGED;
+    RobustStandardized_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void RobustStandardized_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = RobustStandardized_labels_n;
+    const signed char *order = RobustStandardized_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int RobustStandardized_n_answers(char *self) {

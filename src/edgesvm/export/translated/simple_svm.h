@@ -88,6 +88,8 @@ ESVM_STATIC status_Status SimpleSVM_weighed_step(char *self, const void *x, doub
 ESVM_STATIC status_Status SimpleSVM_decide(char *self, const void *x, double *value);
 ESVM_STATIC void SimpleSVM_take(char *self, SimpleSVM_Step *now, const void *x, double y,
         double weight, int64_t number);
+ESVM_STATIC void SimpleSVM_count(char *self, int slot, status_Status status);
+ESVM_STATIC void SimpleSVM_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int SimpleSVM_n_answers(char *self);
 ESVM_STATIC int SimpleSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status SimpleSVM_step(char *self, const void *x, double y, double weight);
@@ -162,16 +164,11 @@ ESVM_STATIC status_Status SimpleSVM_learn_row(char *self, const void *x, int slo
     if (status > status_CHANGED) {
         return status;
     }
-    SimpleSVM_common->n_seen += 1;
-    SimpleSVM_common->n_updates += status == status_CHANGED;
-    SimpleSVM_n_per_class[slot] += 1;
+    SimpleSVM_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status SimpleSVM_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = SimpleSVM_labels_n;
-    const signed char *order = SimpleSVM_labels_order;
     status_Status status;
     if (!SimpleSVM_HAS_scores) {
         status = SimpleSVM_decide(self, x, out);
@@ -179,13 +176,7 @@ ESVM_STATIC status_Status SimpleSVM_answer(char *self, const void *x, double *ou
         return status;
     }
     status = SimpleSVM_decide(self, x, SimpleSVM_HAS_scores ? SimpleSVM_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = SimpleSVM_scores[order[i]];
-        }
-    } else {
-        out[0] = SimpleSVM_scores[order[n - 1]] - SimpleSVM_scores[order[0]];
-    }
+    SimpleSVM_in_order(self, SimpleSVM_HAS_scores ? SimpleSVM_scores : NULL, out);
     memset(SimpleSVM_scores, 0, SimpleSVM_n_classes * sizeof(double));
     return status;
 }
@@ -241,6 +232,26 @@ ESVM_STATIC void SimpleSVM_take(char *self, SimpleSVM_Step *now, const void *x, 
     SimpleSVM_s_minus[i] = y > 0.0 ? 0.0 : weight;
     SimpleSVM_state[i] = y > 0.0 ? 4 : 0;
     SimpleSVM_solve(self, now);
+}
+
+ESVM_STATIC void SimpleSVM_count(char *self, int slot, status_Status status) {
+    SimpleSVM_common->n_seen += 1;
+    SimpleSVM_common->n_updates += status == status_CHANGED;
+    SimpleSVM_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void SimpleSVM_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = SimpleSVM_labels_n;
+    const signed char *order = SimpleSVM_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int SimpleSVM_n_answers(char *self) {

@@ -27,6 +27,8 @@ ESVM_STATIC status_Status Standardized_weighed_step(char *self, const void *x, d
         double weight);
 ESVM_STATIC status_Status Standardized_decide(char *self, const void *x, double *value);
 ESVM_STATIC int Standardized_is_too_large(char *self, const void *x);
+ESVM_STATIC void Standardized_count(char *self, int slot, status_Status status);
+ESVM_STATIC void Standardized_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int Standardized_n_answers(char *self);
 ESVM_STATIC int Standardized_slot_for(char *self, double value);
 ESVM_STATIC status_Status Standardized_step(char *self, const void *x, double y, double weight);
@@ -53,16 +55,11 @@ ESVM_STATIC status_Status Standardized_learn_row(char *self, const void *x, int 
     if (status > status_CHANGED) {
         return status;
     }
-    Standardized_common->n_seen += 1;
-    Standardized_common->n_updates += status == status_CHANGED;
-    Standardized_n_per_class[slot] += 1;
+    Standardized_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status Standardized_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = Standardized_labels_n;
-    const signed char *order = Standardized_labels_order;
     status_Status status;
     if (!Standardized_HAS_scores) {
         status = Standardized_decide(self, x, out);
@@ -70,13 +67,7 @@ ESVM_STATIC status_Status Standardized_answer(char *self, const void *x, double 
         return status;
     }
     status = Standardized_decide(self, x, Standardized_HAS_scores ? Standardized_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = Standardized_scores[order[i]];
-        }
-    } else {
-        out[0] = Standardized_scores[order[n - 1]] - Standardized_scores[order[0]];
-    }
+    Standardized_in_order(self, Standardized_HAS_scores ? Standardized_scores : NULL, out);
     memset(Standardized_scores, 0, Standardized_n_classes * sizeof(double));
     return status;
 }
@@ -130,6 +121,26 @@ ESVM_STATIC status_Status Standardized_decide(char *self, const void *x, double 
 ESVM_STATIC int Standardized_is_too_large(char *self, const void *x) {
     (void)self;
     return !esvm_is_finite(linalg_any_dot(x, x, Standardized_n_features));
+}
+
+ESVM_STATIC void Standardized_count(char *self, int slot, status_Status status) {
+    Standardized_common->n_seen += 1;
+    Standardized_common->n_updates += status == status_CHANGED;
+    Standardized_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void Standardized_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = Standardized_labels_n;
+    const signed char *order = Standardized_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int Standardized_n_answers(char *self) {

@@ -58,6 +58,8 @@ ESVM_STATIC status_Status StreamSVM_weighed_step(char *self, const void *x, doub
 ESVM_STATIC status_Status StreamSVM_decide(char *self, const void *x, double *value);
 ESVM_STATIC status_Status StreamSVM_take(char *self, const esvm_real *x, esvm_real *w,
         const ball_Point *z);
+ESVM_STATIC void StreamSVM_count(char *self, int slot, status_Status status);
+ESVM_STATIC void StreamSVM_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int StreamSVM_n_answers(char *self);
 ESVM_STATIC int StreamSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status StreamSVM_step(char *self, const void *x, double y, double weight);
@@ -86,6 +88,8 @@ ESVM_STATIC double StreamSVM_product(char *self, const esvm_real *x, const esvm_
         const ball_Point *z);
 ESVM_STATIC double StreamSVM_pending_of(char *self, int64_t n_learned);
 ESVM_STATIC void StreamSVM_note_answers(char *self, double last, double mean, int64_t n_learned);
+ESVM_STATIC double StreamSVM_product_of(char *self, double xc, const esvm_real *centre,
+        const ball_Point *z);
 ESVM_STATIC void StreamSVM_merge_cheapest(char *self, esvm_real *centres);
 ESVM_STATIC void StreamSVM_set_centre(char *self, const esvm_real *centres, esvm_real *w);
 ESVM_STATIC void StreamSVM_collapse(char *self, esvm_real *centres, const esvm_real *w);
@@ -103,16 +107,11 @@ ESVM_STATIC status_Status StreamSVM_learn_row(char *self, const void *x, int slo
     if (status > status_CHANGED) {
         return status;
     }
-    StreamSVM_common->n_seen += 1;
-    StreamSVM_common->n_updates += status == status_CHANGED;
-    StreamSVM_n_per_class[slot] += 1;
+    StreamSVM_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status StreamSVM_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = StreamSVM_labels_n;
-    const signed char *order = StreamSVM_labels_order;
     status_Status status;
     if (!StreamSVM_HAS_scores) {
         status = StreamSVM_decide(self, x, out);
@@ -120,13 +119,7 @@ ESVM_STATIC status_Status StreamSVM_answer(char *self, const void *x, double *ou
         return status;
     }
     status = StreamSVM_decide(self, x, StreamSVM_HAS_scores ? StreamSVM_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = StreamSVM_scores[order[i]];
-        }
-    } else {
-        out[0] = StreamSVM_scores[order[n - 1]] - StreamSVM_scores[order[0]];
-    }
+    StreamSVM_in_order(self, StreamSVM_HAS_scores ? StreamSVM_scores : NULL, out);
     memset(StreamSVM_scores, 0, StreamSVM_n_classes * sizeof(double));
     return status;
 }
@@ -204,6 +197,26 @@ ESVM_STATIC status_Status StreamSVM_take(char *self, const esvm_real *x, esvm_re
     return status_CHANGED;
 }
 
+ESVM_STATIC void StreamSVM_count(char *self, int slot, status_Status status) {
+    StreamSVM_common->n_seen += 1;
+    StreamSVM_common->n_updates += status == status_CHANGED;
+    StreamSVM_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void StreamSVM_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = StreamSVM_labels_n;
+    const signed char *order = StreamSVM_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
+}
+
 ESVM_STATIC int StreamSVM_n_answers(char *self) {
     (void)self;
     return !StreamSVM_HAS_scores || StreamSVM_labels_n <= 2 ? 1 : StreamSVM_labels_n;
@@ -276,6 +289,9 @@ ESVM_STATIC status_Status StreamSVM_step_typed(char *self, const esvm_real *x, e
         return status;
     }
     if (StreamSVM_HAS_average && StreamSVM_n_learned(self) % stream_svm_NOTED == 0) {
+        if (tested != w) {
+            z.wx = ESVM_TYPED(linalg_dot)(x, w, StreamSVM_n_features);
+        }
         StreamSVM_note_lapses(self, x, w, &z);
     }
     if (StreamSVM_balls_capacity == 0) {
@@ -318,8 +334,8 @@ ESVM_STATIC double StreamSVM_pending(char *self) {
 
 ESVM_STATIC void StreamSVM_note_lapses(char *self, const esvm_real *x, const esvm_real *w,
         const ball_Point *z) {
-    StreamSVM_note_answers(self, StreamSVM_product(self, x, w, z), StreamSVM_product(self, x,
-            (const esvm_real *)StreamSVM_average, z), StreamSVM_n_learned(self));
+    StreamSVM_note_answers(self, StreamSVM_product_of(self, z->wx, w, z), StreamSVM_product(self,
+            x, (const esvm_real *)StreamSVM_average, z), StreamSVM_n_learned(self));
 }
 
 ESVM_STATIC int StreamSVM_inside(char *self, const esvm_real *x, const esvm_real *centres,
@@ -400,6 +416,7 @@ ESVM_STATIC status_Status StreamSVM_place(char *self, esvm_real xw, esvm_real xx
     }
     norm_square = xx;
     z->scale = y;
+    z->wx = xw;
     if (StreamSVM_intercept) {
         xw += w[StreamSVM_n_features];
         norm_square += 1.0;
@@ -421,12 +438,8 @@ ESVM_STATIC status_Status StreamSVM_place(char *self, esvm_real xw, esvm_real xx
 
 ESVM_STATIC double StreamSVM_product(char *self, const esvm_real *x, const esvm_real *centre,
         const ball_Point *z) {
-    (void)self;
-    double value = z->scale * ESVM_TYPED(linalg_dot)(x, centre, StreamSVM_n_features);
-    if (StreamSVM_intercept) {
-        value += z->constant * centre[StreamSVM_n_features];
-    }
-    return value;
+    return StreamSVM_product_of(self, ESVM_TYPED(linalg_dot)(x, centre, StreamSVM_n_features),
+            centre, z);
 }
 
 ESVM_STATIC double StreamSVM_pending_of(char *self, int64_t n_learned) {
@@ -436,12 +449,21 @@ ESVM_STATIC double StreamSVM_pending_of(char *self, int64_t n_learned) {
 }
 
 ESVM_STATIC void StreamSVM_note_answers(char *self, double last, double mean, int64_t n_learned) {
-    int64_t n = n_learned / stream_svm_NOTED + 1;
+    double n = stream_svm_RECENT < n_learned / stream_svm_NOTED + 1 ? stream_svm_RECENT :
+            n_learned / stream_svm_NOTED + 1;
     mean += StreamSVM_pending_of(self, n_learned) * (last - mean);
-    lapses_note_lapse(StreamSVM_HAS_lapses ? StreamSVM_lapses : NULL, lapses_LAST, last <= 0.0, n,
-            stream_svm_RECENT);
-    lapses_note_lapse(StreamSVM_HAS_lapses ? StreamSVM_lapses : NULL, lapses_MEAN, mean <= 0.0, n,
-            stream_svm_RECENT);
+    lapses_note_lapse(StreamSVM_HAS_lapses ? StreamSVM_lapses : NULL, lapses_LAST, last <= 0.0, n);
+    lapses_note_lapse(StreamSVM_HAS_lapses ? StreamSVM_lapses : NULL, lapses_MEAN, mean <= 0.0, n);
+}
+
+ESVM_STATIC double StreamSVM_product_of(char *self, double xc, const esvm_real *centre,
+        const ball_Point *z) {
+    (void)self;
+    double value = z->scale * xc;
+    if (StreamSVM_intercept) {
+        value += z->constant * centre[StreamSVM_n_features];
+    }
+    return value;
 }
 
 ESVM_STATIC void StreamSVM_merge_cheapest(char *self, esvm_real *centres) {

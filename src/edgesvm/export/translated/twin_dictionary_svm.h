@@ -74,6 +74,8 @@ ESVM_STATIC int64_t TwinDictionarySVM_n_learned(char *self);
 ESVM_STATIC status_Status TwinDictionarySVM_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status TwinDictionarySVM_decide(char *self, const void *x, double *value);
+ESVM_STATIC void TwinDictionarySVM_count(char *self, int slot, status_Status status);
+ESVM_STATIC void TwinDictionarySVM_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int TwinDictionarySVM_n_answers(char *self);
 ESVM_STATIC int TwinDictionarySVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status TwinDictionarySVM_step(char *self, const void *x, double y,
@@ -189,16 +191,11 @@ ESVM_STATIC status_Status TwinDictionarySVM_learn_row(char *self, const void *x,
     if (status > status_CHANGED) {
         return status;
     }
-    TwinDictionarySVM_common->n_seen += 1;
-    TwinDictionarySVM_common->n_updates += status == status_CHANGED;
-    TwinDictionarySVM_n_per_class[slot] += 1;
+    TwinDictionarySVM_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status TwinDictionarySVM_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = TwinDictionarySVM_labels_n;
-    const signed char *order = TwinDictionarySVM_labels_order;
     status_Status status;
     if (!TwinDictionarySVM_HAS_scores) {
         status = TwinDictionarySVM_decide(self, x, out);
@@ -207,13 +204,8 @@ ESVM_STATIC status_Status TwinDictionarySVM_answer(char *self, const void *x, do
     }
     status = TwinDictionarySVM_decide(self, x, TwinDictionarySVM_HAS_scores ?
             TwinDictionarySVM_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = TwinDictionarySVM_scores[order[i]];
-        }
-    } else {
-        out[0] = TwinDictionarySVM_scores[order[n - 1]] - TwinDictionarySVM_scores[order[0]];
-    }
+    TwinDictionarySVM_in_order(self, TwinDictionarySVM_HAS_scores ? TwinDictionarySVM_scores :
+            NULL, out);
     memset(TwinDictionarySVM_scores, 0, TwinDictionarySVM_n_classes * sizeof(double));
     return status;
 }
@@ -259,6 +251,26 @@ ESVM_STATIC status_Status TwinDictionarySVM_decide(char *self, const void *x, do
     }
     value[0] = ESVM_DIVIDE(TwinDictionarySVM_g_of(self, x), TwinDictionarySVM_solver->mu);
     return status_UNCHANGED;
+}
+
+ESVM_STATIC void TwinDictionarySVM_count(char *self, int slot, status_Status status) {
+    TwinDictionarySVM_common->n_seen += 1;
+    TwinDictionarySVM_common->n_updates += status == status_CHANGED;
+    TwinDictionarySVM_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void TwinDictionarySVM_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = TwinDictionarySVM_labels_n;
+    const signed char *order = TwinDictionarySVM_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int TwinDictionarySVM_n_answers(char *self) {

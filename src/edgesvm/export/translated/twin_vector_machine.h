@@ -110,6 +110,8 @@ ESVM_STATIC int64_t TwinVectorMachine_n_learned(char *self);
 ESVM_STATIC status_Status TwinVectorMachine_weighed_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status TwinVectorMachine_decide(char *self, const void *x, double *value);
+ESVM_STATIC void TwinVectorMachine_count(char *self, int slot, status_Status status);
+ESVM_STATIC void TwinVectorMachine_in_order(char *self, const double *scores, double *out);
 ESVM_STATIC int TwinVectorMachine_n_answers(char *self);
 ESVM_STATIC int TwinVectorMachine_slot_for(char *self, double value);
 ESVM_STATIC status_Status TwinVectorMachine_step(char *self, const void *x, double y,
@@ -220,16 +222,11 @@ ESVM_STATIC status_Status TwinVectorMachine_learn_row(char *self, const void *x,
     if (status > status_CHANGED) {
         return status;
     }
-    TwinVectorMachine_common->n_seen += 1;
-    TwinVectorMachine_common->n_updates += status == status_CHANGED;
-    TwinVectorMachine_n_per_class[slot] += 1;
+    TwinVectorMachine_count(self, slot, status);
     return status;
 }
 
 ESVM_STATIC status_Status TwinVectorMachine_answer(char *self, const void *x, double *out) {
-    int i;
-    int n = TwinVectorMachine_labels_n;
-    const signed char *order = TwinVectorMachine_labels_order;
     status_Status status;
     if (!TwinVectorMachine_HAS_scores) {
         status = TwinVectorMachine_decide(self, x, out);
@@ -238,13 +235,8 @@ ESVM_STATIC status_Status TwinVectorMachine_answer(char *self, const void *x, do
     }
     status = TwinVectorMachine_decide(self, x, TwinVectorMachine_HAS_scores ?
             TwinVectorMachine_scores : NULL);
-    if (n > 2) {
-        for (i = 0; i < n; i++) {
-            out[i] = TwinVectorMachine_scores[order[i]];
-        }
-    } else {
-        out[0] = TwinVectorMachine_scores[order[n - 1]] - TwinVectorMachine_scores[order[0]];
-    }
+    TwinVectorMachine_in_order(self, TwinVectorMachine_HAS_scores ? TwinVectorMachine_scores :
+            NULL, out);
     memset(TwinVectorMachine_scores, 0, TwinVectorMachine_n_classes * sizeof(double));
     return status;
 }
@@ -290,6 +282,26 @@ ESVM_STATIC status_Status TwinVectorMachine_decide(char *self, const void *x, do
     }
     value[0] = ESVM_DIVIDE(TwinVectorMachine_g_of(self, x), TwinVectorMachine_solver->mu);
     return status_UNCHANGED;
+}
+
+ESVM_STATIC void TwinVectorMachine_count(char *self, int slot, status_Status status) {
+    TwinVectorMachine_common->n_seen += 1;
+    TwinVectorMachine_common->n_updates += status == status_CHANGED;
+    TwinVectorMachine_n_per_class[slot] += 1;
+}
+
+ESVM_STATIC void TwinVectorMachine_in_order(char *self, const double *scores, double *out) {
+    (void)self;
+    int i;
+    int n = TwinVectorMachine_labels_n;
+    const signed char *order = TwinVectorMachine_labels_order;
+    if (n > 2) {
+        for (i = 0; i < n; i++) {
+            out[i] = scores[order[i]];
+        }
+    } else {
+        out[0] = scores[order[n - 1]] - scores[order[0]];
+    }
 }
 
 ESVM_STATIC int TwinVectorMachine_n_answers(char *self) {

@@ -110,7 +110,7 @@ cdef class AutoCore(LearnerCore):
         cdef int c
         for c in range(CANDIDATES):
             if self.at_work(c) != NULL:
-                note_lapse(self.lapses, c, is_wrong[c], n, RECENT)
+                note_lapse(self.lapses, c, is_wrong[c], min(n, RECENT))
                 self.n_wrong[c] += is_wrong[c]
         while period < n:
             period *= 2

@@ -19,7 +19,7 @@ from libc.string cimport memset
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport MAX_CLASSES
 from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
-from edgesvm.core.linalg cimport any_dot, entry
+from edgesvm.core.linalg cimport any_dot, entry, item_bytes
 from edgesvm.core.logistic cimport sigmoid
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 
@@ -79,7 +79,7 @@ cdef class AdaGradSVMCore(LearnerCore):
                 self.is_float32, weights + self.bytes_of(v * self.width + at), f, n)
 
     cdef int64_t bytes_of(self, int64_t n) noexcept nogil:
-        return n * (4 if self.is_float32 else 8)
+        return n * item_bytes(self.is_float32)
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -87,6 +87,7 @@ cdef class AdaGradSVMCore(LearnerCore):
         cdef double[MAX_CLASSES] last
         cdef double[MAX_CLASSES] mean
         cdef double xx = any_dot(self.is_float32, x, x, self.n_features), square
+        cdef double n = min(self.n_learned() + 1, RECENT)
         cdef int v
         if not isfinite(xx):
             return NOT_FINITE
@@ -98,8 +99,8 @@ cdef class AdaGradSVMCore(LearnerCore):
         memset(last, 0, self.n_vectors * sizeof(double))
         memset(mean, 0, self.n_vectors * sizeof(double))
         self.score_both(x, last, mean)
-        note_lapse(self.lapses, LAST, self.is_wrong(last, y), self.n_learned() + 1, RECENT)
-        note_lapse(self.lapses, MEAN, self.is_wrong(mean, y), self.n_learned() + 1, RECENT)
+        note_lapse(self.lapses, LAST, self.is_wrong(last, y), n)
+        note_lapse(self.lapses, MEAN, self.is_wrong(mean, y), n)
         for v in range(self.n_vectors):     # from here on, `last` holds each vector's step
             last[v] = self.take_step(v, last[v], self.side(v, y), weight, square)
         self.learn_features(x, last)

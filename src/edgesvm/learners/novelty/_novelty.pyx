@@ -32,7 +32,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.linalg cimport any_dot, entry, put
+from edgesvm.core.linalg cimport any_dot, entry, item_bytes, put
 from edgesvm.core.logistic cimport log_
 from edgesvm.core.moments cimport welford
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
@@ -178,7 +178,7 @@ cdef class NoveltyCore(LearnerCore):
             put(self.is_float32, self.scaled, j, far)
 
     cdef void wipe(self) noexcept nogil:
-        memset(self.scaled, 0, self.n_features * (4 if self.is_float32 else 8))
+        memset(self.scaled, 0, self.n_features * item_bytes(self.is_float32))
         if self.scratch != NULL:
             memset(self.scratch, 0, self.n_scratch * sizeof(double))
 

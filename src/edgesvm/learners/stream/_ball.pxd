@@ -17,6 +17,7 @@ cdef struct Ball:    # begins at the arena's array "R"
 cdef struct Point:   # a new point, or another learner's ball
     double scale     # the linear learner's z = (scale x, constant)
     double constant
+    double wx        # the linear learner's w.x, without the constant feature
     double wz        # w.z
     double zz        # z.z, own axis included, with its weight in the centre
     double square    # z.z, own axis included, as used in distances
@@ -81,41 +82,33 @@ cdef inline double move_towards(Ball *ball, const Point *z, bint lower) noexcept
     return step
 
 
-cdef struct SureInside:     # a test of points of weight 1 that need no root and no division
-    bint normalized
-    double cc               # |c|^2
-    double own              # 1/C, the squared length of a point's own axis
-    double RR               # R^2
-    bint towards            # whether a point must be on the centre's side
-    double bar              # of (w.x)^2 / |x|^2
+cdef extern from "inside.h" nogil:
+    ctypedef struct SureInside:
+        bint normalized
+        double cc, own, RR
+        bint towards
+        double bar, least, most
+
+    int n_inside_f32(
+        const SureInside *test, const float *xw, const float *xx, float constant, double one,
+        const signed char *slots) noexcept
+    int n_inside_f64(
+        const SureInside *test, const double *xw, const double *xx, double constant, double one,
+        const signed char *slots) noexcept
 
 
 cdef inline void sure_inside(
     const Ball *ball, double own, bint normalized, SureInside *test
 ) noexcept nogil:
-    """w.z > `limit` is inside, however it is rounded, where |z|^2 is the same for all z."""
+    """With `normalized`, w.z > `limit` is inside, however it is rounded."""
     cdef double square = 1.0 + own, limit
     test.normalized, test.own = normalized, own
     test.cc, test.RR = ball.ww + ball.xi2, ball.R * ball.R
     limit = 0.5 * (test.cc + square - test.RR) + CLEARLY * (test.cc + square + test.RR)
     test.towards = not limit <= 0.0
     test.bar = limit * limit * (1.0 + CLEARLY if test.towards else 1.0 - CLEARLY)
-
-
-cdef inline bint is_surely_inside(
-    const SureInside *test, double yx, double norm_square
-) noexcept nogil:
-    """Of y w.x and |x|^2. True only if `check_point` and `move_towards` would say so."""
-    cdef double square = norm_square + test.own, product = yx * yx, level
-    if not test.normalized:
-        return (not too_large(square) and isfinite(yx)
-                and test.cc - 2.0 * yx + square <= test.RR)
-    if not (SMALL <= norm_square <= LARGE and product <= LARGE):
-        return False
-    level = test.bar * norm_square
-    if test.towards:
-        return yx > 0.0 and product >= level
-    return yx >= 0.0 or product <= level
+    test.least = SMALL
+    test.most = LARGE if normalized else 0.5 * MAX_SQUARE - own
 
 
 cdef inline double dual_radius(const Ball *ball) noexcept nogil:

@@ -33,17 +33,19 @@ steps of O(M) for one outside.
 """
 
 cimport cython
-from libc.math cimport fmax, isfinite, sqrt
+from libc.math cimport fabs, fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
-from edgesvm.core.linalg cimport BLOCK, approach, axpby, dot, dot_square, dot_square_rows, real
+from edgesvm.core.linalg cimport BLOCK, approach, axpby, dot, dot_rows, dot_square
+from edgesvm.core.linalg cimport dot_square_rows, item_bytes, lanes_fetch, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, dual_radius
-from edgesvm.learners.stream._ball cimport SureInside, check_point, out_of_range, too_large
-from edgesvm.learners.stream._ball cimport ball_out_of_range, is_surely_inside, sure_inside
+from edgesvm.learners.stream._ball cimport CLEARLY, MAX_SQUARE, SHARES_WITHIN, SMALL
+from edgesvm.learners.stream._ball cimport Ball, Point, SureInside, check_point, dual_radius
+from edgesvm.learners.stream._ball cimport ball_out_of_range, move_towards, out_of_range
+from edgesvm.learners.stream._ball cimport n_inside_f32, n_inside_f64, sure_inside, too_large
 from edgesvm.learners.stream._balls cimport Balls, centre_square, cheapest_pair, forget
 from edgesvm.learners.stream._balls cimport join_pair, solve
 
@@ -73,9 +75,7 @@ cdef class StreamSVMCore(LearnerCore):
     cdef char *average      # (width,): mean of w over the first n_averaged samples; else NULL
     cdef int64_t *n_averaged
     cdef double *lapses     # (2,), LAST and MEAN; else NULL
-    # what w and the mean say of every `NOTED`-th of some rows: their products with its z
-    cdef double[MOST_NOTED] last_says
-    cdef double[MOST_NOTED] mean_says
+    cdef double[2 * MOST_NOTED] said    # TMP: w's and the mean's products with rows that are idle
 
     def __init__(
         self, *common, C, slack, bound, normalize, fit_intercept, lookahead, join, average
@@ -104,7 +104,7 @@ cdef class StreamSVMCore(LearnerCore):
         self.average = self.array("average") if average else NULL
         self.n_averaged = <int64_t *> self.array("n_averaged") if average else NULL
         self.lapses = <double *> self.array("lapses") if average else NULL
-        self.in_blocks = self.balls.capacity == 0
+        self.learns_in_blocks = self.decides_in_blocks = self.balls.capacity == 0
 
     # -- one sample --------------------------------------------------------------------------------
 
@@ -125,6 +125,8 @@ cdef class StreamSVMCore(LearnerCore):
         if status > CHANGED:
             return status
         if self.average != NULL and self.n_learned() % NOTED == 0:
+            if tested != w:
+                z.wx = dot(x, w, self.n_features)
             self.note_lapses(x, w, &z)
         if self.balls.capacity == 0:
             return self.take(x, w, &z)
@@ -151,7 +153,7 @@ cdef class StreamSVMCore(LearnerCore):
         if not isfinite(xx):
             return NOT_FINITE
         norm_square = xx
-        z.scale = y
+        z.scale, z.wx = y, xw
         if self.intercept:
             xw += w[self.n_features]
             norm_square += 1.0
@@ -188,57 +190,155 @@ cdef class StreamSVMCore(LearnerCore):
 
     # -- rows that are looked at together ----------------------------------------------------------
 
-    cdef int64_t idle_rows(
+    cdef int64_t learn_block(
         self, const void *x, const signed char *slots, int64_t n
+    ) noexcept nogil:
+        if self.n_learned() == 0 or too_large(1.0 + 1.0 / self.C):
+            return 0
+        if self.is_float32:
+            return self.learn_typed(<const float *> x, <float *> self.w, slots, n)
+        return self.learn_typed(<const double *> x, <double *> self.w, slots, n)
+
+    cdef int64_t learn_typed(
+        self, const real *x, real *w, const signed char *slots, int64_t n
+    ) noexcept nogil:
+        """Four rows are looked at together when the ball has stood still for a while, longer for
+        wider rows: the sums of those behind one that moves it are made in vain."""
+        cdef real[BLOCK] xw
+        cdef real[BLOCK] xx
+        cdef int64_t i = 0, width = self.n_features, n_learned = self.n_learned()
+        cdef int64_t enough = max(BLOCK, width // 16), still = enough
+        cdef int64_t asked = n if self.average == NULL else -n_learned & (NOTED - 1)
+        cdef int64_t counted = 0
+        cdef int n_inside
+        cdef Point z
+        cdef Status status
+        cdef SureInside test
+        sure_inside(self.ball, 1.0 / self.C, self.normalize, &test)
+        while i < n:
+            n_inside = 0
+            if still >= enough and i + BLOCK <= n:
+                dot_square_rows(x + i * width, w, width, n - i, xw, xx)
+                n_inside = self.n_inside(&test, xw, xx, w, slots + i)
+                if asked < i + n_inside:    # at most one of them is
+                    self.note_inside(
+                        x + asked * width, w, 2 * slots[asked] - 1, xw[asked - i], xx[asked - i],
+                        n_learned + asked)
+                    asked += NOTED
+                i += n_inside
+                if n_inside == BLOCK:
+                    continue
+            else:
+                lanes_fetch(x + (i + 1) * width, width * sizeof(real))
+                dot_square(x + i * width, w, width, xw, xx)
+            status = self.place(xw[n_inside], xx[n_inside], w, 2 * slots[i] - 1, 1.0, &z)
+            if status > CHANGED:
+                break
+            LearnerCore.pass_by(self, slots + counted, i - counted)
+            if asked == i:
+                self.note_lapses(x + i * width, w, &z)
+                asked += NOTED
+            status = self.take(x + i * width, w, &z)
+            self.count(slots[i], status)
+            still += 1
+            if status == CHANGED:
+                sure_inside(self.ball, 1.0 / self.C, self.normalize, &test)
+                still = 0
+            i += 1
+            counted = i
+        LearnerCore.pass_by(self, slots + counted, i - counted)
+        return i
+
+    cdef inline int n_inside(
+        self, const SureInside *test, const real *xw, const real *xx, const real *w,
+        const signed char *slots
+    ) noexcept nogil:
+        """How many of four rows are sure to be inside, from the first on, by their products with w
+        and with themselves"""
+        cdef double one = 1.0 if self.intercept else 0.0
+        cdef real constant = w[self.n_features] if self.intercept else 0.0
+        if real is float:
+            return n_inside_f32(test, xw, xx, constant, one, slots)
+        else:
+            return n_inside_f64(test, xw, xx, constant, one, slots)
+
+    cdef void note_inside(
+        self, const real *x, const real *w, double y, real xw, real xx, int64_t n_learned
+    ) noexcept nogil:
+        """`note_lapses` of a row, from w.x and x.x: without a root and with two divisions if w and
+        the mean are both clearly right, and any mean of them is."""
+        cdef const real *u = <const real *> self.average
+        cdef real xu = dot(x, u, self.n_features)
+        cdef double constant = w[self.n_features] if self.intercept else 0.0
+        cdef double mean_constant = u[self.n_features] if self.intercept else 0.0
+        cdef double n = min(n_learned / NOTED + 1, RECENT)
+        cdef double[2] said
+        cdef double doubt = CLEARLY * (
+            fabs(xw) + fabs(constant) + fabs(xu) + fabs(mean_constant))
+        if (doubt * doubt > SMALL and y * (xw + constant) > doubt
+                and y * (xu + mean_constant) > doubt):
+            note_lapse(self.lapses, LAST, False, n)
+            note_lapse(self.lapses, MEAN, False, n)
+        else:
+            self.ask(x, w, y, xw, xx, said)
+            self.note_answers(said[LAST], said[MEAN], n_learned)
+
+    cdef void ask(
+        self, const real *x, const real *w, double y, real xw, double square, double *said
+    ) noexcept nogil:
+        """What w and the mean say of a row, to the bit as `note_lapses`, from w.x and x.x."""
+        cdef Point z
+        if self.intercept:
+            square += 1.0
+        z.scale = y / sqrt(square) if self.normalize else y
+        z.constant = z.scale
+        said[LAST] = self.product_of(xw, w, &z)
+        said[MEAN] = self.product(x, <const real *> self.average, &z)
+
+    # -- rows that leave several parts as they are -------------------------------------------------
+
+    cdef int64_t idle_rows(
+        self, const void *x, const void *squares, const signed char *slots, int64_t n
     ) noexcept nogil:
         if n < BLOCK or self.balanced or self.n_learned() == 0 or too_large(1.0 + 1.0 / self.C):
             return 0
         if self.is_float32:
-            return self.idle_typed(<const float *> x, <const float *> self.w, slots, n)
-        return self.idle_typed(<const double *> x, <const double *> self.w, slots, n)
+            return self.idle_typed(
+                <const float *> x, <const float *> self.w, <const float *> squares, slots, n)
+        return self.idle_typed(
+            <const double *> x, <const double *> self.w, <const double *> squares, slots, n)
 
     cdef int64_t idle_typed(
-        self, const real *x, const real *w, const signed char *slots, int64_t n
+        self, const real *x, const real *w, const real *squares, const signed char *slots, int64_t n
     ) noexcept nogil:
         """Rows are counted up to the first that is not sure to be inside."""
         cdef real[BLOCK] xw
         cdef real[BLOCK] xx
-        cdef real constant = 0.0
-        cdef double norm_square, y, one = 1.0 if self.intercept else 0.0
-        cdef int64_t i = 0, j, n_learned = self.n_learned(), width = self.n_features
+        cdef int64_t i = 0, j, width = self.n_features
+        cdef int64_t noted = n if self.average == NULL else -self.n_learned() & (NOTED - 1)
+        cdef int n_inside
         cdef SureInside test
-        if self.intercept:
-            constant = w[self.n_features]
         sure_inside(self.ball, 1.0 / self.C, self.normalize, &test)
         while i + BLOCK <= n:
-            dot_square_rows(x + i * width, w, width, n - i, xw, xx)
-            for j in range(BLOCK):
-                y = 2 * slots[i + j] - 1
-                norm_square = xx[j] + one
-                if not is_surely_inside(&test, y * <real> (xw[j] + constant), norm_square):
-                    return i + j
-                if self.average != NULL and (n_learned + i + j) % NOTED == 0:
-                    self.ask(x + (i + j) * width, w, y, xw[j], norm_square, (i + j) // NOTED)
-            i += BLOCK
+            multiply(x + i * width, w, width, n - i, squares, i, xw, xx)
+            n_inside = self.n_inside(&test, xw, xx, w, slots + i)
+            if noted < i + n_inside:    # at most one of them is
+                j = noted - i
+                self.ask(
+                    x + noted * width, w, 2 * slots[noted] - 1, xw[j], xx[j],
+                    &self.said[2 * (noted // NOTED)])
+                noted += NOTED
+            i += n_inside
+            if n_inside < BLOCK:
+                break
         return i
 
-    cdef void ask(
-        self, const real *x, const real *w, double y, real xw, double norm_square, int64_t k
-    ) noexcept nogil:
-        """Note for `pass_by` what w and the mean say of a row, to the bit as `note_lapses`."""
-        cdef Point z
-        z.scale = y / sqrt(norm_square) if self.normalize else y
-        z.constant = z.scale
-        self.last_says[k] = z.scale * xw
-        if self.intercept:
-            self.last_says[k] += z.constant * w[self.n_features]
-        self.mean_says[k] = self.product(x, <const real *> self.average, &z)
-
     cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
-        cdef int64_t n_learned = self.n_learned(), i = (NOTED - n_learned % NOTED) % NOTED
+        cdef int64_t n_learned = self.n_learned(), i = -n_learned & (NOTED - 1)
+        cdef const double *said
         while self.average != NULL and i < n:
-            self.note_answers(
-                self.last_says[i // NOTED], self.mean_says[i // NOTED], n_learned + i)
+            said = &self.said[2 * (i // NOTED)]
+            self.note_answers(said[LAST], said[MEAN], n_learned + i)
             i += NOTED
         LearnerCore.pass_by(self, slots, n)
 
@@ -264,7 +364,11 @@ cdef class StreamSVMCore(LearnerCore):
 
     cdef double product(self, const real *x, const real *centre, const Point *z) noexcept nogil:
         """centre.z"""
-        cdef double value = z.scale * dot(x, centre, self.n_features)
+        return self.product_of(dot(x, centre, self.n_features), centre, z)
+
+    cdef double product_of(self, double xc, const real *centre, const Point *z) noexcept nogil:
+        """`product`, from centre.x without the constant feature"""
+        cdef double value = z.scale * xc
         if self.intercept:
             value += z.constant * centre[self.n_features]
         return value
@@ -359,15 +463,15 @@ cdef class StreamSVMCore(LearnerCore):
     cdef void note_lapses(self, const real *x, const real *w, const Point *z) noexcept nogil:
         """Ask z, whose sign is that of its label, of w and of the mean."""
         self.note_answers(
-            self.product(x, w, z), self.product(x, <const real *> self.average, z),
+            self.product_of(z.wx, w, z), self.product(x, <const real *> self.average, z),
             self.n_learned())
 
     cdef void note_answers(self, double last, double mean, int64_t n_learned) noexcept nogil:
         """What w and the mean up to its last change say, after `n_learned` samples"""
-        cdef int64_t n = n_learned / NOTED + 1
+        cdef double n = min(n_learned / NOTED + 1, RECENT)
         mean += self.pending_of(n_learned) * (last - mean)
-        note_lapse(self.lapses, LAST, last <= 0.0, n, RECENT)
-        note_lapse(self.lapses, MEAN, mean <= 0.0, n, RECENT)
+        note_lapse(self.lapses, LAST, last <= 0.0, n)
+        note_lapse(self.lapses, MEAN, mean <= 0.0, n)
 
     cdef double share_of_last(self) noexcept nogil:
         """The share of w in the weights that decide; the rest is the mean's"""
@@ -456,28 +560,77 @@ cdef class StreamSVMCore(LearnerCore):
             value[0] += (1.0 - share_of_last) * (
                 self.product(x, <const real *> self.average, z) - z.wz)
 
-    cdef int64_t decide_block(self, const void *x, int64_t n, double *values) noexcept nogil:
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        if too_large(1.0 + 1.0 / self.C):
+            return 0
         if self.is_float32:
-            return self.decide_rows_typed(<const float *> x, <const float *> self.w, n, values)
-        return self.decide_rows_typed(<const double *> x, <const double *> self.w, n, values)
+            return self.decide_rows_typed(
+                <const float *> x, <const float *> self.w, <const float *> squares, n, values)
+        return self.decide_rows_typed(
+            <const double *> x, <const double *> self.w, <const double *> squares, n, values)
 
     cdef int64_t decide_rows_typed(
-        self, const real *x, const real *w, int64_t n, double *values
+        self, const real *x, const real *w, const real *squares, int64_t n, double *values
     ) noexcept nogil:
         cdef real[BLOCK] xw
         cdef real[BLOCK] xx
-        cdef Point z
-        cdef double share = self.share_of_last()
-        cdef int64_t i = 0, j, width = self.n_features
+        cdef real[BLOCK] xu
+        cdef double[BLOCK] scale
+        cdef const real *u = <const real *> self.average
+        cdef double share = self.share_of_last(), own = 1.0 / self.C
+        cdef int64_t i = 0, width = self.n_features
         while i + BLOCK <= n:
-            dot_square_rows(x + i * width, w, width, n - i, xw, xx)
-            for j in range(BLOCK):
-                if self.place(xw[j], xx[j], w, 1.0, 1.0, &z) > CHANGED:
-                    return i + j
-                values[i + j] = z.wz
-                self.mix_mean(x + (i + j) * width, share, &z, &values[i + j])
+            multiply(x + i * width, w, width, n - i, squares, i, xw, xx)
+            if not self.find_scales(xx, own, scale):
+                break
+            self.project(xw, scale, w, &values[i])
+            if share < 1.0:
+                dot_rows(x + i * width, u, width, n - i, xu)
+                self.mix_means(xu, scale, u, 1.0 - share, &values[i])
+            if not are_finite(&values[i]):
+                break
             i += BLOCK
         return i
+
+    cdef bint find_scales(self, const real *xx, double own, double *scale) noexcept nogil:
+        """The scales of four rows; whether none of these is too long"""
+        cdef int j
+        cdef double norm_square
+        cdef bint short = True
+        for j in range(BLOCK):
+            norm_square = xx[j]
+            if self.intercept:
+                norm_square += 1.0
+            short &= isfinite(xx[j]) and (self.normalize or norm_square + own <= MAX_SQUARE)
+            scale[j] = norm_square if self.normalize and norm_square > 0.0 else 1.0
+        for j in range(BLOCK):
+            scale[j] = 1.0 / sqrt(scale[j])
+        return short
+
+    cdef void project(
+        self, const real *xw, const double *scale, const real *w, double *values
+    ) noexcept nogil:
+        """What w says of four rows, as `place` rounds it"""
+        cdef int j
+        cdef real constant = 0.0
+        if self.intercept:
+            constant = w[self.n_features]
+        for j in range(BLOCK):
+            values[j] = scale[j] * <real> (xw[j] + constant)
+
+    cdef void mix_means(
+        self, const real *xu, const double *scale, const real *u, double share, double *values
+    ) noexcept nogil:
+        """What the mean says has its share, as `product` and `mix_mean` round it."""
+        cdef int j
+        cdef double said
+        for j in range(BLOCK):
+            said = scale[j] * xu[j]
+            if self.intercept:
+                said += scale[j] * u[self.n_features]
+            values[j] += share * (said - values[j])
 
     def check(self):
         super().check()
@@ -508,7 +661,7 @@ cdef class StreamSVMCore(LearnerCore):
     cdef bint any_out_of_range(self, int64_t held) noexcept nogil:
         """Whether any length is too large to come from a stream of samples"""
         cdef int64_t i, j, n = self.balls.capacity
-        cdef int64_t n_bytes = self.width * (sizeof(float) if self.is_float32 else sizeof(double))
+        cdef int64_t n_bytes = self.width * item_bytes(self.is_float32)
         cdef bint found = ball_out_of_range(self.ball) or self.row_out_of_range(self.w)
         if self.average != NULL:
             found |= self.row_out_of_range(self.average)
@@ -524,3 +677,24 @@ cdef class StreamSVMCore(LearnerCore):
         if self.is_float32:
             return not isfinite(dot(<const float *> row, <const float *> row, self.width))
         return out_of_range(dot(<const double *> row, <const double *> row, self.width))
+
+
+cdef inline void multiply(
+    const real *x, const real *w, int64_t n, int64_t rows, const real *squares, int64_t i, real *xw,
+    real *xx
+) noexcept nogil:
+    """`dot_square_rows`; x.x are `squares` from i on, unless NULL"""
+    if squares == NULL:
+        dot_square_rows(x, w, n, rows, xw, xx)
+    else:
+        dot_rows(x, w, n, rows, xw)
+        memcpy(xx, squares + i, BLOCK * sizeof(real))
+
+
+cdef inline bint are_finite(const double *values) noexcept nogil:
+    """Whether all four are"""
+    cdef int j
+    cdef bint all_are = True
+    for j in range(BLOCK):
+        all_are &= isfinite(values[j])
+    return all_are
