@@ -125,6 +125,9 @@ def test_predictions_change_nothing():
     before = bytes(chain.arena)
     rows = WindowFeatures(**vars_of(WINDOWS)).push_many(X[700:])
     assert chain.predict(X[700:]).tolist() == chain.learner_.predict(rows).tolist()
+    assert chain.predict(X[700:], n_jobs=2).tolist() == chain.learner_.predict(rows).tolist()
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        chain.predict(X[700:], n_jobs=0)
     assert bytes(chain.arena) == before
 
 

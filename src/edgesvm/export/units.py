@@ -195,6 +195,9 @@ def gradient(learner: GradientLearner, n_features: int) -> dict[str, Any]:
 def fourier_svm(learner: FourierSVM, n_features: int) -> list[Unit]:
     macros = gradient(learner, n_features) | directions(learner, n_features)
     macros["FIRST_TILT"] = table(FIRST_TILT)
+    # What is kept only while many rows are worked on.
+    macros |= {"waves": "((char *)esvm_none())", "ahead": "((int16_t *)esvm_none())"}
+    macros |= {"row_ahead": "((char *)esvm_none())", "rows_ahead": "0"}
     beside = {"amplitude": bytes(8 * len(FIRST_TILT))}
     return [Unit("FourierSVM", "fourier_svm.h", macros, beside=beside)]
 

@@ -32,15 +32,21 @@ from edgesvm.errors import CorruptModelError
 cdef extern from "Python.h":
     # reads an entry of the tuple without the interpreter, so that a loop over parts can be nogil
     PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t) nogil
+    Py_ssize_t PyTuple_GET_SIZE(PyObject *) nogil
 
 
 cdef enum:
     TILE = 32               # most rows that are looked at together, MOST_ROWS
+    MOST_FOUND = 4096       # values of parts that are found together
     TILE_BYTES = 16384      # of rows that all parts look at while they are in the nearest cache
 
 
 def learns_in_blocks(LearnerCore part):
     return part.learns_in_blocks
+
+
+def decides_in_blocks(LearnerCore part):
+    return part.decides_in_blocks
 
 
 @cython.final
@@ -70,6 +76,7 @@ cdef class MulticlassCore(LearnerCore):
         self.n_left_out = <int64_t *> self.array("n_left_out")
         self.sums = <double *> self.array("sums")
         self.learns_in_blocks = not pairs and most is None and all(map(learns_in_blocks, parts))
+        self.decides_in_blocks = all(map(decides_in_blocks, parts))
 
     cdef int64_t part_between(self, int slot, int other) noexcept nogil:
         """With pairs, the part of both classes; otherwise that of `other`."""
@@ -213,20 +220,37 @@ cdef class MulticlassCore(LearnerCore):
 
     cdef Status decide(self, const void *x, double *score) noexcept nogil:
         """Scores by slot."""
-        cdef int i, n_competing = 0
         cdef int[2] last        # of those that compete, in label order
-        cdef Status status
+        cdef int n_competing = self.competing(last)
+        if n_competing == 1:
+            return self.score_alone(score) if self.is_finite(x) else NOT_FINITE
+        return self.weigh(x, NULL, score, n_competing, last)
+
+    cdef int competing(self, int *last) noexcept nogil:
+        """How many classes compete"""
+        cdef int i, n = 0
         last[0] = last[1] = 0
         for i in range(self.labels.n):
             if self.n_per_class[self.labels.order[i]]:
                 last[0], last[1] = last[1], self.labels.order[i]
-                n_competing += 1
-        if n_competing == 1:
-            status = UNCHANGED if self.is_finite(x) else NOT_FINITE
-        elif self.pairs:
-            status = self.vote(x, score, n_competing == 2)
+                n += 1
+        return n
+
+    cdef Status score_alone(self, double *score) noexcept nogil:
+        """The scores where one class competes"""
+        self.put_last(score)
+        return UNCHANGED
+
+    cdef Status weigh(
+        self, const void *x, const double *found, double *score, int n_competing, const int *last
+    ) noexcept nogil:
+        """Scores of a row; `found` has the value of each part, or is NULL."""
+        cdef int i
+        cdef Status status
+        if self.pairs:
+            status = self.vote(x, found, score, n_competing == 2)
         else:
-            status = self.compare(x, score)
+            status = self.compare(x, found, score)
         if status > CHANGED:
             return status
         if n_competing == 2 and not self.pairs:
@@ -238,13 +262,52 @@ cdef class MulticlassCore(LearnerCore):
                 return NOT_FINITE
         return UNCHANGED
 
+    cdef Status value_of(
+        self, int64_t p, const void *x, const double *found, double *value
+    ) noexcept nogil:
+        """What part p says of a row."""
+        if found == NULL:
+            return (<LearnerCore> self.part(p)).decide(x, value)
+        value[0] = found[p]
+        return UNCHANGED
+
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *score
+    ) noexcept nogil:
+        """Each part looks at all rows, and then each row at all parts."""
+        cdef double[MOST_FOUND] found
+        cdef double[TILE] mine, values
+        cdef int[2] last
+        cdef int n_competing = self.competing(last)
+        cdef int64_t i, p, n_parts = PyTuple_GET_SIZE(self.part_tuple)
+        n = min(n, MOST_FOUND // n_parts)
+        if n_competing == 1 or n < BLOCK:
+            return 0
+        n = self.tile(n)
+        if squares == NULL:
+            squares = self.find_squares(x, n, mine)
+        for p in range(n_parts):
+            if not self.has_both(p):
+                continue
+            n = (<LearnerCore> self.part(p)).decide_block(x, squares, n, values)
+            for i in range(n):
+                found[i * n_parts + p] = values[i]
+        for i in range(n):
+            memset(score, 0, self.n_classes * sizeof(double))
+            if self.weigh(NULL, &found[i * n_parts], score, n_competing, last) > CHANGED:
+                return i
+            score += self.n_classes
+        return n
+
     cdef bint is_finite(self, const void *x) noexcept nogil:
         """Check a sample when there is no part to do it."""
         if self.is_float32:
             return isfinite(dot(<const float *> x, <const float *> x, self.n_features))
         return isfinite(dot(<const double *> x, <const double *> x, self.n_features))
 
-    cdef Status vote(self, const void *x, double *score, bint two) noexcept nogil:
+    cdef Status vote(
+        self, const void *x, const double *found, double *score, bint two
+    ) noexcept nogil:
         """One-vs-one."""
         cdef int a, b, low, high
         cdef int64_t p
@@ -257,7 +320,7 @@ cdef class MulticlassCore(LearnerCore):
                 p = self.part_between(low, high)
                 if not (self.n_per_class[low] and self.n_per_class[high] and self.has_both(p)):
                     continue
-                status = (<LearnerCore> self.part(p)).decide(x, &f)
+                status = self.value_of(p, x, found, &f)
                 if status > CHANGED:
                     break
                 if high < low:
@@ -273,13 +336,13 @@ cdef class MulticlassCore(LearnerCore):
         memset(self.sums, 0, self.n_classes * sizeof(double))
         return status
 
-    cdef Status compare(self, const void *x, double *score) noexcept nogil:
+    cdef Status compare(self, const void *x, const double *found, double *score) noexcept nogil:
         """One-vs-rest."""
         cdef int slot
         cdef Status status
         for slot in range(self.n_classes):
             if self.n_per_class[slot] and self.has_both(slot):
-                status = (<LearnerCore> self.part(slot)).decide(x, &score[slot])
+                status = self.value_of(slot, x, found, &score[slot])
                 if status > CHANGED:
                     return status
         return UNCHANGED

@@ -11,6 +11,7 @@ cimport cython
 from libc.stdint cimport int16_t, int64_t
 from libc.string cimport memcpy
 
+from edgesvm.core.linalg cimport item_bytes
 from edgesvm.core.status cimport UNCHANGED, Status
 from edgesvm.learners.fourier._directions cimport (
     BLOCK,
@@ -41,7 +42,7 @@ cdef class FourierFeaturesCore(StageCore):
     cdef void map(self, const void *x, double n) noexcept nogil:
         cdef int16_t[BLOCK] place
         cdef const int16_t *angle
-        cdef int64_t size = sizeof(float) if self.is_float32 else sizeof(double)
+        cdef int64_t size = item_bytes(self.is_float32)
         cdef int64_t p = 0, many
         while p < self.directions.n:
             many = min(BLOCK, self.directions.n - p)

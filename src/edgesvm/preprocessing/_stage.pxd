@@ -1,5 +1,7 @@
 # A stage in front of a learner, base of the compiled cores in this folder; see _stage.pyx.
 
+from libc.stdint cimport int64_t
+
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.status cimport Status
 
@@ -8,6 +10,8 @@ cdef class StageCore(LearnerCore):
     cdef readonly LearnerCore inner     # on the same arena, with the same counters
     cdef str scratch            # name of the array `mapped`
     cdef char *mapped           # (inner.n_features,): TMP, what the inner learner gets of a sample
+    cdef object kept            # what is below
+    cdef char *pair             # (2, inner.n_features): what is decided, and what is learned then
 
     # A subclass overrides these three; `x` is finite, and `n` the number of samples that what the
     # stage has learned is of.
@@ -19,4 +23,5 @@ cdef class StageCore(LearnerCore):
     cdef void map(self, const void *x, double n) noexcept nogil
 
     cdef void wipe(self) noexcept nogil
+    cdef int64_t row_bytes(self) noexcept nogil
     cdef bint is_too_large(self, const void *x) noexcept nogil

@@ -6,15 +6,18 @@ features); the stage learns from the sample only if it did not.
 `mapped` is scratch, zero between samples: neither a prediction nor a refused sample leaves a trace.
 """
 
+cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.linalg cimport any_dot
+from edgesvm.core.linalg cimport any_dot, item_bytes
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
+
+cnp.import_array()
 
 
 cdef class StageCore(LearnerCore):
@@ -25,6 +28,7 @@ cdef class StageCore(LearnerCore):
         self.inner = inner
         self.scratch = scratch
         self.mapped = self.array(scratch)
+        self.looks_ahead = self.inner.looks_ahead
 
     cdef Status map_next(self, const void *x, double n) noexcept nogil:
         return NOT_FINITE
@@ -34,6 +38,33 @@ cdef class StageCore(LearnerCore):
 
     cdef void map(self, const void *x, double n) noexcept nogil:
         pass
+
+    # -- many rows ---------------------------------------------------------------------------------
+
+    cdef int begin_rows(self, int64_t n) except -1:
+        cdef cnp.npy_intp size = 2 * self.row_bytes()
+        if self.looks_ahead:
+            kept = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, False)
+            self.inner.begin_rows(n)
+            self.kept, self.pair = kept, <char *> cnp.PyArray_DATA(kept)
+        return 0
+
+    cdef void end_rows(self) noexcept:
+        if self.looks_ahead:
+            self.kept, self.pair = None, NULL
+            self.inner.end_rows()
+
+    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil:
+        """`look_ahead` finds nothing: a step changes how the rows behind it are mapped."""
+        cdef int64_t size = self.row_bytes()
+        if self.pair == NULL or self.is_too_large(decided) or self.is_too_large(learned):
+            return
+        self.map(decided, self.n_learned())
+        memcpy(self.pair, self.mapped, size)
+        if self.map_next(learned, self.n_learned() + 1) == UNCHANGED:
+            memcpy(self.pair + size, self.mapped, size)
+            self.inner.look_at_both(self.pair, self.pair + size)
+        self.wipe()
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double n = self.n_learned() + 1
@@ -64,8 +95,11 @@ cdef class StageCore(LearnerCore):
         return not isfinite(any_dot(self.is_float32, x, x, self.n_features))
 
     cdef void wipe(self) noexcept nogil:
-        cdef int64_t size = sizeof(float) if self.is_float32 else sizeof(double)
-        memset(self.mapped, 0, self.inner.n_features * size)
+        memset(self.mapped, 0, self.row_bytes())
+
+    cdef int64_t row_bytes(self) noexcept nogil:
+        """Of a row of the inner learner"""
+        return self.inner.n_features * item_bytes(self.is_float32)
 
     def check(self):
         if self.views[self.scratch].view("u1").any():

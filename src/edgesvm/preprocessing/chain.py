@@ -280,12 +280,15 @@ class Chain(Saved):
             self.push(row, label)
         return self
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
+    def predict(self, X: ArrayLike, n_jobs: int | None = None) -> np.ndarray:
         """Predict every window of a stretch of raw samples, apart from the stream.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_channels)
+        n_jobs : int, optional
+            Threads that decide the windows, as in `Learner.decision_function`; one thread makes
+            their features.
 
         Returns
         -------
@@ -293,7 +296,7 @@ class Chain(Saved):
         have memory of their own
         """
         apart = replace(self.windows_).allocate(self.windows_._core.n_channels)
-        return self.learner_.predict(apart.push_many(X))
+        return self.learner_.predict(apart.push_many(X), n_jobs)
 
     def gap(self) -> None:
         """Samples are missing here: drop the windows that are open, and count them."""

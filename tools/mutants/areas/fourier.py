@@ -6,6 +6,7 @@ AREA = Area(
     "fourier",
     (
         "tests/learners/fourier/test_fourier_svm.py",
+        "tests/learners/test_blocks_of_decisions.py",
         "tests/preprocessing/test_fourier_features.py",
         "tests/conformance/test_twin.py",
         "tests/conformance/test_stream.py",
@@ -20,8 +21,8 @@ AREA = Area(
             ),
             ("c *= s + s;", "c *= s;", "sines are half as long"),
             (
-                "        turns[j] = (T)scale[j % 4];\n    }\n",
-                "        turns[j] = (T)scale[0];\n    }\n",
+                "            turns[j] = (T)scale[j % 4]; ",
+                "            turns[j] = (T)scale[0]; ",
                 "all directions are as wide",
             ),
             ("round < 3 * block + 3", "round < 3 * block + 2", "signs are flipped but twice"),
@@ -38,6 +39,21 @@ AREA = Area(
                 "square += a[k] * a[k] * ((",
                 "square += 2 * a[k] * a[k] * ((",
                 "cosine and sine are 1 each",
+            ),
+            (
+                "return self.ahead + r * self.directions.n",
+                "return self.ahead",
+                "four rows have the angles of the first",
+            ),
+            (
+                "self.ahead + p, self.directions.n)",
+                "self.ahead, self.directions.n)",
+                "angles that are found ahead lie over one another",
+            ),
+            (
+                "if memcmp(self.row_ahead + r * size, x, size) == 0:",
+                "if r == 0:",
+                "any sample has the angles of the first row that was looked ahead at",
             ),
             (
                 "c[OF_X] = self.linear_part(x, pull)",

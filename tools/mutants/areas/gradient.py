@@ -18,8 +18,8 @@ AREA = Area(
         *mutants_of(
             "edgesvm/learners/gradient/_adagrad_svm.pyx",
             (
-                "self.mean if mean_decides(self.lapses) else self.w",
-                "self.w if mean_decides(self.lapses) else self.mean",
+                "self.add_score(self.mean if mean_decides(self.lapses) else self.w, x",
+                "self.add_score(self.w if mean_decides(self.lapses) else self.mean, x",
                 "whichever errs more decides",
             ),
             (

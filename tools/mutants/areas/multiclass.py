@@ -4,7 +4,11 @@ from mutant import Area, mutants_of
 
 AREA = Area(
     "multiclass",
-    ("tests/learners/test_multiclass.py", "tests/conformance/test_twin.py"),
+    (
+        "tests/learners/test_multiclass.py",
+        "tests/learners/test_blocks_of_decisions.py",
+        "tests/conformance/test_twin.py",
+    ),
     (
         *mutants_of(
             "edgesvm/contract/core.pyx",
@@ -16,6 +20,17 @@ AREA = Area(
         ),
         *mutants_of(
             "edgesvm/learners/_multiclass.pyx",
+            (
+                "found[i * n_parts + p] = values[i]",
+                "found[i + p] = values[i]",
+                "rows of a tile have one another's values",
+            ),
+            (
+                "            if not self.has_both(p):\n                continue\n            n =",
+                "            if p == 0 or not self.has_both(p):\n"
+                "                continue\n            n =",
+                "the first part does not look at rows together",
+            ),
             (
                 "return slot > other if self.pairs else slot == other",
                 "return slot < other if self.pairs else slot == other",

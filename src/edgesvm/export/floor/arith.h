@@ -8,6 +8,11 @@
 #define esvm_rint rint /* of two as near, the even one */
 #define esvm_frexp frexp
 
+/* What the host keeps beside the arena: none. Compilers warn of NULL where it would be used. */
+ESVM_STATIC void *esvm_none(void) {
+    return NULL;
+}
+
 ESVM_STATIC uint64_t esvm_bits_of(double x) {
     uint64_t bits;
     memcpy(&bits, &x, 8);

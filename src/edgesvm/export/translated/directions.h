@@ -19,18 +19,24 @@ typedef struct {
     int is_float32;
 } directions_Directions;
 
+ESVM_STATIC void directions_forget_angles(const directions_Directions *of);
 ESVM_STATIC const int16_t *directions_angles_from(const directions_Directions *of, const void *x,
         esvm_index p, esvm_index n, int16_t *place);
-ESVM_STATIC void directions_forget_angles(const directions_Directions *of);
 ESVM_STATIC void directions_find_angles(const directions_Directions *of, const void *x);
-ESVM_STATIC void directions_draw(const directions_Directions *of, const void *x, esvm_index first,
-        esvm_index n, int16_t *angle);
 ESVM_STATIC void directions_find_waves(const directions_Directions *of, const int16_t *angle,
         esvm_index n, void *wave);
 ESVM_STATIC void directions_weigh_waves(const directions_Directions *of, void *wave, esvm_index n,
         const double *amplitude);
 ESVM_STATIC void directions_add_dots_of_widths(const directions_Directions *of, const void *w,
         const void *wave, esvm_index n, double scale, double *dot);
+ESVM_STATIC void directions_draw(const directions_Directions *of, const void *x, esvm_index first,
+        esvm_index n, int16_t *angle);
+
+ESVM_STATIC void directions_forget_angles(const directions_Directions *of) {
+    if (of->angle != NULL) {
+        memset(of->angle, 0, of->n * sizeof(int16_t));
+    }
+}
 
 ESVM_STATIC const int16_t *directions_angles_from(const directions_Directions *of, const void *x,
         esvm_index p, esvm_index n, int16_t *place) {
@@ -42,12 +48,6 @@ ESVM_STATIC const int16_t *directions_angles_from(const directions_Directions *o
         directions_find_angles(of, x);
     }
     return of->angle + p;
-}
-
-ESVM_STATIC void directions_forget_angles(const directions_Directions *of) {
-    if (of->angle != NULL) {
-        memset(of->angle, 0, of->n * sizeof(int16_t));
-    }
 }
 
 ESVM_STATIC void directions_find_angles(const directions_Directions *of, const void *x) {
@@ -68,15 +68,6 @@ ESVM_STATIC void directions_find_angles(const directions_Directions *of, const v
 #endif
         p += n;
     }
-}
-
-ESVM_STATIC void directions_draw(const directions_Directions *of, const void *x, esvm_index first,
-        esvm_index n, int16_t *angle) {
-#if ESVM_IS_FLOAT32
-    waves_angles_f32((const float *)x, of->n_features, of->key, of->scales, first, n, angle);
-#else
-    waves_angles_f64((const double *)x, of->n_features, of->key, of->scales, first, n, angle);
-#endif
 }
 
 ESVM_STATIC void directions_find_waves(const directions_Directions *of, const int16_t *angle,
@@ -110,6 +101,15 @@ ESVM_STATIC void directions_add_dots_of_widths(const directions_Directions *of, 
 #else
     waves_dots_f64((const double *)w, (const double *)wave, n, scale, dot);
     waves_dots_f64((const double *)w + n, (const double *)wave + n, n, scale, dot);
+#endif
+}
+
+ESVM_STATIC void directions_draw(const directions_Directions *of, const void *x, esvm_index first,
+        esvm_index n, int16_t *angle) {
+#if ESVM_IS_FLOAT32
+    waves_angles_f32((const float *)x, of->n_features, of->key, of->scales, first, n, angle);
+#else
+    waves_angles_f64((const double *)x, of->n_features, of->key, of->scales, first, n, angle);
 #endif
 }
 

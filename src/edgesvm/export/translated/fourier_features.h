@@ -53,6 +53,7 @@ ESVM_STATIC void FourierFeatures_map(char *self, const void *x, double n);
 ESVM_STATIC void FourierFeatures_wipe(char *self);
 ESVM_STATIC status_Status FourierFeatures_map_next(char *self, const void *x, double n);
 ESVM_STATIC void FourierFeatures_keep(char *self, const void *x, double n);
+ESVM_STATIC esvm_index FourierFeatures_row_bytes(char *self);
 
 ESVM_STATIC status_Status FourierFeatures_learn_row(char *self, const void *x, int slot,
         double weight) {
@@ -213,7 +214,7 @@ ESVM_STATIC void FourierFeatures_map(char *self, const void *x, double n) {
     (void)n;
     int16_t place[directions_BLOCK];
     const int16_t *angle;
-    esvm_index size = ESVM_IS_FLOAT32 ? sizeof(float) : sizeof(double);
+    esvm_index size = linalg_item_bytes();
     esvm_index p = 0;
     esvm_index many;
     while (p < FourierFeatures_directions_n) {
@@ -228,8 +229,7 @@ ESVM_STATIC void FourierFeatures_map(char *self, const void *x, double n) {
 }
 
 ESVM_STATIC void FourierFeatures_wipe(char *self) {
-    esvm_index size = ESVM_IS_FLOAT32 ? sizeof(float) : sizeof(double);
-    memset(FourierFeatures_mapped, 0, FourierFeatures_inner(n_features) * size);
+    memset(FourierFeatures_mapped, 0, FourierFeatures_row_bytes(self));
 }
 
 ESVM_STATIC status_Status FourierFeatures_map_next(char *self, const void *x, double n) {
@@ -241,6 +241,11 @@ ESVM_STATIC void FourierFeatures_keep(char *self, const void *x, double n) {
     (void)self;
     (void)x;
     (void)n;
+}
+
+ESVM_STATIC esvm_index FourierFeatures_row_bytes(char *self) {
+    (void)self;
+    return FourierFeatures_inner(n_features) * linalg_item_bytes();
 }
 
 #endif

@@ -14,7 +14,8 @@
 #include "status.h"
 
 enum {
-    fourier_svm_OF_X = directions_WIDTHS, fourier_svm_GROUPS = (directions_WIDTHS + 1)
+    fourier_svm_OF_X = directions_WIDTHS, fourier_svm_GROUPS = (directions_WIDTHS + 1),
+            fourier_svm_ROWS = 4
 };
 #define fourier_svm_LARGEST_SQUARE 1e+300
 #define fourier_svm_FADED 4.605170185988092
@@ -79,6 +80,10 @@ ESVM_STATIC double FourierSVM_side(char *self, int v, double y);
 ESVM_STATIC void FourierSVM_learn_features(char *self, const void *x, const double *step);
 ESVM_STATIC void FourierSVM_wipe(char *self);
 ESVM_STATIC void FourierSVM_find_amplitudes(char *self, double *amplitude);
+ESVM_STATIC void FourierSVM_add_row(char *self, const char *weights, const void *x,
+        const double *amplitude, double *score);
+ESVM_STATIC void FourierSVM_take_angles(char *self, const void *x);
+ESVM_STATIC void *FourierSVM_place_of(char *self, esvm_index p, void *place);
 ESVM_STATIC void FourierSVM_find_features(char *self, const int16_t *angle, esvm_index n,
         const double *amplitude, void *f);
 ESVM_STATIC void FourierSVM_add_dots(char *self, const char *weights, esvm_index at, const void *f,
@@ -94,6 +99,7 @@ ESVM_STATIC void FourierSVM_move(char *self, esvm_index at, const void *f, esvm_
 ESVM_STATIC void FourierSVM_AdaGradSVM_learn_features(char *self, const void *x,
         const double *step);
 ESVM_STATIC void FourierSVM_learn_amplitudes(char *self, const double *c);
+ESVM_STATIC const int16_t *FourierSVM_angles_ahead(char *self, const void *x);
 ESVM_STATIC esvm_index FourierSVM_bytes_of(char *self, esvm_index n);
 ESVM_STATIC void FourierSVM_AdaGradSVM_add_score(char *self, const char *weights, const void *x,
         double *score);
@@ -270,26 +276,9 @@ ESVM_STATIC double FourierSVM_class_weight(char *self, double y) {
 
 ESVM_STATIC void FourierSVM_add_score(char *self, const char *weights, const void *x,
         double *score) {
-    directions_Directions directions_ = FourierSVM_directions_of(self);
-    double f[2 * directions_BLOCK];
-    int16_t place[directions_BLOCK];
-    const int16_t *angle;
     double amplitude[fourier_svm_GROUPS];
-    esvm_index p = 0;
-    esvm_index n;
     FourierSVM_find_amplitudes(self, amplitude);
-    while (p < FourierSVM_directions_n) {
-        n = FourierSVM_directions_n - p < directions_BLOCK ? FourierSVM_directions_n - p :
-                directions_BLOCK;
-        angle = directions_angles_from(&directions_, x, p, n, place);
-        FourierSVM_find_features(self, angle, n, amplitude, f);
-        FourierSVM_add_dots(self, weights, 2 * p, f, 2 * n, score);
-        p += n;
-    }
-    if (FourierSVM_directions_n_mixed) {
-        directions_forget_angles(&directions_);
-    }
-    FourierSVM_add_linear(self, weights, x, amplitude[fourier_svm_OF_X], score);
+    FourierSVM_add_row(self, weights, x, amplitude, score);
 }
 
 ESVM_STATIC void FourierSVM_put_last(char *self, double *score) {
@@ -333,14 +322,15 @@ ESVM_STATIC int FourierSVM_overflows(char *self, double most) {
 }
 
 ESVM_STATIC void FourierSVM_score_both(char *self, const void *x, double *last, double *mean) {
-    directions_Directions directions_ = FourierSVM_directions_of(self);
-    double f[2 * directions_BLOCK];
+    double place[2 * directions_BLOCK];
+    void *f;
     esvm_index p = 0;
     esvm_index n;
-    directions_find_angles(&directions_, x);
+    FourierSVM_take_angles(self, x);
     while (p < FourierSVM_directions_n) {
         n = FourierSVM_directions_n - p < directions_BLOCK ? FourierSVM_directions_n - p :
                 directions_BLOCK;
+        f = FourierSVM_place_of(self, p, place);
         FourierSVM_find_features(self, FourierSVM_directions_angle + p, n, FourierSVM_amplitude, f);
         FourierSVM_add_dots(self, FourierSVM_w, 2 * p, f, 2 * n, last);
         FourierSVM_add_dots(self, FourierSVM_mean, 2 * p, f, 2 * n, mean);
@@ -378,7 +368,8 @@ ESVM_STATIC double FourierSVM_side(char *self, int v, double y) {
 }
 
 ESVM_STATIC void FourierSVM_learn_features(char *self, const void *x, const double *step) {
-    double f[2 * directions_BLOCK];
+    double place[2 * directions_BLOCK];
+    void *f;
     double c[fourier_svm_GROUPS];
     double pull[ESVM_CLASSES];
     esvm_index p = 0;
@@ -394,7 +385,11 @@ ESVM_STATIC void FourierSVM_learn_features(char *self, const void *x, const doub
     while (p < FourierSVM_directions_n) {
         n = FourierSVM_directions_n - p < directions_BLOCK ? FourierSVM_directions_n - p :
                 directions_BLOCK;
-        FourierSVM_find_features(self, FourierSVM_directions_angle + p, n, FourierSVM_amplitude, f);
+        f = FourierSVM_place_of(self, p, place);
+        if (FourierSVM_waves == NULL) {
+            FourierSVM_find_features(self, FourierSVM_directions_angle + p, n,
+                    FourierSVM_amplitude, f);
+        }
         if (FourierSVM_HAS_tilt) {
             FourierSVM_add_parts(self, 2 * p, f, n, pull, c);
         }
@@ -426,6 +421,50 @@ ESVM_STATIC void FourierSVM_find_amplitudes(char *self, double *amplitude) {
     for (k = 0; k < fourier_svm_GROUPS; k++) {
         amplitude[k] *= esvm_sqrt(ESVM_DIVIDE(fourier_svm_GROUPS, square));
     }
+}
+
+ESVM_STATIC void FourierSVM_add_row(char *self, const char *weights, const void *x,
+        const double *amplitude, double *score) {
+    directions_Directions directions_ = FourierSVM_directions_of(self);
+    double f[2 * directions_BLOCK];
+    int16_t place[directions_BLOCK];
+    const int16_t *found = FourierSVM_angles_ahead(self, x);
+    const int16_t *angle;
+    esvm_index p = 0;
+    esvm_index n;
+    while (p < FourierSVM_directions_n) {
+        n = FourierSVM_directions_n - p < directions_BLOCK ? FourierSVM_directions_n - p :
+                directions_BLOCK;
+        if (found == NULL) {
+            angle = directions_angles_from(&directions_, x, p, n, place);
+        } else {
+            angle = found + p;
+        }
+        FourierSVM_find_features(self, angle, n, amplitude, f);
+        FourierSVM_add_dots(self, weights, 2 * p, f, 2 * n, score);
+        p += n;
+    }
+    if (FourierSVM_directions_n_mixed) {
+        directions_forget_angles(&directions_);
+    }
+    FourierSVM_add_linear(self, weights, x, amplitude[fourier_svm_OF_X], score);
+}
+
+ESVM_STATIC void FourierSVM_take_angles(char *self, const void *x) {
+    directions_Directions directions_ = FourierSVM_directions_of(self);
+    const int16_t *found = FourierSVM_angles_ahead(self, x);
+    esvm_index p;
+    if (found == NULL) {
+        directions_find_angles(&directions_, x);
+        return;
+    }
+    for (p = 0; p < FourierSVM_directions_n; p++) {
+        FourierSVM_directions_angle[p] = found[p];
+    }
+}
+
+ESVM_STATIC void *FourierSVM_place_of(char *self, esvm_index p, void *place) {
+    return FourierSVM_waves == NULL ? place : FourierSVM_waves + FourierSVM_bytes_of(self, 2 * p);
 }
 
 ESVM_STATIC void FourierSVM_find_features(char *self, const int16_t *angle, esvm_index n,
@@ -540,6 +579,17 @@ ESVM_STATIC void FourierSVM_learn_amplitudes(char *self, const double *c) {
         FourierSVM_tilt[k] = esvm_max(FourierSVM_tilt[k] - most, -fourier_svm_FADED -
                 FourierSVM_first_tilt[k]);
     }
+}
+
+ESVM_STATIC const int16_t *FourierSVM_angles_ahead(char *self, const void *x) {
+    esvm_index size = FourierSVM_bytes_of(self, FourierSVM_n_features);
+    int r;
+    for (r = 0; r < FourierSVM_rows_ahead; r++) {
+        if (memcmp(FourierSVM_row_ahead + r * size, x, size) == 0) {
+            return FourierSVM_ahead + r * FourierSVM_directions_n;
+        }
+    }
+    return NULL;
 }
 
 ESVM_STATIC esvm_index FourierSVM_bytes_of(char *self, esvm_index n) {

@@ -16,11 +16,11 @@ ESVM_STATIC void linalg_dot_square_f32(const float *x, const float *w, esvm_inde
 ESVM_STATIC void linalg_dot_square_f64(const double *x, const double *w, esvm_index n, double *xw,
         double *xx);
 ESVM_STATIC double linalg_any_dot(const void *x, const void *z, esvm_index n);
+ESVM_STATIC esvm_index linalg_item_bytes(void);
 ESVM_STATIC float linalg_square_distance_f32(const float *x, const float *z, esvm_index n);
 ESVM_STATIC double linalg_square_distance_f64(const double *x, const double *z, esvm_index n);
 ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_index n);
 ESVM_STATIC double linalg_entry(const void *x, esvm_index i);
-ESVM_STATIC esvm_index linalg_item_bytes(void);
 ESVM_STATIC void linalg_put(void *x, esvm_index i, double value);
 ESVM_STATIC void linalg_put_of(int is_float32, void *x, esvm_index i, double value);
 ESVM_STATIC double linalg_any_dot_of(int is_float32, const void *x, const void *z, esvm_index n);
@@ -67,6 +67,10 @@ ESVM_STATIC double linalg_any_dot(const void *x, const void *z, esvm_index n) {
 #endif
 }
 
+ESVM_STATIC esvm_index linalg_item_bytes(void) {
+    return ESVM_IS_FLOAT32 ? sizeof(float) : sizeof(double);
+}
+
 ESVM_STATIC float linalg_square_distance_f32(const float *x, const float *z, esvm_index n) {
     return lanes_square_distance_f32(x, z, n);
 }
@@ -84,10 +88,6 @@ ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_in
 
 ESVM_STATIC double linalg_entry(const void *x, esvm_index i) {
     return ESVM_IS_FLOAT32 ? ((const float *)x)[i] : ((const double *)x)[i];
-}
-
-ESVM_STATIC esvm_index linalg_item_bytes(void) {
-    return ESVM_IS_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
 ESVM_STATIC void linalg_put(void *x, esvm_index i, double value) {

@@ -30,14 +30,22 @@ ESVM_STATIC int Multiclass_n_answers(char *self);
 ESVM_STATIC int Multiclass_slot_for(char *self, double value);
 ESVM_STATIC status_Status Multiclass_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double Multiclass_class_weight(char *self, double y);
+ESVM_STATIC int Multiclass_competing(char *self, int *last);
+ESVM_STATIC status_Status Multiclass_score_alone(char *self, double *score);
 ESVM_STATIC int Multiclass_is_finite(char *self, const void *x);
-ESVM_STATIC status_Status Multiclass_vote(char *self, const void *x, double *score, int two);
-ESVM_STATIC status_Status Multiclass_compare(char *self, const void *x, double *score);
-ESVM_STATIC void Multiclass_put_last(char *self, double *score);
+ESVM_STATIC status_Status Multiclass_weigh(char *self, const void *x, const double *found,
+        double *score, int n_competing, const int *last);
 ESVM_STATIC int Multiclass_is_full(char *self, int slot);
 ESVM_STATIC esvm_index Multiclass_part_between(char *self, int slot, int other);
 ESVM_STATIC int Multiclass_side_of(char *self, int slot, int other);
+ESVM_STATIC void Multiclass_put_last(char *self, double *score);
+ESVM_STATIC status_Status Multiclass_vote(char *self, const void *x, const double *found,
+        double *score, int two);
+ESVM_STATIC status_Status Multiclass_compare(char *self, const void *x, const double *found,
+        double *score);
 ESVM_STATIC int Multiclass_has_both(char *self, esvm_index p);
+ESVM_STATIC status_Status Multiclass_value_of(char *self, esvm_index p, const void *x,
+        const double *found, double *value);
 
 ESVM_STATIC status_Status Multiclass_learn_row(char *self, const void *x, int slot, double weight) {
     status_Status status;
@@ -105,42 +113,13 @@ ESVM_STATIC status_Status Multiclass_weighed_step(char *self, const void *x, dou
 }
 
 ESVM_STATIC status_Status Multiclass_decide(char *self, const void *x, double *score) {
-    int i;
-    int n_competing = 0;
     int last[2];
-    status_Status status;
-    last[0] = 0;
-    last[1] = 0;
-    for (i = 0; i < Multiclass_labels_n; i++) {
-        if (Multiclass_n_per_class[Multiclass_labels_order[i]]) {
-            int t1_ = last[1];
-            int t2_ = Multiclass_labels_order[i];
-            last[0] = t1_;
-            last[1] = t2_;
-            n_competing += 1;
-        }
-    }
+    int n_competing = Multiclass_competing(self, last);
     if (n_competing == 1) {
-        status = Multiclass_is_finite(self, x) ? status_UNCHANGED : status_NOT_FINITE;
-    } else if (Multiclass_pairs) {
-        status = Multiclass_vote(self, x, score, n_competing == 2);
-    } else {
-        status = Multiclass_compare(self, x, score);
+        return Multiclass_is_finite(self, x) ? Multiclass_score_alone(self, score) :
+                status_NOT_FINITE;
     }
-    if (status > status_CHANGED) {
-        return status;
-    }
-    if (n_competing == 2 && !Multiclass_pairs) {
-        score[last[1]] = ESVM_DIVIDE(score[last[1]] - score[last[0]], 4.0);
-        score[last[0]] = -score[last[1]];
-    }
-    Multiclass_put_last(self, score);
-    for (i = 0; i < Multiclass_n_classes; i++) {
-        if (!esvm_is_finite(score[i])) {
-            return status_NOT_FINITE;
-        }
-    }
-    return status_UNCHANGED;
+    return Multiclass_weigh(self, x, NULL, score, n_competing, last);
 }
 
 ESVM_STATIC void Multiclass_count(char *self, int slot, status_Status status) {
@@ -222,6 +201,28 @@ ESVM_STATIC double Multiclass_class_weight(char *self, double y) {
             (Multiclass_n_per_class[slot] + 1));
 }
 
+ESVM_STATIC int Multiclass_competing(char *self, int *last) {
+    int i;
+    int n = 0;
+    last[0] = 0;
+    last[1] = 0;
+    for (i = 0; i < Multiclass_labels_n; i++) {
+        if (Multiclass_n_per_class[Multiclass_labels_order[i]]) {
+            int t1_ = last[1];
+            int t2_ = Multiclass_labels_order[i];
+            last[0] = t1_;
+            last[1] = t2_;
+            n += 1;
+        }
+    }
+    return n;
+}
+
+ESVM_STATIC status_Status Multiclass_score_alone(char *self, double *score) {
+    Multiclass_put_last(self, score);
+    return status_UNCHANGED;
+}
+
 ESVM_STATIC int Multiclass_is_finite(char *self, const void *x) {
     (void)self;
 #if ESVM_IS_FLOAT32
@@ -233,72 +234,29 @@ ESVM_STATIC int Multiclass_is_finite(char *self, const void *x) {
 #endif
 }
 
-ESVM_STATIC status_Status Multiclass_vote(char *self, const void *x, double *score, int two) {
-    int a, b, low, high;
-    esvm_index p;
-    double f;
-    status_Status status = status_UNCHANGED;
-    for (b = 0; b < Multiclass_labels_n; b++) {
-        high = Multiclass_labels_order[b];
-        for (a = 0; a < b; a++) {
-            low = Multiclass_labels_order[a];
-            p = Multiclass_part_between(self, low, high);
-            if (!(Multiclass_n_per_class[low] && Multiclass_n_per_class[high] &&
-                    Multiclass_has_both(self, p))) {
-                continue;
-            }
-            status = Multiclass_each(decide)(Multiclass_part(p), x, &f);
-            if (status > status_CHANGED) {
-                break;
-            }
-            if (high < low) {
-                f = -f;
-            }
-            score[f > 0.0 ? high : low] += 1.0;
-            Multiclass_sums[high] += f;
-            Multiclass_sums[low] -= f;
-        }
-        if (status > status_CHANGED) {
-            break;
-        }
-    }
-    for (b = 0; b < Multiclass_n_classes; b++) {
-        score[b] = two ? ESVM_DIVIDE(Multiclass_sums[b], 2.0) : score[b] +
-                ESVM_DIVIDE(ESVM_DIVIDE(Multiclass_sums[b], 1.0 + fabs(Multiclass_sums[b])), 3.0);
-    }
-    memset(Multiclass_sums, 0, Multiclass_n_classes * sizeof(double));
-    return status;
-}
-
-ESVM_STATIC status_Status Multiclass_compare(char *self, const void *x, double *score) {
-    int slot;
+ESVM_STATIC status_Status Multiclass_weigh(char *self, const void *x, const double *found,
+        double *score, int n_competing, const int *last) {
+    int i;
     status_Status status;
-    for (slot = 0; slot < Multiclass_n_classes; slot++) {
-        if (Multiclass_n_per_class[slot] && Multiclass_has_both(self, slot)) {
-            status = Multiclass_each(decide)(Multiclass_part(slot), x, &score[slot]);
-            if (status > status_CHANGED) {
-                return status;
-            }
+    if (Multiclass_pairs) {
+        status = Multiclass_vote(self, x, found, score, n_competing == 2);
+    } else {
+        status = Multiclass_compare(self, x, found, score);
+    }
+    if (status > status_CHANGED) {
+        return status;
+    }
+    if (n_competing == 2 && !Multiclass_pairs) {
+        score[last[1]] = ESVM_DIVIDE(score[last[1]] - score[last[0]], 4.0);
+        score[last[0]] = -score[last[1]];
+    }
+    Multiclass_put_last(self, score);
+    for (i = 0; i < Multiclass_n_classes; i++) {
+        if (!esvm_is_finite(score[i])) {
+            return status_NOT_FINITE;
         }
     }
     return status_UNCHANGED;
-}
-
-ESVM_STATIC void Multiclass_put_last(char *self, double *score) {
-    int slot;
-    int any_yet = 0;
-    double least = 0.0;
-    for (slot = 0; slot < Multiclass_n_classes; slot++) {
-        if (Multiclass_n_per_class[slot] && (!any_yet || score[slot] < least)) {
-            least = score[slot];
-            any_yet = 1;
-        }
-    }
-    for (slot = 0; slot < Multiclass_n_classes; slot++) {
-        if (!Multiclass_n_per_class[slot]) {
-            score[slot] = least - (fabs(least) > 1.0 ? fabs(least) : 1.0);
-        }
-    }
 }
 
 ESVM_STATIC int Multiclass_is_full(char *self, int slot) {
@@ -331,9 +289,88 @@ ESVM_STATIC int Multiclass_side_of(char *self, int slot, int other) {
     return Multiclass_pairs ? slot > other : slot == other;
 }
 
+ESVM_STATIC void Multiclass_put_last(char *self, double *score) {
+    int slot;
+    int any_yet = 0;
+    double least = 0.0;
+    for (slot = 0; slot < Multiclass_n_classes; slot++) {
+        if (Multiclass_n_per_class[slot] && (!any_yet || score[slot] < least)) {
+            least = score[slot];
+            any_yet = 1;
+        }
+    }
+    for (slot = 0; slot < Multiclass_n_classes; slot++) {
+        if (!Multiclass_n_per_class[slot]) {
+            score[slot] = least - (fabs(least) > 1.0 ? fabs(least) : 1.0);
+        }
+    }
+}
+
+ESVM_STATIC status_Status Multiclass_vote(char *self, const void *x, const double *found,
+        double *score, int two) {
+    int a, b, low, high;
+    esvm_index p;
+    double f;
+    status_Status status = status_UNCHANGED;
+    for (b = 0; b < Multiclass_labels_n; b++) {
+        high = Multiclass_labels_order[b];
+        for (a = 0; a < b; a++) {
+            low = Multiclass_labels_order[a];
+            p = Multiclass_part_between(self, low, high);
+            if (!(Multiclass_n_per_class[low] && Multiclass_n_per_class[high] &&
+                    Multiclass_has_both(self, p))) {
+                continue;
+            }
+            status = Multiclass_value_of(self, p, x, found, &f);
+            if (status > status_CHANGED) {
+                break;
+            }
+            if (high < low) {
+                f = -f;
+            }
+            score[f > 0.0 ? high : low] += 1.0;
+            Multiclass_sums[high] += f;
+            Multiclass_sums[low] -= f;
+        }
+        if (status > status_CHANGED) {
+            break;
+        }
+    }
+    for (b = 0; b < Multiclass_n_classes; b++) {
+        score[b] = two ? ESVM_DIVIDE(Multiclass_sums[b], 2.0) : score[b] +
+                ESVM_DIVIDE(ESVM_DIVIDE(Multiclass_sums[b], 1.0 + fabs(Multiclass_sums[b])), 3.0);
+    }
+    memset(Multiclass_sums, 0, Multiclass_n_classes * sizeof(double));
+    return status;
+}
+
+ESVM_STATIC status_Status Multiclass_compare(char *self, const void *x, const double *found,
+        double *score) {
+    int slot;
+    status_Status status;
+    for (slot = 0; slot < Multiclass_n_classes; slot++) {
+        if (Multiclass_n_per_class[slot] && Multiclass_has_both(self, slot)) {
+            status = Multiclass_value_of(self, slot, x, found, &score[slot]);
+            if (status > status_CHANGED) {
+                return status;
+            }
+        }
+    }
+    return status_UNCHANGED;
+}
+
 ESVM_STATIC int Multiclass_has_both(char *self, esvm_index p) {
     return ((int64_t *)(Multiclass_part(p) + Multiclass_each(AT_n_per_class)))[0] &&
             ((int64_t *)(Multiclass_part(p) + Multiclass_each(AT_n_per_class)))[1];
+}
+
+ESVM_STATIC status_Status Multiclass_value_of(char *self, esvm_index p, const void *x,
+        const double *found, double *value) {
+    if (found == NULL) {
+        return Multiclass_each(decide)(Multiclass_part(p), x, value);
+    }
+    value[0] = found[p];
+    return status_UNCHANGED;
 }
 
 #endif

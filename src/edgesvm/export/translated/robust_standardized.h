@@ -70,6 +70,7 @@ ESVM_STATIC void RobustStandardized_wipe(char *self);
 ESVM_STATIC status_Status RobustStandardized_map_next(char *self, const void *x, double n);
 ESVM_STATIC void RobustStandardized_keep(char *self, const void *x, double n);
 ESVM_STATIC robust_standardized_Statistics RobustStandardized_of(char *self, esvm_index j);
+ESVM_STATIC esvm_index RobustStandardized_row_bytes(char *self);
 
 ESVM_STATIC status_Status RobustStandardized_learn_row(char *self, const void *x, int slot,
         double weight) {
@@ -238,8 +239,7 @@ ESVM_STATIC void RobustStandardized_map(char *self, const void *x, double n) {
 }
 
 ESVM_STATIC void RobustStandardized_wipe(char *self) {
-    esvm_index size = ESVM_IS_FLOAT32 ? sizeof(float) : sizeof(double);
-    memset(RobustStandardized_mapped, 0, RobustStandardized_inner(n_features) * size);
+    memset(RobustStandardized_mapped, 0, RobustStandardized_row_bytes(self));
 }
 
 ESVM_STATIC status_Status RobustStandardized_map_next(char *self, const void *x, double n) {
@@ -271,6 +271,11 @@ ESVM_STATIC void RobustStandardized_keep(char *self, const void *x, double n) {
 ESVM_STATIC robust_standardized_Statistics RobustStandardized_of(char *self, esvm_index j) {
     return (robust_standardized_Statistics){RobustStandardized_center[j],
             RobustStandardized_distance[j], RobustStandardized_n_apart[j]};
+}
+
+ESVM_STATIC esvm_index RobustStandardized_row_bytes(char *self) {
+    (void)self;
+    return RobustStandardized_inner(n_features) * linalg_item_bytes();
 }
 
 #endif

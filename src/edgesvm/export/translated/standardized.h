@@ -37,6 +37,7 @@ ESVM_STATIC void Standardized_map(char *self, const void *x, double n);
 ESVM_STATIC void Standardized_wipe(char *self);
 ESVM_STATIC status_Status Standardized_map_next(char *self, const void *x, double n);
 ESVM_STATIC void Standardized_keep(char *self, const void *x, double n);
+ESVM_STATIC esvm_index Standardized_row_bytes(char *self);
 ESVM_STATIC double Standardized_count_with_next(char *self, double n);
 ESVM_STATIC int Standardized_is_settled(char *self);
 
@@ -205,8 +206,7 @@ ESVM_STATIC void Standardized_map(char *self, const void *x, double n) {
 }
 
 ESVM_STATIC void Standardized_wipe(char *self) {
-    esvm_index size = ESVM_IS_FLOAT32 ? sizeof(float) : sizeof(double);
-    memset(Standardized_mapped, 0, Standardized_inner(n_features) * size);
+    memset(Standardized_mapped, 0, Standardized_row_bytes(self));
 }
 
 ESVM_STATIC status_Status Standardized_map_next(char *self, const void *x, double n) {
@@ -241,6 +241,11 @@ ESVM_STATIC void Standardized_keep(char *self, const void *x, double n) {
     moments_keep_f64((const double *)x, Standardized_mean, Standardized_spread, share,
             Standardized_n_features);
 #endif
+}
+
+ESVM_STATIC esvm_index Standardized_row_bytes(char *self) {
+    (void)self;
+    return Standardized_inner(n_features) * linalg_item_bytes();
 }
 
 ESVM_STATIC double Standardized_count_with_next(char *self, double n) {

@@ -25,6 +25,12 @@ cdef void find_angles(const Directions *of, const void *x) noexcept nogil
 # directions have been found once for p = 0; p is a multiple of BLOCK, n at most BLOCK.
 cdef const int16_t *angles_from(
     const Directions *of, const void *x, int64_t p, int64_t n, int16_t *place) noexcept nogil
+# Those of one, two or four rows, one behind the other, along independent directions: of row r from
+# place[r * apart] on.
+cdef void draw_rows(
+    const Directions *of, const void *x, int n_rows, int64_t p, int64_t n, int16_t *place,
+    int64_t apart
+) noexcept nogil
 # Zero the scratch.
 cdef void forget_angles(const Directions *of) noexcept nogil
 # The cosines of n angles, then their sines: wave (2 n,), of the type of x.

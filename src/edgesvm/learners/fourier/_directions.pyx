@@ -20,6 +20,12 @@ cdef extern from "waves.h" nogil:
     void waves_angles_f64(
         const double *x, int64_t width, uint32_t key, const double *scale, int64_t first, int64_t n,
         int16_t *angle) noexcept
+    void waves_angles_rows_f32(
+        const float *x, int n_rows, int64_t width, uint32_t key, const double *scale,
+        int64_t first, int64_t n, int16_t *angle, int64_t apart) noexcept
+    void waves_angles_rows_f64(
+        const double *x, int n_rows, int64_t width, uint32_t key, const double *scale,
+        int64_t first, int64_t n, int16_t *angle, int64_t apart) noexcept
     void waves_mixed_f32(
         const float *x, int64_t width, uint32_t key, const double *scale, int64_t d, int64_t block,
         int64_t n, float *v, int16_t *angle) noexcept
@@ -98,6 +104,18 @@ cdef void draw(
         waves_angles_f32(<const float *> x, of.n_features, of.key, of.scales, first, n, angle)
     else:
         waves_angles_f64(<const double *> x, of.n_features, of.key, of.scales, first, n, angle)
+
+
+cdef void draw_rows(
+    const Directions *of, const void *x, int n_rows, int64_t p, int64_t n, int16_t *place,
+    int64_t apart
+) noexcept nogil:
+    if of.is_float32:
+        waves_angles_rows_f32(
+            <const float *> x, n_rows, of.n_features, of.key, of.scales, p, n, place, apart)
+    else:
+        waves_angles_rows_f64(
+            <const double *> x, n_rows, of.n_features, of.key, of.scales, p, n, place, apart)
 
 
 cdef void forget_angles(const Directions *of) noexcept nogil:

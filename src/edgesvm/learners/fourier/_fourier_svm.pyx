@@ -17,18 +17,22 @@ the amplitudes, and d s for orthogonal directions.
 """
 
 cimport cython
+cimport numpy as cnp
 from libc.math cimport fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int16_t, int64_t
-from libc.string cimport memmove, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from edgesvm.contract.labels cimport MAX_CLASSES
 from edgesvm.core.kernels cimport exp_
+from edgesvm.core.lapses cimport mean_decides
+from edgesvm.core.linalg cimport any_dot
 from edgesvm.learners.fourier._directions cimport (
     BLOCK,
     WIDTHS,
     add_dots_of_widths,
     angles_from,
     directions_of,
+    draw_rows,
     find_angles,
     find_waves,
     forget_angles,
@@ -40,6 +44,11 @@ import numpy as np
 
 from edgesvm.errors import CorruptModelError
 from edgesvm.learners.fourier._directions import check_directions
+
+cnp.import_array()
+
+cdef enum:
+    MANY_ROWS = 8       # from which on scratch beside the arena is worth being taken
 
 cdef double TILT_RATE, FADED, LARGEST_SQUARE
 from edgesvm.learners.fourier.constants import FADED, FIRST_TILT, LARGEST_SQUARE, TILT_RATE
@@ -63,6 +72,78 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         if "tilt" in self.views:
             self.H = <double *> self.array("tilt_squares")
             self.tilt = <double *> self.array("tilt")
+        self.looks_ahead = self.directions.n_mixed == 0
+
+    # -- many rows ---------------------------------------------------------------------------------
+
+    cdef int begin_rows(self, int64_t n) except -1:
+        cdef int64_t of_waves = self.bytes_of(2 * self.directions.n)
+        cdef int64_t of_rows = self.bytes_of(ROWS * self.n_features) if self.looks_ahead else 0
+        cdef int64_t of_angles = 2 * ROWS * self.directions.n if self.looks_ahead else 0
+        cdef cnp.npy_intp size = of_waves + of_rows + of_angles
+        if self.n_working == 0 and n >= MANY_ROWS:
+            self.kept = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, False)
+            self.waves = <char *> cnp.PyArray_DATA(<cnp.ndarray> self.kept)
+            if self.looks_ahead:
+                self.row_ahead = self.waves + of_waves
+                self.ahead = <int16_t *> (self.row_ahead + of_rows)
+        self.n_working += 1
+        return 0
+
+    cdef void end_rows(self) noexcept:
+        self.n_working -= 1
+        if self.n_working == 0:
+            self.waves, self.ahead, self.row_ahead, self.kept = NULL, NULL, NULL, None
+            self.rows_ahead = 0
+
+    cdef void look_ahead(self, const void *x, int64_t n) noexcept nogil:
+        """Have the next row's angles found, together with those of the rows behind it."""
+        if self.ahead == NULL or self.angles_ahead(x) != NULL:
+            return
+        self.rows_ahead = ROWS if n >= ROWS else 2 if n >= 2 else 1
+        memcpy(self.row_ahead, x, self.bytes_of(self.rows_ahead * self.n_features))
+        self.draw_ahead()
+
+    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil:
+        cdef int64_t size = self.bytes_of(self.n_features)
+        if self.ahead == NULL:
+            return
+        self.rows_ahead = 2 if memcmp(decided, learned, size) else 1
+        memcpy(self.row_ahead, decided, size)
+        memcpy(self.row_ahead + size, learned, size)
+        self.draw_ahead()
+
+    cdef void draw_ahead(self) noexcept nogil:
+        cdef int64_t p = 0
+        while p < self.directions.n:
+            draw_rows(
+                &self.directions, self.row_ahead, self.rows_ahead, p,
+                min(BLOCK, self.directions.n - p), self.ahead + p, self.directions.n)
+            p += BLOCK
+
+    cdef const int16_t *angles_ahead(self, const void *x) noexcept nogil:
+        """The angles of a sample, if they have been found ahead; else NULL"""
+        cdef int64_t size = self.bytes_of(self.n_features)
+        cdef int r
+        for r in range(self.rows_ahead):
+            if memcmp(self.row_ahead + r * size, x, size) == 0:
+                return self.ahead + r * self.directions.n
+        return NULL
+
+    cdef void take_angles(self, const void *x) noexcept nogil:
+        """The angles of a sample that is learned."""
+        cdef const int16_t *found = self.angles_ahead(x)
+        cdef int64_t p
+        if found == NULL:
+            find_angles(&self.directions, x)
+            return
+        for p in range(self.directions.n):
+            self.directions.angle[p] = found[p]
+
+    cdef void *place_of(self, int64_t p, void *place) noexcept nogil:
+        """Where the features of directions p to p + BLOCK are while a sample is learned: kept, or
+        at `place`"""
+        return place if self.waves == NULL else self.waves + self.bytes_of(2 * p)
 
     # -- amplitudes --------------------------------------------------------------------------------
 
@@ -126,11 +207,13 @@ cdef class FourierSVMCore(AdaGradSVMCore):
 
     cdef void score_both(self, const void *x, double *last, double *mean) noexcept nogil:
         """Leaves the angles."""
-        cdef double[2 * BLOCK] f
+        cdef double[2 * BLOCK] place
+        cdef void *f
         cdef int64_t p = 0, n
-        find_angles(&self.directions, x)
+        self.take_angles(x)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
+            f = self.place_of(p, place)
             self.find_features(self.directions.angle + p, n, self.amplitude, f)
             self.add_dots(self.w, 2 * p, f, 2 * n, last)
             self.add_dots(self.mean, 2 * p, f, 2 * n, mean)
@@ -139,15 +222,24 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         self.add_linear(self.mean, x, self.amplitude[OF_X], mean)
 
     cdef void add_score(self, const char *weights, const void *x, double *score) noexcept nogil:
+        cdef double[GROUPS] amplitude
+        self.find_amplitudes(amplitude)
+        self.add_row(weights, x, amplitude, score)
+
+    cdef void add_row(
+        self, const char *weights, const void *x, const double *amplitude, double *score
+    ) noexcept nogil:
         cdef double[2 * BLOCK] f
         cdef int16_t[BLOCK] place
+        cdef const int16_t *found = self.angles_ahead(x)
         cdef const int16_t *angle
-        cdef double[GROUPS] amplitude
         cdef int64_t p = 0, n
-        self.find_amplitudes(amplitude)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
-            angle = angles_from(&self.directions, x, p, n, place)
+            if found == NULL:
+                angle = angles_from(&self.directions, x, p, n, place)
+            else:
+                angle = found + p
             self.find_features(angle, n, amplitude, f)
             self.add_dots(weights, 2 * p, f, 2 * n, score)
             p += n
@@ -155,11 +247,60 @@ cdef class FourierSVMCore(AdaGradSVMCore):
             forget_angles(&self.directions)
         self.add_linear(weights, x, amplitude[OF_X], score)
 
+    cdef void add_rows(
+        self, const char *weights, const void *x, const double *amplitude, double *score
+    ) noexcept nogil:
+        """`add_row` of four rows, along independent directions that are drawn once."""
+        cdef double[2 * BLOCK] f
+        cdef int16_t[ROWS * BLOCK] place
+        cdef int64_t p = 0, n
+        cdef int r
+        while p < self.directions.n:
+            n = min(BLOCK, self.directions.n - p)
+            draw_rows(&self.directions, x, ROWS, p, n, place, BLOCK)
+            for r in range(ROWS):
+                self.find_features(place + r * BLOCK, n, amplitude, f)
+                self.add_dots(weights, 2 * p, f, 2 * n, score + r * self.n_vectors)
+            p += n
+        for r in range(ROWS):
+            self.add_linear(
+                weights, <const char *> x + self.bytes_of(r * self.n_features), amplitude[OF_X],
+                score + r * self.n_vectors)
+
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        cdef const char *weights = self.mean if mean_decides(self.lapses) else self.w
+        cdef const char *row = <const char *> x
+        cdef int64_t i = 0, apart = self.bytes_of(self.n_features)
+        cdef double[GROUPS] amplitude
+        cdef double *score = values
+        cdef int r
+        self.find_amplitudes(amplitude)
+        while i + ROWS <= n:
+            for r in range(ROWS):
+                if not isfinite(any_dot(
+                        self.is_float32, row + r * apart, row + r * apart, self.n_features)):
+                    return i
+            memset(score, 0, ROWS * self.n_vectors * sizeof(double))
+            if self.directions.n_mixed == 0:
+                self.add_rows(weights, row, amplitude, score)
+            else:
+                for r in range(ROWS):
+                    self.add_row(weights, row + r * apart, amplitude, score + r * self.n_vectors)
+            if not self.are_fine(score):
+                return i
+            i += ROWS
+            row += ROWS * apart
+            score += ROWS * self.n_vectors
+        return i
+
     cdef bint decides_alone(self) noexcept nogil:
         return self.directions.n_mixed or AdaGradSVMCore.decides_alone(self)
 
     cdef void learn_features(self, const void *x, const double *step) noexcept nogil:
-        cdef double[2 * BLOCK] f
+        cdef double[2 * BLOCK] place
+        cdef void *f
         cdef double[GROUPS] c
         cdef double[MAX_CLASSES] pull   # the loss' slope times the side, and then the step of x
         cdef int64_t p = 0, n
@@ -171,7 +312,9 @@ cdef class FourierSVMCore(AdaGradSVMCore):
             c[OF_X] = self.linear_part(x, pull)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
-            self.find_features(self.directions.angle + p, n, self.amplitude, f)
+            f = self.place_of(p, place)
+            if self.waves == NULL:
+                self.find_features(self.directions.angle + p, n, self.amplitude, f)
             if self.tilt != NULL:
                 self.add_parts(2 * p, f, n, pull, c)
             self.move(2 * p, f, 2 * n, step)

@@ -23,34 +23,69 @@ typedef int16_t NAME(angle) __attribute__((vector_size(2 * LANES)));
         out = __builtin_convertvector((MASK)rest, NAME(angle));                     \
     } while (0)
 
+/* Up to LANES numbers; a copy of a size that is not constant would be a call. */
+#define SOME(n, p) ((n) - (p) < LANES ? (size_t)((n) - (p)) : (size_t)LANES)
+#define COPY(to, from, count, item)                                                 \
+    do {                                                                            \
+        if ((count) == LANES)                                                       \
+            memcpy(to, from, LANES * (item));                                       \
+        else                                                                        \
+            memcpy(to, from, (count) * (item));                                     \
+    } while (0)
+
+/* angle[r * apart + p] of N_ROWS rows, one behind the other; each entry is drawn once */
+#define ANGLES(N_ROWS, apart)                                                       \
+    do {                                                                            \
+        VEC turns;                                                                  \
+        NAME(hash) lane;                                                            \
+        EDGESVM_CHECK(width > 0 && first % 4 == 0 && n >= 0);                       \
+        for (int j = 0; j < LANES; j++) {                                           \
+            lane[j] = (UBITS)j;                                                     \
+            turns[j] = (T)scale[j % 4];                                             \
+        }                                                                           \
+        for (int64_t p = 0; p < n; p += LANES) {                                    \
+            NAME(hash) row = (lane + (UBITS)(first + p)) * (UBITS)0x9E3779B1u + key; \
+            VEC sum[N_ROWS] = {{0}};                                                \
+            NAME(angle) out;                                                        \
+            for (int64_t d = 0; d < width; d++) {                                   \
+                NAME(hash) h = (row + (UBITS)(uint32_t)d * 0x85EBCA6Bu) & LOW32;    \
+                VEC entry;                                                          \
+                MIX(h);                                                             \
+                h = (h & 0x00FF00FFu) + (h >> 8 & 0x00FF00FFu);                     \
+                h = (h & 0xFFFFu) + (h >> 16);                                      \
+                entry = __builtin_convertvector((MASK)h - 510, VEC);                \
+                for (int r = 0; r < N_ROWS; r++)                                    \
+                    sum[r] += entry * x[r * width + d];                             \
+            }                                                                       \
+            for (int r = 0; r < N_ROWS; r++) {                                      \
+                sum[r] *= turns;                                                    \
+                AS_ANGLE(sum[r], out);                                              \
+                COPY(angle + r * (apart) + p, &out, SOME(n, p), sizeof *angle);     \
+            }                                                                       \
+        }                                                                           \
+    } while (0)
+
 /* angle[p] of directions first .. first + n, in 1/65536 turn: that of scale[p % 4] * (x . direction),
  * given in turns */
 EDGESVM_CLONES
 static void NAME(waves_angles)(const T *x, int64_t width, uint32_t key, const double *scale,
                                int64_t first, int64_t n, int16_t *angle)
 {
-    VEC turns;
-    NAME(hash) lane;
-    EDGESVM_CHECK(width > 0 && first % 4 == 0 && n >= 0);
-    for (int j = 0; j < LANES; j++) {
-        lane[j] = (UBITS)j;
-        turns[j] = (T)scale[j % 4];
-    }
-    for (int64_t p = 0; p < n; p += LANES) {
-        NAME(hash) row = (lane + (UBITS)(first + p)) * (UBITS)0x9E3779B1u + key;
-        VEC sum = {0};
-        NAME(angle) out;
-        for (int64_t d = 0; d < width; d++) {
-            NAME(hash) h = (row + (UBITS)(uint32_t)d * 0x85EBCA6Bu) & LOW32;
-            MIX(h);
-            h = (h & 0x00FF00FFu) + (h >> 8 & 0x00FF00FFu);
-            h = (h & 0xFFFFu) + (h >> 16);
-            sum += __builtin_convertvector((MASK)h - 510, VEC) * x[d];
-        }
-        sum *= turns;
-        AS_ANGLE(sum, out);
-        memcpy(angle + p, &out, (size_t)(n - p < LANES ? n - p : LANES) * sizeof *angle);
-    }
+    ANGLES(1, 0);
+}
+
+/* waves_angles of one, two or four rows, one behind the other; angle[r * apart + p] */
+EDGESVM_CLONES
+static void NAME(waves_angles_rows)(const T *x, int n_rows, int64_t width, uint32_t key,
+                                    const double *scale, int64_t first, int64_t n, int16_t *angle,
+                                    int64_t apart)
+{
+    if (n_rows == 4)
+        ANGLES(4, apart);
+    else if (n_rows == 2)
+        ANGLES(2, apart);
+    else
+        ANGLES(1, apart);
 }
 
 /* v[j] + v[j + h] and v[j] - v[j + h], of the lanes j without the bit h */
@@ -105,7 +140,7 @@ static void NAME(waves_mixed)(const T *x, int64_t width, uint32_t key, const dou
         memcpy(&sum, v + p, sizeof sum);
         sum *= turns;
         AS_ANGLE(sum, out);
-        memcpy(angle + p, &out, (size_t)(n - p < LANES ? n - p : LANES) * sizeof *angle);
+        COPY(angle + p, &out, SOME(n, p), sizeof *angle);
     }
     memset(v, 0, (size_t)d * sizeof(T));
 }
@@ -116,10 +151,10 @@ static void NAME(waves_of)(const int16_t *angle, int64_t n, T *wave)
 {
     EDGESVM_CHECK(n >= 0);
     for (int64_t p = 0; p < n; p += LANES) {
-        const size_t size = (size_t)(n - p < LANES ? n - p : LANES);
+        const size_t some = SOME(n, p);
         NAME(angle) in = {0};
         VEC r, z, s, c;
-        memcpy(&in, angle + p, size * sizeof *angle);
+        COPY(&in, angle + p, some, sizeof *angle);
         r = __builtin_convertvector(in, VEC) * (T)(1.0 / 65536);
         z = r * r;
         s = z * (T)-7.3704309457143504e-03 + (T)8.2145886611128230e-02;
@@ -131,8 +166,8 @@ static void NAME(waves_of)(const int16_t *angle, int64_t n, T *wave)
         c = c * z + (T)1;
         c *= s + s;
         s = (T)1 - (s + s) * s;
-        memcpy(wave + p, &s, size * sizeof(T));
-        memcpy(wave + n + p, &c, size * sizeof(T));
+        COPY(wave + p, &s, some, sizeof(T));
+        COPY(wave + n + p, &c, some, sizeof(T));
     }
 }
 
@@ -145,11 +180,11 @@ static void NAME(waves_weigh)(T *wave, int64_t n, const double *amplitude)
     for (int j = 0; j < LANES; j++)
         factor[j] = (T)amplitude[j % 4];
     for (int64_t p = 0; p < n; p += LANES) {
-        const size_t size = (size_t)(n - p < LANES ? n - p : LANES) * sizeof(T);
+        const size_t some = SOME(n, p);
         VEC f = {0};
-        memcpy(&f, wave + p, size);
+        COPY(&f, wave + p, some, sizeof(T));
         f *= factor;
-        memcpy(wave + p, &f, size);
+        COPY(wave + p, &f, some, sizeof(T));
     }
 }
 
@@ -160,10 +195,10 @@ static void NAME(waves_dots)(const T *w, const T *wave, int64_t n, double scale,
     VEC sum = {0};
     EDGESVM_CHECK(n >= 0);
     for (int64_t p = 0; p < n; p += LANES) {
-        const size_t size = (size_t)(n - p < LANES ? n - p : LANES) * sizeof(T);
+        const size_t some = SOME(n, p);
         VEC a = {0}, b = {0};
-        memcpy(&a, w + p, size);
-        memcpy(&b, wave + p, size);
+        COPY(&a, w + p, some, sizeof(T));
+        COPY(&b, wave + p, some, sizeof(T));
         sum += a * b;
     }
     for (int j = 0; j < LANES; j++)
@@ -174,6 +209,9 @@ static void NAME(waves_dots)(const T *w, const T *wave, int64_t n, double scale,
 #undef MASK
 #undef LOW32
 #undef MIX
+#undef SOME
+#undef COPY
+#undef ANGLES
 #undef AS_ANGLE
 #undef MIX_LANES
 #undef EVERY_LANE

@@ -40,3 +40,4 @@ cdef class AdaGradSVMCore(LearnerCore):
         self, int v, double score, double side, double weight, double square
     ) noexcept nogil
     cdef double slope(self, double margin) noexcept nogil
+    cdef bint are_fine(self, double *scores) noexcept nogil

@@ -19,7 +19,8 @@ from libc.string cimport memset
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport MAX_CLASSES
 from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
-from edgesvm.core.linalg cimport any_dot, entry, item_bytes
+from edgesvm.core.linalg cimport BLOCK, any_dot, any_score_rows, entry, item_at
+from edgesvm.core.linalg cimport item_bytes, square_rows
 from edgesvm.core.logistic cimport sigmoid
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 
@@ -55,6 +56,7 @@ cdef class AdaGradSVMCore(LearnerCore):
         self.lapses = <double *> self.array("lapses")
         self.w = self.array("w")
         self.mean = self.array("w_mean")
+        self.decides_in_blocks = True
 
     # -- scores ------------------------------------------------------------------------------------
 
@@ -190,6 +192,50 @@ cdef class AdaGradSVMCore(LearnerCore):
             if not isfinite(score[v]):
                 return NOT_FINITE
         return UNCHANGED
+
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        cdef const char *weights = self.mean if mean_decides(self.lapses) else self.w
+        cdef int64_t i = 0, end = self.n_ahead + self.n_features
+        cdef double[BLOCK] dots
+        cdef double[BLOCK] found
+        cdef const void *row
+        cdef const void *square
+        cdef double constant
+        cdef int v, j
+        while i + BLOCK <= n:
+            row = item_at(self.is_float32, x, i * self.n_features)
+            square = item_at(self.is_float32, squares, i)
+            if squares == NULL and self.n_vectors > 1:      # once for all of them
+                square = found
+                if self.is_float32:
+                    square_rows(<const float *> row, self.n_features, n - i, <float *> found)
+                else:
+                    square_rows(<const double *> row, self.n_features, n - i, found)
+            for v in range(self.n_vectors):
+                if not any_score_rows(
+                        self.is_float32, row, weights + self.bytes_of(v * self.width),
+                        self.n_features, n - i, square, dots):
+                    return i
+                constant = entry(self.is_float32, weights, v * self.width + end)
+                for j in range(BLOCK):
+                    values[(i + j) * self.n_vectors + v] = dots[j] + constant
+            if not self.are_fine(values + i * self.n_vectors):
+                return i
+            i += BLOCK
+        return i
+
+    cdef bint are_fine(self, double *scores) noexcept nogil:
+        """Complete the scores of four rows; whether all are finite."""
+        cdef bint fine = True
+        cdef int j
+        for j in range(BLOCK * self.n_vectors):
+            fine &= isfinite(scores[j])
+        if self.scores != NULL:
+            for j in range(BLOCK):
+                self.put_last(scores + j * self.n_vectors)
+        return fine
 
     def check(self):
         super().check()

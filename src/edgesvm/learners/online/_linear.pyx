@@ -7,7 +7,8 @@ Bytes: 40 + (D + 1) s. Time: O(D).
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from edgesvm.core.linalg cimport any_dot, axpby, dot_square, entry, real
+from edgesvm.core.linalg cimport BLOCK, any_dot, any_score_rows, axpby, dot_square, entry
+from edgesvm.core.linalg cimport item_at, item_bytes, real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
@@ -24,6 +25,7 @@ cdef class LinearCore(LearnerCore):
         self.w = self.array("w")
         self.ww = <double *> self.array("ww")
         self.most_ww = MOST_WW[self.dtype.name]
+        self.decides_in_blocks = True
 
     cdef Status measure(self, const void *x, double *wx, double *xx) noexcept nogil:
         """w.x and x.x, the constant feature included"""
@@ -63,6 +65,21 @@ cdef class LinearCore(LearnerCore):
         cdef double xx
         value[0] = 0.0
         return self.measure(x, value, &xx)
+
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        cdef int64_t i = 0, j, row = self.n_features * item_bytes(self.is_float32)
+        cdef double constant = 0.0
+        if self.intercept:
+            constant = entry(self.is_float32, self.w, self.n_features)
+        while i + BLOCK <= n and any_score_rows(
+                self.is_float32, <const char *> x + i * row, self.w, self.n_features, n - i,
+                item_at(self.is_float32, squares, i), values + i):
+            for j in range(i, i + BLOCK):
+                values[j] += constant
+            i += BLOCK
+        return i
 
     def check(self):
         super().check()
