@@ -11,7 +11,7 @@ import pytest
 from registry import BY_NAME, REGISTERED
 from test_threads import interrupted, on_alarm
 
-from edgesvm import NotFittedError, OneVsOne, Standardized, StreamSVM
+from edgesvm import KernelStreamSVM, NotFittedError, OneVsOne, Standardized, StreamSVM
 from edgesvm.contract import team
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.errors import LearnerBusy
@@ -44,6 +44,17 @@ def test_any_number_of_threads_gives_the_same_bits():
         assert bytes(model.arena) == arena, entry.name
         if hasattr(model, "score"):
             assert model.score(X, y, n_jobs=3) == model.score(X, y)
+
+
+def test_parts_that_share_kernel_values_share_none_between_threads():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((2000, 2)), rng.integers(0, 3, 2000)
+    for max_vectors in (20, 200):  # full, and not
+        parts = KernelStreamSVM(max_vectors=max_vectors)
+        model = OneVsOne(learner=parts, n_classes=3).partial_fit(X[:200], y[:200])
+        alone = model.decision_function(X)
+        for _ in range(5):
+            np.testing.assert_array_equal(model.decision_function(X, n_jobs=4), alone)
 
 
 def test_threads_solve_a_store_only_once():

@@ -1,10 +1,10 @@
 /* Prints the bits of every sum of lanes.h over fixed pseudo-random vectors of lengths 0 to 200 and 784, normal
- * and subnormal, and those of rows.h over rows of that width. */
+ * and subnormal, and those of rows.h, rows_block.h and lanes_block.h over rows of that width. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "rows.h"
+#include "lanes_block.h"
 
 #define LONGEST 784
 
@@ -44,6 +44,17 @@ static void show_f64(double sum) { uint64_t bits; memcpy(&bits, &sum, 8); printf
         for (int i = 0; i < N_ROWS; i++) show_f64(out[i]);      \
         tiles_exp_f64(-0.01 / n, out, N_ROWS);                  \
         for (int i = 0; i < N_ROWS; i++) show_f64(out[i]);      \
+        static double turned[ROWS_BLOCK * LONGEST], sums[ROWS_BLOCK * N_ROWS]; \
+        double f[ROWS_BLOCK] = {0};                             \
+        rows_block_turn_##NAME(rows, n, turned);                \
+        for (int squares = 0; squares < 2; squares++) {         \
+            rows_block_sums_##NAME(squares, turned, rows, n, N_ROWS, sums); \
+            for (int i = 0; i < N_ROWS; i++) show_f64(sums[ROWS_BLOCK * i + i % 7]); \
+            rows_block_weigh(out, sums, N_ROWS, f);             \
+            for (int c = 0; c < ROWS_BLOCK; c++) show_f64(f[c]); \
+            rows_block_dot(out, sums, N_ROWS, f);               \
+            for (int c = 0; c < ROWS_BLOCK; c++) show_f64(f[c]); \
+        }                                                       \
     } while (0)
 
 #define SHOW_BLOCK(T, NAME)                                     \
@@ -59,10 +70,16 @@ static void show_f64(double sum) { uint64_t bits; memcpy(&bits, &sum, 8); printf
             lanes_square_rows_##NAME(rows, n, 4 + more, squares); \
             for (int i = 0; i < 4; i++) { show_##NAME(dots[i]); show_##NAME(squares[i]); } \
         }                                                       \
-        double sums[6];                                         \
+        static T turned[ROWS_BLOCK * LONGEST];                  \
+        double sums[ROWS_BLOCK * 5];                            \
+        memset(turned, 0, sizeof turned);                       \
+        for (int i = 0; i < 6 * n; i++) turned[ROWS_BLOCK * (i % n) + i / n] = rows[i]; \
         for (int apart = 0; apart < 2; apart++) {               \
             lanes_sums_##NAME(apart, w, rows, n, 6, sums);      \
             for (int i = 0; i < 6; i++) show_f64(sums[i]);      \
+            lanes_block_sums_##NAME(apart, turned, rows, n, 5, sums); \
+            for (int i = 0; i < 5; i++) show_f64(sums[ROWS_BLOCK * i + i]); \
+            for (int i = 0; i < 4; i++) show_f64(sums[ROWS_BLOCK * i + i + 1]); \
         }                                                       \
     } while (0)
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm.core.kernels import KernelKind, exp_view, kernel_values_view, kernel_view
+from edgesvm.core.kernels import (
+    KernelKind,
+    block_kernel_values_view,
+    exp_view,
+    kernel_values_view,
+    kernel_view,
+    weighted_view,
+)
+from edgesvm.core.linalg import dot_view
 
 ULP = 2.0**-52
 
@@ -64,9 +72,9 @@ def test_lengths_must_agree():
         kernel_view(KernelKind.LINEAR, 0, 0, 1, np.zeros(3), np.zeros(4))
 
 
-def rows_of_values(kind, x, rows):
+def rows_of_values(kind, x, rows, in_dtype=False):
     out = np.full(len(rows), np.nan)
-    kernel_values_view(kind, 0.2, 1.0, 3, x, rows, out)
+    kernel_values_view(kind, 0.2, 1.0, 3, x, rows, in_dtype, out)
     return out
 
 
@@ -89,6 +97,47 @@ def test_values_of_many_rows(kind, width, dtype):
         )
 
 
-def test_values_of_rows_far_apart_are_zero():
+@each("dtype", ["float32", "float64"])
+@each("width", [1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 100, 256])
+@each("kind", list(KernelKind))
+def test_values_of_many_rows_in_their_dtype_are_those_of_each(kind, width, dtype):
+    rng = np.random.default_rng(width)
+    rows = (rng.standard_normal((29, width)) / np.sqrt(width)).astype(dtype)
+    expected = [kernel_view(kind, 0.2, 1.0, 3, rows[2], row) for row in rows]
+    for first in range(29):
+        found = rows_of_values(kind, rows[2], rows[first:], in_dtype=True)
+        assert found.tolist() == expected[first:]
+
+
+@each("in_dtype", [False, True])
+def test_values_of_rows_far_apart_are_zero(in_dtype):
     far = np.array([[1e200, 0.0], [0.0, 1e3], [0.0, 0.0]])
-    assert rows_of_values(KernelKind.RBF, far[2], far).tolist() == [0.0, 0.0, 1.0]
+    assert rows_of_values(KernelKind.RBF, far[2], far, in_dtype).tolist() == [0.0, 0.0, 1.0]
+
+
+@each("dtype", ["float32", "float64"])
+@each("in_dtype", [False, True])
+@each("width", [1, 2, 7, 8, 9, 16, 24, 39, 100, 1024])
+@each("kind", list(KernelKind))
+def test_values_of_eight_samples_are_those_of_each(kind, width, dtype, in_dtype):
+    rng = np.random.default_rng(width)
+    x, rows = ((rng.standard_normal((n, width)) / np.sqrt(width)).astype(dtype) for n in (8, 11))
+    expected = np.array([rows_of_values(kind, sample, rows, in_dtype) for sample in x]).T
+    for n in (1, 2, 4, 7, 11):
+        found = np.full((n, 8), np.nan)
+        block_kernel_values_view(kind, 0.2, 1.0, 3, x, rows[:n], in_dtype, found)
+        np.testing.assert_array_equal(found, expected[:n])
+
+
+@each("n", [1, 3, 7, 8, 9, 15, 16, 23, 24, 31, 32, 33, 100, 128])
+def test_weighted_sums_of_eight_columns_are_those_of_each(n):
+    rng = np.random.default_rng(n)
+    weight, k, found = rng.standard_normal(n), rng.standard_normal((n, 8)), np.empty(8)
+    weighted_view(weight, k, True, found)
+    columns = np.ascontiguousarray(k.T)
+    assert found.tolist() == [dot_view(weight, column) for column in columns]
+    weighted_view(weight, k, False, found)
+    one_by_one = np.zeros(8)
+    for w, row in zip(weight, k, strict=True):
+        one_by_one += w * row
+    assert found.tolist() == one_by_one.tolist()

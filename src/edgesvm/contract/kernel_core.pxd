@@ -1,7 +1,7 @@
 # Base class of the compiled cores with a kernel; see kernel_core.pyx.
 
 cimport cython
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.kernels cimport Kernel
@@ -20,6 +20,20 @@ cdef class KernelCore(LearnerCore):
     cdef list noted_names       # the plan's arrays they are in
     cdef dict notes             # name -> ndarray, the notes, while there are any
     cdef int n_working          # calls with rows, begun and not ended
+    # While several cores decide the same block of samples: its kernel values with the vectors that
+    # any of them holds, (n, ROWS_BLOCK), and which of these each vector is. Else NULL.
+    cdef const double *known
+    cdef const int32_t *number
+
+    # The vectors of a core whose `decide` is a sum over kernel values, and how many; 0: it is not,
+    # or not now. Its `decide_block` gets the values from `k_block`.
+    cdef int64_t held(self, const char **vectors) noexcept nogil
+    # Whether kernel values are summed in the vectors' dtype now; else in float64.
+    cdef bint sums_in_dtype(self) noexcept nogil
+    # Whether `decide` refuses this sample, whatever has been learned.
+    cdef bint refuses_to_decide(self, const void *x) noexcept nogil
+
+    cdef int64_t n_in_tiles(self) noexcept nogil
 
     @cython.final
     cdef double square_norm(self, const void *x) noexcept nogil
@@ -32,6 +46,14 @@ cdef class KernelCore(LearnerCore):
 
     @cython.final
     cdef void k_rows(self, const void *x, const void *rows, int64_t n, double *out) noexcept nogil
+
+    @cython.final
+    cdef bint turn(self, const void *x, int64_t n, double *turned) noexcept nogil
+
+    @cython.final
+    cdef void k_block(
+        self, const double *turned, const char *vectors, int64_t first, int64_t n, double *out
+    ) noexcept nogil
 
     @cython.final
     cdef int map_tiles(self, Tiles *tiles, str name) except -1

@@ -4,16 +4,20 @@ and the arena's tiles and cached kernel rows."""
 cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy
 
-from edgesvm.core.kernels cimport any_kernel_value, kernel_of
+from edgesvm.core.kernels cimport RBF, any_kernel_value, kernel_of
 from edgesvm.core.linalg cimport any_dot
-from edgesvm.core.rows cimport any_kernel_values
-from edgesvm.core.tiles cimport TILES_WORDS, tiles_note
+from edgesvm.core.rows cimport (
+    ROWS_BLOCK, ROWS_WIDEST, any_kernel_values, block_kernel_values, lanes_block_kernel_values,
+    lanes_kernel_values, lanes_turn_block, turn_block)
+from edgesvm.core.tiles cimport TILES_WORDS, lanes_of, tiles_note
 
 import numpy as np
 
 cnp.import_array()
 
+cdef int64_t MOST_ROWS = <int64_t> 1 << 48
 CACHE = ("cache", "slot", "owner", "filled", "used")    # the arrays that `map_cache` maps
 
 
@@ -26,6 +30,11 @@ cdef class KernelCore(LearnerCore):
         self.row_bytes = self.n_features * self.dtype.itemsize
         self.noted_names, self.notes = [], {}
 
+    @property
+    def has_scratch(self):
+        """`decide` may write into the arena, and a block of decisions into `known`."""
+        return self.decides_alone() or self.decides_in_blocks
+
     cdef double square_norm(self, const void *x) noexcept nogil:
         """x.x"""
         return any_dot(self.is_float32, x, x, self.n_features)
@@ -37,11 +46,60 @@ cdef class KernelCore(LearnerCore):
     cdef double self_kernel(self, const void *x) noexcept nogil:
         """k(x, x); infinite or NaN if a feature is not finite or too large to square"""
         cdef double xx = self.square_norm(x)
-        return self.k(x, x) if isfinite(xx) else xx
+        if not isfinite(xx):
+            return xx
+        return 1.0 if self.kernel.kind == RBF else self.k(x, x)
 
     cdef void k_rows(self, const void *x, const void *rows, int64_t n, double *out) noexcept nogil:
-        """out[i] = k(x, rows[i]) for n rows, summed in float64"""
-        any_kernel_values(&self.kernel, self.is_float32, x, rows, self.n_features, n, out)
+        """out[i] = k(x, rows[i]) for n rows, summed as `sums_in_dtype` says"""
+        if self.sums_in_dtype():
+            lanes_kernel_values(&self.kernel, self.is_float32, x, rows, self.n_features, n, out)
+        else:
+            any_kernel_values(&self.kernel, self.is_float32, x, rows, self.n_features, n, out)
+
+    cdef int64_t held(self, const char **vectors) noexcept nogil:
+        return 0
+
+    cdef bint sums_in_dtype(self) noexcept nogil:
+        return False
+
+    cdef bint refuses_to_decide(self, const void *x) noexcept nogil:
+        return False
+
+    cdef bint turn(self, const void *x, int64_t n, double *turned) noexcept nogil:
+        """turned[d, c] = x[c, d] of a block, the first of n samples, in the dtype of the sums;
+        False: they are too few or too wide, or one might be refused."""
+        cdef int64_t c
+        if n < ROWS_BLOCK or self.n_features > ROWS_WIDEST:
+            return False
+        if self.known != NULL:
+            return True
+        for c in range(ROWS_BLOCK):
+            if self.refuses_to_decide(<const char *> x + c * self.row_bytes):
+                return False
+        if self.sums_in_dtype():
+            lanes_turn_block(self.is_float32, x, self.n_features, turned)
+        else:
+            turn_block(self.is_float32, x, self.n_features, turned)
+        return True
+
+    cdef void k_block(
+        self, const double *turned, const char *vectors, int64_t first, int64_t n, double *out
+    ) noexcept nogil:
+        """out[i, c] = k(x_c, vectors[first + i]) for n vectors, as `k_rows` of each sample"""
+        cdef int64_t i
+        cdef const char *rows = vectors + first * self.row_bytes
+        if self.known == NULL and self.sums_in_dtype():
+            lanes_block_kernel_values(
+                &self.kernel, self.is_float32, turned, rows, self.n_features, n, out)
+            return
+        if self.known == NULL:
+            block_kernel_values(
+                &self.kernel, self.is_float32, turned, rows, self.n_features, n, out)
+            return
+        for i in range(n):
+            memcpy(out + ROWS_BLOCK * i, self.known + ROWS_BLOCK * self.number[first + i],
+                   ROWS_BLOCK * sizeof(double))
 
     cdef int map_tiles(self, Tiles *tiles, str name) except -1:
         """Point `tiles` to the plan's array `name`, (tiles, n_features, lanes)"""
@@ -57,19 +115,25 @@ cdef class KernelCore(LearnerCore):
         self.noted_names.append(name)
         return 0
 
+    cdef int64_t n_in_tiles(self) noexcept nogil:
+        """Rows of noted tiles behind which all are zero"""
+        return MOST_ROWS
+
     cdef int begin_rows(self, int64_t n) except -1:
         cdef Tiles *tiles
         cdef cnp.ndarray present
+        cdef int64_t held
         cdef int i
         # Not if others work already: they read the tiles without the interpreter lock.
         if self.n_working == 0 and n >= MANY_ROWS:
             words = TILES_WORDS(self.n_features)
-            self.notes = {name: np.empty((len(self.views[name]), words), np.uint64)
+            self.notes = {name: np.zeros((len(self.views[name]), words), np.uint64)
                           for name in self.noted_names}
             for i in range(len(self.noted_names)):
                 tiles, present = self.noted[i], self.notes[self.noted_names[i]]
                 tiles.present = <uint64_t *> cnp.PyArray_DATA(present)
-                tiles_note(tiles.data, tiles.width, len(present), tiles.present)
+                held = (self.n_in_tiles() + lanes_of(tiles) - 1) // lanes_of(tiles)
+                tiles_note(tiles.data, tiles.width, min(held, len(present)), tiles.present)
         self.n_working += 1
         return 0
 

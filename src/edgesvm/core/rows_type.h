@@ -1,5 +1,6 @@
 /* Included by rows.h once a type: T, NAME; WIDEN (eight T from p into a vector of float64), WIDEN_4 (four),
- * GATHER_4 (four that are a stride apart). */
+ * GATHER_4 (four that are a stride apart), APART and APART_4 (eight or four pairs from p, their first and
+ * their second numbers). */
 
 #define SQUARE(sum, u, v) do { (u) -= (v); (sum) += (u) * (u); } while (0)
 #define PRODUCT(sum, u, v) do { (sum) += (u) * (v); } while (0)
@@ -12,16 +13,26 @@
     do {                                                                            \
         int64_t i = 0, d, tail = width - width % ROWS_LANES;                        \
         EDGESVM_CHECK(n >= 0 && width > 0);                                         \
-        if (width < ROWS_LANES) {                                                   \
-            for (; i + ROWS_LANES <= n; i += ROWS_LANES, rows += ROWS_LANES * width) { \
+        if (ROWS_PAIRS && width == 2) {                                             \
+            const double x_0 = x[0], x_1 = x[1];                                    \
+            for (; n >= ROWS_LANES && i < n; i += ROWS_LANES) {                     \
+                const int64_t at = i + ROWS_LANES <= n ? i : n - ROWS_LANES;        \
+                vec_f64 a = {0}, u, v;                                              \
+                APART(u, v, rows + 2 * at);                                         \
+                TERM(a, u, x_0); TERM(a, v, x_1);                                   \
+                memcpy(out + at, &a, sizeof a);                                     \
+            }                                                                       \
+        } else if (width < ROWS_LANES) {                                            \
+            for (; n >= ROWS_LANES && i < n; i += ROWS_LANES) {                     \
+                const int64_t at = i + ROWS_LANES <= n ? i : n - ROWS_LANES;        \
+                const T *p = rows + at * width;                                     \
                 vec_f64 a = {0};                                                    \
-                for (d = 0; d < width; d++) {                                       \
-                    const T *p = rows + d;                                          \
+                for (d = 0; d < width; d++, p++) {                                  \
                     vec_f64 u = {p[0], p[width], p[2 * width], p[3 * width],        \
                                  p[4 * width], p[5 * width], p[6 * width], p[7 * width]}; \
                     TERM(a, u, (double)x[d]);                                       \
                 }                                                                   \
-                memcpy(out + i, &a, sizeof a);                                      \
+                memcpy(out + at, &a, sizeof a);                                     \
             }                                                                       \
         } else {                                                                    \
             for (; i + 4 <= n; i += 4, rows += 4 * width) {                         \
@@ -41,6 +52,7 @@
                 }                                                                   \
             }                                                                       \
         }                                                                           \
+        if (i > n) i = n;                                                           \
         for (; i < n; i++, rows += width) {                                         \
             vec_f64 a = {0}, u, v;                                                  \
             for (d = 0; d < tail; d += ROWS_LANES) {                                \
@@ -59,16 +71,29 @@
     do {                                                                            \
         int64_t i = 0, d, tail = width - width % ROWS_LANES;                        \
         EDGESVM_CHECK(n >= 0 && width > 0);                                         \
-        if (width < ROWS_LANES) {                                                   \
-            for (; i + ROWS_LANES <= n; i += ROWS_LANES, rows += ROWS_LANES * width) { \
+        if (ROWS_PAIRS && width == 2) {                                             \
+            const double x_0 = x[0], x_1 = x[1];                                    \
+            for (; n >= ROWS_LANES && i < n; i += ROWS_LANES) {                     \
+                const int64_t at = i + ROWS_LANES <= n ? i : n - ROWS_LANES;        \
+                rows_f64 a = {{0}, {0}}, u, v;                                      \
+                APART_4(u.low, v.low, rows + 2 * at);                               \
+                APART_4(u.high, v.high, rows + 2 * at + 8);                         \
+                TERM(a.low, u.low, x_0); TERM(a.low, v.low, x_1);                   \
+                TERM(a.high, u.high, x_0); TERM(a.high, v.high, x_1);               \
+                memcpy(out + at, &a, sizeof a);                                     \
+            }                                                                       \
+        } else if (width < ROWS_LANES) {                                            \
+            for (; n >= ROWS_LANES && i < n; i += ROWS_LANES) {                     \
+                const int64_t at = i + ROWS_LANES <= n ? i : n - ROWS_LANES;        \
+                const T *p = rows + at * width;                                     \
                 rows_f64 a = {{0}, {0}}, u;                                         \
-                for (d = 0; d < width; d++) {                                       \
-                    GATHER_4(u.low, rows + d, width);                               \
-                    GATHER_4(u.high, rows + 4 * width + d, width);                  \
+                for (d = 0; d < width; d++, p++) {                                  \
+                    GATHER_4(u.low, p, width);                                      \
+                    GATHER_4(u.high, p + 4 * width, width);                         \
                     TERM(a.low, u.low, (double)x[d]);                               \
                     TERM(a.high, u.high, (double)x[d]);                             \
                 }                                                                   \
-                memcpy(out + i, &a, sizeof a);                                      \
+                memcpy(out + at, &a, sizeof a);                                     \
             }                                                                       \
         } else {                                                                    \
             for (; i + 4 <= n; i += 4, rows += 4 * width) {                         \
@@ -90,6 +115,7 @@
                 }                                                                   \
             }                                                                       \
         }                                                                           \
+        if (i > n) i = n;                                                           \
         for (; i < n; i++, rows += width) {                                         \
             rows_f64 a = {{0}, {0}}, u, v;                                          \
             double s;                                                               \
@@ -133,6 +159,8 @@ ROWS(rows_dot, PRODUCT)             /* out[i] = x . row i */
 #undef WIDEN
 #undef WIDEN_4
 #undef GATHER_4
+#undef APART
+#undef APART_4
 #undef BOTH
 #undef WIDEN_BOTH
 #undef SQUARE

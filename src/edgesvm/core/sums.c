@@ -2,4 +2,4 @@
 #define EDGESVM_SUM
 #include "sums.h"
 
-#include "rows.h"
+#include "lanes_block.h"

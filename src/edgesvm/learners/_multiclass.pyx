@@ -24,8 +24,11 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
+from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
 from edgesvm.core.linalg cimport BLOCK, dot, item_at, item_bytes, square_rows
+from edgesvm.core.rows cimport ROWS_BLOCK
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
+from edgesvm.learners._same_vectors cimport SameVectors
 
 from edgesvm.errors import CorruptModelError
 
@@ -65,6 +68,9 @@ cdef class MulticlassCore(LearnerCore):
     cdef int64_t *n_left_out
     cdef double *sums       # (n_classes,): TMP, sums of decision values
     cdef int64_t calm       # about as many rows as the model stands still for
+    cdef bint of_kernel     # all parts are KernelCores
+    cdef bint shares        # so many rows are decided that it pays to compare their vectors
+    cdef SameVectors same   # these, where enough are equal; else None
 
     def __init__(self, *common, parts, pairs, most):
         super().__init__(*common)
@@ -77,6 +83,7 @@ cdef class MulticlassCore(LearnerCore):
         self.sums = <double *> self.array("sums")
         self.learns_in_blocks = not pairs and most is None and all(map(learns_in_blocks, parts))
         self.decides_in_blocks = all(map(decides_in_blocks, parts))
+        self.of_kernel = all(isinstance(part, KernelCore) for part in parts)
 
     cdef int64_t part_between(self, int slot, int other) noexcept nogil:
         """With pairs, the part of both classes; otherwise that of `other`."""
@@ -202,6 +209,8 @@ cdef class MulticlassCore(LearnerCore):
             for part in self.parts:
                 part.begin_rows(n)
                 begun += 1
+            self.same = None
+            self.shares = self.of_kernel and n >= MANY_ROWS
         except BaseException:
             for part in self.parts[:begun]:
                 part.end_rows()
@@ -210,6 +219,7 @@ cdef class MulticlassCore(LearnerCore):
 
     cdef void end_rows(self) noexcept:
         cdef LearnerCore part
+        self.same = None
         for part in self.parts:
             part.end_rows()
 
@@ -280,24 +290,67 @@ cdef class MulticlassCore(LearnerCore):
         cdef int[2] last
         cdef int n_competing = self.competing(last)
         cdef int64_t i, p, n_parts = PyTuple_GET_SIZE(self.part_tuple)
+        cdef bint known = False
         n = min(n, MOST_FOUND // n_parts)
-        if n_competing == 1 or n < BLOCK:
+        if n_competing == 1 or n < (ROWS_BLOCK if self.of_kernel else BLOCK):
             return 0
-        n = self.tile(n)
-        if squares == NULL:
-            squares = self.find_squares(x, n, mine)
+        if self.of_kernel:
+            n = ROWS_BLOCK
+            known = self.take_values(x)
+        else:
+            n = self.tile(n)
+            if squares == NULL:
+                squares = self.find_squares(x, n, mine)
         for p in range(n_parts):
             if not self.has_both(p):
                 continue
-            n = (<LearnerCore> self.part(p)).decide_block(x, squares, n, values)
+            if known:
+                (<KernelCore> self.part(p)).known = self.same.values
+                (<KernelCore> self.part(p)).number = self.same.number + self.same.start[p]
+            n = self.decide_part(p, x, squares, n, values)
             for i in range(n):
                 found[i * n_parts + p] = values[i]
+            if known:
+                (<KernelCore> self.part(p)).known = NULL
         for i in range(n):
             memset(score, 0, self.n_classes * sizeof(double))
             if self.weigh(NULL, &found[i * n_parts], score, n_competing, last) > CHANGED:
                 return i
             score += self.n_classes
         return n
+
+    cdef int64_t decide_part(
+        self, int64_t p, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        """What part p says of the first rows of n; one by one, where it has few vectors yet."""
+        cdef int64_t i, row_bytes = self.n_features * item_bytes(self.is_float32)
+        cdef int64_t decided = (<LearnerCore> self.part(p)).decide_block(x, squares, n, values)
+        if decided > 0 or not self.of_kernel:
+            return decided
+        for i in range(n):
+            if (<LearnerCore> self.part(p)).decide(
+                    <const char *> x + i * row_bytes, values + i) > CHANGED:
+                return i
+        return n
+
+    cdef bint take_values(self, const void *x) noexcept nogil:
+        """Whether the kernel values of the first rows with the vectors of all parts are known."""
+        if self.shares:
+            with gil:
+                self.compare_vectors()
+        return self.same is not None and self.same.look_at(x)
+
+    cdef void compare_vectors(self) noexcept:
+        """Find the equal vectors of the parts; where that saves less than a quarter of the kernel
+        values, each part goes on by itself."""
+        cdef SameVectors same
+        self.shares = False
+        try:
+            same = SameVectors(self.parts)
+        except MemoryError:
+            return
+        if 4 * same.n <= 3 * same.n_held:
+            self.same = same
 
     cdef bint is_finite(self, const void *x) noexcept nogil:
         """Check a sample when there is no part to do it."""

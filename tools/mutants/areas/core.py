@@ -22,6 +22,38 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/core/rows_block.h",
+            (
+                "LANE_PAIR(TERM, s, 0); LANE_PAIR(TERM, t_, 2);",
+                "LANE_PAIR(TERM, s, 0); LANE_PAIR(TERM, t_, 1);",
+                "a block folds its lanes in another order",
+            ),
+            (
+                "whole ? n - ROWS_LANES + j : j;",
+                "whole + j;",
+                "the tail of a block's weighted sum is in other lanes",
+            ),
+            (
+                "(r < m ? width : 0)",
+                "width",
+                "a block reads rows behind the last",
+                "what is read there is not kept",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/lanes_block.h",
+            (
+                "for (int r = 0; r < (R); r++) a[r] += b[r];",
+                "",
+                "a block leaves out odd vectors of features",
+            ),
+            (
+                "d = whole ? width - LANES + j : j;",
+                "d = whole + j;",
+                "the tail of a block is in other lanes",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/core/lanes_type.h",
             ("y[i] = a * x[i] + b * y[i]", "y[i] = a * x[i] + y[i]", "axpby without its b"),
             (

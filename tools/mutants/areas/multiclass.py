@@ -7,6 +7,7 @@ AREA = Area(
     (
         "tests/learners/test_multiclass.py",
         "tests/learners/test_blocks_of_decisions.py",
+        "tests/learners/test_blocks_of_kernel_values.py",
         "tests/conformance/test_twin.py",
     ),
     (
@@ -26,9 +27,9 @@ AREA = Area(
                 "rows of a tile have one another's values",
             ),
             (
-                "            if not self.has_both(p):\n                continue\n            n =",
+                "            if not self.has_both(p):\n                continue\n            if known",
                 "            if p == 0 or not self.has_both(p):\n"
-                "                continue\n            n =",
+                "                continue\n            if known",
                 "the first part does not look at rows together",
             ),
             (
@@ -71,6 +72,29 @@ AREA = Area(
                 'if self.n_left_out[0] < 0 or self.views["sums"].any():',
                 "if self.n_left_out[0] < 0:",
                 "a snapshot's sums are left behind",
+            ),
+            (
+                "                (<KernelCore> self.part(p)).known = NULL\n",
+                "                pass\n",
+                "a part goes on with kernel values of other rows",
+            ),
+            (
+                "                (<KernelCore> self.part(p)).number = self.same.number + self.same.start[p]",
+                "                (<KernelCore> self.part(p)).number = self.same.number",
+                "every part takes the first one's kernel values",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/_same_vectors.pyx",
+            (
+                "while slot[h] >= 0 and memcmp(first[slot[h]], vector, n_bytes):",
+                "while False:",
+                "vectors of one hash are taken for equal",
+            ),
+            (
+                "            table.fill(-1)\n",
+                "            if not in_dtype:\n                table.fill(-1)\n",
+                "a part that is not full takes kernel values summed in float64",
             ),
         ),
     ),

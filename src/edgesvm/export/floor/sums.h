@@ -46,6 +46,12 @@
         ESVM_FOR_LANES(T, L, n, ESVM_SQUARE, sum);                                      \
         return sum;                                                                     \
     }                                                                                   \
+    ESVM_STATIC void lanes_sums_##SUFFIX(                                               \
+        int apart, const T *w, const T *z, esvm_index n, esvm_index n_rows, double *out) { \
+        for (; n_rows > 0; n_rows--, z += n)                                            \
+            *out++ = apart ? lanes_square_distance_##SUFFIX(w, z, n)                    \
+                           : lanes_dot_##SUFFIX(w, z, n);                               \
+    }                                                                                   \
     ESVM_STATIC void lanes_dot_square_##SUFFIX(                                         \
         const T *x, const T *w, esvm_index n, T *dot, T *square) {                      \
         *dot = lanes_dot_##SUFFIX(x, w, n);                                             \

@@ -56,16 +56,18 @@ ESVM_STATIC int Forgetron_n_answers(char *self);
 ESVM_STATIC int Forgetron_slot_for(char *self, double value);
 ESVM_STATIC status_Status Forgetron_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double Forgetron_class_weight(char *self, double y);
-ESVM_STATIC double Forgetron_self_kernel(char *self, const void *x);
+ESVM_STATIC int Forgetron_refuses_to_decide(char *self, const void *x);
 ESVM_STATIC double Forgetron_project(char *self, const void *x);
 ESVM_STATIC status_Status Forgetron_refuses(char *self, const void *x, double weight);
 ESVM_STATIC void Forgetron_put(char *self, int64_t i, const void *x, double coef);
 ESVM_STATIC void Forgetron_replace_oldest(char *self, const void *x, double coef);
-ESVM_STATIC double Forgetron_square_norm(char *self, const void *x);
-ESVM_STATIC double Forgetron_k(char *self, const void *x, const void *z);
+ESVM_STATIC double Forgetron_self_kernel(char *self, const void *x);
 ESVM_STATIC void Forgetron_k_rows(char *self, const void *x, const void *rows, esvm_index n,
         double *out);
 ESVM_STATIC char *Forgetron_vector(char *self, int64_t i);
+ESVM_STATIC double Forgetron_square_norm(char *self, const void *x);
+ESVM_STATIC double Forgetron_k(char *self, const void *x, const void *z);
+ESVM_STATIC int Forgetron_sums_in_dtype(char *self);
 
 ESVM_STATIC status_Status Forgetron_learn_row(char *self, const void *x, int slot, double weight) {
     status_Status status;
@@ -134,7 +136,7 @@ ESVM_STATIC status_Status Forgetron_weighed_step(char *self, const void *x, doub
 
 ESVM_STATIC status_Status Forgetron_decide(char *self, const void *x, double *value) {
     value[0] = 0.0;
-    if (!(Forgetron_self_kernel(self, x) <= expansion_MOST)) {
+    if (Forgetron_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
     value[0] = Forgetron_project(self, x);
@@ -211,9 +213,8 @@ ESVM_STATIC double Forgetron_class_weight(char *self, double y) {
             (Forgetron_n_per_class[slot] + 1));
 }
 
-ESVM_STATIC double Forgetron_self_kernel(char *self, const void *x) {
-    double xx = Forgetron_square_norm(self, x);
-    return esvm_is_finite(xx) ? Forgetron_k(self, x, x) : xx;
+ESVM_STATIC int Forgetron_refuses_to_decide(char *self, const void *x) {
+    return !(Forgetron_self_kernel(self, x) <= expansion_MOST);
 }
 
 ESVM_STATIC double Forgetron_project(char *self, const void *x) {
@@ -265,6 +266,27 @@ ESVM_STATIC void Forgetron_replace_oldest(char *self, const void *x, double coef
     Forgetron_oldest[0] = (r + 1) % Forgetron_capacity;
 }
 
+ESVM_STATIC double Forgetron_self_kernel(char *self, const void *x) {
+    double xx = Forgetron_square_norm(self, x);
+    if (!esvm_is_finite(xx)) {
+        return xx;
+    }
+    return Forgetron_kernel.kind == kernels_RBF ? 1.0 : Forgetron_k(self, x, x);
+}
+
+ESVM_STATIC void Forgetron_k_rows(char *self, const void *x, const void *rows, esvm_index n,
+        double *out) {
+    if (Forgetron_sums_in_dtype(self)) {
+        rows_lanes_kernel_values(&Forgetron_kernel, x, rows, Forgetron_n_features, n, out);
+    } else {
+        rows_any_kernel_values(&Forgetron_kernel, x, rows, Forgetron_n_features, n, out);
+    }
+}
+
+ESVM_STATIC char *Forgetron_vector(char *self, int64_t i) {
+    return Forgetron_vectors + i * Forgetron_row_bytes;
+}
+
 ESVM_STATIC double Forgetron_square_norm(char *self, const void *x) {
     (void)self;
     return linalg_any_dot(x, x, Forgetron_n_features);
@@ -275,14 +297,9 @@ ESVM_STATIC double Forgetron_k(char *self, const void *x, const void *z) {
     return kernels_any_kernel_value(&Forgetron_kernel, x, z, Forgetron_n_features);
 }
 
-ESVM_STATIC void Forgetron_k_rows(char *self, const void *x, const void *rows, esvm_index n,
-        double *out) {
+ESVM_STATIC int Forgetron_sums_in_dtype(char *self) {
     (void)self;
-    rows_any_kernel_values(&Forgetron_kernel, x, rows, Forgetron_n_features, n, out);
-}
-
-ESVM_STATIC char *Forgetron_vector(char *self, int64_t i) {
-    return Forgetron_vectors + i * Forgetron_row_bytes;
+    return 0;
 }
 
 #endif

@@ -83,18 +83,19 @@ ESVM_STATIC int IncrementalDecrementalSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status IncrementalDecrementalSVM_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC double IncrementalDecrementalSVM_class_weight(char *self, double y);
-ESVM_STATIC double IncrementalDecrementalSVM_norm(char *self, const void *x);
+ESVM_STATIC int IncrementalDecrementalSVM_refuses_to_decide(char *self, const void *x);
 ESVM_STATIC double IncrementalDecrementalSVM_g_of(char *self, const void *x);
+ESVM_STATIC double IncrementalDecrementalSVM_norm(char *self, const void *x);
 ESVM_STATIC esvm_index IncrementalDecrementalSVM_farthest(char *self);
 ESVM_STATIC esvm_index IncrementalDecrementalSVM_place(char *self, const void *x);
 ESVM_STATIC margin_set_Outcome IncrementalDecrementalSVM_follow(char *self, path_Move *moves,
         int count, double mu);
 ESVM_STATIC void IncrementalDecrementalSVM_drop(char *self, esvm_index i);
-ESVM_STATIC double IncrementalDecrementalSVM_k_wide(char *self, const void *x, const void *z);
-ESVM_STATIC double IncrementalDecrementalSVM_square_norm(char *self, const void *x);
 ESVM_STATIC void IncrementalDecrementalSVM_k_rows(char *self, const void *x, const void *rows,
         esvm_index n, double *out);
 ESVM_STATIC char *IncrementalDecrementalSVM_twin(char *self, esvm_index i);
+ESVM_STATIC double IncrementalDecrementalSVM_k_wide(char *self, const void *x, const void *z);
+ESVM_STATIC double IncrementalDecrementalSVM_square_norm(char *self, const void *x);
 ESVM_STATIC void IncrementalDecrementalSVM_fill_row(char *self, const void *x, double *row);
 ESVM_STATIC int IncrementalDecrementalSVM_side(char *self, double g, int lower, int upper);
 ESVM_STATIC void IncrementalDecrementalSVM_refresh(char *self);
@@ -110,6 +111,7 @@ ESVM_STATIC void IncrementalDecrementalSVM_walk_back(char *self, path_Move *move
         double mu);
 ESVM_STATIC void IncrementalDecrementalSVM_leave(char *self, esvm_index p, int to);
 ESVM_STATIC esvm_index IncrementalDecrementalSVM_place_on_S(char *self, esvm_index i);
+ESVM_STATIC int IncrementalDecrementalSVM_sums_in_dtype(char *self);
 ESVM_STATIC void IncrementalDecrementalSVM_begin(char *self, path_Walk *walk, path_Move *moves,
         int count, double mu);
 ESVM_STATIC void IncrementalDecrementalSVM_plateau_rates(char *self, path_Walk *walk);
@@ -216,7 +218,7 @@ ESVM_STATIC status_Status IncrementalDecrementalSVM_weighed_step(char *self, con
 
 ESVM_STATIC status_Status IncrementalDecrementalSVM_decide(char *self, const void *x,
         double *value) {
-    if (!esvm_is_finite(IncrementalDecrementalSVM_norm(self, x))) {
+    if (IncrementalDecrementalSVM_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
     value[0] = ESVM_DIVIDE(IncrementalDecrementalSVM_g_of(self, x),
@@ -314,11 +316,8 @@ ESVM_STATIC double IncrementalDecrementalSVM_class_weight(char *self, double y) 
             (IncrementalDecrementalSVM_n_per_class[slot] + 1));
 }
 
-ESVM_STATIC double IncrementalDecrementalSVM_norm(char *self, const void *x) {
-    double k_xx = IncrementalDecrementalSVM_kernel.kind == kernels_RBF ? 1.0 :
-            IncrementalDecrementalSVM_k_wide(self, x, x);
-    return esvm_is_finite(IncrementalDecrementalSVM_square_norm(self, x)) && k_xx <=
-            margin_set_LARGEST_NORM ? k_xx : ESVM_NAN;
+ESVM_STATIC int IncrementalDecrementalSVM_refuses_to_decide(char *self, const void *x) {
+    return !esvm_is_finite(IncrementalDecrementalSVM_norm(self, x));
 }
 
 ESVM_STATIC double IncrementalDecrementalSVM_g_of(char *self, const void *x) {
@@ -335,6 +334,13 @@ ESVM_STATIC double IncrementalDecrementalSVM_g_of(char *self, const void *x) {
         j += count;
     }
     return g + IncrementalDecrementalSVM_solver->b;
+}
+
+ESVM_STATIC double IncrementalDecrementalSVM_norm(char *self, const void *x) {
+    double k_xx = IncrementalDecrementalSVM_kernel.kind == kernels_RBF ? 1.0 :
+            IncrementalDecrementalSVM_k_wide(self, x, x);
+    return esvm_is_finite(IncrementalDecrementalSVM_square_norm(self, x)) && k_xx <=
+            margin_set_LARGEST_NORM ? k_xx : ESVM_NAN;
 }
 
 ESVM_STATIC esvm_index IncrementalDecrementalSVM_farthest(char *self) {
@@ -440,6 +446,21 @@ ESVM_STATIC void IncrementalDecrementalSVM_drop(char *self, esvm_index i) {
     }
 }
 
+ESVM_STATIC void IncrementalDecrementalSVM_k_rows(char *self, const void *x, const void *rows,
+        esvm_index n, double *out) {
+    if (IncrementalDecrementalSVM_sums_in_dtype(self)) {
+        rows_lanes_kernel_values(&IncrementalDecrementalSVM_kernel, x, rows,
+                IncrementalDecrementalSVM_n_features, n, out);
+    } else {
+        rows_any_kernel_values(&IncrementalDecrementalSVM_kernel, x, rows,
+                IncrementalDecrementalSVM_n_features, n, out);
+    }
+}
+
+ESVM_STATIC char *IncrementalDecrementalSVM_twin(char *self, esvm_index i) {
+    return IncrementalDecrementalSVM_vectors + i * IncrementalDecrementalSVM_row_bytes;
+}
+
 ESVM_STATIC double IncrementalDecrementalSVM_k_wide(char *self, const void *x, const void *z) {
     double value;
     IncrementalDecrementalSVM_k_rows(self, x, z, 1, &value);
@@ -449,17 +470,6 @@ ESVM_STATIC double IncrementalDecrementalSVM_k_wide(char *self, const void *x, c
 ESVM_STATIC double IncrementalDecrementalSVM_square_norm(char *self, const void *x) {
     (void)self;
     return linalg_any_dot(x, x, IncrementalDecrementalSVM_n_features);
-}
-
-ESVM_STATIC void IncrementalDecrementalSVM_k_rows(char *self, const void *x, const void *rows,
-        esvm_index n, double *out) {
-    (void)self;
-    rows_any_kernel_values(&IncrementalDecrementalSVM_kernel, x, rows,
-            IncrementalDecrementalSVM_n_features, n, out);
-}
-
-ESVM_STATIC char *IncrementalDecrementalSVM_twin(char *self, esvm_index i) {
-    return IncrementalDecrementalSVM_vectors + i * IncrementalDecrementalSVM_row_bytes;
 }
 
 ESVM_STATIC void IncrementalDecrementalSVM_fill_row(char *self, const void *x, double *row) {
@@ -662,6 +672,11 @@ ESVM_STATIC esvm_index IncrementalDecrementalSVM_place_on_S(char *self, esvm_ind
             return p;
         }
     }
+    return 0;
+}
+
+ESVM_STATIC int IncrementalDecrementalSVM_sums_in_dtype(char *self) {
+    (void)self;
     return 0;
 }
 

@@ -44,16 +44,18 @@ ESVM_STATIC int KernelPerceptron_n_answers(char *self);
 ESVM_STATIC int KernelPerceptron_slot_for(char *self, double value);
 ESVM_STATIC status_Status KernelPerceptron_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double KernelPerceptron_class_weight(char *self, double y);
-ESVM_STATIC double KernelPerceptron_self_kernel(char *self, const void *x);
+ESVM_STATIC int KernelPerceptron_refuses_to_decide(char *self, const void *x);
 ESVM_STATIC double KernelPerceptron_project(char *self, const void *x);
 ESVM_STATIC status_Status KernelPerceptron_refuses(char *self, const void *x, double weight);
 ESVM_STATIC int64_t KernelPerceptron_slot_for_another(char *self);
 ESVM_STATIC void KernelPerceptron_put(char *self, int64_t i, const void *x, double coef);
-ESVM_STATIC double KernelPerceptron_square_norm(char *self, const void *x);
-ESVM_STATIC double KernelPerceptron_k(char *self, const void *x, const void *z);
+ESVM_STATIC double KernelPerceptron_self_kernel(char *self, const void *x);
 ESVM_STATIC void KernelPerceptron_k_rows(char *self, const void *x, const void *rows, esvm_index n,
         double *out);
 ESVM_STATIC char *KernelPerceptron_vector(char *self, int64_t i);
+ESVM_STATIC double KernelPerceptron_square_norm(char *self, const void *x);
+ESVM_STATIC double KernelPerceptron_k(char *self, const void *x, const void *z);
+ESVM_STATIC int KernelPerceptron_sums_in_dtype(char *self);
 
 ESVM_STATIC status_Status KernelPerceptron_learn_row(char *self, const void *x, int slot,
         double weight) {
@@ -126,7 +128,7 @@ ESVM_STATIC status_Status KernelPerceptron_weighed_step(char *self, const void *
 
 ESVM_STATIC status_Status KernelPerceptron_decide(char *self, const void *x, double *value) {
     value[0] = 0.0;
-    if (!(KernelPerceptron_self_kernel(self, x) <= expansion_MOST)) {
+    if (KernelPerceptron_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
     value[0] = KernelPerceptron_project(self, x);
@@ -206,9 +208,8 @@ ESVM_STATIC double KernelPerceptron_class_weight(char *self, double y) {
             (KernelPerceptron_n_per_class[slot] + 1));
 }
 
-ESVM_STATIC double KernelPerceptron_self_kernel(char *self, const void *x) {
-    double xx = KernelPerceptron_square_norm(self, x);
-    return esvm_is_finite(xx) ? KernelPerceptron_k(self, x, x) : xx;
+ESVM_STATIC int KernelPerceptron_refuses_to_decide(char *self, const void *x) {
+    return !(KernelPerceptron_self_kernel(self, x) <= expansion_MOST);
 }
 
 ESVM_STATIC double KernelPerceptron_project(char *self, const void *x) {
@@ -258,6 +259,29 @@ ESVM_STATIC void KernelPerceptron_put(char *self, int64_t i, const void *x, doub
     KernelPerceptron_coef[i] = coef;
 }
 
+ESVM_STATIC double KernelPerceptron_self_kernel(char *self, const void *x) {
+    double xx = KernelPerceptron_square_norm(self, x);
+    if (!esvm_is_finite(xx)) {
+        return xx;
+    }
+    return KernelPerceptron_kernel.kind == kernels_RBF ? 1.0 : KernelPerceptron_k(self, x, x);
+}
+
+ESVM_STATIC void KernelPerceptron_k_rows(char *self, const void *x, const void *rows, esvm_index n,
+        double *out) {
+    if (KernelPerceptron_sums_in_dtype(self)) {
+        rows_lanes_kernel_values(&KernelPerceptron_kernel, x, rows, KernelPerceptron_n_features, n,
+                out);
+    } else {
+        rows_any_kernel_values(&KernelPerceptron_kernel, x, rows, KernelPerceptron_n_features, n,
+                out);
+    }
+}
+
+ESVM_STATIC char *KernelPerceptron_vector(char *self, int64_t i) {
+    return KernelPerceptron_vectors + i * KernelPerceptron_row_bytes;
+}
+
 ESVM_STATIC double KernelPerceptron_square_norm(char *self, const void *x) {
     (void)self;
     return linalg_any_dot(x, x, KernelPerceptron_n_features);
@@ -268,14 +292,9 @@ ESVM_STATIC double KernelPerceptron_k(char *self, const void *x, const void *z) 
     return kernels_any_kernel_value(&KernelPerceptron_kernel, x, z, KernelPerceptron_n_features);
 }
 
-ESVM_STATIC void KernelPerceptron_k_rows(char *self, const void *x, const void *rows, esvm_index n,
-        double *out) {
+ESVM_STATIC int KernelPerceptron_sums_in_dtype(char *self) {
     (void)self;
-    rows_any_kernel_values(&KernelPerceptron_kernel, x, rows, KernelPerceptron_n_features, n, out);
-}
-
-ESVM_STATIC char *KernelPerceptron_vector(char *self, int64_t i) {
-    return KernelPerceptron_vectors + i * KernelPerceptron_row_bytes;
+    return 0;
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include "status.h"
 
 enum {
-    kernel_stream_svm_CHUNK = 128
+    kernel_stream_svm_CHUNK = 128, kernel_stream_svm_BLOCK = 64
 };
 #define kernel_stream_svm_LARGEST_NORM 1e+100
 #define kernel_stream_svm_LARGEST_PENALTY 1e+100
@@ -53,24 +53,25 @@ ESVM_STATIC int KernelStreamSVM_n_answers(char *self);
 ESVM_STATIC int KernelStreamSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status KernelStreamSVM_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double KernelStreamSVM_class_weight(char *self, double y);
-ESVM_STATIC double KernelStreamSVM_score(char *self, const void *x);
 ESVM_STATIC double KernelStreamSVM_project(char *self, const void *x, double *row);
+ESVM_STATIC int KernelStreamSVM_refuses_to_decide(char *self, const void *x);
 ESVM_STATIC int KernelStreamSVM_at_newton(char *self);
-ESVM_STATIC double KernelStreamSVM_self_kernel(char *self, const void *x);
 ESVM_STATIC status_Status KernelStreamSVM_refine(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status KernelStreamSVM_enclose(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC void KernelStreamSVM_k_rows(char *self, const void *x, const void *rows, esvm_index n,
         double *out);
-ESVM_STATIC double KernelStreamSVM_square_norm(char *self, const void *x);
-ESVM_STATIC double KernelStreamSVM_k(char *self, const void *x, const void *z);
+ESVM_STATIC double KernelStreamSVM_self_kernel(char *self, const void *x);
 ESVM_STATIC int KernelStreamSVM_is_first_of_its_sign(char *self, double y);
 ESVM_STATIC void KernelStreamSVM_replace_newest(char *self, const void *x, double y, double weight);
 ESVM_STATIC status_Status KernelStreamSVM_newton_step(char *self, double y, double weight);
 ESVM_STATIC void KernelStreamSVM_append(char *self, const void *x, double y, double step);
 ESVM_STATIC void KernelStreamSVM_drop_one(char *self);
 ESVM_STATIC void KernelStreamSVM_start(char *self);
+ESVM_STATIC int KernelStreamSVM_sums_in_dtype(char *self);
+ESVM_STATIC double KernelStreamSVM_square_norm(char *self, const void *x);
+ESVM_STATIC double KernelStreamSVM_k(char *self, const void *x, const void *z);
 ESVM_STATIC double KernelStreamSVM_distance_square(char *self, esvm_index i, esvm_index j,
         double k_ij);
 
@@ -143,9 +144,8 @@ ESVM_STATIC status_Status KernelStreamSVM_weighed_step(char *self, const void *x
 }
 
 ESVM_STATIC status_Status KernelStreamSVM_decide(char *self, const void *x, double *value) {
-    value[0] = KernelStreamSVM_at_newton(self) ? KernelStreamSVM_score(self, x) :
-            KernelStreamSVM_project(self, x, NULL);
-    if (ball_too_large(KernelStreamSVM_self_kernel(self, x)) || !esvm_is_finite(value[0])) {
+    value[0] = KernelStreamSVM_project(self, x, NULL);
+    if (KernelStreamSVM_refuses_to_decide(self, x) || !esvm_is_finite(value[0])) {
         return status_NOT_FINITE;
     }
     return status_UNCHANGED;
@@ -211,47 +211,34 @@ ESVM_STATIC double KernelStreamSVM_class_weight(char *self, double y) {
             (KernelStreamSVM_n_per_class[slot] + 1));
 }
 
-ESVM_STATIC double KernelStreamSVM_score(char *self, const void *x) {
+ESVM_STATIC double KernelStreamSVM_project(char *self, const void *x, double *row) {
     double k[kernel_stream_svm_CHUNK];
+    double *values = k;
     esvm_index i, count;
     esvm_index begin = 0;
     double f = 0.0;
-    while (begin < KernelStreamSVM_slots) {
-        count = (int64_t)kernel_stream_svm_CHUNK < KernelStreamSVM_slots - begin ?
-                (int64_t)kernel_stream_svm_CHUNK : KernelStreamSVM_slots - begin;
+    while (begin < KernelStreamSVM_n_held[0]) {
+        count = (int64_t)kernel_stream_svm_CHUNK < KernelStreamSVM_n_held[0] - begin ?
+                (int64_t)kernel_stream_svm_CHUNK : KernelStreamSVM_n_held[0] - begin;
+        if (row != NULL) {
+            values = row + begin;
+        }
         KernelStreamSVM_k_rows(self, x, KernelStreamSVM_vectors + begin *
-                KernelStreamSVM_row_bytes, count, k);
+                KernelStreamSVM_row_bytes, count, values);
         for (i = 0; i < count; i++) {
-            f += KernelStreamSVM_share[begin + i] * KernelStreamSVM_sign[begin + i] * k[i];
+            f += KernelStreamSVM_share[begin + i] * KernelStreamSVM_sign[begin + i] * values[i];
         }
         begin += count;
     }
     return f;
 }
 
-ESVM_STATIC double KernelStreamSVM_project(char *self, const void *x, double *row) {
-    esvm_index i;
-    double k;
-    double f = 0.0;
-    esvm_index t1_ = KernelStreamSVM_n_held[0];
-    for (i = 0; i < t1_; i++) {
-        k = kernels_any_kernel_value(&KernelStreamSVM_kernel, x, KernelStreamSVM_vectors + i *
-                KernelStreamSVM_row_bytes, KernelStreamSVM_n_features);
-        f += KernelStreamSVM_share[i] * KernelStreamSVM_sign[i] * k;
-        if (row != NULL) {
-            row[i] = k;
-        }
-    }
-    return f;
+ESVM_STATIC int KernelStreamSVM_refuses_to_decide(char *self, const void *x) {
+    return ball_too_large(KernelStreamSVM_self_kernel(self, x));
 }
 
 ESVM_STATIC int KernelStreamSVM_at_newton(char *self) {
     return KernelStreamSVM_newton && KernelStreamSVM_n_held[0] == KernelStreamSVM_slots;
-}
-
-ESVM_STATIC double KernelStreamSVM_self_kernel(char *self, const void *x) {
-    double xx = KernelStreamSVM_square_norm(self, x);
-    return esvm_is_finite(xx) ? KernelStreamSVM_k(self, x, x) : xx;
 }
 
 ESVM_STATIC status_Status KernelStreamSVM_refine(char *self, const void *x, double y,
@@ -330,18 +317,21 @@ ESVM_STATIC status_Status KernelStreamSVM_enclose(char *self, const void *x, dou
 
 ESVM_STATIC void KernelStreamSVM_k_rows(char *self, const void *x, const void *rows, esvm_index n,
         double *out) {
-    (void)self;
-    rows_any_kernel_values(&KernelStreamSVM_kernel, x, rows, KernelStreamSVM_n_features, n, out);
+    if (KernelStreamSVM_sums_in_dtype(self)) {
+        rows_lanes_kernel_values(&KernelStreamSVM_kernel, x, rows, KernelStreamSVM_n_features, n,
+                out);
+    } else {
+        rows_any_kernel_values(&KernelStreamSVM_kernel, x, rows, KernelStreamSVM_n_features, n,
+                out);
+    }
 }
 
-ESVM_STATIC double KernelStreamSVM_square_norm(char *self, const void *x) {
-    (void)self;
-    return linalg_any_dot(x, x, KernelStreamSVM_n_features);
-}
-
-ESVM_STATIC double KernelStreamSVM_k(char *self, const void *x, const void *z) {
-    (void)self;
-    return kernels_any_kernel_value(&KernelStreamSVM_kernel, x, z, KernelStreamSVM_n_features);
+ESVM_STATIC double KernelStreamSVM_self_kernel(char *self, const void *x) {
+    double xx = KernelStreamSVM_square_norm(self, x);
+    if (!esvm_is_finite(xx)) {
+        return xx;
+    }
+    return KernelStreamSVM_kernel.kind == kernels_RBF ? 1.0 : KernelStreamSVM_k(self, x, x);
 }
 
 ESVM_STATIC int KernelStreamSVM_is_first_of_its_sign(char *self, double y) {
@@ -472,6 +462,20 @@ ESVM_STATIC void KernelStreamSVM_start(char *self) {
                 KernelStreamSVM_vectors, KernelStreamSVM_slots, KernelStreamSVM_row);
         KernelStreamSVM_newton_step(self, KernelStreamSVM_sign[j], KernelStreamSVM_weight[j]);
     }
+}
+
+ESVM_STATIC int KernelStreamSVM_sums_in_dtype(char *self) {
+    return !KernelStreamSVM_at_newton(self);
+}
+
+ESVM_STATIC double KernelStreamSVM_square_norm(char *self, const void *x) {
+    (void)self;
+    return linalg_any_dot(x, x, KernelStreamSVM_n_features);
+}
+
+ESVM_STATIC double KernelStreamSVM_k(char *self, const void *x, const void *z) {
+    (void)self;
+    return kernels_any_kernel_value(&KernelStreamSVM_kernel, x, z, KernelStreamSVM_n_features);
 }
 
 ESVM_STATIC double KernelStreamSVM_distance_square(char *self, esvm_index i, esvm_index j,

@@ -22,12 +22,12 @@ typedef union {
 
 ESVM_STATIC double kernels_any_kernel_value(const kernels_Kernel *kernel, const void *x,
         const void *z, esvm_index n);
+ESVM_STATIC double kernels_power(double base, int degree);
 ESVM_STATIC double kernels_kernel_value_f32(const kernels_Kernel *kernel, const float *x,
         const float *z, esvm_index n);
 ESVM_STATIC double kernels_kernel_value_f64(const kernels_Kernel *kernel, const double *x,
         const double *z, esvm_index n);
 ESVM_STATIC double kernels_exp_(double x);
-ESVM_STATIC double kernels_power(double base, int degree);
 
 ESVM_STATIC double kernels_any_kernel_value(const kernels_Kernel *kernel, const void *x,
         const void *z, esvm_index n) {
@@ -36,6 +36,18 @@ ESVM_STATIC double kernels_any_kernel_value(const kernels_Kernel *kernel, const 
 #else
     return kernels_kernel_value_f64(kernel, (const double *)x, (const double *)z, n);
 #endif
+}
+
+ESVM_STATIC double kernels_power(double base, int degree) {
+    double result = 1.0;
+    while (degree) {
+        if (degree & 1) {
+            result *= base;
+        }
+        base *= base;
+        degree >>= 1;
+    }
+    return result;
 }
 
 ESVM_STATIC double kernels_kernel_value_f32(const kernels_Kernel *kernel, const float *x,
@@ -86,18 +98,6 @@ ESVM_STATIC double kernels_exp_(double x) {
     p = p * r + 1.0;
     scale.u = (uint64_t)((int64_t)k + 1023) << 52;
     return p * scale.d;
-}
-
-ESVM_STATIC double kernels_power(double base, int degree) {
-    double result = 1.0;
-    while (degree) {
-        if (degree & 1) {
-            result *= base;
-        }
-        base *= base;
-        degree >>= 1;
-    }
-    return result;
 }
 
 #endif

@@ -58,8 +58,9 @@ ESVM_STATIC int LASVM_process(char *self, const void *x, double y, double bound)
 ESVM_STATIC int LASVM_reprocess(char *self);
 ESVM_STATIC int LASVM_give_up_oldest(char *self);
 ESVM_STATIC void LASVM_set_intercept(char *self);
-ESVM_STATIC double LASVM_self_kernel(char *self, const void *x);
+ESVM_STATIC int LASVM_refuses_to_decide(char *self, const void *x);
 ESVM_STATIC double LASVM_project(char *self, const void *x);
+ESVM_STATIC double LASVM_self_kernel(char *self, const void *x);
 ESVM_STATIC void LASVM_put(char *self, int64_t i, const void *x, double coef);
 ESVM_STATIC void LASVM_k_rows(char *self, const void *x, const void *rows, esvm_index n,
         double *out);
@@ -70,9 +71,10 @@ ESVM_STATIC void LASVM_remove(char *self, esvm_index i);
 ESVM_STATIC void LASVM_drop_coefficient(char *self, esvm_index i);
 ESVM_STATIC void LASVM_fetch_rows(char *self, esvm_index i, esvm_index j);
 ESVM_STATIC void LASVM_transfer(char *self, esvm_index i, esvm_index j, double step);
+ESVM_STATIC char *LASVM_vector(char *self, int64_t i);
 ESVM_STATIC double LASVM_square_norm(char *self, const void *x);
 ESVM_STATIC double LASVM_k(char *self, const void *x, const void *z);
-ESVM_STATIC char *LASVM_vector(char *self, int64_t i);
+ESVM_STATIC int LASVM_sums_in_dtype(char *self);
 
 ESVM_STATIC status_Status LASVM_learn_row(char *self, const void *x, int slot, double weight) {
     status_Status status;
@@ -213,7 +215,7 @@ ESVM_STATIC double LASVM_class_weight(char *self, double y) {
 
 ESVM_STATIC status_Status LASVM_Expansion_decide(char *self, const void *x, double *value) {
     value[0] = 0.0;
-    if (!(LASVM_self_kernel(self, x) <= expansion_MOST)) {
+    if (LASVM_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
     value[0] = LASVM_project(self, x);
@@ -294,9 +296,8 @@ ESVM_STATIC void LASVM_set_intercept(char *self) {
     }
 }
 
-ESVM_STATIC double LASVM_self_kernel(char *self, const void *x) {
-    double xx = LASVM_square_norm(self, x);
-    return esvm_is_finite(xx) ? LASVM_k(self, x, x) : xx;
+ESVM_STATIC int LASVM_refuses_to_decide(char *self, const void *x) {
+    return !(LASVM_self_kernel(self, x) <= expansion_MOST);
 }
 
 ESVM_STATIC double LASVM_project(char *self, const void *x) {
@@ -316,6 +317,14 @@ ESVM_STATIC double LASVM_project(char *self, const void *x) {
     return f;
 }
 
+ESVM_STATIC double LASVM_self_kernel(char *self, const void *x) {
+    double xx = LASVM_square_norm(self, x);
+    if (!esvm_is_finite(xx)) {
+        return xx;
+    }
+    return LASVM_kernel.kind == kernels_RBF ? 1.0 : LASVM_k(self, x, x);
+}
+
 ESVM_STATIC void LASVM_put(char *self, int64_t i, const void *x, double coef) {
     memcpy(LASVM_vector(self, i), x, LASVM_row_bytes);
     LASVM_coef[i] = coef;
@@ -323,8 +332,11 @@ ESVM_STATIC void LASVM_put(char *self, int64_t i, const void *x, double coef) {
 
 ESVM_STATIC void LASVM_k_rows(char *self, const void *x, const void *rows, esvm_index n,
         double *out) {
-    (void)self;
-    rows_any_kernel_values(&LASVM_kernel, x, rows, LASVM_n_features, n, out);
+    if (LASVM_sums_in_dtype(self)) {
+        rows_lanes_kernel_values(&LASVM_kernel, x, rows, LASVM_n_features, n, out);
+    } else {
+        rows_any_kernel_values(&LASVM_kernel, x, rows, LASVM_n_features, n, out);
+    }
 }
 
 ESVM_STATIC int LASVM_step_of_pair(char *self, esvm_index i, esvm_index j) {
@@ -413,6 +425,10 @@ ESVM_STATIC void LASVM_transfer(char *self, esvm_index i, esvm_index j, double s
     }
 }
 
+ESVM_STATIC char *LASVM_vector(char *self, int64_t i) {
+    return LASVM_vectors + i * LASVM_row_bytes;
+}
+
 ESVM_STATIC double LASVM_square_norm(char *self, const void *x) {
     (void)self;
     return linalg_any_dot(x, x, LASVM_n_features);
@@ -423,8 +439,9 @@ ESVM_STATIC double LASVM_k(char *self, const void *x, const void *z) {
     return kernels_any_kernel_value(&LASVM_kernel, x, z, LASVM_n_features);
 }
 
-ESVM_STATIC char *LASVM_vector(char *self, int64_t i) {
-    return LASVM_vectors + i * LASVM_row_bytes;
+ESVM_STATIC int LASVM_sums_in_dtype(char *self) {
+    (void)self;
+    return 0;
 }
 
 #endif

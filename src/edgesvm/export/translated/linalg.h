@@ -17,9 +17,9 @@ ESVM_STATIC void linalg_dot_square_f64(const double *x, const double *w, esvm_in
         double *xx);
 ESVM_STATIC double linalg_any_dot(const void *x, const void *z, esvm_index n);
 ESVM_STATIC esvm_index linalg_item_bytes(void);
+ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_index n);
 ESVM_STATIC float linalg_square_distance_f32(const float *x, const float *z, esvm_index n);
 ESVM_STATIC double linalg_square_distance_f64(const double *x, const double *z, esvm_index n);
-ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_index n);
 ESVM_STATIC double linalg_entry(const void *x, esvm_index i);
 ESVM_STATIC void linalg_put(void *x, esvm_index i, double value);
 ESVM_STATIC void linalg_put_of(int is_float32, void *x, esvm_index i, double value);
@@ -71,19 +71,19 @@ ESVM_STATIC esvm_index linalg_item_bytes(void) {
     return ESVM_IS_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
+ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_index n) {
+    esvm_index i;
+    for (i = 0; i < n; i++) {
+        y[i] += a * x[i];
+    }
+}
+
 ESVM_STATIC float linalg_square_distance_f32(const float *x, const float *z, esvm_index n) {
     return lanes_square_distance_f32(x, z, n);
 }
 
 ESVM_STATIC double linalg_square_distance_f64(const double *x, const double *z, esvm_index n) {
     return lanes_square_distance_f64(x, z, n);
-}
-
-ESVM_STATIC void linalg_add_scaled(double a, const double *x, double *y, esvm_index n) {
-    esvm_index i;
-    for (i = 0; i < n; i++) {
-        y[i] += a * x[i];
-    }
 }
 
 ESVM_STATIC double linalg_entry(const void *x, esvm_index i) {

@@ -8,10 +8,10 @@
 typedef enum {
     margin_set_REACHED = 0, margin_set_STUCK = 1, margin_set_OVERFLOWED = 2
 } margin_set_Outcome;
-#define margin_set_LARGEST_NORM 1e+100
 enum {
     margin_set_CHUNK = 128
 };
+#define margin_set_LARGEST_NORM 1e+100
 typedef struct {
     double mu;
     double b;

@@ -94,15 +94,14 @@ ESVM_STATIC int SimpleSVM_n_answers(char *self);
 ESVM_STATIC int SimpleSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status SimpleSVM_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double SimpleSVM_class_weight(char *self, double y);
-ESVM_STATIC double SimpleSVM_norm(char *self, const void *x);
+ESVM_STATIC int SimpleSVM_refuses_to_decide(char *self, const void *x);
 ESVM_STATIC double SimpleSVM_g_of(char *self, const void *x);
 ESVM_STATIC esvm_index SimpleSVM_place(char *self, const void *x);
 ESVM_STATIC void SimpleSVM_solve(char *self, SimpleSVM_Step *now);
 ESVM_STATIC status_Status SimpleSVM_refuses(char *self, const void *x, double weight);
 ESVM_STATIC int SimpleSVM_violates(char *self, const void *x, double y);
 ESVM_STATIC int SimpleSVM_make_room(char *self);
-ESVM_STATIC double SimpleSVM_k_wide(char *self, const void *x, const void *z);
-ESVM_STATIC double SimpleSVM_square_norm(char *self, const void *x);
+ESVM_STATIC double SimpleSVM_norm(char *self, const void *x);
 ESVM_STATIC void SimpleSVM_k_rows(char *self, const void *x, const void *rows, esvm_index n,
         double *out);
 ESVM_STATIC char *SimpleSVM_twin(char *self, esvm_index i);
@@ -119,6 +118,9 @@ ESVM_STATIC double SimpleSVM_tolerance(char *self, const path_Walk *walk);
 ESVM_STATIC esvm_index SimpleSVM_spare(char *self);
 ESVM_STATIC void SimpleSVM_remove(char *self, esvm_index i);
 ESVM_STATIC margin_set_Outcome SimpleSVM_follow(char *self, path_Move *moves, int count, double mu);
+ESVM_STATIC double SimpleSVM_k_wide(char *self, const void *x, const void *z);
+ESVM_STATIC double SimpleSVM_square_norm(char *self, const void *x);
+ESVM_STATIC int SimpleSVM_sums_in_dtype(char *self);
 ESVM_STATIC void SimpleSVM_to_optimum(char *self, path_Walk *walk);
 ESVM_STATIC esvm_index SimpleSVM_worst(char *self, double least);
 ESVM_STATIC margin_set_Outcome SimpleSVM_enter(char *self, esvm_index i, int step, int direction);
@@ -217,7 +219,7 @@ ESVM_STATIC status_Status SimpleSVM_weighed_step(char *self, const void *x, doub
 }
 
 ESVM_STATIC status_Status SimpleSVM_decide(char *self, const void *x, double *value) {
-    if (!esvm_is_finite(SimpleSVM_norm(self, x))) {
+    if (SimpleSVM_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
     value[0] = ESVM_DIVIDE(SimpleSVM_g_of(self, x), SimpleSVM_solver->mu);
@@ -300,10 +302,8 @@ ESVM_STATIC double SimpleSVM_class_weight(char *self, double y) {
             (SimpleSVM_n_per_class[slot] + 1));
 }
 
-ESVM_STATIC double SimpleSVM_norm(char *self, const void *x) {
-    double k_xx = SimpleSVM_kernel.kind == kernels_RBF ? 1.0 : SimpleSVM_k_wide(self, x, x);
-    return esvm_is_finite(SimpleSVM_square_norm(self, x)) && k_xx <= margin_set_LARGEST_NORM ?
-            k_xx : ESVM_NAN;
+ESVM_STATIC int SimpleSVM_refuses_to_decide(char *self, const void *x) {
+    return !esvm_is_finite(SimpleSVM_norm(self, x));
 }
 
 ESVM_STATIC double SimpleSVM_g_of(char *self, const void *x) {
@@ -403,21 +403,19 @@ ESVM_STATIC int SimpleSVM_make_room(char *self) {
     return 1;
 }
 
-ESVM_STATIC double SimpleSVM_k_wide(char *self, const void *x, const void *z) {
-    double value;
-    SimpleSVM_k_rows(self, x, z, 1, &value);
-    return value;
-}
-
-ESVM_STATIC double SimpleSVM_square_norm(char *self, const void *x) {
-    (void)self;
-    return linalg_any_dot(x, x, SimpleSVM_n_features);
+ESVM_STATIC double SimpleSVM_norm(char *self, const void *x) {
+    double k_xx = SimpleSVM_kernel.kind == kernels_RBF ? 1.0 : SimpleSVM_k_wide(self, x, x);
+    return esvm_is_finite(SimpleSVM_square_norm(self, x)) && k_xx <= margin_set_LARGEST_NORM ?
+            k_xx : ESVM_NAN;
 }
 
 ESVM_STATIC void SimpleSVM_k_rows(char *self, const void *x, const void *rows, esvm_index n,
         double *out) {
-    (void)self;
-    rows_any_kernel_values(&SimpleSVM_kernel, x, rows, SimpleSVM_n_features, n, out);
+    if (SimpleSVM_sums_in_dtype(self)) {
+        rows_lanes_kernel_values(&SimpleSVM_kernel, x, rows, SimpleSVM_n_features, n, out);
+    } else {
+        rows_any_kernel_values(&SimpleSVM_kernel, x, rows, SimpleSVM_n_features, n, out);
+    }
 }
 
 ESVM_STATIC char *SimpleSVM_twin(char *self, esvm_index i) {
@@ -678,6 +676,22 @@ ESVM_STATIC margin_set_Outcome SimpleSVM_follow(char *self, path_Move *moves, in
         SimpleSVM_walk_back(self, moves, count, mu_before);
     }
     return outcome;
+}
+
+ESVM_STATIC double SimpleSVM_k_wide(char *self, const void *x, const void *z) {
+    double value;
+    SimpleSVM_k_rows(self, x, z, 1, &value);
+    return value;
+}
+
+ESVM_STATIC double SimpleSVM_square_norm(char *self, const void *x) {
+    (void)self;
+    return linalg_any_dot(x, x, SimpleSVM_n_features);
+}
+
+ESVM_STATIC int SimpleSVM_sums_in_dtype(char *self) {
+    (void)self;
+    return 0;
 }
 
 ESVM_STATIC void SimpleSVM_to_optimum(char *self, path_Walk *walk) {

@@ -81,15 +81,14 @@ ESVM_STATIC int TwinDictionarySVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status TwinDictionarySVM_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC double TwinDictionarySVM_class_weight(char *self, double y);
-ESVM_STATIC double TwinDictionarySVM_norm(char *self, const void *x);
+ESVM_STATIC int TwinDictionarySVM_refuses_to_decide(char *self, const void *x);
 ESVM_STATIC double TwinDictionarySVM_g_of(char *self, const void *x);
 ESVM_STATIC status_Status TwinDictionarySVM_refine(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status TwinDictionarySVM_TwinVectorMachine_step(char *self, const void *x,
         double y, double weight);
 ESVM_STATIC void TwinDictionarySVM_settle(char *self);
-ESVM_STATIC double TwinDictionarySVM_k_wide(char *self, const void *x, const void *z);
-ESVM_STATIC double TwinDictionarySVM_square_norm(char *self, const void *x);
+ESVM_STATIC double TwinDictionarySVM_norm(char *self, const void *x);
 ESVM_STATIC void TwinDictionarySVM_k_rows(char *self, const void *x, const void *rows,
         esvm_index n, double *out);
 ESVM_STATIC char *TwinDictionarySVM_twin(char *self, esvm_index i);
@@ -103,6 +102,9 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_update_twins(char *self, const 
         double weight);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_merge_on_margin(char *self);
 ESVM_STATIC double TwinDictionarySVM_norm_of(char *self, esvm_index i);
+ESVM_STATIC double TwinDictionarySVM_k_wide(char *self, const void *x, const void *z);
+ESVM_STATIC double TwinDictionarySVM_square_norm(char *self, const void *x);
+ESVM_STATIC int TwinDictionarySVM_sums_in_dtype(char *self);
 ESVM_STATIC void TwinDictionarySVM_add_weight(char *self, path_Move *move, esvm_index i, double y,
         double weight);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_update(char *self, path_Move *moves, int count);
@@ -246,7 +248,7 @@ ESVM_STATIC status_Status TwinDictionarySVM_weighed_step(char *self, const void 
 }
 
 ESVM_STATIC status_Status TwinDictionarySVM_decide(char *self, const void *x, double *value) {
-    if (!esvm_is_finite(TwinDictionarySVM_norm(self, x))) {
+    if (TwinDictionarySVM_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
     value[0] = ESVM_DIVIDE(TwinDictionarySVM_g_of(self, x), TwinDictionarySVM_solver->mu);
@@ -320,11 +322,8 @@ ESVM_STATIC double TwinDictionarySVM_class_weight(char *self, double y) {
             (TwinDictionarySVM_n_per_class[slot] + 1));
 }
 
-ESVM_STATIC double TwinDictionarySVM_norm(char *self, const void *x) {
-    double k_xx = TwinDictionarySVM_kernel.kind == kernels_RBF ? 1.0 :
-            TwinDictionarySVM_k_wide(self, x, x);
-    return esvm_is_finite(TwinDictionarySVM_square_norm(self, x)) && k_xx <=
-            margin_set_LARGEST_NORM ? k_xx : ESVM_NAN;
+ESVM_STATIC int TwinDictionarySVM_refuses_to_decide(char *self, const void *x) {
+    return !esvm_is_finite(TwinDictionarySVM_norm(self, x));
 }
 
 ESVM_STATIC double TwinDictionarySVM_g_of(char *self, const void *x) {
@@ -453,22 +452,22 @@ ESVM_STATIC void TwinDictionarySVM_settle(char *self) {
     TwinDictionarySVM_dictionary->settled_at = TwinDictionarySVM_n_learned(self) + 1;
 }
 
-ESVM_STATIC double TwinDictionarySVM_k_wide(char *self, const void *x, const void *z) {
-    double value;
-    TwinDictionarySVM_k_rows(self, x, z, 1, &value);
-    return value;
-}
-
-ESVM_STATIC double TwinDictionarySVM_square_norm(char *self, const void *x) {
-    (void)self;
-    return linalg_any_dot(x, x, TwinDictionarySVM_n_features);
+ESVM_STATIC double TwinDictionarySVM_norm(char *self, const void *x) {
+    double k_xx = TwinDictionarySVM_kernel.kind == kernels_RBF ? 1.0 :
+            TwinDictionarySVM_k_wide(self, x, x);
+    return esvm_is_finite(TwinDictionarySVM_square_norm(self, x)) && k_xx <=
+            margin_set_LARGEST_NORM ? k_xx : ESVM_NAN;
 }
 
 ESVM_STATIC void TwinDictionarySVM_k_rows(char *self, const void *x, const void *rows,
         esvm_index n, double *out) {
-    (void)self;
-    rows_any_kernel_values(&TwinDictionarySVM_kernel, x, rows, TwinDictionarySVM_n_features, n,
-            out);
+    if (TwinDictionarySVM_sums_in_dtype(self)) {
+        rows_lanes_kernel_values(&TwinDictionarySVM_kernel, x, rows, TwinDictionarySVM_n_features,
+                n, out);
+    } else {
+        rows_any_kernel_values(&TwinDictionarySVM_kernel, x, rows, TwinDictionarySVM_n_features, n,
+                out);
+    }
 }
 
 ESVM_STATIC char *TwinDictionarySVM_twin(char *self, esvm_index i) {
@@ -557,6 +556,22 @@ ESVM_STATIC double TwinDictionarySVM_norm_of(char *self, esvm_index i) {
     }
     return TwinDictionarySVM_k_wide(self, TwinDictionarySVM_twin(self, i),
             TwinDictionarySVM_twin(self, i));
+}
+
+ESVM_STATIC double TwinDictionarySVM_k_wide(char *self, const void *x, const void *z) {
+    double value;
+    TwinDictionarySVM_k_rows(self, x, z, 1, &value);
+    return value;
+}
+
+ESVM_STATIC double TwinDictionarySVM_square_norm(char *self, const void *x) {
+    (void)self;
+    return linalg_any_dot(x, x, TwinDictionarySVM_n_features);
+}
+
+ESVM_STATIC int TwinDictionarySVM_sums_in_dtype(char *self) {
+    (void)self;
+    return 0;
 }
 
 ESVM_STATIC void TwinDictionarySVM_add_weight(char *self, path_Move *move, esvm_index i, double y,

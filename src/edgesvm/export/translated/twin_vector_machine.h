@@ -117,8 +117,9 @@ ESVM_STATIC int TwinVectorMachine_slot_for(char *self, double value);
 ESVM_STATIC status_Status TwinVectorMachine_step(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC double TwinVectorMachine_class_weight(char *self, double y);
-ESVM_STATIC double TwinVectorMachine_norm(char *self, const void *x);
+ESVM_STATIC int TwinVectorMachine_refuses_to_decide(char *self, const void *x);
 ESVM_STATIC double TwinVectorMachine_g_of(char *self, const void *x);
+ESVM_STATIC double TwinVectorMachine_norm(char *self, const void *x);
 ESVM_STATIC double TwinVectorMachine_mu_for(char *self, double total);
 ESVM_STATIC int TwinVectorMachine_beneficial(char *self, const void *x);
 ESVM_STATIC esvm_index TwinVectorMachine_twin_at(char *self, const void *x);
@@ -127,11 +128,11 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_absorb(char *self, esvm_index i
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_update_twins(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_merge_on_margin(char *self);
-ESVM_STATIC double TwinVectorMachine_k_wide(char *self, const void *x, const void *z);
-ESVM_STATIC double TwinVectorMachine_square_norm(char *self, const void *x);
 ESVM_STATIC void TwinVectorMachine_k_rows(char *self, const void *x, const void *rows,
         esvm_index n, double *out);
 ESVM_STATIC char *TwinVectorMachine_twin(char *self, esvm_index i);
+ESVM_STATIC double TwinVectorMachine_k_wide(char *self, const void *x, const void *z);
+ESVM_STATIC double TwinVectorMachine_square_norm(char *self, const void *x);
 ESVM_STATIC void TwinVectorMachine_add_weight(char *self, path_Move *move, esvm_index i, double y,
         double weight);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_update(char *self, path_Move *moves, int count);
@@ -139,6 +140,7 @@ ESVM_STATIC int TwinVectorMachine_merge(char *self, path_Move *moves, int of_mar
 ESVM_STATIC esvm_index TwinVectorMachine_place(char *self, const void *x);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_change(char *self, path_Move *moves,
         int n_removed, int n_placed, const twin_vector_machine_Counters *before);
+ESVM_STATIC int TwinVectorMachine_sums_in_dtype(char *self);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_follow(char *self, path_Move *moves, int count,
         double mu);
 ESVM_STATIC int TwinVectorMachine_first_accepted(char *self, twin_vector_machine_Pair *found);
@@ -277,7 +279,7 @@ ESVM_STATIC status_Status TwinVectorMachine_weighed_step(char *self, const void 
 }
 
 ESVM_STATIC status_Status TwinVectorMachine_decide(char *self, const void *x, double *value) {
-    if (!esvm_is_finite(TwinVectorMachine_norm(self, x))) {
+    if (TwinVectorMachine_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
     value[0] = ESVM_DIVIDE(TwinVectorMachine_g_of(self, x), TwinVectorMachine_solver->mu);
@@ -374,11 +376,8 @@ ESVM_STATIC double TwinVectorMachine_class_weight(char *self, double y) {
             (TwinVectorMachine_n_per_class[slot] + 1));
 }
 
-ESVM_STATIC double TwinVectorMachine_norm(char *self, const void *x) {
-    double k_xx = TwinVectorMachine_kernel.kind == kernels_RBF ? 1.0 :
-            TwinVectorMachine_k_wide(self, x, x);
-    return esvm_is_finite(TwinVectorMachine_square_norm(self, x)) && k_xx <=
-            margin_set_LARGEST_NORM ? k_xx : ESVM_NAN;
+ESVM_STATIC int TwinVectorMachine_refuses_to_decide(char *self, const void *x) {
+    return !esvm_is_finite(TwinVectorMachine_norm(self, x));
 }
 
 ESVM_STATIC double TwinVectorMachine_g_of(char *self, const void *x) {
@@ -394,6 +393,13 @@ ESVM_STATIC double TwinVectorMachine_g_of(char *self, const void *x) {
         j += count;
     }
     return g + TwinVectorMachine_solver->b;
+}
+
+ESVM_STATIC double TwinVectorMachine_norm(char *self, const void *x) {
+    double k_xx = TwinVectorMachine_kernel.kind == kernels_RBF ? 1.0 :
+            TwinVectorMachine_k_wide(self, x, x);
+    return esvm_is_finite(TwinVectorMachine_square_norm(self, x)) && k_xx <=
+            margin_set_LARGEST_NORM ? k_xx : ESVM_NAN;
 }
 
 ESVM_STATIC double TwinVectorMachine_mu_for(char *self, double total) {
@@ -468,6 +474,21 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_merge_on_margin(char *self) {
     return TwinVectorMachine_change(self, moves, 2, 1, &before);
 }
 
+ESVM_STATIC void TwinVectorMachine_k_rows(char *self, const void *x, const void *rows,
+        esvm_index n, double *out) {
+    if (TwinVectorMachine_sums_in_dtype(self)) {
+        rows_lanes_kernel_values(&TwinVectorMachine_kernel, x, rows, TwinVectorMachine_n_features,
+                n, out);
+    } else {
+        rows_any_kernel_values(&TwinVectorMachine_kernel, x, rows, TwinVectorMachine_n_features, n,
+                out);
+    }
+}
+
+ESVM_STATIC char *TwinVectorMachine_twin(char *self, esvm_index i) {
+    return TwinVectorMachine_vectors + i * TwinVectorMachine_row_bytes;
+}
+
 ESVM_STATIC double TwinVectorMachine_k_wide(char *self, const void *x, const void *z) {
     double value;
     TwinVectorMachine_k_rows(self, x, z, 1, &value);
@@ -477,17 +498,6 @@ ESVM_STATIC double TwinVectorMachine_k_wide(char *self, const void *x, const voi
 ESVM_STATIC double TwinVectorMachine_square_norm(char *self, const void *x) {
     (void)self;
     return linalg_any_dot(x, x, TwinVectorMachine_n_features);
-}
-
-ESVM_STATIC void TwinVectorMachine_k_rows(char *self, const void *x, const void *rows,
-        esvm_index n, double *out) {
-    (void)self;
-    rows_any_kernel_values(&TwinVectorMachine_kernel, x, rows, TwinVectorMachine_n_features, n,
-            out);
-}
-
-ESVM_STATIC char *TwinVectorMachine_twin(char *self, esvm_index i) {
-    return TwinVectorMachine_vectors + i * TwinVectorMachine_row_bytes;
 }
 
 ESVM_STATIC void TwinVectorMachine_add_weight(char *self, path_Move *move, esvm_index i, double y,
@@ -618,6 +628,11 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_change(char *self, path_Move *m
         TwinVectorMachine_drop(self, moves[c].slot);
     }
     return outcome;
+}
+
+ESVM_STATIC int TwinVectorMachine_sums_in_dtype(char *self) {
+    (void)self;
+    return 0;
 }
 
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_follow(char *self, path_Move *moves, int count,

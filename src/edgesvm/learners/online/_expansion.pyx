@@ -4,8 +4,9 @@ stored samples x_i.
 Bytes, M slots: 40 + M (D s + 8). Time: M kernel values per decision.
 """
 
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
+from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_weigh
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
 
 from edgesvm.errors import CorruptModelError
@@ -26,6 +27,7 @@ cdef class ExpansionCore(KernelCore):
         self.n_held = <int64_t *> self.array("n_held")
         self.coef = <double *> self.array("coef")
         self.vectors = self.array("vectors")
+        self.decides_in_blocks = True
 
     cdef char *vector(self, int64_t i) noexcept nogil:
         return self.vectors + i * self.row_bytes
@@ -53,12 +55,38 @@ cdef class ExpansionCore(KernelCore):
         memcpy(self.vector(i), x, self.row_bytes)
         self.coef[i] = coef
 
+    cdef int64_t held(self, const char **vectors) noexcept nogil:
+        vectors[0] = self.vectors
+        return self.n_held[0]
+
+    cdef bint refuses_to_decide(self, const void *x) noexcept nogil:
+        return not self.self_kernel(x) <= MOST
+
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         value[0] = 0.0
-        if not self.self_kernel(x) <= MOST:
+        if self.refuses_to_decide(x):
             return NOT_FINITE
         value[0] = self.project(x)
         return UNCHANGED if -MOST * MOST <= value[0] <= MOST * MOST else NOT_FINITE
+
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        cdef double[ROWS_BLOCK * ROWS_WIDEST] turned
+        cdef double[ROWS_BLOCK * BLOCK] k
+        cdef int64_t c, begin = 0
+        if not self.turn(x, n, turned):
+            return 0
+        memset(values, 0, ROWS_BLOCK * sizeof(double))
+        while begin < self.n_held[0]:
+            n = min(<int64_t> BLOCK, self.n_held[0] - begin)
+            self.k_block(turned, self.vectors, begin, n, k)
+            rows_block_weigh(self.coef + begin, k, n, values)
+            begin += n
+        for c in range(ROWS_BLOCK):
+            if not -MOST * MOST <= values[c] <= MOST * MOST:
+                return c
+        return ROWS_BLOCK
 
     def check(self):
         super().check()

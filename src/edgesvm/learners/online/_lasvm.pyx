@@ -201,6 +201,15 @@ cdef class LASVMCore(ExpansionCore):
         value[0] += self.intercept[0]
         return status
 
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        cdef int64_t c
+        n = ExpansionCore.decide_block(self, x, squares, n, values)
+        for c in range(n):
+            values[c] += self.intercept[0]
+        return n
+
     def check(self):
         super().check()
         if self.n_held[0] == self.capacity or self.n_given_up[0] < 0:

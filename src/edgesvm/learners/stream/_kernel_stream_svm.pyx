@@ -27,10 +27,10 @@ kernel values and 3 M^2 multiplications.
 cimport cython
 from libc.math cimport INFINITY, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport KernelCore
-from edgesvm.core.kernels cimport any_kernel_value
+from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_weigh
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, clearly_less
 from edgesvm.learners.stream._ball cimport dual_radius, check_point, too_large, out_of_range
@@ -46,6 +46,7 @@ from edgesvm.learners.stream.constants import LARGEST_NORM, LARGEST_PENALTY, LEA
 
 cdef enum:
     CHUNK = 128     # kernel values at a time, on the stack
+    BLOCK = 64      # of each sample of a block
 
 
 @cython.final
@@ -81,6 +82,7 @@ cdef class KernelStreamSVMCore(KernelCore):
         self.share = <double *> self.array("share")
         self.sign = <double *> self.array("sign")
         self.row = <double *> self.array("row")
+        self.decides_in_blocks = True
         if self.newton:
             self.weight = <double *> self.array("weight")
             self.gain = <double *> self.array("gain")
@@ -92,14 +94,18 @@ cdef class KernelStreamSVMCore(KernelCore):
     cdef double project(self, const void *x, double *row=NULL) noexcept nogil:
         """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) if `row` is given; a decision writes
         nothing"""
-        cdef int64_t i
-        cdef double k, f = 0.0
-        for i in range(self.n_held[0]):
-            k = any_kernel_value(&self.kernel, self.is_float32, x,
-                                 self.vectors + i * self.row_bytes, self.n_features)
-            f += self.share[i] * self.sign[i] * k
+        cdef double[CHUNK] k
+        cdef double *values = k
+        cdef int64_t i, count, begin = 0
+        cdef double f = 0.0
+        while begin < self.n_held[0]:
+            count = min(self.n_held[0] - begin, <int64_t> CHUNK)
             if row != NULL:
-                row[i] = k
+                values = row + begin
+            self.k_rows(x, self.vectors + begin * self.row_bytes, count, values)
+            for i in range(count):
+                f += self.share[begin + i] * self.sign[begin + i] * values[i]
+            begin += count
         return f
 
     cdef bint at_newton(self) noexcept nogil:
@@ -258,26 +264,45 @@ cdef class KernelStreamSVMCore(KernelCore):
             self.share[j] += penalty * (1.0 - y * f) * y * self.sign[j] * self.row[j]
         return CHANGED
 
-    cdef double score(self, const void *x) noexcept nogil:
-        """f(x); writes nothing"""
-        cdef double k[CHUNK]
-        cdef int64_t i, count, begin = 0
-        cdef double f = 0.0
-        while begin < self.slots:
-            count = min(self.slots - begin, <int64_t> CHUNK)
-            self.k_rows(x, self.vectors + begin * self.row_bytes, count, k)
-            for i in range(count):
-                f += self.share[begin + i] * self.sign[begin + i] * k[i]
-            begin += count
-        return f
-
     # -- decisions and snapshots -------------------------------------------------------------------
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
-        value[0] = self.score(x) if self.at_newton() else self.project(x)
-        if too_large(self.self_kernel(x)) or not isfinite(value[0]):
+        value[0] = self.project(x)
+        if self.refuses_to_decide(x) or not isfinite(value[0]):
             return NOT_FINITE
         return UNCHANGED
+
+    cdef int64_t held(self, const char **vectors) noexcept nogil:
+        vectors[0] = self.vectors
+        return self.n_held[0]
+
+    cdef bint sums_in_dtype(self) noexcept nogil:
+        return not self.at_newton()
+
+    cdef bint refuses_to_decide(self, const void *x) noexcept nogil:
+        return too_large(self.self_kernel(x))
+
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        cdef double[ROWS_BLOCK * ROWS_WIDEST] turned
+        cdef double[ROWS_BLOCK * BLOCK] k
+        cdef double[BLOCK] coef
+        cdef int64_t c, i, begin = 0
+        if not self.turn(x, n, turned):
+            return 0
+        memset(values, 0, ROWS_BLOCK * sizeof(double))
+        while begin < self.n_held[0]:
+            n = min(<int64_t> BLOCK, self.n_held[0] - begin)
+            self.k_block(turned, self.vectors, begin, n, k)
+            for i in range(n):
+                coef[i] = self.share[begin + i] * self.sign[begin + i]
+            rows_block_weigh(coef, k, n, values)
+            begin += n
+        for c in range(ROWS_BLOCK):
+            if not isfinite(values[c]):
+                return c
+        return ROWS_BLOCK
 
     def check(self):
         super().check()

@@ -37,7 +37,7 @@ from edgesvm.core.linalg cimport dot
 from edgesvm.core.packed_factor cimport (
     factor_append, factor_complement, factor_drop_column, factor_has_room, factor_remove,
     factor_row, factor_rows, factor_solve)
-from edgesvm.core.rows cimport square_distances
+from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_dot, square_distances
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 
 cdef double EVENT_TOLERANCE, SINGULAR, NULL_TOLERANCE, LARGEST_NORM
@@ -66,6 +66,7 @@ cdef class MarginSetCore(KernelCore):
         self.S = <int32_t *> self.array("S")
         self.state = <int8_t *> self.array("state")
         self.vectors = self.array("vectors")
+        self.decides_in_blocks = True
         f.pool, f.length = <double *> self.array("pool"), len(self.views["pool"])
         f.width, f.order, f.lift = self.slots, &self.solver.m, &self.solver.lift
         f.ones = <double *> self.array("ones")
@@ -118,11 +119,40 @@ cdef class MarginSetCore(KernelCore):
             j += count
         return g + self.solver.b
 
+    cdef int64_t held(self, const char **vectors) noexcept nogil:
+        vectors[0] = self.vectors
+        return self.solver.n
+
+    cdef bint refuses_to_decide(self, const void *x) noexcept nogil:
+        return not isfinite(self.norm(x))
+
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
-        if not isfinite(self.norm(x)):
+        if self.refuses_to_decide(x):
             return NOT_FINITE
         value[0] = self.g_of(x) / self.solver.mu
         return UNCHANGED
+
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        cdef double[ROWS_BLOCK * ROWS_WIDEST] turned
+        cdef double[ROWS_BLOCK * CHUNK] k
+        cdef double[ROWS_BLOCK] part
+        cdef int64_t c, count, j = 0
+        if not self.turn(x, n, turned):
+            return 0
+        for c in range(ROWS_BLOCK):
+            values[c] = 0.0
+        while j < self.solver.n:
+            count = min(self.solver.n - j, <int64_t> CHUNK)
+            self.k_block(turned, self.vectors, j, count, k)
+            rows_block_dot(self.coef + j, k, count, part)
+            for c in range(ROWS_BLOCK):
+                values[c] += part[c]
+            j += count
+        for c in range(ROWS_BLOCK):
+            values[c] = (values[c] + self.solver.b) / self.solver.mu
+        return ROWS_BLOCK
 
     # -- adding and removing twins -----------------------------------------------------------------
 
