@@ -125,9 +125,11 @@ GOLDEN: dict[str, Learner] = {
     "robust_stream_f64": RobustStandardized(
         learner=StreamSVM(C=10.0, bound="lower", dtype="float64"), clip=2.5
     ),
-    "twins_rbf_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
-    "twins_fixed_C_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25), C=2.0, control_C=False),
-    "settled_twins_f64": TwinDictionarySVM(
+    "twins_rbf_sides_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "twins_fixed_C_sides_f32": TwinVectorMachine(
+        max_twins=7, kernel=RBF(0.25), C=2.0, control_C=False
+    ),
+    "settled_twins_sides_f64": TwinDictionarySVM(
         max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64"
     ),
     "incremental_decremental_f64": IncrementalDecrementalSVM(

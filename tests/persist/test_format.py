@@ -191,7 +191,7 @@ def test_golden_files_answer_as_they_did():
 def test_a_golden_file_is_never_written_again(tmp_path, monkeypatch, capsys):
     shutil.copytree(HERE, tmp_path, dirs_exist_ok=True)
     monkeypatch.setattr(make_golden, "HERE", tmp_path)
-    lost = "stream_upper_f32.esvm", "twins_rbf_f32.json", "two_saves.ckpt"
+    lost = "stream_upper_f32.esvm", "twins_rbf_sides_f32.json", "two_saves.ckpt"
     for name in lost:
         (tmp_path / name).unlink()
     (tmp_path / "stream_lower_f64.json").write_text("of an older release")

@@ -93,9 +93,19 @@ AREA = Area(
                 "distortion without the joint weight",
             ),
             (
-                "d = PICK_F64((mask_half)(u + v > 0.0), d, none);",
-                "",
+                "d = PICK_F64((mask_half)(u + v > 0.0) & ((mask_half)b >= 0), d, none);",
+                "d = PICK_F64((mask_half)b >= 0, d, none);",
                 "a twin without weight bounds the distortion of the new one",
+            ),
+            (
+                "const int64_t sign = above ? 0 : INT64_MIN;",
+                "const int64_t sign = 0;",
+                "a new twin below the boundary bounds the distortions of those above",
+            ),
+            (
+                "y[i + j] += a[p + c] * k[ROWS_BLOCK * j + c];",
+                "y[i + j] += a[p] * k[ROWS_BLOCK * j + c];",
+                "rows of a block count as much as its first",
             ),
         ),
         *mutants_of(
@@ -114,6 +124,16 @@ AREA = Area(
                 "self.counters.n_merged = before.n_merged",
                 "pass",
                 "merges of a path that was undone stay counted",
+            ),
+            (
+                "        self.keep_sides()\n",
+                "",
+                "a twin that crossed the boundary has the bound of its former side",
+            ),
+            (
+                "        kept.n = 0\n        return best",
+                "        return best",
+                "the merged twin has the kernel values of another pair",
             ),
             (
                 "moves[2].to_plus = self.s_plus[i] + self.s_plus[j]",

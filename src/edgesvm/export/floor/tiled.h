@@ -100,9 +100,16 @@ ESVM_STATIC int64_t ball_pass(
     return first;
 }
 
-/* learners/twin/twin_passes.h */
+/* learners/twin/twin_passes.h; no kernel values are kept on the stack */
+#define TWIN_KEPT 1
+
 ESVM_STATIC void twin_add(double a, const double *x, double *y, esvm_index n) {
     for (; n > 0; n--) *y++ += a * *x++;
+}
+
+ESVM_STATIC void twin_add_rows(
+    const double *a, const double *x, esvm_index stride, esvm_index m, double *y, esvm_index n) {
+    for (; m > 0; m--, x += stride) twin_add(*a++, x, y, n);
 }
 
 ESVM_STATIC double twin_weigh(
@@ -116,16 +123,85 @@ ESVM_STATIC double twin_weigh(
     return most;
 }
 
+/* whether a bound is of a twin above the boundary: it is not negative, and not -0 */
+ESVM_STATIC int twin_is_above(double bound) {
+    int64_t bits;
+    memcpy(&bits, &bound, sizeof bits);
+    return bits >= 0;
+}
+
 ESVM_STATIC double twin_lower(
-    const double *row, const double *minus, const double *plus, esvm_index n, double most,
-    double *bound) {
+    const double *row, const double *minus, const double *plus, esvm_index n, int above,
+    double most, double *bound) {
     esvm_index j;
     for (j = 0; j < n; j++)
-        if (minus[j] + plus[j] > 0.0) {
-            if (row[j] < bound[j]) bound[j] = row[j];
+        if (minus[j] + plus[j] > 0.0 && twin_is_above(bound[j]) == !!above) {
+            if (row[j] < fabs(bound[j])) bound[j] = above ? row[j] : -row[j];
             if (row[j] < most) most = row[j];
         }
     return most;
+}
+
+ESVM_STATIC esvm_index twin_moved(
+    const double *bound, const double *g, esvm_index j, esvm_index n) {
+    while (j < n && (g[j] > 0.0) == twin_is_above(bound[j])) j++;
+    return j;
+}
+
+ESVM_STATIC esvm_index twin_below(const double *row, esvm_index j, esvm_index n, double most) {
+    while (j < n && !(fabs(row[j]) < most)) j++;
+    return j;
+}
+
+ESVM_STATIC esvm_index twin_farthest(const double *g, esvm_index n) {
+    esvm_index j, k = 0;
+    for (j = 1; j < n; j++)
+        if (fabs(g[j]) > fabs(g[k])) k = j;
+    return k;
+}
+
+ESVM_STATIC double twin_sum(const double *x, esvm_index n) {
+    double sum = 0.0;
+    for (; n > 0; n--) sum += *x++;
+    return sum;
+}
+
+ESVM_STATIC void twin_offsets(
+    const double *g, const int8_t *state, const double *minus, const double *plus, double mu,
+    esvm_index n, double *off) {
+    esvm_index j;
+    for (j = 0; j < n; j++) {
+        double low = g[j] + mu, high = g[j] - mu;
+        int s = state[j];
+        if (s == 1 || s == 3) off[j] = s == 1 ? low : high;
+        else if (s == 0) off[j] = low > 0.0 ? low : 0.0;
+        else if (s == 4) off[j] = high < 0.0 ? high : 0.0;
+        else if (g[j] > mu && plus[j] > 0.0) off[j] = high;
+        else off[j] = g[j] < -mu && minus[j] > 0.0 ? low : 0.0;
+    }
+}
+
+ESVM_STATIC esvm_index twin_near(
+    const double *g, const double *rate, const double *off, const int8_t *state, esvm_index j,
+    esvm_index n, double mu, double d_mu, double rest, double tolerance) {
+    for (; j < n; j++)
+        if (state[j] % 2 == 0 && !(fabs(fabs(g[j]) - mu) > rest *
+                (fabs(rate[j]) + d_mu + 2.0 * fabs(off[j])) + tolerance))
+            break;
+    return j;
+}
+
+#define twin_add_blocks(kind, gamma, vectors, width, S, a, p, m, y, n) (p)
+
+ESVM_STATIC int64_t twin_nearest(
+    const double *row, const double *g, esvm_index n, int side, double most) {
+    esvm_index j, first = -1;
+    for (j = 0; j < n; j++)
+        if (row[j] < most && (side < 0 || (g[j] > 0.0) == side)) {
+            most = row[j];
+            first = j;
+        }
+    return first;
 }
 
 #endif

@@ -84,19 +84,21 @@ ESVM_STATIC status_Status IncrementalDecrementalSVM_step(char *self, const void 
         double weight);
 ESVM_STATIC double IncrementalDecrementalSVM_class_weight(char *self, double y);
 ESVM_STATIC int IncrementalDecrementalSVM_refuses_to_decide(char *self, const void *x);
-ESVM_STATIC double IncrementalDecrementalSVM_g_of(char *self, const void *x);
+ESVM_STATIC double IncrementalDecrementalSVM_g_of(char *self, const void *x, margin_set_Row *kept);
 ESVM_STATIC double IncrementalDecrementalSVM_norm(char *self, const void *x);
 ESVM_STATIC esvm_index IncrementalDecrementalSVM_farthest(char *self);
-ESVM_STATIC esvm_index IncrementalDecrementalSVM_place(char *self, const void *x);
+ESVM_STATIC esvm_index IncrementalDecrementalSVM_place(char *self, const void *x,
+        margin_set_Row *known);
 ESVM_STATIC margin_set_Outcome IncrementalDecrementalSVM_follow(char *self, path_Move *moves,
         int count, double mu);
 ESVM_STATIC void IncrementalDecrementalSVM_drop(char *self, esvm_index i);
 ESVM_STATIC void IncrementalDecrementalSVM_k_rows(char *self, const void *x, const void *rows,
         esvm_index n, double *out);
-ESVM_STATIC char *IncrementalDecrementalSVM_twin(char *self, esvm_index i);
+ESVM_STATIC char *IncrementalDecrementalSVM_twin(char *self, int64_t i);
 ESVM_STATIC double IncrementalDecrementalSVM_k_wide(char *self, const void *x, const void *z);
 ESVM_STATIC double IncrementalDecrementalSVM_square_norm(char *self, const void *x);
-ESVM_STATIC void IncrementalDecrementalSVM_fill_row(char *self, const void *x, double *row);
+ESVM_STATIC void IncrementalDecrementalSVM_fill_known_row(char *self, const void *x,
+        margin_set_Row *known, double *row);
 ESVM_STATIC int IncrementalDecrementalSVM_side(char *self, double g, int lower, int upper);
 ESVM_STATIC void IncrementalDecrementalSVM_refresh(char *self);
 ESVM_STATIC void IncrementalDecrementalSVM_release_unused_weight(char *self, path_Move *moves,
@@ -112,6 +114,7 @@ ESVM_STATIC void IncrementalDecrementalSVM_walk_back(char *self, path_Move *move
 ESVM_STATIC void IncrementalDecrementalSVM_leave(char *self, esvm_index p, int to);
 ESVM_STATIC esvm_index IncrementalDecrementalSVM_place_on_S(char *self, esvm_index i);
 ESVM_STATIC int IncrementalDecrementalSVM_sums_in_dtype(char *self);
+ESVM_STATIC void IncrementalDecrementalSVM_fill_row(char *self, const void *x, double *row);
 ESVM_STATIC void IncrementalDecrementalSVM_begin(char *self, path_Walk *walk, path_Move *moves,
         int count, double mu);
 ESVM_STATIC void IncrementalDecrementalSVM_plateau_rates(char *self, path_Walk *walk);
@@ -124,21 +127,23 @@ ESVM_STATIC void IncrementalDecrementalSVM_first_event(char *self, const path_Wa
 ESVM_STATIC void IncrementalDecrementalSVM_advance(char *self, path_Walk *walk, double length,
         int arrived);
 ESVM_STATIC margin_set_Outcome IncrementalDecrementalSVM_enter(char *self, esvm_index i, int step,
-        int direction);
-ESVM_STATIC const double *IncrementalDecrementalSVM_row_of(char *self, esvm_index p);
+        int direction, margin_set_Row *known);
+ESVM_STATIC margin_set_Row *IncrementalDecrementalSVM_known_row(char *self, const path_Walk *walk,
+        esvm_index i);
+ESVM_STATIC const double *IncrementalDecrementalSVM_row_of(char *self, int64_t p);
 ESVM_STATIC margin_set_Outcome IncrementalDecrementalSVM_restore_state(char *self, esvm_index i);
 ESVM_STATIC void IncrementalDecrementalSVM_from_scratch(char *self);
 ESVM_STATIC void IncrementalDecrementalSVM_resolve_sides(char *self, esvm_index i, double d_minus,
         double d_plus);
-ESVM_STATIC void IncrementalDecrementalSVM_offsets(char *self);
-ESVM_STATIC double IncrementalDecrementalSVM_norm_of(char *self, esvm_index i);
-ESVM_STATIC int IncrementalDecrementalSVM_edges(char *self, const path_Walk *walk, esvm_index i,
+ESVM_STATIC double IncrementalDecrementalSVM_norm_of(char *self, int64_t i);
+ESVM_STATIC int IncrementalDecrementalSVM_edges(char *self, const path_Walk *walk, int64_t i,
         double dg, path_Edge *edges);
 ESVM_STATIC void IncrementalDecrementalSVM_first_to_leave(char *self, const path_Walk *walk,
         path_Event *event);
 ESVM_STATIC void IncrementalDecrementalSVM_first_to_enter(char *self, const path_Walk *walk,
         path_Event *event);
-ESVM_STATIC double IncrementalDecrementalSVM_sensitivity(char *self, esvm_index i);
+ESVM_STATIC double IncrementalDecrementalSVM_sensitivity(char *self, esvm_index i,
+        margin_set_Row *known);
 ESVM_STATIC int IncrementalDecrementalSVM_exchange(char *self, esvm_index i, int direction);
 ESVM_STATIC void IncrementalDecrementalSVM_step_bounds(char *self, esvm_index i, double *low,
         double *high);
@@ -221,7 +226,7 @@ ESVM_STATIC status_Status IncrementalDecrementalSVM_decide(char *self, const voi
     if (IncrementalDecrementalSVM_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
-    value[0] = ESVM_DIVIDE(IncrementalDecrementalSVM_g_of(self, x),
+    value[0] = ESVM_DIVIDE(IncrementalDecrementalSVM_g_of(self, x, NULL),
             IncrementalDecrementalSVM_solver->mu);
     return status_UNCHANGED;
 }
@@ -285,9 +290,11 @@ ESVM_STATIC status_Status IncrementalDecrementalSVM_step(char *self, const void 
                 0 : IncrementalDecrementalSVM_farthest(self);
         moves[0].to_minus = 0.0;
         moves[0].to_plus = 0.0;
+        moves[0].known = NULL;
         count = 1;
     }
-    moves[count].slot = IncrementalDecrementalSVM_place(self, x);
+    moves[count].slot = IncrementalDecrementalSVM_place(self, x, NULL);
+    moves[count].known = NULL;
     moves[count].to_minus = y > 0 ? 0.0 : weight;
     moves[count].to_plus = y > 0 ? weight : 0.0;
     if (IncrementalDecrementalSVM_follow(self, moves, count + 1,
@@ -320,18 +327,26 @@ ESVM_STATIC int IncrementalDecrementalSVM_refuses_to_decide(char *self, const vo
     return !esvm_is_finite(IncrementalDecrementalSVM_norm(self, x));
 }
 
-ESVM_STATIC double IncrementalDecrementalSVM_g_of(char *self, const void *x) {
-    double k[margin_set_CHUNK];
+ESVM_STATIC double IncrementalDecrementalSVM_g_of(char *self, const void *x, margin_set_Row *kept) {
+    double here[margin_set_CHUNK];
+    double *k = here;
     double g = 0.0;
     esvm_index j = 0;
     esvm_index count;
+    int keeps = kept != NULL && IncrementalDecrementalSVM_solver->n <= TWIN_KEPT;
     while (j < IncrementalDecrementalSVM_solver->n) {
         count = (int64_t)margin_set_CHUNK < IncrementalDecrementalSVM_solver->n - j ?
                 (int64_t)margin_set_CHUNK : IncrementalDecrementalSVM_solver->n - j;
+        if (keeps) {
+            k = kept->k + j;
+        }
         IncrementalDecrementalSVM_k_rows(self, x, IncrementalDecrementalSVM_twin(self, j), count,
                 k);
         g += linalg_dot_f64(k, IncrementalDecrementalSVM_coef + j, count);
         j += count;
+    }
+    if (keeps) {
+        kept->n = j;
     }
     return g + IncrementalDecrementalSVM_solver->b;
 }
@@ -360,7 +375,8 @@ ESVM_STATIC esvm_index IncrementalDecrementalSVM_farthest(char *self) {
     return best;
 }
 
-ESVM_STATIC esvm_index IncrementalDecrementalSVM_place(char *self, const void *x) {
+ESVM_STATIC esvm_index IncrementalDecrementalSVM_place(char *self, const void *x,
+        margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = IncrementalDecrementalSVM_factor_of(self);
     margin_set_Solver *v = IncrementalDecrementalSVM_solver;
     esvm_index p;
@@ -368,7 +384,8 @@ ESVM_STATIC esvm_index IncrementalDecrementalSVM_place(char *self, const void *x
     esvm_index n_rows = packed_factor_factor_rows(&factor_, v->m);
     memmove(IncrementalDecrementalSVM_twin(self, i), x, IncrementalDecrementalSVM_row_bytes);
     v->n += 1;
-    IncrementalDecrementalSVM_fill_row(self, x, IncrementalDecrementalSVM_row);
+    IncrementalDecrementalSVM_fill_known_row(self, IncrementalDecrementalSVM_twin(self, i), known,
+            IncrementalDecrementalSVM_row);
     IncrementalDecrementalSVM_g[i] = linalg_dot_f64(IncrementalDecrementalSVM_row,
             IncrementalDecrementalSVM_coef, i) + v->b;
     for (p = 0; p < n_rows; p++) {
@@ -457,7 +474,7 @@ ESVM_STATIC void IncrementalDecrementalSVM_k_rows(char *self, const void *x, con
     }
 }
 
-ESVM_STATIC char *IncrementalDecrementalSVM_twin(char *self, esvm_index i) {
+ESVM_STATIC char *IncrementalDecrementalSVM_twin(char *self, int64_t i) {
     return IncrementalDecrementalSVM_vectors + i * IncrementalDecrementalSVM_row_bytes;
 }
 
@@ -472,9 +489,20 @@ ESVM_STATIC double IncrementalDecrementalSVM_square_norm(char *self, const void 
     return linalg_any_dot(x, x, IncrementalDecrementalSVM_n_features);
 }
 
-ESVM_STATIC void IncrementalDecrementalSVM_fill_row(char *self, const void *x, double *row) {
-    IncrementalDecrementalSVM_k_rows(self, x, IncrementalDecrementalSVM_vectors,
-            IncrementalDecrementalSVM_solver->n, row);
+ESVM_STATIC void IncrementalDecrementalSVM_fill_known_row(char *self, const void *x,
+        margin_set_Row *known, double *row) {
+    esvm_index first = 0;
+    esvm_index n = IncrementalDecrementalSVM_solver->n;
+    if (known != NULL) {
+        first = known->n;
+        memcpy(row, known->k, first * sizeof(double));
+    }
+    IncrementalDecrementalSVM_k_rows(self, x, IncrementalDecrementalSVM_twin(self, first), n -
+            first, row + first);
+    if (known != NULL && n <= TWIN_KEPT) {
+        memcpy(known->k + first, row + first, (n - first) * sizeof(double));
+        known->n = n;
+    }
 }
 
 ESVM_STATIC int IncrementalDecrementalSVM_side(char *self, double g, int lower, int upper) {
@@ -562,7 +590,8 @@ ESVM_STATIC margin_set_Outcome IncrementalDecrementalSVM_walk(char *self, path_M
             IncrementalDecrementalSVM_leave(self, event.place, event.to);
             continue;
         }
-        outcome = IncrementalDecrementalSVM_enter(self, event.twin, event.to, event.direction);
+        outcome = IncrementalDecrementalSVM_enter(self, event.twin, event.to, event.direction,
+                IncrementalDecrementalSVM_known_row(self, &walk, event.twin));
         if (outcome != margin_set_REACHED) {
             return outcome;
         }
@@ -680,10 +709,16 @@ ESVM_STATIC int IncrementalDecrementalSVM_sums_in_dtype(char *self) {
     return 0;
 }
 
+ESVM_STATIC void IncrementalDecrementalSVM_fill_row(char *self, const void *x, double *row) {
+    IncrementalDecrementalSVM_k_rows(self, x, IncrementalDecrementalSVM_vectors,
+            IncrementalDecrementalSVM_solver->n, row);
+}
+
 ESVM_STATIC void IncrementalDecrementalSVM_begin(char *self, path_Walk *walk, path_Move *moves,
         int count, double mu) {
     esvm_index i;
     int c;
+    double total = 0.0;
     walk->moves = moves;
     walk->count = count;
     walk->t = 0.0;
@@ -699,17 +734,23 @@ ESVM_STATIC void IncrementalDecrementalSVM_begin(char *self, path_Walk *walk, pa
         moves[c].state = -1;
         IncrementalDecrementalSVM_resolve_sides(self, i, moves[c].d_minus, moves[c].d_plus);
     }
-    IncrementalDecrementalSVM_offsets(self);
-    double t3_ = 0.0;
-    double t4_ = IncrementalDecrementalSVM_kernel.kind == kernels_RBF ? 1.0 : 0.0;
-    walk->total = t3_;
-    walk->largest = t4_;
-    esvm_index t5_;
-    for (t5_ = 0; t5_ < IncrementalDecrementalSVM_solver->n; t5_++) {
-        i = t5_;
-        IncrementalDecrementalSVM_push[i] = 0.0;
-        walk->total += IncrementalDecrementalSVM_coef[i];
-        if (IncrementalDecrementalSVM_kernel.kind != kernels_RBF) {
+    twin_offsets(IncrementalDecrementalSVM_g, IncrementalDecrementalSVM_state,
+            IncrementalDecrementalSVM_s_minus, IncrementalDecrementalSVM_s_plus,
+            IncrementalDecrementalSVM_solver->mu, IncrementalDecrementalSVM_solver->n,
+            IncrementalDecrementalSVM_off);
+    memset(IncrementalDecrementalSVM_push, 0, IncrementalDecrementalSVM_solver->n * sizeof(double));
+    esvm_index t3_;
+    for (t3_ = 0; t3_ < IncrementalDecrementalSVM_solver->n; t3_++) {
+        i = t3_;
+        total += IncrementalDecrementalSVM_coef[i];
+    }
+    walk->total = total;
+    walk->largest = 1.0;
+    if (IncrementalDecrementalSVM_kernel.kind != kernels_RBF) {
+        walk->largest = 0.0;
+        esvm_index t4_;
+        for (t4_ = 0; t4_ < IncrementalDecrementalSVM_solver->n; t4_++) {
+            i = t4_;
             walk->largest = esvm_max(walk->largest, IncrementalDecrementalSVM_norm_of(self, i));
         }
     }
@@ -728,8 +769,8 @@ ESVM_STATIC void IncrementalDecrementalSVM_plateau_rates(char *self, path_Walk *
         if (state != move->state) {
             rate = state % 2 ? 0.0 : margin_set_plateau(state, move->d_minus, move->d_plus);
             if (rate != move->rate) {
-                IncrementalDecrementalSVM_fill_row(self, IncrementalDecrementalSVM_twin(self,
-                        move->slot), IncrementalDecrementalSVM_row);
+                IncrementalDecrementalSVM_fill_known_row(self, IncrementalDecrementalSVM_twin(self,
+                        move->slot), move->known, IncrementalDecrementalSVM_row);
                 twin_add(rate - move->rate, IncrementalDecrementalSVM_row,
                         IncrementalDecrementalSVM_push, IncrementalDecrementalSVM_solver->n);
             }
@@ -780,15 +821,18 @@ ESVM_STATIC margin_set_Outcome IncrementalDecrementalSVM_shift(char *self, doubl
         IncrementalDecrementalSVM_g[i] += move;
     }
     v->n_path_events += 1;
-    return IncrementalDecrementalSVM_enter(self, twin, nearest.to, nearest.direction);
+    return IncrementalDecrementalSVM_enter(self, twin, nearest.to, nearest.direction, NULL);
 }
 
 ESVM_STATIC void IncrementalDecrementalSVM_direct(char *self, path_Walk *walk) {
     packed_factor_PackedFactor factor_ = IncrementalDecrementalSVM_factor_of(self);
     margin_set_Solver *v = IncrementalDecrementalSVM_solver;
     double *border = IncrementalDecrementalSVM_factor_border;
-    esvm_index i, p;
-    esvm_index n_rows = packed_factor_factor_rows(&factor_, v->m);
+    double *rate = IncrementalDecrementalSVM_rate;
+    const double *push = IncrementalDecrementalSVM_push;
+    esvm_index i;
+    int64_t p;
+    int64_t n_rows = packed_factor_factor_rows(&factor_, v->m);
     if (v->m == 0) {
         walk->db = 0.0;
         memcpy(IncrementalDecrementalSVM_rate, IncrementalDecrementalSVM_push, v->n *
@@ -796,7 +840,7 @@ ESVM_STATIC void IncrementalDecrementalSVM_direct(char *self, path_Walk *walk) {
         return;
     }
     border[0] = -walk->total - walk->push_sum;
-    esvm_index t1_ = v->m;
+    int64_t t1_ = v->m;
     for (p = 0; p < t1_; p++) {
         i = IncrementalDecrementalSVM_S[p];
         border[1 + p] = (IncrementalDecrementalSVM_state[i] == 3 ? walk->d_mu : -walk->d_mu) -
@@ -808,13 +852,20 @@ ESVM_STATIC void IncrementalDecrementalSVM_direct(char *self, path_Walk *walk) {
     esvm_index t3_;
     for (t3_ = 0; t3_ < t2_; t3_++) {
         i = t3_;
-        IncrementalDecrementalSVM_rate[i] = IncrementalDecrementalSVM_push[i] + walk->db;
+        rate[i] = push[i] + walk->db;
     }
-    esvm_index t4_ = v->m;
-    for (p = 0; p < t4_; p++) {
-        twin_add(IncrementalDecrementalSVM_factor_solution[1 + p], p < n_rows ?
-                packed_factor_factor_row(&factor_, p) : IncrementalDecrementalSVM_row_of(self, p),
-                IncrementalDecrementalSVM_rate, v->n);
+    twin_add_rows(IncrementalDecrementalSVM_factor_solution + 1, packed_factor_factor_row(&factor_,
+            0), -IncrementalDecrementalSVM_factor_width, n_rows, IncrementalDecrementalSVM_rate,
+            v->n);
+    n_rows = twin_add_blocks(IncrementalDecrementalSVM_kernel.kind,
+            IncrementalDecrementalSVM_kernel.gamma, IncrementalDecrementalSVM_vectors,
+            IncrementalDecrementalSVM_n_features, IncrementalDecrementalSVM_S,
+            IncrementalDecrementalSVM_factor_solution + 1, n_rows, v->m,
+            IncrementalDecrementalSVM_rate, v->n);
+    int64_t t4_ = v->m;
+    for (p = n_rows; p < t4_; p++) {
+        twin_add(IncrementalDecrementalSVM_factor_solution[1 + p],
+                IncrementalDecrementalSVM_row_of(self, p), IncrementalDecrementalSVM_rate, v->n);
     }
 }
 
@@ -861,14 +912,14 @@ ESVM_STATIC void IncrementalDecrementalSVM_advance(char *self, path_Walk *walk, 
 }
 
 ESVM_STATIC margin_set_Outcome IncrementalDecrementalSVM_enter(char *self, esvm_index i, int step,
-        int direction) {
+        int direction, margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = IncrementalDecrementalSVM_factor_of(self);
     margin_set_Solver *v = IncrementalDecrementalSVM_solver;
     double delta;
     int _tries;
     IncrementalDecrementalSVM_state[i] = step;
     for (_tries = 0; _tries < margin_set_MANY_EXCHANGES; _tries++) {
-        delta = IncrementalDecrementalSVM_sensitivity(self, i);
+        delta = IncrementalDecrementalSVM_sensitivity(self, i, known);
         if (delta > margin_set_SINGULAR * (IncrementalDecrementalSVM_row[i] + v->lift)) {
             if (!packed_factor_factor_has_room(&factor_)) {
                 IncrementalDecrementalSVM_state[i] = step + direction;
@@ -886,7 +937,20 @@ ESVM_STATIC margin_set_Outcome IncrementalDecrementalSVM_enter(char *self, esvm_
     return margin_set_STUCK;
 }
 
-ESVM_STATIC const double *IncrementalDecrementalSVM_row_of(char *self, esvm_index p) {
+ESVM_STATIC margin_set_Row *IncrementalDecrementalSVM_known_row(char *self, const path_Walk *walk,
+        esvm_index i) {
+    (void)self;
+    int c;
+    int t1_ = walk->count;
+    for (c = 0; c < t1_; c++) {
+        if (walk->moves[c].slot == i) {
+            return walk->moves[c].known;
+        }
+    }
+    return NULL;
+}
+
+ESVM_STATIC const double *IncrementalDecrementalSVM_row_of(char *self, int64_t p) {
     packed_factor_PackedFactor factor_ = IncrementalDecrementalSVM_factor_of(self);
     if (p < packed_factor_factor_rows(&factor_, IncrementalDecrementalSVM_solver->m)) {
         return packed_factor_factor_row(&factor_, p);
@@ -902,10 +966,10 @@ ESVM_STATIC margin_set_Outcome IncrementalDecrementalSVM_restore_state(char *sel
     double high = IncrementalDecrementalSVM_s_plus[i];
     double middle = high + low;
     if (low < IncrementalDecrementalSVM_coef[i] && IncrementalDecrementalSVM_coef[i] < middle) {
-        return IncrementalDecrementalSVM_enter(self, i, 3, 1);
+        return IncrementalDecrementalSVM_enter(self, i, 3, 1, NULL);
     }
     if (middle < IncrementalDecrementalSVM_coef[i] && IncrementalDecrementalSVM_coef[i] < high) {
-        return IncrementalDecrementalSVM_enter(self, i, 1, 1);
+        return IncrementalDecrementalSVM_enter(self, i, 1, 1, NULL);
     }
     if (IncrementalDecrementalSVM_coef[i] == middle) {
         IncrementalDecrementalSVM_state[i] = 2;
@@ -1020,32 +1084,7 @@ ESVM_STATIC void IncrementalDecrementalSVM_resolve_sides(char *self, esvm_index 
     }
 }
 
-ESVM_STATIC void IncrementalDecrementalSVM_offsets(char *self) {
-    double mu = IncrementalDecrementalSVM_solver->mu;
-    double g;
-    esvm_index i;
-    int state;
-    for (i = 0; i < IncrementalDecrementalSVM_solver->n; i++) {
-        g = IncrementalDecrementalSVM_g[i];
-        state = IncrementalDecrementalSVM_state[i];
-        IncrementalDecrementalSVM_off[i] = 0.0;
-        if (state == 1) {
-            IncrementalDecrementalSVM_off[i] = g + mu;
-        } else if (state == 3) {
-            IncrementalDecrementalSVM_off[i] = g - mu;
-        } else if (state == 0) {
-            IncrementalDecrementalSVM_off[i] = esvm_max(g + mu, 0.0);
-        } else if (state == 4) {
-            IncrementalDecrementalSVM_off[i] = esvm_min(g - mu, 0.0);
-        } else if (g > mu && IncrementalDecrementalSVM_s_plus[i] > 0.0) {
-            IncrementalDecrementalSVM_off[i] = g - mu;
-        } else if (g < -mu && IncrementalDecrementalSVM_s_minus[i] > 0.0) {
-            IncrementalDecrementalSVM_off[i] = g + mu;
-        }
-    }
-}
-
-ESVM_STATIC double IncrementalDecrementalSVM_norm_of(char *self, esvm_index i) {
+ESVM_STATIC double IncrementalDecrementalSVM_norm_of(char *self, int64_t i) {
     if (IncrementalDecrementalSVM_kernel.kind == kernels_RBF) {
         return 1.0;
     }
@@ -1053,7 +1092,7 @@ ESVM_STATIC double IncrementalDecrementalSVM_norm_of(char *self, esvm_index i) {
             IncrementalDecrementalSVM_twin(self, i));
 }
 
-ESVM_STATIC int IncrementalDecrementalSVM_edges(char *self, const path_Walk *walk, esvm_index i,
+ESVM_STATIC int IncrementalDecrementalSVM_edges(char *self, const path_Walk *walk, int64_t i,
         double dg, path_Edge *edges) {
     double g = IncrementalDecrementalSVM_g[i];
     double off = IncrementalDecrementalSVM_off[i];
@@ -1145,13 +1184,15 @@ ESVM_STATIC void IncrementalDecrementalSVM_first_to_enter(char *self, const path
     double d_mu = fabs(walk->d_mu);
     double tolerance = IncrementalDecrementalSVM_tolerance(self, walk);
     path_Edge edges[2];
-    esvm_index i;
+    int64_t i = -1;
+    esvm_index n = IncrementalDecrementalSVM_solver->n;
     int c;
-    for (i = 0; i < IncrementalDecrementalSVM_solver->n; i++) {
-        if (IncrementalDecrementalSVM_state[i] % 2 || fabs(fabs(IncrementalDecrementalSVM_g[i]) -
-                mu) > rest * (fabs(IncrementalDecrementalSVM_rate[i]) + d_mu + 2.0 *
-                fabs(IncrementalDecrementalSVM_off[i])) + tolerance) {
-            continue;
+    while (1) {
+        i = twin_near(IncrementalDecrementalSVM_g, IncrementalDecrementalSVM_rate,
+                IncrementalDecrementalSVM_off, IncrementalDecrementalSVM_state, i + 1, n, mu, d_mu,
+                rest, tolerance);
+        if (i == n) {
+            break;
         }
         int t1_ = IncrementalDecrementalSVM_edges(self, walk, i, IncrementalDecrementalSVM_rate[i],
                 edges);
@@ -1167,11 +1208,12 @@ ESVM_STATIC void IncrementalDecrementalSVM_first_to_enter(char *self, const path
     }
 }
 
-ESVM_STATIC double IncrementalDecrementalSVM_sensitivity(char *self, esvm_index i) {
+ESVM_STATIC double IncrementalDecrementalSVM_sensitivity(char *self, esvm_index i,
+        margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = IncrementalDecrementalSVM_factor_of(self);
     margin_set_Solver *v = IncrementalDecrementalSVM_solver;
     esvm_index p;
-    IncrementalDecrementalSVM_fill_row(self, IncrementalDecrementalSVM_twin(self, i),
+    IncrementalDecrementalSVM_fill_known_row(self, IncrementalDecrementalSVM_twin(self, i), known,
             IncrementalDecrementalSVM_row);
     if (v->m == 0) {
         v->lift = IncrementalDecrementalSVM_row[i] > 0.0 ? IncrementalDecrementalSVM_row[i] : 1.0;

@@ -5,6 +5,10 @@
 
 #include "floor.h"
 
+typedef struct {
+    int64_t n;
+    double *k;
+} margin_set_Row;
 typedef enum {
     margin_set_REACHED = 0, margin_set_STUCK = 1, margin_set_OVERFLOWED = 2
 } margin_set_Outcome;

@@ -30,7 +30,7 @@ ESVM_STATIC void packed_factor_triangle_remove_f64(double *L, double *ones, doub
         esvm_index m, esvm_index p);
 ESVM_STATIC esvm_index packed_factor_factor_rows(const packed_factor_PackedFactor *f,
         esvm_index order);
-ESVM_STATIC double *packed_factor_factor_row(const packed_factor_PackedFactor *f, esvm_index p);
+ESVM_STATIC double *packed_factor_factor_row(const packed_factor_PackedFactor *f, int64_t p);
 ESVM_STATIC void packed_factor_factor_drop_column(const packed_factor_PackedFactor *f,
         esvm_index i, esvm_index n);
 ESVM_STATIC esvm_index packed_factor_factor_remove(const packed_factor_PackedFactor *f,
@@ -170,7 +170,7 @@ ESVM_STATIC esvm_index packed_factor_factor_rows(const packed_factor_PackedFacto
     return room < order ? room : order;
 }
 
-ESVM_STATIC double *packed_factor_factor_row(const packed_factor_PackedFactor *f, esvm_index p) {
+ESVM_STATIC double *packed_factor_factor_row(const packed_factor_PackedFactor *f, int64_t p) {
     return f->pool + f->length - (p + 1) * f->width;
 }
 

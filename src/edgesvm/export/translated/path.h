@@ -4,11 +4,13 @@
 #define EDGESVM_PATH_H
 
 #include "floor.h"
+#include "margin_set.h"
 
 typedef struct {
     int64_t slot;
     double to_minus;
     double to_plus;
+    margin_set_Row *known;
     double from_minus;
     double from_plus;
     double released_minus;

@@ -23,6 +23,8 @@ ESVM_STATIC void rows_square_distances_f32(const float *x, const float *rows, es
         esvm_index n, double *out);
 ESVM_STATIC void rows_square_distances_f64(const double *x, const double *rows, esvm_index width,
         esvm_index n, double *out);
+ESVM_STATIC void rows_any_kernel_sums(const kernels_Kernel *kernel, const void *x,
+        const void *rows, esvm_index width, esvm_index n, double *out);
 
 ESVM_STATIC void rows_lanes_kernel_values(const kernels_Kernel *kernel, const void *x,
         const void *rows, esvm_index width, esvm_index n, double *out) {
@@ -82,6 +84,15 @@ ESVM_STATIC void rows_square_distances_f32(const float *x, const float *rows, es
 ESVM_STATIC void rows_square_distances_f64(const double *x, const double *rows, esvm_index width,
         esvm_index n, double *out) {
     rows_square_distance_f64(x, rows, width, n, out);
+}
+
+ESVM_STATIC void rows_any_kernel_sums(const kernels_Kernel *kernel, const void *x,
+        const void *rows, esvm_index width, esvm_index n, double *out) {
+#if ESVM_IS_FLOAT32
+    rows_kernel_sums_f32(kernel, (const float *)x, (const float *)rows, width, n, out);
+#else
+    rows_kernel_sums_f64(kernel, (const double *)x, (const double *)rows, width, n, out);
+#endif
 }
 
 #endif

@@ -95,8 +95,8 @@ ESVM_STATIC int SimpleSVM_slot_for(char *self, double value);
 ESVM_STATIC status_Status SimpleSVM_step(char *self, const void *x, double y, double weight);
 ESVM_STATIC double SimpleSVM_class_weight(char *self, double y);
 ESVM_STATIC int SimpleSVM_refuses_to_decide(char *self, const void *x);
-ESVM_STATIC double SimpleSVM_g_of(char *self, const void *x);
-ESVM_STATIC esvm_index SimpleSVM_place(char *self, const void *x);
+ESVM_STATIC double SimpleSVM_g_of(char *self, const void *x, margin_set_Row *kept);
+ESVM_STATIC esvm_index SimpleSVM_place(char *self, const void *x, margin_set_Row *known);
 ESVM_STATIC void SimpleSVM_solve(char *self, SimpleSVM_Step *now);
 ESVM_STATIC status_Status SimpleSVM_refuses(char *self, const void *x, double weight);
 ESVM_STATIC int SimpleSVM_violates(char *self, const void *x, double y);
@@ -104,8 +104,9 @@ ESVM_STATIC int SimpleSVM_make_room(char *self);
 ESVM_STATIC double SimpleSVM_norm(char *self, const void *x);
 ESVM_STATIC void SimpleSVM_k_rows(char *self, const void *x, const void *rows, esvm_index n,
         double *out);
-ESVM_STATIC char *SimpleSVM_twin(char *self, esvm_index i);
-ESVM_STATIC void SimpleSVM_fill_row(char *self, const void *x, double *row);
+ESVM_STATIC char *SimpleSVM_twin(char *self, int64_t i);
+ESVM_STATIC void SimpleSVM_fill_known_row(char *self, const void *x, margin_set_Row *known,
+        double *row);
 ESVM_STATIC int SimpleSVM_side(char *self, double g, int lower, int upper);
 ESVM_STATIC void SimpleSVM_refresh(char *self);
 ESVM_STATIC margin_set_Outcome SimpleSVM_improve(char *self, SimpleSVM_Step *now);
@@ -121,14 +122,15 @@ ESVM_STATIC margin_set_Outcome SimpleSVM_follow(char *self, path_Move *moves, in
 ESVM_STATIC double SimpleSVM_k_wide(char *self, const void *x, const void *z);
 ESVM_STATIC double SimpleSVM_square_norm(char *self, const void *x);
 ESVM_STATIC int SimpleSVM_sums_in_dtype(char *self);
+ESVM_STATIC void SimpleSVM_fill_row(char *self, const void *x, double *row);
 ESVM_STATIC void SimpleSVM_to_optimum(char *self, path_Walk *walk);
 ESVM_STATIC esvm_index SimpleSVM_worst(char *self, double least);
-ESVM_STATIC margin_set_Outcome SimpleSVM_enter(char *self, esvm_index i, int step, int direction);
-ESVM_STATIC const double *SimpleSVM_row_of(char *self, esvm_index p);
+ESVM_STATIC margin_set_Outcome SimpleSVM_enter(char *self, esvm_index i, int step, int direction,
+        margin_set_Row *known);
+ESVM_STATIC const double *SimpleSVM_row_of(char *self, int64_t p);
 ESVM_STATIC margin_set_Outcome SimpleSVM_restore_state(char *self, esvm_index i);
 ESVM_STATIC void SimpleSVM_resolve_sides(char *self, esvm_index i, double d_minus, double d_plus);
-ESVM_STATIC void SimpleSVM_offsets(char *self);
-ESVM_STATIC double SimpleSVM_norm_of(char *self, esvm_index i);
+ESVM_STATIC double SimpleSVM_norm_of(char *self, int64_t i);
 ESVM_STATIC int SimpleSVM_is_spare(char *self, esvm_index i);
 ESVM_STATIC double SimpleSVM_beyond(char *self, esvm_index i);
 ESVM_STATIC void SimpleSVM_drop(char *self, esvm_index i);
@@ -141,14 +143,15 @@ ESVM_STATIC void SimpleSVM_direct(char *self, path_Walk *walk);
 ESVM_STATIC esvm_index SimpleSVM_first_at_bound(char *self, double *length, int *to);
 ESVM_STATIC void SimpleSVM_advance(char *self, path_Walk *walk, double length, int arrived);
 ESVM_STATIC void SimpleSVM_leave(char *self, esvm_index p, int to);
-ESVM_STATIC double SimpleSVM_sensitivity(char *self, esvm_index i);
+ESVM_STATIC double SimpleSVM_sensitivity(char *self, esvm_index i, margin_set_Row *known);
 ESVM_STATIC int SimpleSVM_exchange(char *self, esvm_index i, int direction);
 ESVM_STATIC esvm_index SimpleSVM_place_on_S(char *self, esvm_index i);
 ESVM_STATIC double SimpleSVM_size(char *self, const path_Walk *walk);
 ESVM_STATIC margin_set_Outcome SimpleSVM_shift(char *self, double surplus, const path_Walk *walk);
 ESVM_STATIC void SimpleSVM_first_event(char *self, const path_Walk *walk, path_Event *event);
+ESVM_STATIC margin_set_Row *SimpleSVM_known_row(char *self, const path_Walk *walk, esvm_index i);
 ESVM_STATIC void SimpleSVM_step_bounds(char *self, esvm_index i, double *low, double *high);
-ESVM_STATIC int SimpleSVM_edges(char *self, const path_Walk *walk, esvm_index i, double dg,
+ESVM_STATIC int SimpleSVM_edges(char *self, const path_Walk *walk, int64_t i, double dg,
         path_Edge *edges);
 ESVM_STATIC void SimpleSVM_first_to_leave(char *self, const path_Walk *walk, path_Event *event);
 ESVM_STATIC void SimpleSVM_first_to_enter(char *self, const path_Walk *walk, path_Event *event);
@@ -222,13 +225,13 @@ ESVM_STATIC status_Status SimpleSVM_decide(char *self, const void *x, double *va
     if (SimpleSVM_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
-    value[0] = ESVM_DIVIDE(SimpleSVM_g_of(self, x), SimpleSVM_solver->mu);
+    value[0] = ESVM_DIVIDE(SimpleSVM_g_of(self, x, NULL), SimpleSVM_solver->mu);
     return status_UNCHANGED;
 }
 
 ESVM_STATIC void SimpleSVM_take(char *self, SimpleSVM_Step *now, const void *x, double y,
         double weight, int64_t number) {
-    esvm_index i = SimpleSVM_place(self, x);
+    esvm_index i = SimpleSVM_place(self, x, NULL);
     SimpleSVM_number[i] = number;
     SimpleSVM_s_plus[i] = y > 0.0 ? weight : 0.0;
     SimpleSVM_s_minus[i] = y > 0.0 ? 0.0 : weight;
@@ -306,22 +309,30 @@ ESVM_STATIC int SimpleSVM_refuses_to_decide(char *self, const void *x) {
     return !esvm_is_finite(SimpleSVM_norm(self, x));
 }
 
-ESVM_STATIC double SimpleSVM_g_of(char *self, const void *x) {
-    double k[margin_set_CHUNK];
+ESVM_STATIC double SimpleSVM_g_of(char *self, const void *x, margin_set_Row *kept) {
+    double here[margin_set_CHUNK];
+    double *k = here;
     double g = 0.0;
     esvm_index j = 0;
     esvm_index count;
+    int keeps = kept != NULL && SimpleSVM_solver->n <= TWIN_KEPT;
     while (j < SimpleSVM_solver->n) {
         count = (int64_t)margin_set_CHUNK < SimpleSVM_solver->n - j ? (int64_t)margin_set_CHUNK :
                 SimpleSVM_solver->n - j;
+        if (keeps) {
+            k = kept->k + j;
+        }
         SimpleSVM_k_rows(self, x, SimpleSVM_twin(self, j), count, k);
         g += linalg_dot_f64(k, SimpleSVM_coef + j, count);
         j += count;
     }
+    if (keeps) {
+        kept->n = j;
+    }
     return g + SimpleSVM_solver->b;
 }
 
-ESVM_STATIC esvm_index SimpleSVM_place(char *self, const void *x) {
+ESVM_STATIC esvm_index SimpleSVM_place(char *self, const void *x, margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = SimpleSVM_factor_of(self);
     margin_set_Solver *v = SimpleSVM_solver;
     esvm_index p;
@@ -329,7 +340,7 @@ ESVM_STATIC esvm_index SimpleSVM_place(char *self, const void *x) {
     esvm_index n_rows = packed_factor_factor_rows(&factor_, v->m);
     memmove(SimpleSVM_twin(self, i), x, SimpleSVM_row_bytes);
     v->n += 1;
-    SimpleSVM_fill_row(self, x, SimpleSVM_row);
+    SimpleSVM_fill_known_row(self, SimpleSVM_twin(self, i), known, SimpleSVM_row);
     SimpleSVM_g[i] = linalg_dot_f64(SimpleSVM_row, SimpleSVM_coef, i) + v->b;
     for (p = 0; p < n_rows; p++) {
         packed_factor_factor_row(&factor_, p)[i] = SimpleSVM_row[SimpleSVM_S[p]];
@@ -374,7 +385,7 @@ ESVM_STATIC status_Status SimpleSVM_refuses(char *self, const void *x, double we
 }
 
 ESVM_STATIC int SimpleSVM_violates(char *self, const void *x, double y) {
-    double gap = SimpleSVM_solver->mu - y * SimpleSVM_g_of(self, x);
+    double gap = SimpleSVM_solver->mu - y * SimpleSVM_g_of(self, x, NULL);
     path_Walk walk = {0};
     if (gap <= 0.0) {
         return 0;
@@ -397,6 +408,7 @@ ESVM_STATIC int SimpleSVM_make_room(char *self) {
     move.slot = 0;
     move.to_minus = 0.0;
     move.to_plus = 0.0;
+    move.known = NULL;
     SimpleSVM_follow(self, &move, 1, SimpleSVM_solver->mu);
     SimpleSVM_remove(self, 0);
     SimpleSVM_counters->n_forgotten += 1;
@@ -418,12 +430,23 @@ ESVM_STATIC void SimpleSVM_k_rows(char *self, const void *x, const void *rows, e
     }
 }
 
-ESVM_STATIC char *SimpleSVM_twin(char *self, esvm_index i) {
+ESVM_STATIC char *SimpleSVM_twin(char *self, int64_t i) {
     return SimpleSVM_vectors + i * SimpleSVM_row_bytes;
 }
 
-ESVM_STATIC void SimpleSVM_fill_row(char *self, const void *x, double *row) {
-    SimpleSVM_k_rows(self, x, SimpleSVM_vectors, SimpleSVM_solver->n, row);
+ESVM_STATIC void SimpleSVM_fill_known_row(char *self, const void *x, margin_set_Row *known,
+        double *row) {
+    esvm_index first = 0;
+    esvm_index n = SimpleSVM_solver->n;
+    if (known != NULL) {
+        first = known->n;
+        memcpy(row, known->k, first * sizeof(double));
+    }
+    SimpleSVM_k_rows(self, x, SimpleSVM_twin(self, first), n - first, row + first);
+    if (known != NULL && n <= TWIN_KEPT) {
+        memcpy(known->k + first, row + first, (n - first) * sizeof(double));
+        known->n = n;
+    }
 }
 
 ESVM_STATIC int SimpleSVM_side(char *self, double g, int lower, int upper) {
@@ -462,7 +485,7 @@ ESVM_STATIC margin_set_Outcome SimpleSVM_improve(char *self, SimpleSVM_Step *now
         now->n_moves += 1;
         SimpleSVM_solver->n_path_events += 1;
         step = SimpleSVM_s_plus[i] > 0.0 ? 3 : 1;
-        if (SimpleSVM_enter(self, i, step, SimpleSVM_state[i] - step) != margin_set_REACHED) {
+        if (SimpleSVM_enter(self, i, step, SimpleSVM_state[i] - step, NULL) != margin_set_REACHED) {
             return margin_set_STUCK;
         }
     }
@@ -581,6 +604,7 @@ ESVM_STATIC void SimpleSVM_begin(char *self, path_Walk *walk, path_Move *moves, 
         double mu) {
     esvm_index i;
     int c;
+    double total = 0.0;
     walk->moves = moves;
     walk->count = count;
     walk->t = 0.0;
@@ -596,17 +620,21 @@ ESVM_STATIC void SimpleSVM_begin(char *self, path_Walk *walk, path_Move *moves, 
         moves[c].state = -1;
         SimpleSVM_resolve_sides(self, i, moves[c].d_minus, moves[c].d_plus);
     }
-    SimpleSVM_offsets(self);
-    double t3_ = 0.0;
-    double t4_ = SimpleSVM_kernel.kind == kernels_RBF ? 1.0 : 0.0;
-    walk->total = t3_;
-    walk->largest = t4_;
-    esvm_index t5_;
-    for (t5_ = 0; t5_ < SimpleSVM_solver->n; t5_++) {
-        i = t5_;
-        SimpleSVM_push[i] = 0.0;
-        walk->total += SimpleSVM_coef[i];
-        if (SimpleSVM_kernel.kind != kernels_RBF) {
+    twin_offsets(SimpleSVM_g, SimpleSVM_state, SimpleSVM_s_minus, SimpleSVM_s_plus,
+            SimpleSVM_solver->mu, SimpleSVM_solver->n, SimpleSVM_off);
+    memset(SimpleSVM_push, 0, SimpleSVM_solver->n * sizeof(double));
+    esvm_index t3_;
+    for (t3_ = 0; t3_ < SimpleSVM_solver->n; t3_++) {
+        i = t3_;
+        total += SimpleSVM_coef[i];
+    }
+    walk->total = total;
+    walk->largest = 1.0;
+    if (SimpleSVM_kernel.kind != kernels_RBF) {
+        walk->largest = 0.0;
+        esvm_index t4_;
+        for (t4_ = 0; t4_ < SimpleSVM_solver->n; t4_++) {
+            i = t4_;
             walk->largest = esvm_max(walk->largest, SimpleSVM_norm_of(self, i));
         }
     }
@@ -694,6 +722,10 @@ ESVM_STATIC int SimpleSVM_sums_in_dtype(char *self) {
     return 0;
 }
 
+ESVM_STATIC void SimpleSVM_fill_row(char *self, const void *x, double *row) {
+    SimpleSVM_k_rows(self, x, SimpleSVM_vectors, SimpleSVM_solver->n, row);
+}
+
 ESVM_STATIC void SimpleSVM_to_optimum(char *self, path_Walk *walk) {
     double length;
     esvm_index place;
@@ -730,14 +762,15 @@ ESVM_STATIC esvm_index SimpleSVM_worst(char *self, double least) {
     return found;
 }
 
-ESVM_STATIC margin_set_Outcome SimpleSVM_enter(char *self, esvm_index i, int step, int direction) {
+ESVM_STATIC margin_set_Outcome SimpleSVM_enter(char *self, esvm_index i, int step, int direction,
+        margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = SimpleSVM_factor_of(self);
     margin_set_Solver *v = SimpleSVM_solver;
     double delta;
     int _tries;
     SimpleSVM_state[i] = step;
     for (_tries = 0; _tries < margin_set_MANY_EXCHANGES; _tries++) {
-        delta = SimpleSVM_sensitivity(self, i);
+        delta = SimpleSVM_sensitivity(self, i, known);
         if (delta > margin_set_SINGULAR * (SimpleSVM_row[i] + v->lift)) {
             if (!packed_factor_factor_has_room(&factor_)) {
                 SimpleSVM_state[i] = step + direction;
@@ -755,7 +788,7 @@ ESVM_STATIC margin_set_Outcome SimpleSVM_enter(char *self, esvm_index i, int ste
     return margin_set_STUCK;
 }
 
-ESVM_STATIC const double *SimpleSVM_row_of(char *self, esvm_index p) {
+ESVM_STATIC const double *SimpleSVM_row_of(char *self, int64_t p) {
     packed_factor_PackedFactor factor_ = SimpleSVM_factor_of(self);
     if (p < packed_factor_factor_rows(&factor_, SimpleSVM_solver->m)) {
         return packed_factor_factor_row(&factor_, p);
@@ -770,10 +803,10 @@ ESVM_STATIC margin_set_Outcome SimpleSVM_restore_state(char *self, esvm_index i)
     double high = SimpleSVM_s_plus[i];
     double middle = high + low;
     if (low < SimpleSVM_coef[i] && SimpleSVM_coef[i] < middle) {
-        return SimpleSVM_enter(self, i, 3, 1);
+        return SimpleSVM_enter(self, i, 3, 1, NULL);
     }
     if (middle < SimpleSVM_coef[i] && SimpleSVM_coef[i] < high) {
-        return SimpleSVM_enter(self, i, 1, 1);
+        return SimpleSVM_enter(self, i, 1, 1, NULL);
     }
     if (SimpleSVM_coef[i] == middle) {
         SimpleSVM_state[i] = 2;
@@ -797,32 +830,7 @@ ESVM_STATIC void SimpleSVM_resolve_sides(char *self, esvm_index i, double d_minu
     }
 }
 
-ESVM_STATIC void SimpleSVM_offsets(char *self) {
-    double mu = SimpleSVM_solver->mu;
-    double g;
-    esvm_index i;
-    int state;
-    for (i = 0; i < SimpleSVM_solver->n; i++) {
-        g = SimpleSVM_g[i];
-        state = SimpleSVM_state[i];
-        SimpleSVM_off[i] = 0.0;
-        if (state == 1) {
-            SimpleSVM_off[i] = g + mu;
-        } else if (state == 3) {
-            SimpleSVM_off[i] = g - mu;
-        } else if (state == 0) {
-            SimpleSVM_off[i] = esvm_max(g + mu, 0.0);
-        } else if (state == 4) {
-            SimpleSVM_off[i] = esvm_min(g - mu, 0.0);
-        } else if (g > mu && SimpleSVM_s_plus[i] > 0.0) {
-            SimpleSVM_off[i] = g - mu;
-        } else if (g < -mu && SimpleSVM_s_minus[i] > 0.0) {
-            SimpleSVM_off[i] = g + mu;
-        }
-    }
-}
-
-ESVM_STATIC double SimpleSVM_norm_of(char *self, esvm_index i) {
+ESVM_STATIC double SimpleSVM_norm_of(char *self, int64_t i) {
     if (SimpleSVM_kernel.kind == kernels_RBF) {
         return 1.0;
     }
@@ -918,7 +926,8 @@ ESVM_STATIC margin_set_Outcome SimpleSVM_walk(char *self, path_Move *moves, int 
             SimpleSVM_leave(self, event.place, event.to);
             continue;
         }
-        outcome = SimpleSVM_enter(self, event.twin, event.to, event.direction);
+        outcome = SimpleSVM_enter(self, event.twin, event.to, event.direction,
+                SimpleSVM_known_row(self, &walk, event.twin));
         if (outcome != margin_set_REACHED) {
             return outcome;
         }
@@ -979,7 +988,8 @@ ESVM_STATIC void SimpleSVM_plateau_rates(char *self, path_Walk *walk) {
         if (state != move->state) {
             rate = state % 2 ? 0.0 : margin_set_plateau(state, move->d_minus, move->d_plus);
             if (rate != move->rate) {
-                SimpleSVM_fill_row(self, SimpleSVM_twin(self, move->slot), SimpleSVM_row);
+                SimpleSVM_fill_known_row(self, SimpleSVM_twin(self, move->slot), move->known,
+                        SimpleSVM_row);
                 twin_add(rate - move->rate, SimpleSVM_row, SimpleSVM_push, SimpleSVM_solver->n);
             }
             move->rate = rate;
@@ -994,15 +1004,18 @@ ESVM_STATIC void SimpleSVM_direct(char *self, path_Walk *walk) {
     packed_factor_PackedFactor factor_ = SimpleSVM_factor_of(self);
     margin_set_Solver *v = SimpleSVM_solver;
     double *border = SimpleSVM_factor_border;
-    esvm_index i, p;
-    esvm_index n_rows = packed_factor_factor_rows(&factor_, v->m);
+    double *rate = SimpleSVM_rate;
+    const double *push = SimpleSVM_push;
+    esvm_index i;
+    int64_t p;
+    int64_t n_rows = packed_factor_factor_rows(&factor_, v->m);
     if (v->m == 0) {
         walk->db = 0.0;
         memcpy(SimpleSVM_rate, SimpleSVM_push, v->n * sizeof(double));
         return;
     }
     border[0] = -walk->total - walk->push_sum;
-    esvm_index t1_ = v->m;
+    int64_t t1_ = v->m;
     for (p = 0; p < t1_; p++) {
         i = SimpleSVM_S[p];
         border[1 + p] = (SimpleSVM_state[i] == 3 ? walk->d_mu : -walk->d_mu) - SimpleSVM_off[i] -
@@ -1014,12 +1027,16 @@ ESVM_STATIC void SimpleSVM_direct(char *self, path_Walk *walk) {
     esvm_index t3_;
     for (t3_ = 0; t3_ < t2_; t3_++) {
         i = t3_;
-        SimpleSVM_rate[i] = SimpleSVM_push[i] + walk->db;
+        rate[i] = push[i] + walk->db;
     }
-    esvm_index t4_ = v->m;
-    for (p = 0; p < t4_; p++) {
-        twin_add(SimpleSVM_factor_solution[1 + p], p < n_rows ? packed_factor_factor_row(&factor_,
-                p) : SimpleSVM_row_of(self, p), SimpleSVM_rate, v->n);
+    twin_add_rows(SimpleSVM_factor_solution + 1, packed_factor_factor_row(&factor_, 0),
+            -SimpleSVM_factor_width, n_rows, SimpleSVM_rate, v->n);
+    n_rows = twin_add_blocks(SimpleSVM_kernel.kind, SimpleSVM_kernel.gamma, SimpleSVM_vectors,
+            SimpleSVM_n_features, SimpleSVM_S, SimpleSVM_factor_solution + 1, n_rows, v->m,
+            SimpleSVM_rate, v->n);
+    int64_t t4_ = v->m;
+    for (p = n_rows; p < t4_; p++) {
+        twin_add(SimpleSVM_factor_solution[1 + p], SimpleSVM_row_of(self, p), SimpleSVM_rate, v->n);
     }
 }
 
@@ -1087,11 +1104,11 @@ ESVM_STATIC void SimpleSVM_leave(char *self, esvm_index p, int to) {
     }
 }
 
-ESVM_STATIC double SimpleSVM_sensitivity(char *self, esvm_index i) {
+ESVM_STATIC double SimpleSVM_sensitivity(char *self, esvm_index i, margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = SimpleSVM_factor_of(self);
     margin_set_Solver *v = SimpleSVM_solver;
     esvm_index p;
-    SimpleSVM_fill_row(self, SimpleSVM_twin(self, i), SimpleSVM_row);
+    SimpleSVM_fill_known_row(self, SimpleSVM_twin(self, i), known, SimpleSVM_row);
     if (v->m == 0) {
         v->lift = SimpleSVM_row[i] > 0.0 ? SimpleSVM_row[i] : 1.0;
     }
@@ -1204,7 +1221,7 @@ ESVM_STATIC margin_set_Outcome SimpleSVM_shift(char *self, double surplus, const
         SimpleSVM_g[i] += move;
     }
     v->n_path_events += 1;
-    return SimpleSVM_enter(self, twin, nearest.to, nearest.direction);
+    return SimpleSVM_enter(self, twin, nearest.to, nearest.direction, NULL);
 }
 
 ESVM_STATIC void SimpleSVM_first_event(char *self, const path_Walk *walk, path_Event *event) {
@@ -1217,12 +1234,24 @@ ESVM_STATIC void SimpleSVM_first_event(char *self, const path_Walk *walk, path_E
     SimpleSVM_first_to_enter(self, walk, event);
 }
 
+ESVM_STATIC margin_set_Row *SimpleSVM_known_row(char *self, const path_Walk *walk, esvm_index i) {
+    (void)self;
+    int c;
+    int t1_ = walk->count;
+    for (c = 0; c < t1_; c++) {
+        if (walk->moves[c].slot == i) {
+            return walk->moves[c].known;
+        }
+    }
+    return NULL;
+}
+
 ESVM_STATIC void SimpleSVM_step_bounds(char *self, esvm_index i, double *low, double *high) {
     low[0] = margin_set_plateau(SimpleSVM_state[i] + 1, SimpleSVM_s_minus[i], SimpleSVM_s_plus[i]);
     high[0] = margin_set_plateau(SimpleSVM_state[i] - 1, SimpleSVM_s_minus[i], SimpleSVM_s_plus[i]);
 }
 
-ESVM_STATIC int SimpleSVM_edges(char *self, const path_Walk *walk, esvm_index i, double dg,
+ESVM_STATIC int SimpleSVM_edges(char *self, const path_Walk *walk, int64_t i, double dg,
         path_Edge *edges) {
     double g = SimpleSVM_g[i];
     double off = SimpleSVM_off[i];
@@ -1309,12 +1338,14 @@ ESVM_STATIC void SimpleSVM_first_to_enter(char *self, const path_Walk *walk, pat
     double d_mu = fabs(walk->d_mu);
     double tolerance = SimpleSVM_tolerance(self, walk);
     path_Edge edges[2];
-    esvm_index i;
+    int64_t i = -1;
+    esvm_index n = SimpleSVM_solver->n;
     int c;
-    for (i = 0; i < SimpleSVM_solver->n; i++) {
-        if (SimpleSVM_state[i] % 2 || fabs(fabs(SimpleSVM_g[i]) - mu) > rest *
-                (fabs(SimpleSVM_rate[i]) + d_mu + 2.0 * fabs(SimpleSVM_off[i])) + tolerance) {
-            continue;
+    while (1) {
+        i = twin_near(SimpleSVM_g, SimpleSVM_rate, SimpleSVM_off, SimpleSVM_state, i + 1, n, mu,
+                d_mu, rest, tolerance);
+        if (i == n) {
+            break;
         }
         int t1_ = SimpleSVM_edges(self, walk, i, SimpleSVM_rate[i], edges);
         for (c = 0; c < t1_; c++) {

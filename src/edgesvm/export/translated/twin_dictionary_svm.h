@@ -12,6 +12,7 @@
 #include "path.h"
 #include "rows.h"
 #include "status.h"
+#include "tiles.h"
 #include "twin_vector_machine.h"
 
 #define twin_dictionary_svm_LEAST_WEIGHT 1e-100
@@ -82,7 +83,7 @@ ESVM_STATIC status_Status TwinDictionarySVM_step(char *self, const void *x, doub
         double weight);
 ESVM_STATIC double TwinDictionarySVM_class_weight(char *self, double y);
 ESVM_STATIC int TwinDictionarySVM_refuses_to_decide(char *self, const void *x);
-ESVM_STATIC double TwinDictionarySVM_g_of(char *self, const void *x);
+ESVM_STATIC double TwinDictionarySVM_g_of(char *self, const void *x, margin_set_Row *kept);
 ESVM_STATIC status_Status TwinDictionarySVM_refine(char *self, const void *x, double y,
         double weight);
 ESVM_STATIC status_Status TwinDictionarySVM_TwinVectorMachine_step(char *self, const void *x,
@@ -91,39 +92,47 @@ ESVM_STATIC void TwinDictionarySVM_settle(char *self);
 ESVM_STATIC double TwinDictionarySVM_norm(char *self, const void *x);
 ESVM_STATIC void TwinDictionarySVM_k_rows(char *self, const void *x, const void *rows,
         esvm_index n, double *out);
-ESVM_STATIC char *TwinDictionarySVM_twin(char *self, esvm_index i);
+ESVM_STATIC char *TwinDictionarySVM_twin(char *self, int64_t i);
 ESVM_STATIC void TwinDictionarySVM_fill_row(char *self, const void *x, double *row);
+ESVM_STATIC int TwinDictionarySVM_can_bear(char *self, double weight);
 ESVM_STATIC double TwinDictionarySVM_mu_for(char *self, double total);
-ESVM_STATIC int TwinDictionarySVM_beneficial(char *self, const void *x);
+ESVM_STATIC int TwinDictionarySVM_beneficial(char *self, const void *x, margin_set_Row *kept);
 ESVM_STATIC esvm_index TwinDictionarySVM_twin_at(char *self, const void *x);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_absorb(char *self, esvm_index i, double y,
         double weight);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_update_twins(char *self, const void *x, double y,
-        double weight);
+        double weight, margin_set_Row *known);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_merge_on_margin(char *self);
-ESVM_STATIC double TwinDictionarySVM_norm_of(char *self, esvm_index i);
+ESVM_STATIC double TwinDictionarySVM_norm_of(char *self, int64_t i);
 ESVM_STATIC double TwinDictionarySVM_k_wide(char *self, const void *x, const void *z);
 ESVM_STATIC double TwinDictionarySVM_square_norm(char *self, const void *x);
 ESVM_STATIC int TwinDictionarySVM_sums_in_dtype(char *self);
 ESVM_STATIC void TwinDictionarySVM_add_weight(char *self, path_Move *move, esvm_index i, double y,
         double weight);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_update(char *self, path_Move *moves, int count);
-ESVM_STATIC int TwinDictionarySVM_merge(char *self, path_Move *moves, int of_margin);
-ESVM_STATIC esvm_index TwinDictionarySVM_place(char *self, const void *x);
+ESVM_STATIC int TwinDictionarySVM_merge(char *self, path_Move *moves, int of_margin,
+        margin_set_Row *kept);
+ESVM_STATIC esvm_index TwinDictionarySVM_place(char *self, const void *x, margin_set_Row *known);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_change(char *self, path_Move *moves,
         int n_removed, int n_placed, const twin_vector_machine_Counters *before);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_follow(char *self, path_Move *moves, int count,
         double mu);
+ESVM_STATIC void TwinDictionarySVM_keep_sides(char *self);
 ESVM_STATIC int TwinDictionarySVM_first_accepted(char *self, twin_vector_machine_Pair *found);
 ESVM_STATIC int TwinDictionarySVM_nearest(char *self, twin_vector_machine_Pair *best);
-ESVM_STATIC double TwinDictionarySVM_join(char *self, esvm_index i, esvm_index j, char *q);
-ESVM_STATIC int TwinDictionarySVM_is_gentle(char *self, esvm_index i, esvm_index j, const void *q);
+ESVM_STATIC int TwinDictionarySVM_passes(char *self, esvm_index i, esvm_index j,
+        margin_set_Row *kept);
+ESVM_STATIC int TwinDictionarySVM_first_passing(char *self, const twin_vector_machine_Pair *pairs,
+        int count, margin_set_Row *kept);
 ESVM_STATIC int TwinDictionarySVM_candidates(char *self, twin_vector_machine_Pair *pairs,
         int of_margin);
 ESVM_STATIC void TwinDictionarySVM_merge_pair(char *self, path_Move *moves, esvm_index i,
-        esvm_index j);
+        esvm_index j, margin_set_Row *known);
+ESVM_STATIC void TwinDictionarySVM_fill_known_row(char *self, const void *x, margin_set_Row *known,
+        double *row);
 ESVM_STATIC int TwinDictionarySVM_side(char *self, double g, int lower, int upper);
-ESVM_STATIC void TwinDictionarySVM_measure(char *self, esvm_index i);
+ESVM_STATIC void TwinDictionarySVM_set_bound(char *self, int64_t i, double bound);
+ESVM_STATIC void TwinDictionarySVM_measure(char *self, int64_t i);
 ESVM_STATIC void TwinDictionarySVM_drop(char *self, esvm_index i);
 ESVM_STATIC void TwinDictionarySVM_refresh(char *self);
 ESVM_STATIC void TwinDictionarySVM_release_unused_weight(char *self, path_Move *moves, int count);
@@ -136,11 +145,15 @@ ESVM_STATIC void TwinDictionarySVM_solve_at(char *self, const path_Move *moves, 
 ESVM_STATIC void TwinDictionarySVM_walk_back(char *self, path_Move *moves, int count, double mu);
 ESVM_STATIC int TwinDictionarySVM_search(char *self, twin_vector_machine_Pair *pairs,
         int one_sided, int of_margin, twin_vector_machine_Pair after);
-ESVM_STATIC double TwinDictionarySVM_fill_distortions(char *self, esvm_index i);
-ESVM_STATIC int TwinDictionarySVM_may_merge(char *self, esvm_index i, esvm_index j, int one_sided,
-        int of_margin);
-ESVM_STATIC double TwinDictionarySVM_weight_of(char *self, esvm_index i);
+ESVM_STATIC double TwinDictionarySVM_join(char *self, esvm_index i, esvm_index j, char *q,
+        margin_set_Row *kept);
+ESVM_STATIC double TwinDictionarySVM_fill_distortions(char *self, int64_t i, esvm_index first);
+ESVM_STATIC int64_t TwinDictionarySVM_nearest_of(char *self, int64_t i, int64_t first, double most);
+ESVM_STATIC int TwinDictionarySVM_is_gentle(char *self, esvm_index i, esvm_index j, const void *q);
 ESVM_STATIC void TwinDictionarySVM_blend(char *self, esvm_index i, esvm_index j, char *q);
+ESVM_STATIC double TwinDictionarySVM_error(char *self, esvm_index i, esvm_index j, const void *q,
+        margin_set_Row *kept);
+ESVM_STATIC int TwinDictionarySVM_counts_as_above(char *self, int64_t i);
 ESVM_STATIC void TwinDictionarySVM_leave(char *self, esvm_index p, int to);
 ESVM_STATIC esvm_index TwinDictionarySVM_place_on_S(char *self, esvm_index i);
 ESVM_STATIC void TwinDictionarySVM_begin(char *self, path_Walk *walk, path_Move *moves, int count,
@@ -154,24 +167,31 @@ ESVM_STATIC void TwinDictionarySVM_first_event(char *self, const path_Walk *walk
         path_Event *event);
 ESVM_STATIC void TwinDictionarySVM_advance(char *self, path_Walk *walk, double length, int arrived);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_enter(char *self, esvm_index i, int step,
-        int direction);
-ESVM_STATIC const double *TwinDictionarySVM_row_of(char *self, esvm_index p);
+        int direction, margin_set_Row *known);
+ESVM_STATIC margin_set_Row *TwinDictionarySVM_known_row(char *self, const path_Walk *walk,
+        esvm_index i);
+ESVM_STATIC const double *TwinDictionarySVM_row_of(char *self, int64_t p);
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_restore_state(char *self, esvm_index i);
 ESVM_STATIC void TwinDictionarySVM_from_scratch(char *self);
-ESVM_STATIC void TwinDictionarySVM_fill_squares(char *self, const void *x, double *row);
+ESVM_STATIC int TwinDictionarySVM_may_merge(char *self, esvm_index i, int64_t j, int one_sided,
+        int of_margin);
+ESVM_STATIC void TwinDictionarySVM_fill_squares(char *self, int64_t i, esvm_index first,
+        double *row);
+ESVM_STATIC double TwinDictionarySVM_weight_of(char *self, int64_t i);
+ESVM_STATIC void TwinDictionarySVM_sums(char *self, const void *x, const void *rows, esvm_index n,
+        double *out);
 ESVM_STATIC void TwinDictionarySVM_mix(char *self, esvm_index i, esvm_index j, double part,
         char *q);
 ESVM_STATIC double TwinDictionarySVM_on_the_line(char *self, esvm_index i, esvm_index j, char *q);
 ESVM_STATIC void TwinDictionarySVM_resolve_sides(char *self, esvm_index i, double d_minus,
         double d_plus);
-ESVM_STATIC void TwinDictionarySVM_offsets(char *self);
-ESVM_STATIC int TwinDictionarySVM_edges(char *self, const path_Walk *walk, esvm_index i, double dg,
+ESVM_STATIC int TwinDictionarySVM_edges(char *self, const path_Walk *walk, int64_t i, double dg,
         path_Edge *edges);
 ESVM_STATIC void TwinDictionarySVM_first_to_leave(char *self, const path_Walk *walk,
         path_Event *event);
 ESVM_STATIC void TwinDictionarySVM_first_to_enter(char *self, const path_Walk *walk,
         path_Event *event);
-ESVM_STATIC double TwinDictionarySVM_sensitivity(char *self, esvm_index i);
+ESVM_STATIC double TwinDictionarySVM_sensitivity(char *self, esvm_index i, margin_set_Row *known);
 ESVM_STATIC int TwinDictionarySVM_exchange(char *self, esvm_index i, int direction);
 ESVM_STATIC double TwinDictionarySVM_cost(char *self, esvm_index i, esvm_index j, double part,
         char *q);
@@ -251,7 +271,7 @@ ESVM_STATIC status_Status TwinDictionarySVM_decide(char *self, const void *x, do
     if (TwinDictionarySVM_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
-    value[0] = ESVM_DIVIDE(TwinDictionarySVM_g_of(self, x), TwinDictionarySVM_solver->mu);
+    value[0] = ESVM_DIVIDE(TwinDictionarySVM_g_of(self, x, NULL), TwinDictionarySVM_solver->mu);
     return status_UNCHANGED;
 }
 
@@ -326,17 +346,25 @@ ESVM_STATIC int TwinDictionarySVM_refuses_to_decide(char *self, const void *x) {
     return !esvm_is_finite(TwinDictionarySVM_norm(self, x));
 }
 
-ESVM_STATIC double TwinDictionarySVM_g_of(char *self, const void *x) {
-    double k[margin_set_CHUNK];
+ESVM_STATIC double TwinDictionarySVM_g_of(char *self, const void *x, margin_set_Row *kept) {
+    double here[margin_set_CHUNK];
+    double *k = here;
     double g = 0.0;
     esvm_index j = 0;
     esvm_index count;
+    int keeps = kept != NULL && TwinDictionarySVM_solver->n <= TWIN_KEPT;
     while (j < TwinDictionarySVM_solver->n) {
         count = (int64_t)margin_set_CHUNK < TwinDictionarySVM_solver->n - j ?
                 (int64_t)margin_set_CHUNK : TwinDictionarySVM_solver->n - j;
+        if (keeps) {
+            k = kept->k + j;
+        }
         TwinDictionarySVM_k_rows(self, x, TwinDictionarySVM_twin(self, j), count, k);
         g += linalg_dot_f64(k, TwinDictionarySVM_coef + j, count);
         j += count;
+    }
+    if (keeps) {
+        kept->n = j;
     }
     return g + TwinDictionarySVM_solver->b;
 }
@@ -385,24 +413,21 @@ ESVM_STATIC status_Status TwinDictionarySVM_refine(char *self, const void *x, do
 ESVM_STATIC status_Status TwinDictionarySVM_TwinVectorMachine_step(char *self, const void *x,
         double y, double weight) {
     esvm_index i;
-    double total = 0.0;
+    double values[TWIN_KEPT];
+    margin_set_Row row = {0};
     margin_set_Outcome outcome;
+    row.n = 0;
+    row.k = values;
     if (!esvm_is_finite(TwinDictionarySVM_norm(self, x))) {
         return status_NOT_FINITE;
     }
-    esvm_index t1_;
-    for (t1_ = 0; t1_ < TwinDictionarySVM_solver->n; t1_++) {
-        i = t1_;
-        total += TwinDictionarySVM_s_minus[i] + TwinDictionarySVM_s_plus[i];
-    }
-    if (!(weight >= twin_vector_machine_LEAST_WEIGHT && total + weight <=
-            twin_vector_machine_LARGEST_WEIGHT)) {
+    if (!(weight >= twin_vector_machine_LEAST_WEIGHT && TwinDictionarySVM_can_bear(self, weight))) {
         return status_BAD_WEIGHT;
     }
     if (TwinDictionarySVM_solver->n == 0) {
         TwinDictionarySVM_solver->mu = TwinDictionarySVM_mu_for(self, weight);
     }
-    if (!TwinDictionarySVM_beneficial(self, x)) {
+    if (!TwinDictionarySVM_beneficial(self, x, &row)) {
         return status_UNCHANGED;
     }
     TwinDictionarySVM_counters->n_accepted += 1;
@@ -411,7 +436,7 @@ ESVM_STATIC status_Status TwinDictionarySVM_TwinVectorMachine_step(char *self, c
         TwinDictionarySVM_counters->n_absorbed += 1;
         outcome = TwinDictionarySVM_absorb(self, i, y, weight);
     } else {
-        outcome = TwinDictionarySVM_update_twins(self, x, y, weight);
+        outcome = TwinDictionarySVM_update_twins(self, x, y, weight, &row);
     }
     if (outcome == margin_set_OVERFLOWED) {
         outcome = TwinDictionarySVM_merge_on_margin(self);
@@ -470,12 +495,26 @@ ESVM_STATIC void TwinDictionarySVM_k_rows(char *self, const void *x, const void 
     }
 }
 
-ESVM_STATIC char *TwinDictionarySVM_twin(char *self, esvm_index i) {
+ESVM_STATIC char *TwinDictionarySVM_twin(char *self, int64_t i) {
     return TwinDictionarySVM_vectors + i * TwinDictionarySVM_row_bytes;
 }
 
 ESVM_STATIC void TwinDictionarySVM_fill_row(char *self, const void *x, double *row) {
     TwinDictionarySVM_k_rows(self, x, TwinDictionarySVM_vectors, TwinDictionarySVM_solver->n, row);
+}
+
+ESVM_STATIC int TwinDictionarySVM_can_bear(char *self, double weight) {
+    double total = 0.0;
+    esvm_index i;
+    esvm_index n = TwinDictionarySVM_solver->n;
+    if (twin_sum(TwinDictionarySVM_s_minus, n) + twin_sum(TwinDictionarySVM_s_plus, n) + weight <=
+            0.5 * twin_vector_machine_LARGEST_WEIGHT) {
+        return 1;
+    }
+    for (i = 0; i < n; i++) {
+        total += TwinDictionarySVM_s_minus[i] + TwinDictionarySVM_s_plus[i];
+    }
+    return total + weight <= twin_vector_machine_LARGEST_WEIGHT;
 }
 
 ESVM_STATIC double TwinDictionarySVM_mu_for(char *self, double total) {
@@ -484,18 +523,20 @@ ESVM_STATIC double TwinDictionarySVM_mu_for(char *self, double total) {
             TwinDictionarySVM_max_twins) : 1.0 / TwinDictionarySVM_C;
 }
 
-ESVM_STATIC int TwinDictionarySVM_beneficial(char *self, const void *x) {
+ESVM_STATIC int TwinDictionarySVM_beneficial(char *self, const void *x, margin_set_Row *kept) {
     return TwinDictionarySVM_solver->n < TwinDictionarySVM_max_twins ||
-            fabs(TwinDictionarySVM_g_of(self, x)) <= TwinDictionarySVM_m1 *
+            fabs(TwinDictionarySVM_g_of(self, x, kept)) <= TwinDictionarySVM_m1 *
             TwinDictionarySVM_solver->mu * (1.0 + twin_vector_machine_EDGE);
 }
 
 ESVM_STATIC esvm_index TwinDictionarySVM_twin_at(char *self, const void *x) {
     esvm_index i;
+    const char *q = TwinDictionarySVM_vectors;
     for (i = 0; i < TwinDictionarySVM_solver->n; i++) {
-        if (memcmp(TwinDictionarySVM_twin(self, i), x, TwinDictionarySVM_row_bytes) == 0) {
+        if (q[0] == ((const char *)x)[0] && memcmp(q, x, TwinDictionarySVM_row_bytes) == 0) {
             return i;
         }
+        q += TwinDictionarySVM_row_bytes;
     }
     return -1;
 }
@@ -508,19 +549,19 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_absorb(char *self, esvm_index i
 }
 
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_update_twins(char *self, const void *x, double y,
-        double weight) {
+        double weight, margin_set_Row *known) {
     path_Move moves[4];
+    path_Move *last;
+    double values[TWIN_KEPT];
+    margin_set_Row merged = {0};
     twin_vector_machine_Counters before = TwinDictionarySVM_counters[0];
     int n_removed = 0;
     int n_placed = 1;
-    esvm_index i;
-    esvm_index k = 0;
+    int64_t k;
+    merged.n = 0;
+    merged.k = values;
     if (TwinDictionarySVM_solver->n == TwinDictionarySVM_max_twins) {
-        for (i = 0; i < TwinDictionarySVM_solver->n; i++) {
-            if (fabs(TwinDictionarySVM_g[i]) > fabs(TwinDictionarySVM_g[k])) {
-                k = i;
-            }
-        }
+        k = twin_farthest(TwinDictionarySVM_g, TwinDictionarySVM_solver->n);
         if (fabs(TwinDictionarySVM_g[k]) > TwinDictionarySVM_m2 * TwinDictionarySVM_solver->mu *
                 (1.0 + twin_vector_machine_EDGE) || TwinDictionarySVM_max_twins == 1) {
             TwinDictionarySVM_counters->n_removed += 1;
@@ -528,29 +569,35 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_update_twins(char *self, const 
             n_removed = 1;
             moves[0].to_minus = 0.0;
             moves[0].to_plus = 0.0;
-        } else if (TwinDictionarySVM_merge(self, moves, 0)) {
+            moves[0].known = NULL;
+        } else if (TwinDictionarySVM_merge(self, moves, 0, &merged)) {
             n_removed = 2;
             n_placed = 2;
         } else {
             return margin_set_STUCK;
         }
     }
-    TwinDictionarySVM_add_weight(self, &moves[n_removed + n_placed - 1],
-            TwinDictionarySVM_place(self, x), y, weight);
+    last = &moves[n_removed + n_placed - 1];
+    TwinDictionarySVM_add_weight(self, last, TwinDictionarySVM_place(self, x, known), y, weight);
+    last->known = known;
     return TwinDictionarySVM_change(self, moves, n_removed, n_placed, &before);
 }
 
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_merge_on_margin(char *self) {
     path_Move moves[3];
+    double values[TWIN_KEPT];
+    margin_set_Row merged = {0};
     twin_vector_machine_Counters before = TwinDictionarySVM_counters[0];
     if (TwinDictionarySVM_solver->m < 2 || TwinDictionarySVM_solver->n < 3) {
         return margin_set_OVERFLOWED;
     }
-    TwinDictionarySVM_merge(self, moves, 1);
+    merged.n = 0;
+    merged.k = values;
+    TwinDictionarySVM_merge(self, moves, 1, &merged);
     return TwinDictionarySVM_change(self, moves, 2, 1, &before);
 }
 
-ESVM_STATIC double TwinDictionarySVM_norm_of(char *self, esvm_index i) {
+ESVM_STATIC double TwinDictionarySVM_norm_of(char *self, int64_t i) {
     if (TwinDictionarySVM_kernel.kind == kernels_RBF) {
         return 1.0;
     }
@@ -582,6 +629,7 @@ ESVM_STATIC void TwinDictionarySVM_add_weight(char *self, path_Move *move, esvm_
     move->slot = t1_;
     move->to_minus = t2_;
     move->to_plus = t3_;
+    move->known = NULL;
     if (y > 0) {
         move->to_plus += weight;
     } else {
@@ -610,53 +658,26 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_update(char *self, path_Move *m
     return TwinDictionarySVM_follow(self, moves, count, TwinDictionarySVM_mu_for(self, total));
 }
 
-ESVM_STATIC int TwinDictionarySVM_merge(char *self, path_Move *moves, int of_margin) {
+ESVM_STATIC int TwinDictionarySVM_merge(char *self, path_Move *moves, int of_margin,
+        margin_set_Row *kept) {
     twin_vector_machine_Pair pairs[twin_vector_machine_CANDIDATES];
-    int c, count;
     int best = 0;
-    int passed = -1;
-    esvm_index new = TwinDictionarySVM_solver->n;
-    double error;
-    double least = ESVM_INFINITY;
+    TwinDictionarySVM_keep_sides(self);
     if (TwinDictionarySVM_as_printed && !of_margin) {
         if (!TwinDictionarySVM_first_accepted(self, pairs)) {
             return 0;
         }
-    } else if (!(!of_margin && TwinDictionarySVM_nearest(self, pairs) &&
-            (!TwinDictionarySVM_rejection || (TwinDictionarySVM_join(self, pairs[0].i, pairs[0].j,
-            TwinDictionarySVM_twin(self, new)) < TwinDictionarySVM_eta &&
-            TwinDictionarySVM_is_gentle(self, pairs[0].i, pairs[0].j, TwinDictionarySVM_twin(self,
-            new)))))) {
-        count = TwinDictionarySVM_candidates(self, pairs, of_margin);
-        for (c = 0; c < count; c++) {
-            error = TwinDictionarySVM_join(self, pairs[c].i, pairs[c].j,
-                    TwinDictionarySVM_twin(self, new));
-            if (passed < 0 && error < least * (1.0 - twin_vector_machine_TIE)) {
-                best = c;
-                least = error;
-            }
-            if (!TwinDictionarySVM_rejection || error < TwinDictionarySVM_eta) {
-                if (!TwinDictionarySVM_rejection || TwinDictionarySVM_is_gentle(self, pairs[c].i,
-                        pairs[c].j, TwinDictionarySVM_twin(self, new))) {
-                    best = c;
-                    break;
-                }
-                if (passed < 0) {
-                    best = c;
-                    passed = c;
-                }
-            }
-            TwinDictionarySVM_counters->n_rejected += 1;
-        }
-        if (!(c < count)) {
-            TwinDictionarySVM_counters->n_forced += passed < 0;
-        }
+    } else if (of_margin || !(TwinDictionarySVM_nearest(self, pairs) &&
+            (!TwinDictionarySVM_rejection || TwinDictionarySVM_passes(self, pairs[0].i, pairs[0].j,
+            kept)))) {
+        best = TwinDictionarySVM_first_passing(self, pairs, TwinDictionarySVM_candidates(self,
+                pairs, of_margin), kept);
     }
-    TwinDictionarySVM_merge_pair(self, moves, pairs[best].i, pairs[best].j);
+    TwinDictionarySVM_merge_pair(self, moves, pairs[best].i, pairs[best].j, kept);
     return 1;
 }
 
-ESVM_STATIC esvm_index TwinDictionarySVM_place(char *self, const void *x) {
+ESVM_STATIC esvm_index TwinDictionarySVM_place(char *self, const void *x, margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = TwinDictionarySVM_factor_of(self);
     margin_set_Solver *v = TwinDictionarySVM_solver;
     esvm_index p;
@@ -664,7 +685,8 @@ ESVM_STATIC esvm_index TwinDictionarySVM_place(char *self, const void *x) {
     esvm_index n_rows = packed_factor_factor_rows(&factor_, v->m);
     memmove(TwinDictionarySVM_twin(self, i), x, TwinDictionarySVM_row_bytes);
     v->n += 1;
-    TwinDictionarySVM_fill_row(self, x, TwinDictionarySVM_row);
+    TwinDictionarySVM_fill_known_row(self, TwinDictionarySVM_twin(self, i), known,
+            TwinDictionarySVM_row);
     TwinDictionarySVM_g[i] = linalg_dot_f64(TwinDictionarySVM_row, TwinDictionarySVM_coef, i) +
             v->b;
     for (p = 0; p < n_rows; p++) {
@@ -691,6 +713,9 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_change(char *self, path_Move *m
         TwinDictionarySVM_counters->n_removed = before->n_removed;
         TwinDictionarySVM_counters->n_forced = before->n_forced;
     } else {
+        for (c = n_removed; c < n_removed + n_placed; c++) {
+            TwinDictionarySVM_set_bound(self, moves[c].slot, twin_vector_machine_MAX_DISTORTION);
+        }
         for (c = n_removed; c < n_removed + n_placed; c++) {
             TwinDictionarySVM_measure(self, moves[c].slot);
         }
@@ -738,6 +763,18 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_follow(char *self, path_Move *m
     return outcome;
 }
 
+ESVM_STATIC void TwinDictionarySVM_keep_sides(char *self) {
+    int64_t i = 0;
+    esvm_index n = TwinDictionarySVM_solver->n;
+    while (TwinDictionarySVM_one_sided && i < n) {
+        i = twin_moved(TwinDictionarySVM_distortion_bound, TwinDictionarySVM_g, i, n);
+        if (i < n) {
+            TwinDictionarySVM_measure(self, i);
+        }
+        i += 1;
+    }
+}
+
 ESVM_STATIC int TwinDictionarySVM_first_accepted(char *self, twin_vector_machine_Pair *found) {
     twin_vector_machine_Pair pairs[twin_vector_machine_CANDIDATES];
     twin_vector_machine_Pair after = {0};
@@ -749,13 +786,14 @@ ESVM_STATIC int TwinDictionarySVM_first_accepted(char *self, twin_vector_machine
         count = TwinDictionarySVM_search(self, pairs, TwinDictionarySVM_one_sided, 0, after);
         for (c = 0; c < count; c++) {
             if (TwinDictionarySVM_join(self, pairs[c].i, pairs[c].j, TwinDictionarySVM_twin(self,
-                    TwinDictionarySVM_solver->n)) < TwinDictionarySVM_eta) {
+                    TwinDictionarySVM_solver->n), NULL) < TwinDictionarySVM_eta) {
                 found[0] = pairs[c];
                 return 1;
             }
             TwinDictionarySVM_counters->n_rejected += 1;
         }
         if (count < twin_vector_machine_CANDIDATES) {
+            TwinDictionarySVM_fill_distortions(self, TwinDictionarySVM_solver->n - 1, 0);
             return 0;
         }
         after = pairs[count - 1];
@@ -763,54 +801,72 @@ ESVM_STATIC int TwinDictionarySVM_first_accepted(char *self, twin_vector_machine
 }
 
 ESVM_STATIC int TwinDictionarySVM_nearest(char *self, twin_vector_machine_Pair *best) {
-    esvm_index i, j;
+    int64_t i = -1;
+    int64_t j;
     esvm_index n = TwinDictionarySVM_solver->n;
-    double distortion, bound;
     best->distortion = twin_vector_machine_MAX_DISTORTION;
-    for (i = 0; i < n; i++) {
-        if (TwinDictionarySVM_distortion_bound[i] >= best->distortion) {
-            continue;
+    while (1) {
+        i = twin_below(TwinDictionarySVM_distortion_bound, i + 1, n, best->distortion);
+        if (i == n) {
+            break;
         }
-        bound = TwinDictionarySVM_fill_distortions(self, i);
-        TwinDictionarySVM_distortion_bound[i] = bound;
-        if (bound >= best->distortion) {
-            continue;
+        TwinDictionarySVM_fill_distortions(self, i, 0);
+        j = TwinDictionarySVM_nearest_of(self, i, 0, twin_vector_machine_MAX_DISTORTION);
+        TwinDictionarySVM_set_bound(self, i, j >= 0 ? TwinDictionarySVM_row[j] :
+                twin_vector_machine_MAX_DISTORTION);
+        if (j >= 0 && j < i) {
+            j = TwinDictionarySVM_nearest_of(self, i, i + 1, best->distortion);
         }
-        for (j = i + 1; j < n; j++) {
-            distortion = TwinDictionarySVM_row[j];
-            if (distortion < best->distortion && TwinDictionarySVM_may_merge(self, i, j,
-                    TwinDictionarySVM_one_sided, 0)) {
-                best->distortion = distortion;
-                best->i = i;
-                best->j = j;
-            }
+        if (j >= 0 && TwinDictionarySVM_row[j] < best->distortion) {
+            best->distortion = TwinDictionarySVM_row[j];
+            best->i = i;
+            best->j = j;
         }
     }
     return best->distortion < twin_vector_machine_MAX_DISTORTION;
 }
 
-ESVM_STATIC double TwinDictionarySVM_join(char *self, esvm_index i, esvm_index j, char *q) {
-    double s_i = TwinDictionarySVM_weight_of(self, i);
-    double s_j = TwinDictionarySVM_weight_of(self, j);
-    double expected;
-    TwinDictionarySVM_blend(self, i, j, q);
-    expected = ESVM_DIVIDE(s_i * TwinDictionarySVM_g[i] + s_j * TwinDictionarySVM_g[j], s_i + s_j);
-    return ESVM_DIVIDE(fabs(TwinDictionarySVM_g_of(self, q) - expected), esvm_max(fabs(expected),
-            1e-300));
+ESVM_STATIC int TwinDictionarySVM_passes(char *self, esvm_index i, esvm_index j,
+        margin_set_Row *kept) {
+    char *q = TwinDictionarySVM_twin(self, TwinDictionarySVM_solver->n);
+    return TwinDictionarySVM_join(self, i, j, q, kept) < TwinDictionarySVM_eta &&
+            TwinDictionarySVM_is_gentle(self, i, j, q);
 }
 
-ESVM_STATIC int TwinDictionarySVM_is_gentle(char *self, esvm_index i, esvm_index j, const void *q) {
-    double u = TwinDictionarySVM_coef[i];
-    double v = TwinDictionarySVM_coef[j];
-    double k_qq = TwinDictionarySVM_k_wide(self, q, q);
-    double square;
-    square = u * u * TwinDictionarySVM_norm_of(self, i) + v * v * TwinDictionarySVM_norm_of(self,
-            j) + (u + v) * (u + v) * k_qq + 2.0 * u * v * TwinDictionarySVM_k_wide(self,
-            TwinDictionarySVM_twin(self, i), TwinDictionarySVM_twin(self, j)) - 2.0 * (u + v) *
-            (u * TwinDictionarySVM_k_wide(self, q, TwinDictionarySVM_twin(self, i)) + v *
-            TwinDictionarySVM_k_wide(self, q, TwinDictionarySVM_twin(self, j)));
-    return esvm_sqrt(esvm_max(square, 0.0) * k_qq) <= twin_vector_machine_MAX_SHIFT *
-            TwinDictionarySVM_solver->mu;
+ESVM_STATIC int TwinDictionarySVM_first_passing(char *self, const twin_vector_machine_Pair *pairs,
+        int count, margin_set_Row *kept) {
+    int c;
+    int best = 0;
+    esvm_index i, j;
+    double error;
+    double least = ESVM_INFINITY;
+    int passed = 0;
+    char *q = TwinDictionarySVM_twin(self, TwinDictionarySVM_solver->n);
+    for (c = 0; c < count; c++) {
+        i = pairs[c].i;
+        j = pairs[c].j;
+        TwinDictionarySVM_blend(self, i, j, q);
+        if (passed && !TwinDictionarySVM_is_gentle(self, i, j, q)) {
+            TwinDictionarySVM_counters->n_rejected += 1;
+            continue;
+        }
+        error = TwinDictionarySVM_error(self, i, j, q, kept);
+        if (!TwinDictionarySVM_rejection || error < TwinDictionarySVM_eta) {
+            if (!TwinDictionarySVM_rejection || passed || TwinDictionarySVM_is_gentle(self, i, j,
+                    q)) {
+                return c;
+            }
+            best = c;
+            passed = 1;
+        } else if (!passed && error < least * (1.0 - twin_vector_machine_TIE)) {
+            best = c;
+            least = error;
+        }
+        TwinDictionarySVM_counters->n_rejected += 1;
+    }
+    TwinDictionarySVM_counters->n_forced += !passed;
+    kept->n = 0;
+    return best;
 }
 
 ESVM_STATIC int TwinDictionarySVM_candidates(char *self, twin_vector_machine_Pair *pairs,
@@ -827,11 +883,14 @@ ESVM_STATIC int TwinDictionarySVM_candidates(char *self, twin_vector_machine_Pai
 }
 
 ESVM_STATIC void TwinDictionarySVM_merge_pair(char *self, path_Move *moves, esvm_index i,
-        esvm_index j) {
+        esvm_index j, margin_set_Row *known) {
     esvm_index new = TwinDictionarySVM_solver->n;
     TwinDictionarySVM_counters->n_merged += 1;
     TwinDictionarySVM_blend(self, i, j, TwinDictionarySVM_twin(self, new));
-    TwinDictionarySVM_place(self, TwinDictionarySVM_twin(self, new));
+    TwinDictionarySVM_place(self, TwinDictionarySVM_twin(self, new), known);
+    moves[0].known = NULL;
+    moves[1].known = NULL;
+    moves[2].known = known;
     moves[0].slot = i;
     moves[0].to_minus = 0.0;
     moves[0].to_plus = 0.0;
@@ -843,16 +902,37 @@ ESVM_STATIC void TwinDictionarySVM_merge_pair(char *self, path_Move *moves, esvm
     moves[2].to_plus = TwinDictionarySVM_s_plus[i] + TwinDictionarySVM_s_plus[j];
 }
 
+ESVM_STATIC void TwinDictionarySVM_fill_known_row(char *self, const void *x, margin_set_Row *known,
+        double *row) {
+    esvm_index first = 0;
+    esvm_index n = TwinDictionarySVM_solver->n;
+    if (known != NULL) {
+        first = known->n;
+        memcpy(row, known->k, first * sizeof(double));
+    }
+    TwinDictionarySVM_k_rows(self, x, TwinDictionarySVM_twin(self, first), n - first, row + first);
+    if (known != NULL && n <= TWIN_KEPT) {
+        memcpy(known->k + first, row + first, (n - first) * sizeof(double));
+        known->n = n;
+    }
+}
+
 ESVM_STATIC int TwinDictionarySVM_side(char *self, double g, int lower, int upper) {
     double edge = TwinDictionarySVM_solver->mu * (1.0 - margin_set_EVENT_TOLERANCE);
     return lower && g < -edge ? 0 : upper && g > edge ? 4 : 2;
 }
 
-ESVM_STATIC void TwinDictionarySVM_measure(char *self, esvm_index i) {
-    TwinDictionarySVM_fill_distortions(self, i);
-    TwinDictionarySVM_distortion_bound[i] = twin_lower(TwinDictionarySVM_row,
+ESVM_STATIC void TwinDictionarySVM_set_bound(char *self, int64_t i, double bound) {
+    TwinDictionarySVM_distortion_bound[i] = TwinDictionarySVM_counts_as_above(self, i) ? bound :
+            -bound;
+}
+
+ESVM_STATIC void TwinDictionarySVM_measure(char *self, int64_t i) {
+    TwinDictionarySVM_fill_distortions(self, i, 0);
+    TwinDictionarySVM_set_bound(self, i, twin_lower(TwinDictionarySVM_row,
             TwinDictionarySVM_s_minus, TwinDictionarySVM_s_plus, TwinDictionarySVM_solver->n,
-            twin_vector_machine_MAX_DISTORTION, TwinDictionarySVM_distortion_bound);
+            TwinDictionarySVM_counts_as_above(self, i), twin_vector_machine_MAX_DISTORTION,
+            TwinDictionarySVM_distortion_bound));
 }
 
 ESVM_STATIC void TwinDictionarySVM_drop(char *self, esvm_index i) {
@@ -956,7 +1036,8 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_walk(char *self, path_Move *mov
             TwinDictionarySVM_leave(self, event.place, event.to);
             continue;
         }
-        outcome = TwinDictionarySVM_enter(self, event.twin, event.to, event.direction);
+        outcome = TwinDictionarySVM_enter(self, event.twin, event.to, event.direction,
+                TwinDictionarySVM_known_row(self, &walk, event.twin));
         if (outcome != margin_set_REACHED) {
             return outcome;
         }
@@ -1041,26 +1122,30 @@ ESVM_STATIC void TwinDictionarySVM_walk_back(char *self, path_Move *moves, int c
 
 ESVM_STATIC int TwinDictionarySVM_search(char *self, twin_vector_machine_Pair *pairs,
         int one_sided, int of_margin, twin_vector_machine_Pair after) {
-    esvm_index i, j;
+    esvm_index i;
+    int64_t j;
     esvm_index n = TwinDictionarySVM_solver->n;
     int count = 0;
-    int c;
-    double distortion, least;
+    int c, low;
+    double distortion;
+    double most = ESVM_INFINITY;
+    int bounded = one_sided == TwinDictionarySVM_one_sided;
     for (i = 0; i < n; i++) {
-        if (count == twin_vector_machine_CANDIDATES && TwinDictionarySVM_distortion_bound[i] >=
-                pairs[count - 1].distortion) {
+        if (count == twin_vector_machine_CANDIDATES && bounded &&
+                fabs(TwinDictionarySVM_distortion_bound[i]) >= most) {
             continue;
         }
-        least = TwinDictionarySVM_fill_distortions(self, i);
-        if (count == twin_vector_machine_CANDIDATES && least >= pairs[count - 1].distortion) {
-            continue;
-        }
-        for (j = i + 1; j < n; j++) {
-            distortion = TwinDictionarySVM_row[j];
-            if (count == twin_vector_machine_CANDIDATES && !(distortion < pairs[count -
-                    1].distortion)) {
-                continue;
+        TwinDictionarySVM_fill_distortions(self, i, i + 1);
+        j = i;
+        while (1) {
+            j += 1;
+            if (count == twin_vector_machine_CANDIDATES) {
+                j = twin_below(TwinDictionarySVM_row, j, n, most);
             }
+            if (j >= n) {
+                break;
+            }
+            distortion = TwinDictionarySVM_row[j];
             if (!TwinDictionarySVM_may_merge(self, i, j, one_sided, of_margin)) {
                 continue;
             }
@@ -1068,53 +1153,87 @@ ESVM_STATIC int TwinDictionarySVM_search(char *self, twin_vector_machine_Pair *p
                     (i == after.i && j <= after.j)))) {
                 continue;
             }
-            if (count < twin_vector_machine_CANDIDATES) {
-                count += 1;
+            low = 0;
+            c = count;
+            while (low < c) {
+                if (distortion < pairs[(low + c) / 2].distortion) {
+                    c = (low + c) / 2;
+                } else {
+                    low = (low + c) / 2 + 1;
+                }
             }
-            c = count - 1;
-            while (c > 0 && distortion < pairs[c - 1].distortion) {
-                pairs[c] = pairs[c - 1];
-                c -= 1;
-            }
+            count = (int)twin_vector_machine_CANDIDATES < count + 1 ?
+                    (int)twin_vector_machine_CANDIDATES : count + 1;
+            memmove(pairs + c + 1, pairs + c, (count - 1 - c) * sizeof(twin_vector_machine_Pair));
             pairs[c].distortion = distortion;
             pairs[c].i = i;
             pairs[c].j = j;
+            if (count == twin_vector_machine_CANDIDATES) {
+                most = pairs[count - 1].distortion;
+            }
         }
     }
     return count;
 }
 
-ESVM_STATIC double TwinDictionarySVM_fill_distortions(char *self, esvm_index i) {
+ESVM_STATIC double TwinDictionarySVM_join(char *self, esvm_index i, esvm_index j, char *q,
+        margin_set_Row *kept) {
+    TwinDictionarySVM_blend(self, i, j, q);
+    return TwinDictionarySVM_error(self, i, j, q, kept);
+}
+
+ESVM_STATIC double TwinDictionarySVM_fill_distortions(char *self, int64_t i, esvm_index first) {
     esvm_index j;
-    esvm_index n = TwinDictionarySVM_solver->n;
+    esvm_index n = TwinDictionarySVM_solver->n - first;
     double k_ii = TwinDictionarySVM_norm_of(self, i);
     double least;
-    double *row = TwinDictionarySVM_row;
+    double *row = TwinDictionarySVM_row + first;
+    int itself = first <= i;
     if (TwinDictionarySVM_in_feature_space) {
-        TwinDictionarySVM_fill_row(self, TwinDictionarySVM_twin(self, i), row);
+        TwinDictionarySVM_k_rows(self, TwinDictionarySVM_twin(self, i),
+                TwinDictionarySVM_twin(self, first), n, row);
         for (j = 0; j < n; j++) {
-            row[j] = k_ii + TwinDictionarySVM_norm_of(self, j) - 2.0 * row[j];
+            row[j] = k_ii + TwinDictionarySVM_norm_of(self, first + j) - 2.0 * row[j];
         }
     } else {
-        TwinDictionarySVM_fill_squares(self, TwinDictionarySVM_twin(self, i), row);
+        TwinDictionarySVM_fill_squares(self, i, first, row);
     }
-    row[i] = ESVM_INFINITY;
-    least = twin_weigh(TwinDictionarySVM_weight_of(self, i), TwinDictionarySVM_s_minus,
-            TwinDictionarySVM_s_plus, n, twin_vector_machine_MAX_DISTORTION, row);
-    row[i] = twin_vector_machine_MAX_DISTORTION;
+    if (itself) {
+        TwinDictionarySVM_row[i] = ESVM_INFINITY;
+    }
+    least = twin_weigh(TwinDictionarySVM_weight_of(self, i), TwinDictionarySVM_s_minus + first,
+            TwinDictionarySVM_s_plus + first, n, twin_vector_machine_MAX_DISTORTION, row);
+    if (itself) {
+        TwinDictionarySVM_row[i] = twin_vector_machine_MAX_DISTORTION;
+    }
     return least;
 }
 
-ESVM_STATIC int TwinDictionarySVM_may_merge(char *self, esvm_index i, esvm_index j, int one_sided,
-        int of_margin) {
-    if (of_margin && !(TwinDictionarySVM_state[i] % 2 && TwinDictionarySVM_state[j] % 2)) {
-        return 0;
-    }
-    return !one_sided || (TwinDictionarySVM_g[i] > 0.0) == (TwinDictionarySVM_g[j] > 0.0);
+ESVM_STATIC int64_t TwinDictionarySVM_nearest_of(char *self, int64_t i, int64_t first,
+        double most) {
+    int side = TwinDictionarySVM_one_sided ? TwinDictionarySVM_g[i] > 0.0 : -1;
+    int64_t j = twin_nearest(TwinDictionarySVM_row + first, TwinDictionarySVM_g + first,
+            TwinDictionarySVM_solver->n - first, side, most);
+    return j >= 0 ? first + j : -1;
 }
 
-ESVM_STATIC double TwinDictionarySVM_weight_of(char *self, esvm_index i) {
-    return TwinDictionarySVM_s_minus[i] + TwinDictionarySVM_s_plus[i];
+ESVM_STATIC int TwinDictionarySVM_is_gentle(char *self, esvm_index i, esvm_index j, const void *q) {
+    double u = TwinDictionarySVM_coef[i];
+    double v = TwinDictionarySVM_coef[j];
+    double k_qq, square;
+    double k[3];
+    k_qq = TwinDictionarySVM_kernel.kind == kernels_RBF ? 1.0 : TwinDictionarySVM_k_wide(self, q,
+            q);
+    TwinDictionarySVM_sums(self, TwinDictionarySVM_twin(self, i), TwinDictionarySVM_twin(self, j),
+            1, k);
+    TwinDictionarySVM_sums(self, q, TwinDictionarySVM_twin(self, i), 1, k + 1);
+    TwinDictionarySVM_sums(self, q, TwinDictionarySVM_twin(self, j), 1, k + 2);
+    tiles_kernel_of_sums(&TwinDictionarySVM_kernel, k, 3);
+    square = u * u * TwinDictionarySVM_norm_of(self, i) + v * v * TwinDictionarySVM_norm_of(self,
+            j) + (u + v) * (u + v) * k_qq + 2.0 * u * v * k[0] - 2.0 * (u + v) * (u * k[1] + v *
+            k[2]);
+    return esvm_sqrt(esvm_max(square, 0.0) * k_qq) <= twin_vector_machine_MAX_SHIFT *
+            TwinDictionarySVM_solver->mu;
 }
 
 ESVM_STATIC void TwinDictionarySVM_blend(char *self, esvm_index i, esvm_index j, char *q) {
@@ -1122,6 +1241,20 @@ ESVM_STATIC void TwinDictionarySVM_blend(char *self, esvm_index i, esvm_index j,
     double s_j = TwinDictionarySVM_weight_of(self, j);
     TwinDictionarySVM_mix(self, i, j, TwinDictionarySVM_in_feature_space ?
             TwinDictionarySVM_on_the_line(self, i, j, q) : ESVM_DIVIDE(s_j, s_i + s_j), q);
+}
+
+ESVM_STATIC double TwinDictionarySVM_error(char *self, esvm_index i, esvm_index j, const void *q,
+        margin_set_Row *kept) {
+    double s_i = TwinDictionarySVM_weight_of(self, i);
+    double s_j = TwinDictionarySVM_weight_of(self, j);
+    double expected;
+    expected = ESVM_DIVIDE(s_i * TwinDictionarySVM_g[i] + s_j * TwinDictionarySVM_g[j], s_i + s_j);
+    return ESVM_DIVIDE(fabs(TwinDictionarySVM_g_of(self, q, kept) - expected),
+            esvm_max(fabs(expected), 1e-300));
+}
+
+ESVM_STATIC int TwinDictionarySVM_counts_as_above(char *self, int64_t i) {
+    return !TwinDictionarySVM_one_sided || TwinDictionarySVM_g[i] > 0.0;
 }
 
 ESVM_STATIC void TwinDictionarySVM_leave(char *self, esvm_index p, int to) {
@@ -1155,6 +1288,7 @@ ESVM_STATIC void TwinDictionarySVM_begin(char *self, path_Walk *walk, path_Move 
         double mu) {
     esvm_index i;
     int c;
+    double total = 0.0;
     walk->moves = moves;
     walk->count = count;
     walk->t = 0.0;
@@ -1170,17 +1304,22 @@ ESVM_STATIC void TwinDictionarySVM_begin(char *self, path_Walk *walk, path_Move 
         moves[c].state = -1;
         TwinDictionarySVM_resolve_sides(self, i, moves[c].d_minus, moves[c].d_plus);
     }
-    TwinDictionarySVM_offsets(self);
-    double t3_ = 0.0;
-    double t4_ = TwinDictionarySVM_kernel.kind == kernels_RBF ? 1.0 : 0.0;
-    walk->total = t3_;
-    walk->largest = t4_;
-    esvm_index t5_;
-    for (t5_ = 0; t5_ < TwinDictionarySVM_solver->n; t5_++) {
-        i = t5_;
-        TwinDictionarySVM_push[i] = 0.0;
-        walk->total += TwinDictionarySVM_coef[i];
-        if (TwinDictionarySVM_kernel.kind != kernels_RBF) {
+    twin_offsets(TwinDictionarySVM_g, TwinDictionarySVM_state, TwinDictionarySVM_s_minus,
+            TwinDictionarySVM_s_plus, TwinDictionarySVM_solver->mu, TwinDictionarySVM_solver->n,
+            TwinDictionarySVM_off);
+    memset(TwinDictionarySVM_push, 0, TwinDictionarySVM_solver->n * sizeof(double));
+    esvm_index t3_;
+    for (t3_ = 0; t3_ < TwinDictionarySVM_solver->n; t3_++) {
+        i = t3_;
+        total += TwinDictionarySVM_coef[i];
+    }
+    walk->total = total;
+    walk->largest = 1.0;
+    if (TwinDictionarySVM_kernel.kind != kernels_RBF) {
+        walk->largest = 0.0;
+        esvm_index t4_;
+        for (t4_ = 0; t4_ < TwinDictionarySVM_solver->n; t4_++) {
+            i = t4_;
             walk->largest = esvm_max(walk->largest, TwinDictionarySVM_norm_of(self, i));
         }
     }
@@ -1199,8 +1338,8 @@ ESVM_STATIC void TwinDictionarySVM_plateau_rates(char *self, path_Walk *walk) {
         if (state != move->state) {
             rate = state % 2 ? 0.0 : margin_set_plateau(state, move->d_minus, move->d_plus);
             if (rate != move->rate) {
-                TwinDictionarySVM_fill_row(self, TwinDictionarySVM_twin(self, move->slot),
-                        TwinDictionarySVM_row);
+                TwinDictionarySVM_fill_known_row(self, TwinDictionarySVM_twin(self, move->slot),
+                        move->known, TwinDictionarySVM_row);
                 twin_add(rate - move->rate, TwinDictionarySVM_row, TwinDictionarySVM_push,
                         TwinDictionarySVM_solver->n);
             }
@@ -1251,22 +1390,25 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_shift(char *self, double surplu
         TwinDictionarySVM_g[i] += move;
     }
     v->n_path_events += 1;
-    return TwinDictionarySVM_enter(self, twin, nearest.to, nearest.direction);
+    return TwinDictionarySVM_enter(self, twin, nearest.to, nearest.direction, NULL);
 }
 
 ESVM_STATIC void TwinDictionarySVM_direct(char *self, path_Walk *walk) {
     packed_factor_PackedFactor factor_ = TwinDictionarySVM_factor_of(self);
     margin_set_Solver *v = TwinDictionarySVM_solver;
     double *border = TwinDictionarySVM_factor_border;
-    esvm_index i, p;
-    esvm_index n_rows = packed_factor_factor_rows(&factor_, v->m);
+    double *rate = TwinDictionarySVM_rate;
+    const double *push = TwinDictionarySVM_push;
+    esvm_index i;
+    int64_t p;
+    int64_t n_rows = packed_factor_factor_rows(&factor_, v->m);
     if (v->m == 0) {
         walk->db = 0.0;
         memcpy(TwinDictionarySVM_rate, TwinDictionarySVM_push, v->n * sizeof(double));
         return;
     }
     border[0] = -walk->total - walk->push_sum;
-    esvm_index t1_ = v->m;
+    int64_t t1_ = v->m;
     for (p = 0; p < t1_; p++) {
         i = TwinDictionarySVM_S[p];
         border[1 + p] = (TwinDictionarySVM_state[i] == 3 ? walk->d_mu : -walk->d_mu) -
@@ -1278,12 +1420,16 @@ ESVM_STATIC void TwinDictionarySVM_direct(char *self, path_Walk *walk) {
     esvm_index t3_;
     for (t3_ = 0; t3_ < t2_; t3_++) {
         i = t3_;
-        TwinDictionarySVM_rate[i] = TwinDictionarySVM_push[i] + walk->db;
+        rate[i] = push[i] + walk->db;
     }
-    esvm_index t4_ = v->m;
-    for (p = 0; p < t4_; p++) {
-        twin_add(TwinDictionarySVM_factor_solution[1 + p], p < n_rows ?
-                packed_factor_factor_row(&factor_, p) : TwinDictionarySVM_row_of(self, p),
+    twin_add_rows(TwinDictionarySVM_factor_solution + 1, packed_factor_factor_row(&factor_, 0),
+            -TwinDictionarySVM_factor_width, n_rows, TwinDictionarySVM_rate, v->n);
+    n_rows = twin_add_blocks(TwinDictionarySVM_kernel.kind, TwinDictionarySVM_kernel.gamma,
+            TwinDictionarySVM_vectors, TwinDictionarySVM_n_features, TwinDictionarySVM_S,
+            TwinDictionarySVM_factor_solution + 1, n_rows, v->m, TwinDictionarySVM_rate, v->n);
+    int64_t t4_ = v->m;
+    for (p = n_rows; p < t4_; p++) {
+        twin_add(TwinDictionarySVM_factor_solution[1 + p], TwinDictionarySVM_row_of(self, p),
                 TwinDictionarySVM_rate, v->n);
     }
 }
@@ -1330,14 +1476,14 @@ ESVM_STATIC void TwinDictionarySVM_advance(char *self, path_Walk *walk, double l
 }
 
 ESVM_STATIC margin_set_Outcome TwinDictionarySVM_enter(char *self, esvm_index i, int step,
-        int direction) {
+        int direction, margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = TwinDictionarySVM_factor_of(self);
     margin_set_Solver *v = TwinDictionarySVM_solver;
     double delta;
     int _tries;
     TwinDictionarySVM_state[i] = step;
     for (_tries = 0; _tries < margin_set_MANY_EXCHANGES; _tries++) {
-        delta = TwinDictionarySVM_sensitivity(self, i);
+        delta = TwinDictionarySVM_sensitivity(self, i, known);
         if (delta > margin_set_SINGULAR * (TwinDictionarySVM_row[i] + v->lift)) {
             if (!packed_factor_factor_has_room(&factor_)) {
                 TwinDictionarySVM_state[i] = step + direction;
@@ -1355,7 +1501,20 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_enter(char *self, esvm_index i,
     return margin_set_STUCK;
 }
 
-ESVM_STATIC const double *TwinDictionarySVM_row_of(char *self, esvm_index p) {
+ESVM_STATIC margin_set_Row *TwinDictionarySVM_known_row(char *self, const path_Walk *walk,
+        esvm_index i) {
+    (void)self;
+    int c;
+    int t1_ = walk->count;
+    for (c = 0; c < t1_; c++) {
+        if (walk->moves[c].slot == i) {
+            return walk->moves[c].known;
+        }
+    }
+    return NULL;
+}
+
+ESVM_STATIC const double *TwinDictionarySVM_row_of(char *self, int64_t p) {
     packed_factor_PackedFactor factor_ = TwinDictionarySVM_factor_of(self);
     if (p < packed_factor_factor_rows(&factor_, TwinDictionarySVM_solver->m)) {
         return packed_factor_factor_row(&factor_, p);
@@ -1371,10 +1530,10 @@ ESVM_STATIC margin_set_Outcome TwinDictionarySVM_restore_state(char *self, esvm_
     double high = TwinDictionarySVM_s_plus[i];
     double middle = high + low;
     if (low < TwinDictionarySVM_coef[i] && TwinDictionarySVM_coef[i] < middle) {
-        return TwinDictionarySVM_enter(self, i, 3, 1);
+        return TwinDictionarySVM_enter(self, i, 3, 1, NULL);
     }
     if (middle < TwinDictionarySVM_coef[i] && TwinDictionarySVM_coef[i] < high) {
-        return TwinDictionarySVM_enter(self, i, 1, 1);
+        return TwinDictionarySVM_enter(self, i, 1, 1, NULL);
     }
     if (TwinDictionarySVM_coef[i] == middle) {
         TwinDictionarySVM_state[i] = 2;
@@ -1464,14 +1623,35 @@ ESVM_STATIC void TwinDictionarySVM_from_scratch(char *self) {
     TwinDictionarySVM_rebuild(self);
 }
 
-ESVM_STATIC void TwinDictionarySVM_fill_squares(char *self, const void *x, double *row) {
+ESVM_STATIC int TwinDictionarySVM_may_merge(char *self, esvm_index i, int64_t j, int one_sided,
+        int of_margin) {
+    if (of_margin && !(TwinDictionarySVM_state[i] % 2 && TwinDictionarySVM_state[j] % 2)) {
+        return 0;
+    }
+    return !one_sided || (TwinDictionarySVM_g[i] > 0.0) == (TwinDictionarySVM_g[j] > 0.0);
+}
+
+ESVM_STATIC void TwinDictionarySVM_fill_squares(char *self, int64_t i, esvm_index first,
+        double *row) {
 #if ESVM_IS_FLOAT32
-    rows_square_distances_f32((const float *)x, (const float *)TwinDictionarySVM_vectors,
-            TwinDictionarySVM_n_features, TwinDictionarySVM_solver->n, row);
+    rows_square_distances_f32((const float *)TwinDictionarySVM_twin(self, i),
+            (const float *)TwinDictionarySVM_twin(self, first), TwinDictionarySVM_n_features,
+            TwinDictionarySVM_solver->n - first, row);
 #else
-    rows_square_distances_f64((const double *)x, (const double *)TwinDictionarySVM_vectors,
-            TwinDictionarySVM_n_features, TwinDictionarySVM_solver->n, row);
+    rows_square_distances_f64((const double *)TwinDictionarySVM_twin(self, i),
+            (const double *)TwinDictionarySVM_twin(self, first), TwinDictionarySVM_n_features,
+            TwinDictionarySVM_solver->n - first, row);
 #endif
+}
+
+ESVM_STATIC double TwinDictionarySVM_weight_of(char *self, int64_t i) {
+    return TwinDictionarySVM_s_minus[i] + TwinDictionarySVM_s_plus[i];
+}
+
+ESVM_STATIC void TwinDictionarySVM_sums(char *self, const void *x, const void *rows, esvm_index n,
+        double *out) {
+    (void)self;
+    rows_any_kernel_sums(&TwinDictionarySVM_kernel, x, rows, TwinDictionarySVM_n_features, n, out);
 }
 
 ESVM_STATIC void TwinDictionarySVM_mix(char *self, esvm_index i, esvm_index j, double part,
@@ -1529,32 +1709,7 @@ ESVM_STATIC void TwinDictionarySVM_resolve_sides(char *self, esvm_index i, doubl
     }
 }
 
-ESVM_STATIC void TwinDictionarySVM_offsets(char *self) {
-    double mu = TwinDictionarySVM_solver->mu;
-    double g;
-    esvm_index i;
-    int state;
-    for (i = 0; i < TwinDictionarySVM_solver->n; i++) {
-        g = TwinDictionarySVM_g[i];
-        state = TwinDictionarySVM_state[i];
-        TwinDictionarySVM_off[i] = 0.0;
-        if (state == 1) {
-            TwinDictionarySVM_off[i] = g + mu;
-        } else if (state == 3) {
-            TwinDictionarySVM_off[i] = g - mu;
-        } else if (state == 0) {
-            TwinDictionarySVM_off[i] = esvm_max(g + mu, 0.0);
-        } else if (state == 4) {
-            TwinDictionarySVM_off[i] = esvm_min(g - mu, 0.0);
-        } else if (g > mu && TwinDictionarySVM_s_plus[i] > 0.0) {
-            TwinDictionarySVM_off[i] = g - mu;
-        } else if (g < -mu && TwinDictionarySVM_s_minus[i] > 0.0) {
-            TwinDictionarySVM_off[i] = g + mu;
-        }
-    }
-}
-
-ESVM_STATIC int TwinDictionarySVM_edges(char *self, const path_Walk *walk, esvm_index i, double dg,
+ESVM_STATIC int TwinDictionarySVM_edges(char *self, const path_Walk *walk, int64_t i, double dg,
         path_Edge *edges) {
     double g = TwinDictionarySVM_g[i];
     double off = TwinDictionarySVM_off[i];
@@ -1646,13 +1801,14 @@ ESVM_STATIC void TwinDictionarySVM_first_to_enter(char *self, const path_Walk *w
     double d_mu = fabs(walk->d_mu);
     double tolerance = TwinDictionarySVM_tolerance(self, walk);
     path_Edge edges[2];
-    esvm_index i;
+    int64_t i = -1;
+    esvm_index n = TwinDictionarySVM_solver->n;
     int c;
-    for (i = 0; i < TwinDictionarySVM_solver->n; i++) {
-        if (TwinDictionarySVM_state[i] % 2 || fabs(fabs(TwinDictionarySVM_g[i]) - mu) > rest *
-                (fabs(TwinDictionarySVM_rate[i]) + d_mu + 2.0 * fabs(TwinDictionarySVM_off[i])) +
-                tolerance) {
-            continue;
+    while (1) {
+        i = twin_near(TwinDictionarySVM_g, TwinDictionarySVM_rate, TwinDictionarySVM_off,
+                TwinDictionarySVM_state, i + 1, n, mu, d_mu, rest, tolerance);
+        if (i == n) {
+            break;
         }
         int t1_ = TwinDictionarySVM_edges(self, walk, i, TwinDictionarySVM_rate[i], edges);
         for (c = 0; c < t1_; c++) {
@@ -1667,11 +1823,12 @@ ESVM_STATIC void TwinDictionarySVM_first_to_enter(char *self, const path_Walk *w
     }
 }
 
-ESVM_STATIC double TwinDictionarySVM_sensitivity(char *self, esvm_index i) {
+ESVM_STATIC double TwinDictionarySVM_sensitivity(char *self, esvm_index i, margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = TwinDictionarySVM_factor_of(self);
     margin_set_Solver *v = TwinDictionarySVM_solver;
     esvm_index p;
-    TwinDictionarySVM_fill_row(self, TwinDictionarySVM_twin(self, i), TwinDictionarySVM_row);
+    TwinDictionarySVM_fill_known_row(self, TwinDictionarySVM_twin(self, i), known,
+            TwinDictionarySVM_row);
     if (v->m == 0) {
         v->lift = TwinDictionarySVM_row[i] > 0.0 ? TwinDictionarySVM_row[i] : 1.0;
     }

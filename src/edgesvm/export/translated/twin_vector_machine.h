@@ -12,6 +12,7 @@
 #include "path.h"
 #include "rows.h"
 #include "status.h"
+#include "tiles.h"
 
 #define twin_vector_machine_LEAST_WEIGHT 1e-100
 #define twin_vector_machine_LARGEST_WEIGHT 1e+100
@@ -32,8 +33,8 @@ typedef struct {
     int64_t i;
     int64_t j;
 } twin_vector_machine_Pair;
-#define twin_vector_machine_TIE 1e-09
 #define twin_vector_machine_MAX_DISTORTION 1e300
+#define twin_vector_machine_TIE 1e-09
 #define twin_vector_machine_MAX_SHIFT 1.0
 #define twin_vector_machine_PLACES 33
 #define twin_vector_machine_SECTIONS 18
@@ -118,42 +119,49 @@ ESVM_STATIC status_Status TwinVectorMachine_step(char *self, const void *x, doub
         double weight);
 ESVM_STATIC double TwinVectorMachine_class_weight(char *self, double y);
 ESVM_STATIC int TwinVectorMachine_refuses_to_decide(char *self, const void *x);
-ESVM_STATIC double TwinVectorMachine_g_of(char *self, const void *x);
+ESVM_STATIC double TwinVectorMachine_g_of(char *self, const void *x, margin_set_Row *kept);
 ESVM_STATIC double TwinVectorMachine_norm(char *self, const void *x);
+ESVM_STATIC int TwinVectorMachine_can_bear(char *self, double weight);
 ESVM_STATIC double TwinVectorMachine_mu_for(char *self, double total);
-ESVM_STATIC int TwinVectorMachine_beneficial(char *self, const void *x);
+ESVM_STATIC int TwinVectorMachine_beneficial(char *self, const void *x, margin_set_Row *kept);
 ESVM_STATIC esvm_index TwinVectorMachine_twin_at(char *self, const void *x);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_absorb(char *self, esvm_index i, double y,
         double weight);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_update_twins(char *self, const void *x, double y,
-        double weight);
+        double weight, margin_set_Row *known);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_merge_on_margin(char *self);
 ESVM_STATIC void TwinVectorMachine_k_rows(char *self, const void *x, const void *rows,
         esvm_index n, double *out);
-ESVM_STATIC char *TwinVectorMachine_twin(char *self, esvm_index i);
+ESVM_STATIC char *TwinVectorMachine_twin(char *self, int64_t i);
 ESVM_STATIC double TwinVectorMachine_k_wide(char *self, const void *x, const void *z);
 ESVM_STATIC double TwinVectorMachine_square_norm(char *self, const void *x);
 ESVM_STATIC void TwinVectorMachine_add_weight(char *self, path_Move *move, esvm_index i, double y,
         double weight);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_update(char *self, path_Move *moves, int count);
-ESVM_STATIC int TwinVectorMachine_merge(char *self, path_Move *moves, int of_margin);
-ESVM_STATIC esvm_index TwinVectorMachine_place(char *self, const void *x);
+ESVM_STATIC int TwinVectorMachine_merge(char *self, path_Move *moves, int of_margin,
+        margin_set_Row *kept);
+ESVM_STATIC esvm_index TwinVectorMachine_place(char *self, const void *x, margin_set_Row *known);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_change(char *self, path_Move *moves,
         int n_removed, int n_placed, const twin_vector_machine_Counters *before);
 ESVM_STATIC int TwinVectorMachine_sums_in_dtype(char *self);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_follow(char *self, path_Move *moves, int count,
         double mu);
+ESVM_STATIC void TwinVectorMachine_keep_sides(char *self);
 ESVM_STATIC int TwinVectorMachine_first_accepted(char *self, twin_vector_machine_Pair *found);
 ESVM_STATIC int TwinVectorMachine_nearest(char *self, twin_vector_machine_Pair *best);
-ESVM_STATIC double TwinVectorMachine_join(char *self, esvm_index i, esvm_index j, char *q);
-ESVM_STATIC int TwinVectorMachine_is_gentle(char *self, esvm_index i, esvm_index j, const void *q);
+ESVM_STATIC int TwinVectorMachine_passes(char *self, esvm_index i, esvm_index j,
+        margin_set_Row *kept);
+ESVM_STATIC int TwinVectorMachine_first_passing(char *self, const twin_vector_machine_Pair *pairs,
+        int count, margin_set_Row *kept);
 ESVM_STATIC int TwinVectorMachine_candidates(char *self, twin_vector_machine_Pair *pairs,
         int of_margin);
 ESVM_STATIC void TwinVectorMachine_merge_pair(char *self, path_Move *moves, esvm_index i,
-        esvm_index j);
-ESVM_STATIC void TwinVectorMachine_fill_row(char *self, const void *x, double *row);
+        esvm_index j, margin_set_Row *known);
+ESVM_STATIC void TwinVectorMachine_fill_known_row(char *self, const void *x, margin_set_Row *known,
+        double *row);
 ESVM_STATIC int TwinVectorMachine_side(char *self, double g, int lower, int upper);
-ESVM_STATIC void TwinVectorMachine_measure(char *self, esvm_index i);
+ESVM_STATIC void TwinVectorMachine_set_bound(char *self, int64_t i, double bound);
+ESVM_STATIC void TwinVectorMachine_measure(char *self, int64_t i);
 ESVM_STATIC void TwinVectorMachine_drop(char *self, esvm_index i);
 ESVM_STATIC void TwinVectorMachine_refresh(char *self);
 ESVM_STATIC void TwinVectorMachine_release_unused_weight(char *self, path_Move *moves, int count);
@@ -166,14 +174,18 @@ ESVM_STATIC void TwinVectorMachine_solve_at(char *self, const path_Move *moves, 
 ESVM_STATIC void TwinVectorMachine_walk_back(char *self, path_Move *moves, int count, double mu);
 ESVM_STATIC int TwinVectorMachine_search(char *self, twin_vector_machine_Pair *pairs,
         int one_sided, int of_margin, twin_vector_machine_Pair after);
-ESVM_STATIC double TwinVectorMachine_fill_distortions(char *self, esvm_index i);
-ESVM_STATIC int TwinVectorMachine_may_merge(char *self, esvm_index i, esvm_index j, int one_sided,
-        int of_margin);
-ESVM_STATIC double TwinVectorMachine_weight_of(char *self, esvm_index i);
+ESVM_STATIC double TwinVectorMachine_join(char *self, esvm_index i, esvm_index j, char *q,
+        margin_set_Row *kept);
+ESVM_STATIC double TwinVectorMachine_fill_distortions(char *self, int64_t i, esvm_index first);
+ESVM_STATIC int64_t TwinVectorMachine_nearest_of(char *self, int64_t i, int64_t first, double most);
+ESVM_STATIC int TwinVectorMachine_is_gentle(char *self, esvm_index i, esvm_index j, const void *q);
 ESVM_STATIC void TwinVectorMachine_blend(char *self, esvm_index i, esvm_index j, char *q);
-ESVM_STATIC double TwinVectorMachine_norm_of(char *self, esvm_index i);
+ESVM_STATIC double TwinVectorMachine_error(char *self, esvm_index i, esvm_index j, const void *q,
+        margin_set_Row *kept);
+ESVM_STATIC int TwinVectorMachine_counts_as_above(char *self, int64_t i);
 ESVM_STATIC void TwinVectorMachine_leave(char *self, esvm_index p, int to);
 ESVM_STATIC esvm_index TwinVectorMachine_place_on_S(char *self, esvm_index i);
+ESVM_STATIC void TwinVectorMachine_fill_row(char *self, const void *x, double *row);
 ESVM_STATIC void TwinVectorMachine_begin(char *self, path_Walk *walk, path_Move *moves, int count,
         double mu);
 ESVM_STATIC void TwinVectorMachine_plateau_rates(char *self, path_Walk *walk);
@@ -185,24 +197,32 @@ ESVM_STATIC void TwinVectorMachine_first_event(char *self, const path_Walk *walk
         path_Event *event);
 ESVM_STATIC void TwinVectorMachine_advance(char *self, path_Walk *walk, double length, int arrived);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_enter(char *self, esvm_index i, int step,
-        int direction);
-ESVM_STATIC const double *TwinVectorMachine_row_of(char *self, esvm_index p);
+        int direction, margin_set_Row *known);
+ESVM_STATIC margin_set_Row *TwinVectorMachine_known_row(char *self, const path_Walk *walk,
+        esvm_index i);
+ESVM_STATIC const double *TwinVectorMachine_row_of(char *self, int64_t p);
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_restore_state(char *self, esvm_index i);
 ESVM_STATIC void TwinVectorMachine_from_scratch(char *self);
-ESVM_STATIC void TwinVectorMachine_fill_squares(char *self, const void *x, double *row);
+ESVM_STATIC int TwinVectorMachine_may_merge(char *self, esvm_index i, int64_t j, int one_sided,
+        int of_margin);
+ESVM_STATIC double TwinVectorMachine_norm_of(char *self, int64_t i);
+ESVM_STATIC void TwinVectorMachine_fill_squares(char *self, int64_t i, esvm_index first,
+        double *row);
+ESVM_STATIC double TwinVectorMachine_weight_of(char *self, int64_t i);
+ESVM_STATIC void TwinVectorMachine_sums(char *self, const void *x, const void *rows, esvm_index n,
+        double *out);
 ESVM_STATIC void TwinVectorMachine_mix(char *self, esvm_index i, esvm_index j, double part,
         char *q);
 ESVM_STATIC double TwinVectorMachine_on_the_line(char *self, esvm_index i, esvm_index j, char *q);
 ESVM_STATIC void TwinVectorMachine_resolve_sides(char *self, esvm_index i, double d_minus,
         double d_plus);
-ESVM_STATIC void TwinVectorMachine_offsets(char *self);
-ESVM_STATIC int TwinVectorMachine_edges(char *self, const path_Walk *walk, esvm_index i, double dg,
+ESVM_STATIC int TwinVectorMachine_edges(char *self, const path_Walk *walk, int64_t i, double dg,
         path_Edge *edges);
 ESVM_STATIC void TwinVectorMachine_first_to_leave(char *self, const path_Walk *walk,
         path_Event *event);
 ESVM_STATIC void TwinVectorMachine_first_to_enter(char *self, const path_Walk *walk,
         path_Event *event);
-ESVM_STATIC double TwinVectorMachine_sensitivity(char *self, esvm_index i);
+ESVM_STATIC double TwinVectorMachine_sensitivity(char *self, esvm_index i, margin_set_Row *known);
 ESVM_STATIC int TwinVectorMachine_exchange(char *self, esvm_index i, int direction);
 ESVM_STATIC double TwinVectorMachine_cost(char *self, esvm_index i, esvm_index j, double part,
         char *q);
@@ -282,7 +302,7 @@ ESVM_STATIC status_Status TwinVectorMachine_decide(char *self, const void *x, do
     if (TwinVectorMachine_refuses_to_decide(self, x)) {
         return status_NOT_FINITE;
     }
-    value[0] = ESVM_DIVIDE(TwinVectorMachine_g_of(self, x), TwinVectorMachine_solver->mu);
+    value[0] = ESVM_DIVIDE(TwinVectorMachine_g_of(self, x, NULL), TwinVectorMachine_solver->mu);
     return status_UNCHANGED;
 }
 
@@ -328,24 +348,21 @@ ESVM_STATIC int TwinVectorMachine_slot_for(char *self, double value) {
 ESVM_STATIC status_Status TwinVectorMachine_step(char *self, const void *x, double y,
         double weight) {
     esvm_index i;
-    double total = 0.0;
+    double values[TWIN_KEPT];
+    margin_set_Row row = {0};
     margin_set_Outcome outcome;
+    row.n = 0;
+    row.k = values;
     if (!esvm_is_finite(TwinVectorMachine_norm(self, x))) {
         return status_NOT_FINITE;
     }
-    esvm_index t1_;
-    for (t1_ = 0; t1_ < TwinVectorMachine_solver->n; t1_++) {
-        i = t1_;
-        total += TwinVectorMachine_s_minus[i] + TwinVectorMachine_s_plus[i];
-    }
-    if (!(weight >= twin_vector_machine_LEAST_WEIGHT && total + weight <=
-            twin_vector_machine_LARGEST_WEIGHT)) {
+    if (!(weight >= twin_vector_machine_LEAST_WEIGHT && TwinVectorMachine_can_bear(self, weight))) {
         return status_BAD_WEIGHT;
     }
     if (TwinVectorMachine_solver->n == 0) {
         TwinVectorMachine_solver->mu = TwinVectorMachine_mu_for(self, weight);
     }
-    if (!TwinVectorMachine_beneficial(self, x)) {
+    if (!TwinVectorMachine_beneficial(self, x, &row)) {
         return status_UNCHANGED;
     }
     TwinVectorMachine_counters->n_accepted += 1;
@@ -354,7 +371,7 @@ ESVM_STATIC status_Status TwinVectorMachine_step(char *self, const void *x, doub
         TwinVectorMachine_counters->n_absorbed += 1;
         outcome = TwinVectorMachine_absorb(self, i, y, weight);
     } else {
-        outcome = TwinVectorMachine_update_twins(self, x, y, weight);
+        outcome = TwinVectorMachine_update_twins(self, x, y, weight, &row);
     }
     if (outcome == margin_set_OVERFLOWED) {
         outcome = TwinVectorMachine_merge_on_margin(self);
@@ -380,17 +397,25 @@ ESVM_STATIC int TwinVectorMachine_refuses_to_decide(char *self, const void *x) {
     return !esvm_is_finite(TwinVectorMachine_norm(self, x));
 }
 
-ESVM_STATIC double TwinVectorMachine_g_of(char *self, const void *x) {
-    double k[margin_set_CHUNK];
+ESVM_STATIC double TwinVectorMachine_g_of(char *self, const void *x, margin_set_Row *kept) {
+    double here[margin_set_CHUNK];
+    double *k = here;
     double g = 0.0;
     esvm_index j = 0;
     esvm_index count;
+    int keeps = kept != NULL && TwinVectorMachine_solver->n <= TWIN_KEPT;
     while (j < TwinVectorMachine_solver->n) {
         count = (int64_t)margin_set_CHUNK < TwinVectorMachine_solver->n - j ?
                 (int64_t)margin_set_CHUNK : TwinVectorMachine_solver->n - j;
+        if (keeps) {
+            k = kept->k + j;
+        }
         TwinVectorMachine_k_rows(self, x, TwinVectorMachine_twin(self, j), count, k);
         g += linalg_dot_f64(k, TwinVectorMachine_coef + j, count);
         j += count;
+    }
+    if (keeps) {
+        kept->n = j;
     }
     return g + TwinVectorMachine_solver->b;
 }
@@ -402,24 +427,40 @@ ESVM_STATIC double TwinVectorMachine_norm(char *self, const void *x) {
             margin_set_LARGEST_NORM ? k_xx : ESVM_NAN;
 }
 
+ESVM_STATIC int TwinVectorMachine_can_bear(char *self, double weight) {
+    double total = 0.0;
+    esvm_index i;
+    esvm_index n = TwinVectorMachine_solver->n;
+    if (twin_sum(TwinVectorMachine_s_minus, n) + twin_sum(TwinVectorMachine_s_plus, n) + weight <=
+            0.5 * twin_vector_machine_LARGEST_WEIGHT) {
+        return 1;
+    }
+    for (i = 0; i < n; i++) {
+        total += TwinVectorMachine_s_minus[i] + TwinVectorMachine_s_plus[i];
+    }
+    return total + weight <= twin_vector_machine_LARGEST_WEIGHT;
+}
+
 ESVM_STATIC double TwinVectorMachine_mu_for(char *self, double total) {
     (void)self;
     return TwinVectorMachine_control_C ? ESVM_DIVIDE(total, TwinVectorMachine_C *
             TwinVectorMachine_max_twins) : 1.0 / TwinVectorMachine_C;
 }
 
-ESVM_STATIC int TwinVectorMachine_beneficial(char *self, const void *x) {
+ESVM_STATIC int TwinVectorMachine_beneficial(char *self, const void *x, margin_set_Row *kept) {
     return TwinVectorMachine_solver->n < TwinVectorMachine_max_twins ||
-            fabs(TwinVectorMachine_g_of(self, x)) <= TwinVectorMachine_m1 *
+            fabs(TwinVectorMachine_g_of(self, x, kept)) <= TwinVectorMachine_m1 *
             TwinVectorMachine_solver->mu * (1.0 + twin_vector_machine_EDGE);
 }
 
 ESVM_STATIC esvm_index TwinVectorMachine_twin_at(char *self, const void *x) {
     esvm_index i;
+    const char *q = TwinVectorMachine_vectors;
     for (i = 0; i < TwinVectorMachine_solver->n; i++) {
-        if (memcmp(TwinVectorMachine_twin(self, i), x, TwinVectorMachine_row_bytes) == 0) {
+        if (q[0] == ((const char *)x)[0] && memcmp(q, x, TwinVectorMachine_row_bytes) == 0) {
             return i;
         }
+        q += TwinVectorMachine_row_bytes;
     }
     return -1;
 }
@@ -432,19 +473,19 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_absorb(char *self, esvm_index i
 }
 
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_update_twins(char *self, const void *x, double y,
-        double weight) {
+        double weight, margin_set_Row *known) {
     path_Move moves[4];
+    path_Move *last;
+    double values[TWIN_KEPT];
+    margin_set_Row merged = {0};
     twin_vector_machine_Counters before = TwinVectorMachine_counters[0];
     int n_removed = 0;
     int n_placed = 1;
-    esvm_index i;
-    esvm_index k = 0;
+    int64_t k;
+    merged.n = 0;
+    merged.k = values;
     if (TwinVectorMachine_solver->n == TwinVectorMachine_max_twins) {
-        for (i = 0; i < TwinVectorMachine_solver->n; i++) {
-            if (fabs(TwinVectorMachine_g[i]) > fabs(TwinVectorMachine_g[k])) {
-                k = i;
-            }
-        }
+        k = twin_farthest(TwinVectorMachine_g, TwinVectorMachine_solver->n);
         if (fabs(TwinVectorMachine_g[k]) > TwinVectorMachine_m2 * TwinVectorMachine_solver->mu *
                 (1.0 + twin_vector_machine_EDGE) || TwinVectorMachine_max_twins == 1) {
             TwinVectorMachine_counters->n_removed += 1;
@@ -452,25 +493,31 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_update_twins(char *self, const 
             n_removed = 1;
             moves[0].to_minus = 0.0;
             moves[0].to_plus = 0.0;
-        } else if (TwinVectorMachine_merge(self, moves, 0)) {
+            moves[0].known = NULL;
+        } else if (TwinVectorMachine_merge(self, moves, 0, &merged)) {
             n_removed = 2;
             n_placed = 2;
         } else {
             return margin_set_STUCK;
         }
     }
-    TwinVectorMachine_add_weight(self, &moves[n_removed + n_placed - 1],
-            TwinVectorMachine_place(self, x), y, weight);
+    last = &moves[n_removed + n_placed - 1];
+    TwinVectorMachine_add_weight(self, last, TwinVectorMachine_place(self, x, known), y, weight);
+    last->known = known;
     return TwinVectorMachine_change(self, moves, n_removed, n_placed, &before);
 }
 
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_merge_on_margin(char *self) {
     path_Move moves[3];
+    double values[TWIN_KEPT];
+    margin_set_Row merged = {0};
     twin_vector_machine_Counters before = TwinVectorMachine_counters[0];
     if (TwinVectorMachine_solver->m < 2 || TwinVectorMachine_solver->n < 3) {
         return margin_set_OVERFLOWED;
     }
-    TwinVectorMachine_merge(self, moves, 1);
+    merged.n = 0;
+    merged.k = values;
+    TwinVectorMachine_merge(self, moves, 1, &merged);
     return TwinVectorMachine_change(self, moves, 2, 1, &before);
 }
 
@@ -485,7 +532,7 @@ ESVM_STATIC void TwinVectorMachine_k_rows(char *self, const void *x, const void 
     }
 }
 
-ESVM_STATIC char *TwinVectorMachine_twin(char *self, esvm_index i) {
+ESVM_STATIC char *TwinVectorMachine_twin(char *self, int64_t i) {
     return TwinVectorMachine_vectors + i * TwinVectorMachine_row_bytes;
 }
 
@@ -508,6 +555,7 @@ ESVM_STATIC void TwinVectorMachine_add_weight(char *self, path_Move *move, esvm_
     move->slot = t1_;
     move->to_minus = t2_;
     move->to_plus = t3_;
+    move->known = NULL;
     if (y > 0) {
         move->to_plus += weight;
     } else {
@@ -536,53 +584,26 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_update(char *self, path_Move *m
     return TwinVectorMachine_follow(self, moves, count, TwinVectorMachine_mu_for(self, total));
 }
 
-ESVM_STATIC int TwinVectorMachine_merge(char *self, path_Move *moves, int of_margin) {
+ESVM_STATIC int TwinVectorMachine_merge(char *self, path_Move *moves, int of_margin,
+        margin_set_Row *kept) {
     twin_vector_machine_Pair pairs[twin_vector_machine_CANDIDATES];
-    int c, count;
     int best = 0;
-    int passed = -1;
-    esvm_index new = TwinVectorMachine_solver->n;
-    double error;
-    double least = ESVM_INFINITY;
+    TwinVectorMachine_keep_sides(self);
     if (TwinVectorMachine_as_printed && !of_margin) {
         if (!TwinVectorMachine_first_accepted(self, pairs)) {
             return 0;
         }
-    } else if (!(!of_margin && TwinVectorMachine_nearest(self, pairs) &&
-            (!TwinVectorMachine_rejection || (TwinVectorMachine_join(self, pairs[0].i, pairs[0].j,
-            TwinVectorMachine_twin(self, new)) < TwinVectorMachine_eta &&
-            TwinVectorMachine_is_gentle(self, pairs[0].i, pairs[0].j, TwinVectorMachine_twin(self,
-            new)))))) {
-        count = TwinVectorMachine_candidates(self, pairs, of_margin);
-        for (c = 0; c < count; c++) {
-            error = TwinVectorMachine_join(self, pairs[c].i, pairs[c].j,
-                    TwinVectorMachine_twin(self, new));
-            if (passed < 0 && error < least * (1.0 - twin_vector_machine_TIE)) {
-                best = c;
-                least = error;
-            }
-            if (!TwinVectorMachine_rejection || error < TwinVectorMachine_eta) {
-                if (!TwinVectorMachine_rejection || TwinVectorMachine_is_gentle(self, pairs[c].i,
-                        pairs[c].j, TwinVectorMachine_twin(self, new))) {
-                    best = c;
-                    break;
-                }
-                if (passed < 0) {
-                    best = c;
-                    passed = c;
-                }
-            }
-            TwinVectorMachine_counters->n_rejected += 1;
-        }
-        if (!(c < count)) {
-            TwinVectorMachine_counters->n_forced += passed < 0;
-        }
+    } else if (of_margin || !(TwinVectorMachine_nearest(self, pairs) &&
+            (!TwinVectorMachine_rejection || TwinVectorMachine_passes(self, pairs[0].i, pairs[0].j,
+            kept)))) {
+        best = TwinVectorMachine_first_passing(self, pairs, TwinVectorMachine_candidates(self,
+                pairs, of_margin), kept);
     }
-    TwinVectorMachine_merge_pair(self, moves, pairs[best].i, pairs[best].j);
+    TwinVectorMachine_merge_pair(self, moves, pairs[best].i, pairs[best].j, kept);
     return 1;
 }
 
-ESVM_STATIC esvm_index TwinVectorMachine_place(char *self, const void *x) {
+ESVM_STATIC esvm_index TwinVectorMachine_place(char *self, const void *x, margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = TwinVectorMachine_factor_of(self);
     margin_set_Solver *v = TwinVectorMachine_solver;
     esvm_index p;
@@ -590,7 +611,8 @@ ESVM_STATIC esvm_index TwinVectorMachine_place(char *self, const void *x) {
     esvm_index n_rows = packed_factor_factor_rows(&factor_, v->m);
     memmove(TwinVectorMachine_twin(self, i), x, TwinVectorMachine_row_bytes);
     v->n += 1;
-    TwinVectorMachine_fill_row(self, x, TwinVectorMachine_row);
+    TwinVectorMachine_fill_known_row(self, TwinVectorMachine_twin(self, i), known,
+            TwinVectorMachine_row);
     TwinVectorMachine_g[i] = linalg_dot_f64(TwinVectorMachine_row, TwinVectorMachine_coef, i) +
             v->b;
     for (p = 0; p < n_rows; p++) {
@@ -617,6 +639,9 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_change(char *self, path_Move *m
         TwinVectorMachine_counters->n_removed = before->n_removed;
         TwinVectorMachine_counters->n_forced = before->n_forced;
     } else {
+        for (c = n_removed; c < n_removed + n_placed; c++) {
+            TwinVectorMachine_set_bound(self, moves[c].slot, twin_vector_machine_MAX_DISTORTION);
+        }
         for (c = n_removed; c < n_removed + n_placed; c++) {
             TwinVectorMachine_measure(self, moves[c].slot);
         }
@@ -669,6 +694,18 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_follow(char *self, path_Move *m
     return outcome;
 }
 
+ESVM_STATIC void TwinVectorMachine_keep_sides(char *self) {
+    int64_t i = 0;
+    esvm_index n = TwinVectorMachine_solver->n;
+    while (TwinVectorMachine_one_sided && i < n) {
+        i = twin_moved(TwinVectorMachine_distortion_bound, TwinVectorMachine_g, i, n);
+        if (i < n) {
+            TwinVectorMachine_measure(self, i);
+        }
+        i += 1;
+    }
+}
+
 ESVM_STATIC int TwinVectorMachine_first_accepted(char *self, twin_vector_machine_Pair *found) {
     twin_vector_machine_Pair pairs[twin_vector_machine_CANDIDATES];
     twin_vector_machine_Pair after = {0};
@@ -680,13 +717,14 @@ ESVM_STATIC int TwinVectorMachine_first_accepted(char *self, twin_vector_machine
         count = TwinVectorMachine_search(self, pairs, TwinVectorMachine_one_sided, 0, after);
         for (c = 0; c < count; c++) {
             if (TwinVectorMachine_join(self, pairs[c].i, pairs[c].j, TwinVectorMachine_twin(self,
-                    TwinVectorMachine_solver->n)) < TwinVectorMachine_eta) {
+                    TwinVectorMachine_solver->n), NULL) < TwinVectorMachine_eta) {
                 found[0] = pairs[c];
                 return 1;
             }
             TwinVectorMachine_counters->n_rejected += 1;
         }
         if (count < twin_vector_machine_CANDIDATES) {
+            TwinVectorMachine_fill_distortions(self, TwinVectorMachine_solver->n - 1, 0);
             return 0;
         }
         after = pairs[count - 1];
@@ -694,54 +732,72 @@ ESVM_STATIC int TwinVectorMachine_first_accepted(char *self, twin_vector_machine
 }
 
 ESVM_STATIC int TwinVectorMachine_nearest(char *self, twin_vector_machine_Pair *best) {
-    esvm_index i, j;
+    int64_t i = -1;
+    int64_t j;
     esvm_index n = TwinVectorMachine_solver->n;
-    double distortion, bound;
     best->distortion = twin_vector_machine_MAX_DISTORTION;
-    for (i = 0; i < n; i++) {
-        if (TwinVectorMachine_distortion_bound[i] >= best->distortion) {
-            continue;
+    while (1) {
+        i = twin_below(TwinVectorMachine_distortion_bound, i + 1, n, best->distortion);
+        if (i == n) {
+            break;
         }
-        bound = TwinVectorMachine_fill_distortions(self, i);
-        TwinVectorMachine_distortion_bound[i] = bound;
-        if (bound >= best->distortion) {
-            continue;
+        TwinVectorMachine_fill_distortions(self, i, 0);
+        j = TwinVectorMachine_nearest_of(self, i, 0, twin_vector_machine_MAX_DISTORTION);
+        TwinVectorMachine_set_bound(self, i, j >= 0 ? TwinVectorMachine_row[j] :
+                twin_vector_machine_MAX_DISTORTION);
+        if (j >= 0 && j < i) {
+            j = TwinVectorMachine_nearest_of(self, i, i + 1, best->distortion);
         }
-        for (j = i + 1; j < n; j++) {
-            distortion = TwinVectorMachine_row[j];
-            if (distortion < best->distortion && TwinVectorMachine_may_merge(self, i, j,
-                    TwinVectorMachine_one_sided, 0)) {
-                best->distortion = distortion;
-                best->i = i;
-                best->j = j;
-            }
+        if (j >= 0 && TwinVectorMachine_row[j] < best->distortion) {
+            best->distortion = TwinVectorMachine_row[j];
+            best->i = i;
+            best->j = j;
         }
     }
     return best->distortion < twin_vector_machine_MAX_DISTORTION;
 }
 
-ESVM_STATIC double TwinVectorMachine_join(char *self, esvm_index i, esvm_index j, char *q) {
-    double s_i = TwinVectorMachine_weight_of(self, i);
-    double s_j = TwinVectorMachine_weight_of(self, j);
-    double expected;
-    TwinVectorMachine_blend(self, i, j, q);
-    expected = ESVM_DIVIDE(s_i * TwinVectorMachine_g[i] + s_j * TwinVectorMachine_g[j], s_i + s_j);
-    return ESVM_DIVIDE(fabs(TwinVectorMachine_g_of(self, q) - expected), esvm_max(fabs(expected),
-            1e-300));
+ESVM_STATIC int TwinVectorMachine_passes(char *self, esvm_index i, esvm_index j,
+        margin_set_Row *kept) {
+    char *q = TwinVectorMachine_twin(self, TwinVectorMachine_solver->n);
+    return TwinVectorMachine_join(self, i, j, q, kept) < TwinVectorMachine_eta &&
+            TwinVectorMachine_is_gentle(self, i, j, q);
 }
 
-ESVM_STATIC int TwinVectorMachine_is_gentle(char *self, esvm_index i, esvm_index j, const void *q) {
-    double u = TwinVectorMachine_coef[i];
-    double v = TwinVectorMachine_coef[j];
-    double k_qq = TwinVectorMachine_k_wide(self, q, q);
-    double square;
-    square = u * u * TwinVectorMachine_norm_of(self, i) + v * v * TwinVectorMachine_norm_of(self,
-            j) + (u + v) * (u + v) * k_qq + 2.0 * u * v * TwinVectorMachine_k_wide(self,
-            TwinVectorMachine_twin(self, i), TwinVectorMachine_twin(self, j)) - 2.0 * (u + v) *
-            (u * TwinVectorMachine_k_wide(self, q, TwinVectorMachine_twin(self, i)) + v *
-            TwinVectorMachine_k_wide(self, q, TwinVectorMachine_twin(self, j)));
-    return esvm_sqrt(esvm_max(square, 0.0) * k_qq) <= twin_vector_machine_MAX_SHIFT *
-            TwinVectorMachine_solver->mu;
+ESVM_STATIC int TwinVectorMachine_first_passing(char *self, const twin_vector_machine_Pair *pairs,
+        int count, margin_set_Row *kept) {
+    int c;
+    int best = 0;
+    esvm_index i, j;
+    double error;
+    double least = ESVM_INFINITY;
+    int passed = 0;
+    char *q = TwinVectorMachine_twin(self, TwinVectorMachine_solver->n);
+    for (c = 0; c < count; c++) {
+        i = pairs[c].i;
+        j = pairs[c].j;
+        TwinVectorMachine_blend(self, i, j, q);
+        if (passed && !TwinVectorMachine_is_gentle(self, i, j, q)) {
+            TwinVectorMachine_counters->n_rejected += 1;
+            continue;
+        }
+        error = TwinVectorMachine_error(self, i, j, q, kept);
+        if (!TwinVectorMachine_rejection || error < TwinVectorMachine_eta) {
+            if (!TwinVectorMachine_rejection || passed || TwinVectorMachine_is_gentle(self, i, j,
+                    q)) {
+                return c;
+            }
+            best = c;
+            passed = 1;
+        } else if (!passed && error < least * (1.0 - twin_vector_machine_TIE)) {
+            best = c;
+            least = error;
+        }
+        TwinVectorMachine_counters->n_rejected += 1;
+    }
+    TwinVectorMachine_counters->n_forced += !passed;
+    kept->n = 0;
+    return best;
 }
 
 ESVM_STATIC int TwinVectorMachine_candidates(char *self, twin_vector_machine_Pair *pairs,
@@ -758,11 +814,14 @@ ESVM_STATIC int TwinVectorMachine_candidates(char *self, twin_vector_machine_Pai
 }
 
 ESVM_STATIC void TwinVectorMachine_merge_pair(char *self, path_Move *moves, esvm_index i,
-        esvm_index j) {
+        esvm_index j, margin_set_Row *known) {
     esvm_index new = TwinVectorMachine_solver->n;
     TwinVectorMachine_counters->n_merged += 1;
     TwinVectorMachine_blend(self, i, j, TwinVectorMachine_twin(self, new));
-    TwinVectorMachine_place(self, TwinVectorMachine_twin(self, new));
+    TwinVectorMachine_place(self, TwinVectorMachine_twin(self, new), known);
+    moves[0].known = NULL;
+    moves[1].known = NULL;
+    moves[2].known = known;
     moves[0].slot = i;
     moves[0].to_minus = 0.0;
     moves[0].to_plus = 0.0;
@@ -774,8 +833,19 @@ ESVM_STATIC void TwinVectorMachine_merge_pair(char *self, path_Move *moves, esvm
     moves[2].to_plus = TwinVectorMachine_s_plus[i] + TwinVectorMachine_s_plus[j];
 }
 
-ESVM_STATIC void TwinVectorMachine_fill_row(char *self, const void *x, double *row) {
-    TwinVectorMachine_k_rows(self, x, TwinVectorMachine_vectors, TwinVectorMachine_solver->n, row);
+ESVM_STATIC void TwinVectorMachine_fill_known_row(char *self, const void *x, margin_set_Row *known,
+        double *row) {
+    esvm_index first = 0;
+    esvm_index n = TwinVectorMachine_solver->n;
+    if (known != NULL) {
+        first = known->n;
+        memcpy(row, known->k, first * sizeof(double));
+    }
+    TwinVectorMachine_k_rows(self, x, TwinVectorMachine_twin(self, first), n - first, row + first);
+    if (known != NULL && n <= TWIN_KEPT) {
+        memcpy(known->k + first, row + first, (n - first) * sizeof(double));
+        known->n = n;
+    }
 }
 
 ESVM_STATIC int TwinVectorMachine_side(char *self, double g, int lower, int upper) {
@@ -783,11 +853,17 @@ ESVM_STATIC int TwinVectorMachine_side(char *self, double g, int lower, int uppe
     return lower && g < -edge ? 0 : upper && g > edge ? 4 : 2;
 }
 
-ESVM_STATIC void TwinVectorMachine_measure(char *self, esvm_index i) {
-    TwinVectorMachine_fill_distortions(self, i);
-    TwinVectorMachine_distortion_bound[i] = twin_lower(TwinVectorMachine_row,
+ESVM_STATIC void TwinVectorMachine_set_bound(char *self, int64_t i, double bound) {
+    TwinVectorMachine_distortion_bound[i] = TwinVectorMachine_counts_as_above(self, i) ? bound :
+            -bound;
+}
+
+ESVM_STATIC void TwinVectorMachine_measure(char *self, int64_t i) {
+    TwinVectorMachine_fill_distortions(self, i, 0);
+    TwinVectorMachine_set_bound(self, i, twin_lower(TwinVectorMachine_row,
             TwinVectorMachine_s_minus, TwinVectorMachine_s_plus, TwinVectorMachine_solver->n,
-            twin_vector_machine_MAX_DISTORTION, TwinVectorMachine_distortion_bound);
+            TwinVectorMachine_counts_as_above(self, i), twin_vector_machine_MAX_DISTORTION,
+            TwinVectorMachine_distortion_bound));
 }
 
 ESVM_STATIC void TwinVectorMachine_drop(char *self, esvm_index i) {
@@ -891,7 +967,8 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_walk(char *self, path_Move *mov
             TwinVectorMachine_leave(self, event.place, event.to);
             continue;
         }
-        outcome = TwinVectorMachine_enter(self, event.twin, event.to, event.direction);
+        outcome = TwinVectorMachine_enter(self, event.twin, event.to, event.direction,
+                TwinVectorMachine_known_row(self, &walk, event.twin));
         if (outcome != margin_set_REACHED) {
             return outcome;
         }
@@ -976,26 +1053,30 @@ ESVM_STATIC void TwinVectorMachine_walk_back(char *self, path_Move *moves, int c
 
 ESVM_STATIC int TwinVectorMachine_search(char *self, twin_vector_machine_Pair *pairs,
         int one_sided, int of_margin, twin_vector_machine_Pair after) {
-    esvm_index i, j;
+    esvm_index i;
+    int64_t j;
     esvm_index n = TwinVectorMachine_solver->n;
     int count = 0;
-    int c;
-    double distortion, least;
+    int c, low;
+    double distortion;
+    double most = ESVM_INFINITY;
+    int bounded = one_sided == TwinVectorMachine_one_sided;
     for (i = 0; i < n; i++) {
-        if (count == twin_vector_machine_CANDIDATES && TwinVectorMachine_distortion_bound[i] >=
-                pairs[count - 1].distortion) {
+        if (count == twin_vector_machine_CANDIDATES && bounded &&
+                fabs(TwinVectorMachine_distortion_bound[i]) >= most) {
             continue;
         }
-        least = TwinVectorMachine_fill_distortions(self, i);
-        if (count == twin_vector_machine_CANDIDATES && least >= pairs[count - 1].distortion) {
-            continue;
-        }
-        for (j = i + 1; j < n; j++) {
-            distortion = TwinVectorMachine_row[j];
-            if (count == twin_vector_machine_CANDIDATES && !(distortion < pairs[count -
-                    1].distortion)) {
-                continue;
+        TwinVectorMachine_fill_distortions(self, i, i + 1);
+        j = i;
+        while (1) {
+            j += 1;
+            if (count == twin_vector_machine_CANDIDATES) {
+                j = twin_below(TwinVectorMachine_row, j, n, most);
             }
+            if (j >= n) {
+                break;
+            }
+            distortion = TwinVectorMachine_row[j];
             if (!TwinVectorMachine_may_merge(self, i, j, one_sided, of_margin)) {
                 continue;
             }
@@ -1003,53 +1084,87 @@ ESVM_STATIC int TwinVectorMachine_search(char *self, twin_vector_machine_Pair *p
                     (i == after.i && j <= after.j)))) {
                 continue;
             }
-            if (count < twin_vector_machine_CANDIDATES) {
-                count += 1;
+            low = 0;
+            c = count;
+            while (low < c) {
+                if (distortion < pairs[(low + c) / 2].distortion) {
+                    c = (low + c) / 2;
+                } else {
+                    low = (low + c) / 2 + 1;
+                }
             }
-            c = count - 1;
-            while (c > 0 && distortion < pairs[c - 1].distortion) {
-                pairs[c] = pairs[c - 1];
-                c -= 1;
-            }
+            count = (int)twin_vector_machine_CANDIDATES < count + 1 ?
+                    (int)twin_vector_machine_CANDIDATES : count + 1;
+            memmove(pairs + c + 1, pairs + c, (count - 1 - c) * sizeof(twin_vector_machine_Pair));
             pairs[c].distortion = distortion;
             pairs[c].i = i;
             pairs[c].j = j;
+            if (count == twin_vector_machine_CANDIDATES) {
+                most = pairs[count - 1].distortion;
+            }
         }
     }
     return count;
 }
 
-ESVM_STATIC double TwinVectorMachine_fill_distortions(char *self, esvm_index i) {
+ESVM_STATIC double TwinVectorMachine_join(char *self, esvm_index i, esvm_index j, char *q,
+        margin_set_Row *kept) {
+    TwinVectorMachine_blend(self, i, j, q);
+    return TwinVectorMachine_error(self, i, j, q, kept);
+}
+
+ESVM_STATIC double TwinVectorMachine_fill_distortions(char *self, int64_t i, esvm_index first) {
     esvm_index j;
-    esvm_index n = TwinVectorMachine_solver->n;
+    esvm_index n = TwinVectorMachine_solver->n - first;
     double k_ii = TwinVectorMachine_norm_of(self, i);
     double least;
-    double *row = TwinVectorMachine_row;
+    double *row = TwinVectorMachine_row + first;
+    int itself = first <= i;
     if (TwinVectorMachine_in_feature_space) {
-        TwinVectorMachine_fill_row(self, TwinVectorMachine_twin(self, i), row);
+        TwinVectorMachine_k_rows(self, TwinVectorMachine_twin(self, i),
+                TwinVectorMachine_twin(self, first), n, row);
         for (j = 0; j < n; j++) {
-            row[j] = k_ii + TwinVectorMachine_norm_of(self, j) - 2.0 * row[j];
+            row[j] = k_ii + TwinVectorMachine_norm_of(self, first + j) - 2.0 * row[j];
         }
     } else {
-        TwinVectorMachine_fill_squares(self, TwinVectorMachine_twin(self, i), row);
+        TwinVectorMachine_fill_squares(self, i, first, row);
     }
-    row[i] = ESVM_INFINITY;
-    least = twin_weigh(TwinVectorMachine_weight_of(self, i), TwinVectorMachine_s_minus,
-            TwinVectorMachine_s_plus, n, twin_vector_machine_MAX_DISTORTION, row);
-    row[i] = twin_vector_machine_MAX_DISTORTION;
+    if (itself) {
+        TwinVectorMachine_row[i] = ESVM_INFINITY;
+    }
+    least = twin_weigh(TwinVectorMachine_weight_of(self, i), TwinVectorMachine_s_minus + first,
+            TwinVectorMachine_s_plus + first, n, twin_vector_machine_MAX_DISTORTION, row);
+    if (itself) {
+        TwinVectorMachine_row[i] = twin_vector_machine_MAX_DISTORTION;
+    }
     return least;
 }
 
-ESVM_STATIC int TwinVectorMachine_may_merge(char *self, esvm_index i, esvm_index j, int one_sided,
-        int of_margin) {
-    if (of_margin && !(TwinVectorMachine_state[i] % 2 && TwinVectorMachine_state[j] % 2)) {
-        return 0;
-    }
-    return !one_sided || (TwinVectorMachine_g[i] > 0.0) == (TwinVectorMachine_g[j] > 0.0);
+ESVM_STATIC int64_t TwinVectorMachine_nearest_of(char *self, int64_t i, int64_t first,
+        double most) {
+    int side = TwinVectorMachine_one_sided ? TwinVectorMachine_g[i] > 0.0 : -1;
+    int64_t j = twin_nearest(TwinVectorMachine_row + first, TwinVectorMachine_g + first,
+            TwinVectorMachine_solver->n - first, side, most);
+    return j >= 0 ? first + j : -1;
 }
 
-ESVM_STATIC double TwinVectorMachine_weight_of(char *self, esvm_index i) {
-    return TwinVectorMachine_s_minus[i] + TwinVectorMachine_s_plus[i];
+ESVM_STATIC int TwinVectorMachine_is_gentle(char *self, esvm_index i, esvm_index j, const void *q) {
+    double u = TwinVectorMachine_coef[i];
+    double v = TwinVectorMachine_coef[j];
+    double k_qq, square;
+    double k[3];
+    k_qq = TwinVectorMachine_kernel.kind == kernels_RBF ? 1.0 : TwinVectorMachine_k_wide(self, q,
+            q);
+    TwinVectorMachine_sums(self, TwinVectorMachine_twin(self, i), TwinVectorMachine_twin(self, j),
+            1, k);
+    TwinVectorMachine_sums(self, q, TwinVectorMachine_twin(self, i), 1, k + 1);
+    TwinVectorMachine_sums(self, q, TwinVectorMachine_twin(self, j), 1, k + 2);
+    tiles_kernel_of_sums(&TwinVectorMachine_kernel, k, 3);
+    square = u * u * TwinVectorMachine_norm_of(self, i) + v * v * TwinVectorMachine_norm_of(self,
+            j) + (u + v) * (u + v) * k_qq + 2.0 * u * v * k[0] - 2.0 * (u + v) * (u * k[1] + v *
+            k[2]);
+    return esvm_sqrt(esvm_max(square, 0.0) * k_qq) <= twin_vector_machine_MAX_SHIFT *
+            TwinVectorMachine_solver->mu;
 }
 
 ESVM_STATIC void TwinVectorMachine_blend(char *self, esvm_index i, esvm_index j, char *q) {
@@ -1059,12 +1174,18 @@ ESVM_STATIC void TwinVectorMachine_blend(char *self, esvm_index i, esvm_index j,
             TwinVectorMachine_on_the_line(self, i, j, q) : ESVM_DIVIDE(s_j, s_i + s_j), q);
 }
 
-ESVM_STATIC double TwinVectorMachine_norm_of(char *self, esvm_index i) {
-    if (TwinVectorMachine_kernel.kind == kernels_RBF) {
-        return 1.0;
-    }
-    return TwinVectorMachine_k_wide(self, TwinVectorMachine_twin(self, i),
-            TwinVectorMachine_twin(self, i));
+ESVM_STATIC double TwinVectorMachine_error(char *self, esvm_index i, esvm_index j, const void *q,
+        margin_set_Row *kept) {
+    double s_i = TwinVectorMachine_weight_of(self, i);
+    double s_j = TwinVectorMachine_weight_of(self, j);
+    double expected;
+    expected = ESVM_DIVIDE(s_i * TwinVectorMachine_g[i] + s_j * TwinVectorMachine_g[j], s_i + s_j);
+    return ESVM_DIVIDE(fabs(TwinVectorMachine_g_of(self, q, kept) - expected),
+            esvm_max(fabs(expected), 1e-300));
+}
+
+ESVM_STATIC int TwinVectorMachine_counts_as_above(char *self, int64_t i) {
+    return !TwinVectorMachine_one_sided || TwinVectorMachine_g[i] > 0.0;
 }
 
 ESVM_STATIC void TwinVectorMachine_leave(char *self, esvm_index p, int to) {
@@ -1094,10 +1215,15 @@ ESVM_STATIC esvm_index TwinVectorMachine_place_on_S(char *self, esvm_index i) {
     return 0;
 }
 
+ESVM_STATIC void TwinVectorMachine_fill_row(char *self, const void *x, double *row) {
+    TwinVectorMachine_k_rows(self, x, TwinVectorMachine_vectors, TwinVectorMachine_solver->n, row);
+}
+
 ESVM_STATIC void TwinVectorMachine_begin(char *self, path_Walk *walk, path_Move *moves, int count,
         double mu) {
     esvm_index i;
     int c;
+    double total = 0.0;
     walk->moves = moves;
     walk->count = count;
     walk->t = 0.0;
@@ -1113,17 +1239,22 @@ ESVM_STATIC void TwinVectorMachine_begin(char *self, path_Walk *walk, path_Move 
         moves[c].state = -1;
         TwinVectorMachine_resolve_sides(self, i, moves[c].d_minus, moves[c].d_plus);
     }
-    TwinVectorMachine_offsets(self);
-    double t3_ = 0.0;
-    double t4_ = TwinVectorMachine_kernel.kind == kernels_RBF ? 1.0 : 0.0;
-    walk->total = t3_;
-    walk->largest = t4_;
-    esvm_index t5_;
-    for (t5_ = 0; t5_ < TwinVectorMachine_solver->n; t5_++) {
-        i = t5_;
-        TwinVectorMachine_push[i] = 0.0;
-        walk->total += TwinVectorMachine_coef[i];
-        if (TwinVectorMachine_kernel.kind != kernels_RBF) {
+    twin_offsets(TwinVectorMachine_g, TwinVectorMachine_state, TwinVectorMachine_s_minus,
+            TwinVectorMachine_s_plus, TwinVectorMachine_solver->mu, TwinVectorMachine_solver->n,
+            TwinVectorMachine_off);
+    memset(TwinVectorMachine_push, 0, TwinVectorMachine_solver->n * sizeof(double));
+    esvm_index t3_;
+    for (t3_ = 0; t3_ < TwinVectorMachine_solver->n; t3_++) {
+        i = t3_;
+        total += TwinVectorMachine_coef[i];
+    }
+    walk->total = total;
+    walk->largest = 1.0;
+    if (TwinVectorMachine_kernel.kind != kernels_RBF) {
+        walk->largest = 0.0;
+        esvm_index t4_;
+        for (t4_ = 0; t4_ < TwinVectorMachine_solver->n; t4_++) {
+            i = t4_;
             walk->largest = esvm_max(walk->largest, TwinVectorMachine_norm_of(self, i));
         }
     }
@@ -1142,8 +1273,8 @@ ESVM_STATIC void TwinVectorMachine_plateau_rates(char *self, path_Walk *walk) {
         if (state != move->state) {
             rate = state % 2 ? 0.0 : margin_set_plateau(state, move->d_minus, move->d_plus);
             if (rate != move->rate) {
-                TwinVectorMachine_fill_row(self, TwinVectorMachine_twin(self, move->slot),
-                        TwinVectorMachine_row);
+                TwinVectorMachine_fill_known_row(self, TwinVectorMachine_twin(self, move->slot),
+                        move->known, TwinVectorMachine_row);
                 twin_add(rate - move->rate, TwinVectorMachine_row, TwinVectorMachine_push,
                         TwinVectorMachine_solver->n);
             }
@@ -1194,22 +1325,25 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_shift(char *self, double surplu
         TwinVectorMachine_g[i] += move;
     }
     v->n_path_events += 1;
-    return TwinVectorMachine_enter(self, twin, nearest.to, nearest.direction);
+    return TwinVectorMachine_enter(self, twin, nearest.to, nearest.direction, NULL);
 }
 
 ESVM_STATIC void TwinVectorMachine_direct(char *self, path_Walk *walk) {
     packed_factor_PackedFactor factor_ = TwinVectorMachine_factor_of(self);
     margin_set_Solver *v = TwinVectorMachine_solver;
     double *border = TwinVectorMachine_factor_border;
-    esvm_index i, p;
-    esvm_index n_rows = packed_factor_factor_rows(&factor_, v->m);
+    double *rate = TwinVectorMachine_rate;
+    const double *push = TwinVectorMachine_push;
+    esvm_index i;
+    int64_t p;
+    int64_t n_rows = packed_factor_factor_rows(&factor_, v->m);
     if (v->m == 0) {
         walk->db = 0.0;
         memcpy(TwinVectorMachine_rate, TwinVectorMachine_push, v->n * sizeof(double));
         return;
     }
     border[0] = -walk->total - walk->push_sum;
-    esvm_index t1_ = v->m;
+    int64_t t1_ = v->m;
     for (p = 0; p < t1_; p++) {
         i = TwinVectorMachine_S[p];
         border[1 + p] = (TwinVectorMachine_state[i] == 3 ? walk->d_mu : -walk->d_mu) -
@@ -1221,12 +1355,16 @@ ESVM_STATIC void TwinVectorMachine_direct(char *self, path_Walk *walk) {
     esvm_index t3_;
     for (t3_ = 0; t3_ < t2_; t3_++) {
         i = t3_;
-        TwinVectorMachine_rate[i] = TwinVectorMachine_push[i] + walk->db;
+        rate[i] = push[i] + walk->db;
     }
-    esvm_index t4_ = v->m;
-    for (p = 0; p < t4_; p++) {
-        twin_add(TwinVectorMachine_factor_solution[1 + p], p < n_rows ?
-                packed_factor_factor_row(&factor_, p) : TwinVectorMachine_row_of(self, p),
+    twin_add_rows(TwinVectorMachine_factor_solution + 1, packed_factor_factor_row(&factor_, 0),
+            -TwinVectorMachine_factor_width, n_rows, TwinVectorMachine_rate, v->n);
+    n_rows = twin_add_blocks(TwinVectorMachine_kernel.kind, TwinVectorMachine_kernel.gamma,
+            TwinVectorMachine_vectors, TwinVectorMachine_n_features, TwinVectorMachine_S,
+            TwinVectorMachine_factor_solution + 1, n_rows, v->m, TwinVectorMachine_rate, v->n);
+    int64_t t4_ = v->m;
+    for (p = n_rows; p < t4_; p++) {
+        twin_add(TwinVectorMachine_factor_solution[1 + p], TwinVectorMachine_row_of(self, p),
                 TwinVectorMachine_rate, v->n);
     }
 }
@@ -1273,14 +1411,14 @@ ESVM_STATIC void TwinVectorMachine_advance(char *self, path_Walk *walk, double l
 }
 
 ESVM_STATIC margin_set_Outcome TwinVectorMachine_enter(char *self, esvm_index i, int step,
-        int direction) {
+        int direction, margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = TwinVectorMachine_factor_of(self);
     margin_set_Solver *v = TwinVectorMachine_solver;
     double delta;
     int _tries;
     TwinVectorMachine_state[i] = step;
     for (_tries = 0; _tries < margin_set_MANY_EXCHANGES; _tries++) {
-        delta = TwinVectorMachine_sensitivity(self, i);
+        delta = TwinVectorMachine_sensitivity(self, i, known);
         if (delta > margin_set_SINGULAR * (TwinVectorMachine_row[i] + v->lift)) {
             if (!packed_factor_factor_has_room(&factor_)) {
                 TwinVectorMachine_state[i] = step + direction;
@@ -1298,7 +1436,20 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_enter(char *self, esvm_index i,
     return margin_set_STUCK;
 }
 
-ESVM_STATIC const double *TwinVectorMachine_row_of(char *self, esvm_index p) {
+ESVM_STATIC margin_set_Row *TwinVectorMachine_known_row(char *self, const path_Walk *walk,
+        esvm_index i) {
+    (void)self;
+    int c;
+    int t1_ = walk->count;
+    for (c = 0; c < t1_; c++) {
+        if (walk->moves[c].slot == i) {
+            return walk->moves[c].known;
+        }
+    }
+    return NULL;
+}
+
+ESVM_STATIC const double *TwinVectorMachine_row_of(char *self, int64_t p) {
     packed_factor_PackedFactor factor_ = TwinVectorMachine_factor_of(self);
     if (p < packed_factor_factor_rows(&factor_, TwinVectorMachine_solver->m)) {
         return packed_factor_factor_row(&factor_, p);
@@ -1314,10 +1465,10 @@ ESVM_STATIC margin_set_Outcome TwinVectorMachine_restore_state(char *self, esvm_
     double high = TwinVectorMachine_s_plus[i];
     double middle = high + low;
     if (low < TwinVectorMachine_coef[i] && TwinVectorMachine_coef[i] < middle) {
-        return TwinVectorMachine_enter(self, i, 3, 1);
+        return TwinVectorMachine_enter(self, i, 3, 1, NULL);
     }
     if (middle < TwinVectorMachine_coef[i] && TwinVectorMachine_coef[i] < high) {
-        return TwinVectorMachine_enter(self, i, 1, 1);
+        return TwinVectorMachine_enter(self, i, 1, 1, NULL);
     }
     if (TwinVectorMachine_coef[i] == middle) {
         TwinVectorMachine_state[i] = 2;
@@ -1407,14 +1558,43 @@ ESVM_STATIC void TwinVectorMachine_from_scratch(char *self) {
     TwinVectorMachine_rebuild(self);
 }
 
-ESVM_STATIC void TwinVectorMachine_fill_squares(char *self, const void *x, double *row) {
+ESVM_STATIC int TwinVectorMachine_may_merge(char *self, esvm_index i, int64_t j, int one_sided,
+        int of_margin) {
+    if (of_margin && !(TwinVectorMachine_state[i] % 2 && TwinVectorMachine_state[j] % 2)) {
+        return 0;
+    }
+    return !one_sided || (TwinVectorMachine_g[i] > 0.0) == (TwinVectorMachine_g[j] > 0.0);
+}
+
+ESVM_STATIC double TwinVectorMachine_norm_of(char *self, int64_t i) {
+    if (TwinVectorMachine_kernel.kind == kernels_RBF) {
+        return 1.0;
+    }
+    return TwinVectorMachine_k_wide(self, TwinVectorMachine_twin(self, i),
+            TwinVectorMachine_twin(self, i));
+}
+
+ESVM_STATIC void TwinVectorMachine_fill_squares(char *self, int64_t i, esvm_index first,
+        double *row) {
 #if ESVM_IS_FLOAT32
-    rows_square_distances_f32((const float *)x, (const float *)TwinVectorMachine_vectors,
-            TwinVectorMachine_n_features, TwinVectorMachine_solver->n, row);
+    rows_square_distances_f32((const float *)TwinVectorMachine_twin(self, i),
+            (const float *)TwinVectorMachine_twin(self, first), TwinVectorMachine_n_features,
+            TwinVectorMachine_solver->n - first, row);
 #else
-    rows_square_distances_f64((const double *)x, (const double *)TwinVectorMachine_vectors,
-            TwinVectorMachine_n_features, TwinVectorMachine_solver->n, row);
+    rows_square_distances_f64((const double *)TwinVectorMachine_twin(self, i),
+            (const double *)TwinVectorMachine_twin(self, first), TwinVectorMachine_n_features,
+            TwinVectorMachine_solver->n - first, row);
 #endif
+}
+
+ESVM_STATIC double TwinVectorMachine_weight_of(char *self, int64_t i) {
+    return TwinVectorMachine_s_minus[i] + TwinVectorMachine_s_plus[i];
+}
+
+ESVM_STATIC void TwinVectorMachine_sums(char *self, const void *x, const void *rows, esvm_index n,
+        double *out) {
+    (void)self;
+    rows_any_kernel_sums(&TwinVectorMachine_kernel, x, rows, TwinVectorMachine_n_features, n, out);
 }
 
 ESVM_STATIC void TwinVectorMachine_mix(char *self, esvm_index i, esvm_index j, double part,
@@ -1472,32 +1652,7 @@ ESVM_STATIC void TwinVectorMachine_resolve_sides(char *self, esvm_index i, doubl
     }
 }
 
-ESVM_STATIC void TwinVectorMachine_offsets(char *self) {
-    double mu = TwinVectorMachine_solver->mu;
-    double g;
-    esvm_index i;
-    int state;
-    for (i = 0; i < TwinVectorMachine_solver->n; i++) {
-        g = TwinVectorMachine_g[i];
-        state = TwinVectorMachine_state[i];
-        TwinVectorMachine_off[i] = 0.0;
-        if (state == 1) {
-            TwinVectorMachine_off[i] = g + mu;
-        } else if (state == 3) {
-            TwinVectorMachine_off[i] = g - mu;
-        } else if (state == 0) {
-            TwinVectorMachine_off[i] = esvm_max(g + mu, 0.0);
-        } else if (state == 4) {
-            TwinVectorMachine_off[i] = esvm_min(g - mu, 0.0);
-        } else if (g > mu && TwinVectorMachine_s_plus[i] > 0.0) {
-            TwinVectorMachine_off[i] = g - mu;
-        } else if (g < -mu && TwinVectorMachine_s_minus[i] > 0.0) {
-            TwinVectorMachine_off[i] = g + mu;
-        }
-    }
-}
-
-ESVM_STATIC int TwinVectorMachine_edges(char *self, const path_Walk *walk, esvm_index i, double dg,
+ESVM_STATIC int TwinVectorMachine_edges(char *self, const path_Walk *walk, int64_t i, double dg,
         path_Edge *edges) {
     double g = TwinVectorMachine_g[i];
     double off = TwinVectorMachine_off[i];
@@ -1589,13 +1744,14 @@ ESVM_STATIC void TwinVectorMachine_first_to_enter(char *self, const path_Walk *w
     double d_mu = fabs(walk->d_mu);
     double tolerance = TwinVectorMachine_tolerance(self, walk);
     path_Edge edges[2];
-    esvm_index i;
+    int64_t i = -1;
+    esvm_index n = TwinVectorMachine_solver->n;
     int c;
-    for (i = 0; i < TwinVectorMachine_solver->n; i++) {
-        if (TwinVectorMachine_state[i] % 2 || fabs(fabs(TwinVectorMachine_g[i]) - mu) > rest *
-                (fabs(TwinVectorMachine_rate[i]) + d_mu + 2.0 * fabs(TwinVectorMachine_off[i])) +
-                tolerance) {
-            continue;
+    while (1) {
+        i = twin_near(TwinVectorMachine_g, TwinVectorMachine_rate, TwinVectorMachine_off,
+                TwinVectorMachine_state, i + 1, n, mu, d_mu, rest, tolerance);
+        if (i == n) {
+            break;
         }
         int t1_ = TwinVectorMachine_edges(self, walk, i, TwinVectorMachine_rate[i], edges);
         for (c = 0; c < t1_; c++) {
@@ -1610,11 +1766,12 @@ ESVM_STATIC void TwinVectorMachine_first_to_enter(char *self, const path_Walk *w
     }
 }
 
-ESVM_STATIC double TwinVectorMachine_sensitivity(char *self, esvm_index i) {
+ESVM_STATIC double TwinVectorMachine_sensitivity(char *self, esvm_index i, margin_set_Row *known) {
     packed_factor_PackedFactor factor_ = TwinVectorMachine_factor_of(self);
     margin_set_Solver *v = TwinVectorMachine_solver;
     esvm_index p;
-    TwinVectorMachine_fill_row(self, TwinVectorMachine_twin(self, i), TwinVectorMachine_row);
+    TwinVectorMachine_fill_known_row(self, TwinVectorMachine_twin(self, i), known,
+            TwinVectorMachine_row);
     if (v->m == 0) {
         v->lift = TwinVectorMachine_row[i] > 0.0 ? TwinVectorMachine_row[i] : 1.0;
     }

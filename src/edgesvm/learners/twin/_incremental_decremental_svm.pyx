@@ -60,8 +60,10 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
                 return UNCHANGED
             moves[0].slot = 0 if self.when_full == OLDEST else self.farthest()
             moves[0].to_minus = moves[0].to_plus = 0.0
+            moves[0].known = NULL
             count = 1
         moves[count].slot = self.place(x)
+        moves[count].known = NULL
         moves[count].to_minus = 0.0 if y > 0 else weight
         moves[count].to_plus = weight if y > 0 else 0.0
         if self.follow(moves, count + 1, self.solver.mu) == OVERFLOWED:
@@ -88,6 +90,7 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
         cdef Move move
         move.slot = index
         move.to_minus = move.to_plus = 0.0
+        move.known = NULL
         if self.follow(&move, 1, self.solver.mu) == OVERFLOWED:
             return False
         self.drop(index)

@@ -7,11 +7,20 @@ from edgesvm.core.packed_factor cimport PackedFactor
 
 cdef extern from "twin_passes.h" nogil:
     void twin_add(double a, const double *x, double *y, int64_t n) noexcept     # y += a x
+    void twin_add_rows(
+        const double *a, const double *x, int64_t stride, int64_t m, double *y, int64_t n) noexcept
 
 cdef enum Outcome:
     REACHED = 0
     STUCK = 1       # the path cannot continue
     OVERFLOWED = 2  # the margin set would overflow its room
+
+cdef enum:
+    KEPT = 512      # kernel values that are kept of a sample, on the stack; none on a board
+
+cdef struct Row:                # kernel values of a vector with the twins, kept for later
+    int64_t n                   # with the first n of them
+    double *k                   # (KEPT,)
 
 cdef struct Solver:             # scalars of the arena, from "mu" on
     double mu                   # the margin, in units of g
@@ -51,19 +60,21 @@ cdef class MarginSetCore(KernelCore):
 
     cdef char *twin(self, int64_t i) noexcept nogil
     cdef double k_wide(self, const void *x, const void *z) noexcept nogil
+    cdef void sums(self, const void *x, const void *rows, int64_t n, double *out) noexcept nogil
     cdef double norm(self, const void *x) noexcept nogil
     cdef double norm_of(self, int64_t i) noexcept nogil
     cdef void fill_row(self, const void *x, double *row) noexcept nogil
-    cdef void fill_squares(self, const void *x, double *row) noexcept nogil
-    cdef double g_of(self, const void *x) noexcept nogil
-    cdef int64_t place(self, const void *x) noexcept nogil
+    cdef void fill_squares(self, int64_t i, int64_t first, double *row) noexcept nogil
+    cdef void fill_known_row(self, const void *x, Row *known, double *row) noexcept nogil
+    cdef double g_of(self, const void *x, Row *kept=*) noexcept nogil
+    cdef int64_t place(self, const void *x, Row *known=*) noexcept nogil
     cdef int side(self, double g, bint lower, bint upper) noexcept nogil
     cdef void drop(self, int64_t i) noexcept nogil
     cdef const double *row_of(self, int64_t p) noexcept nogil
     cdef int64_t place_on_S(self, int64_t i) noexcept nogil
     cdef void step_bounds(self, int64_t i, double *low, double *high) noexcept nogil
-    cdef double sensitivity(self, int64_t i) noexcept nogil
-    cdef Outcome enter(self, int64_t i, int step, int direction) noexcept nogil
+    cdef double sensitivity(self, int64_t i, Row *known) noexcept nogil
+    cdef Outcome enter(self, int64_t i, int step, int direction, Row *known=*) noexcept nogil
     cdef void leave(self, int64_t p, int to) noexcept nogil
     cdef bint exchange(self, int64_t i, int direction) noexcept nogil
     cdef Outcome restore_state(self, int64_t i) noexcept nogil

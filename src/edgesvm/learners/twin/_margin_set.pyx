@@ -29,7 +29,7 @@ Bytes: 96 + 8 (9 slots + 2 (slots + 1) + pool) + slots (5 + D s), and padding.
 
 from libc.math cimport INFINITY, NAN, fabs, fmax, isfinite
 from libc.stdint cimport int8_t, int32_t, int64_t
-from libc.string cimport memmove
+from libc.string cimport memcpy, memmove
 
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.kernels cimport RBF
@@ -37,7 +37,8 @@ from edgesvm.core.linalg cimport dot
 from edgesvm.core.packed_factor cimport (
     factor_append, factor_complement, factor_drop_column, factor_has_room, factor_remove,
     factor_row, factor_rows, factor_solve)
-from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_dot, square_distances
+from edgesvm.core.rows cimport (
+    ROWS_BLOCK, ROWS_WIDEST, any_kernel_sums, rows_block_dot, square_distances)
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 
 cdef double EVENT_TOLERANCE, SINGULAR, NULL_TOLERANCE, LARGEST_NORM
@@ -84,6 +85,10 @@ cdef class MarginSetCore(KernelCore):
         self.k_rows(x, z, 1, &value)
         return value
 
+    cdef void sums(self, const void *x, const void *rows, int64_t n, double *out) noexcept nogil:
+        """out[i], of which k(x, rows[i]) is a function: `kernel_of_sums`"""
+        any_kernel_sums(&self.kernel, self.is_float32, x, rows, self.n_features, n, out)
+
     cdef double norm(self, const void *x) noexcept nogil:
         """k(x, x), or NaN if the sample must be refused"""
         cdef double k_xx = 1.0 if self.kernel.kind == RBF else self.k_wide(x, x)
@@ -99,24 +104,43 @@ cdef class MarginSetCore(KernelCore):
         """row[j] = k(x, q_j)"""
         self.k_rows(x, self.vectors, self.solver.n, row)
 
-    cdef void fill_squares(self, const void *x, double *row) noexcept nogil:
-        """row[j] = |x - q_j|^2"""
+    cdef void fill_squares(self, int64_t i, int64_t first, double *row) noexcept nogil:
+        """row[j - first] = |q_i - q_j|^2, from j = first on"""
         if self.is_float32:
-            square_distances(<const float *> x, <const float *> self.vectors,
-                             self.n_features, self.solver.n, row)
+            square_distances(<const float *> self.twin(i), <const float *> self.twin(first),
+                             self.n_features, self.solver.n - first, row)
         else:
-            square_distances(<const double *> x, <const double *> self.vectors,
-                             self.n_features, self.solver.n, row)
+            square_distances(<const double *> self.twin(i), <const double *> self.twin(first),
+                             self.n_features, self.solver.n - first, row)
 
-    cdef double g_of(self, const void *x) noexcept nogil:
-        cdef double k[CHUNK]
+    cdef void fill_known_row(self, const void *x, Row *known, double *row) noexcept nogil:
+        """`fill_row`, where some of it may be known, or none (NULL); then all of it is, if there is
+        room."""
+        cdef int64_t first = 0, n = self.solver.n
+        if known != NULL:
+            first = known.n
+            memcpy(row, known.k, first * sizeof(double))
+        self.k_rows(x, self.twin(first), n - first, row + first)
+        if known != NULL and n <= KEPT:
+            memcpy(known.k + first, row + first, (n - first) * sizeof(double))
+            known.n = n
+
+    cdef double g_of(self, const void *x, Row *kept=NULL) noexcept nogil:
+        """g at x; its kernel values are kept, if there is room for all."""
+        cdef double here[CHUNK]
+        cdef double *k = here
         cdef double g = 0.0
         cdef int64_t j = 0, count
+        cdef bint keeps = kept != NULL and self.solver.n <= KEPT
         while j < self.solver.n:
             count = min(self.solver.n - j, <int64_t> CHUNK)
+            if keeps:
+                k = kept.k + j
             self.k_rows(x, self.twin(j), count, k)
             g += dot(k, self.coef + j, count)
             j += count
+        if keeps:
+            kept.n = j
         return g + self.solver.b
 
     cdef int64_t held(self, const char **vectors) noexcept nogil:
@@ -156,14 +180,15 @@ cdef class MarginSetCore(KernelCore):
 
     # -- adding and removing twins -----------------------------------------------------------------
 
-    cdef int64_t place(self, const void *x) noexcept nogil:
-        """Add a twin without weight, which does not change the solution; return its slot."""
+    cdef int64_t place(self, const void *x, Row *known=NULL) noexcept nogil:
+        """Add a twin without weight, which does not change the solution; return its slot. `known`:
+        some of its row, or NULL."""
         cdef Solver *v = self.solver
         cdef int64_t p, i = v.n
         cdef int64_t n_rows = factor_rows(&self.factor, v.m)
         memmove(self.twin(i), x, self.row_bytes)
         v.n += 1
-        self.fill_row(x, self.row)
+        self.fill_known_row(self.twin(i), known, self.row)
         self.g[i] = dot(self.row, self.coef, i) + v.b
         for p in range(n_rows):
             factor_row(&self.factor, p)[i] = self.row[self.S[p]]
@@ -216,11 +241,11 @@ cdef class MarginSetCore(KernelCore):
         low[0] = plateau(self.state[i] + 1, self.s_minus[i], self.s_plus[i])
         high[0] = plateau(self.state[i] - 1, self.s_minus[i], self.s_plus[i])
 
-    cdef double sensitivity(self, int64_t i) noexcept nogil:
+    cdef double sensitivity(self, int64_t i, Row *known) noexcept nogil:
         """Fill `row` with that of twin i; return its Schur complement in K_SS + lift."""
         cdef Solver *v = self.solver
         cdef int64_t p
-        self.fill_row(self.twin(i), self.row)
+        self.fill_known_row(self.twin(i), known, self.row)
         if v.m == 0:
             v.lift = self.row[i] if self.row[i] > 0.0 else 1.0
         for p in range(v.m):
@@ -238,8 +263,11 @@ cdef class MarginSetCore(KernelCore):
         for j in range(n_rows, factor_rows(&self.factor, v.m)):
             self.fill_row(self.twin(self.S[j]), factor_row(&self.factor, j))
 
-    cdef Outcome enter(self, int64_t i, int step, int direction) noexcept nogil:
-        """Twin i reaches a step; its coef will move in `direction`.
+    cdef Outcome enter(
+        self, int64_t i, int step, int direction, Row *known=NULL
+    ) noexcept nogil:
+        """Twin i reaches a step; its coef will move in `direction`. `known`: some of its row, or
+        NULL.
 
         If its kernel function is a linear combination of those on S, it is exchanged with one of
         them along the null direction, in which no g changes.
@@ -249,7 +277,7 @@ cdef class MarginSetCore(KernelCore):
         cdef int _tries
         self.state[i] = step
         for _tries in range(MANY_EXCHANGES):
-            delta = self.sensitivity(i)
+            delta = self.sensitivity(i, known)
             if delta > SINGULAR * (self.row[i] + v.lift):
                 if not factor_has_room(&self.factor):
                     self.state[i] = step + direction

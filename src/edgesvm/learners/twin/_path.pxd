@@ -2,12 +2,13 @@
 
 from libc.stdint cimport int64_t
 
-from edgesvm.learners.twin._margin_set cimport MarginSetCore, Outcome
+from edgesvm.learners.twin._margin_set cimport MarginSetCore, Outcome, Row
 
 cdef struct Move:               # a twin whose weights change on a path
     int64_t slot
     double to_minus
     double to_plus
+    Row *known                  # some of its row of K, or NULL
     double from_minus           # TMP, like all below: the weights at the start
     double from_plus
     double released_minus          # after release_unused_weight
@@ -55,7 +56,7 @@ cdef class PathCore(MarginSetCore):
     cdef Outcome walk(self, Move *moves, int count, double mu) noexcept nogil
     cdef void begin(self, Walk *walk, Move *moves, int count, double mu) noexcept nogil
     cdef void resolve_sides(self, int64_t i, double d_minus, double d_plus) noexcept nogil
-    cdef void offsets(self) noexcept nogil
+    cdef Row *known_row(self, const Walk *walk, int64_t i) noexcept nogil
     cdef void plateau_rates(self, Walk *walk) noexcept nogil
     cdef double size(self, const Walk *walk) noexcept nogil
     cdef void direct(self, Walk *walk) noexcept nogil

@@ -8,14 +8,26 @@ event: O(n |S|).
 """
 
 from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
-from libc.stdint cimport int64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.string cimport memcpy, memset
 
 from edgesvm.core.kernels cimport RBF
 from edgesvm.core.linalg cimport dot
 from edgesvm.core.packed_factor cimport factor_row, factor_rows, factor_solve
 from edgesvm.learners.twin._margin_set cimport (
-    OVERFLOWED, REACHED, STUCK, MarginSetCore, Outcome, Solver, plateau, twin_add)
+    OVERFLOWED, REACHED, STUCK, MarginSetCore, Outcome, Row, Solver, plateau, twin_add,
+    twin_add_rows)
+
+cdef extern from "twin_passes.h" nogil:
+    void twin_offsets(
+        const double *g, const int8_t *state, const double *minus, const double *plus, double mu,
+        int64_t n, double *off) noexcept
+    int64_t twin_near(
+        const double *g, const double *rate, const double *off, const int8_t *state, int64_t j,
+        int64_t n, double mu, double d_mu, double rest, double tolerance) noexcept
+    int64_t twin_add_blocks(
+        int kind, double gamma, int is_float32, const char *vectors, int64_t width,
+        const int32_t *S, const double *a, int64_t p, int64_t m, double *y, int64_t n) noexcept
 
 cdef double EVENT_TOLERANCE, NOISE, ROUNDING, DRIFT
 cdef int64_t REFRESH, MANY_EVENTS
@@ -164,7 +176,8 @@ cdef class PathCore(MarginSetCore):
             if event.twin < 0:
                 self.leave(event.place, event.to)
                 continue
-            outcome = self.enter(event.twin, event.to, event.direction)
+            outcome = self.enter(
+                event.twin, event.to, event.direction, self.known_row(&walk, event.twin))
             if outcome != REACHED:
                 return outcome
         return STUCK
@@ -175,6 +188,7 @@ cdef class PathCore(MarginSetCore):
         """Set rates, sides and offsets at t = 0."""
         cdef int64_t i
         cdef int c
+        cdef double total = 0.0
         walk.moves, walk.count, walk.t = moves, count, 0.0
         walk.mu, walk.d_mu = mu, mu - self.solver.mu
         for c in range(count):
@@ -183,12 +197,15 @@ cdef class PathCore(MarginSetCore):
             moves[c].d_plus = moves[c].to_plus - self.s_plus[i]
             moves[c].rate, moves[c].state = 0.0, -1
             self.resolve_sides(i, moves[c].d_minus, moves[c].d_plus)
-        self.offsets()
-        walk.total, walk.largest = 0.0, 1.0 if self.kernel.kind == RBF else 0.0
+        twin_offsets(self.g, self.state, self.s_minus, self.s_plus, self.solver.mu, self.solver.n,
+                     self.off)
+        memset(self.push, 0, self.solver.n * sizeof(double))
         for i in range(self.solver.n):
-            self.push[i] = 0.0
-            walk.total += self.coef[i]
-            if self.kernel.kind != RBF:
+            total += self.coef[i]
+        walk.total, walk.largest = total, 1.0
+        if self.kernel.kind != RBF:
+            walk.largest = 0.0
+            for i in range(self.solver.n):
                 walk.largest = fmax(walk.largest, self.norm_of(i))
 
     cdef void resolve_sides(self, int64_t i, double d_minus, double d_plus) noexcept nogil:
@@ -199,26 +216,13 @@ cdef class PathCore(MarginSetCore):
         if self.s_minus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] < 4:
             self.state[i] = self.side(self.g[i], d_minus > 0.0, False)
 
-    cdef void offsets(self) noexcept nogil:
-        """off = how far each g is from its place: rounding, which the path removes."""
-        cdef double mu = self.solver.mu, g
-        cdef int64_t i
-        cdef int state
-        for i in range(self.solver.n):
-            g, state = self.g[i], self.state[i]
-            self.off[i] = 0.0
-            if state == 1:
-                self.off[i] = g + mu
-            elif state == 3:
-                self.off[i] = g - mu
-            elif state == 0:
-                self.off[i] = fmax(g + mu, 0.0)
-            elif state == 4:
-                self.off[i] = fmin(g - mu, 0.0)
-            elif g > mu and self.s_plus[i] > 0.0:
-                self.off[i] = g - mu
-            elif g < -mu and self.s_minus[i] > 0.0:
-                self.off[i] = g + mu
+    cdef Row *known_row(self, const Walk *walk, int64_t i) noexcept nogil:
+        """What is known of the row of twin i, or NULL"""
+        cdef int c
+        for c in range(walk.count):
+            if walk.moves[c].slot == i:
+                return walk.moves[c].known
+        return NULL
 
     # -- rates -------------------------------------------------------------------------------------
 
@@ -234,7 +238,7 @@ cdef class PathCore(MarginSetCore):
             if state != move.state:
                 rate = 0.0 if state % 2 else plateau(state, move.d_minus, move.d_plus)
                 if rate != move.rate:
-                    self.fill_row(self.twin(move.slot), self.row)
+                    self.fill_known_row(self.twin(move.slot), move.known, self.row)
                     twin_add(rate - move.rate, self.row, self.push, self.solver.n)
                 move.rate, move.state = rate, state
             walk.push_sum += move.rate
@@ -252,6 +256,8 @@ cdef class PathCore(MarginSetCore):
         """The rates of b, coef_S and g per unit of t: db, solution[1:] and rate."""
         cdef Solver *v = self.solver
         cdef double *border = self.factor.border
+        cdef double *rate = self.rate
+        cdef const double *push = self.push
         cdef int64_t i, p, n_rows = factor_rows(&self.factor, v.m)
         if v.m == 0:
             walk.db = 0.0
@@ -265,11 +271,14 @@ cdef class PathCore(MarginSetCore):
         factor_solve(&self.factor)
         walk.db = self.factor.solution[0]
         for i in range(v.n):
-            self.rate[i] = self.push[i] + walk.db
-        for p in range(v.m):
-            twin_add(self.factor.solution[1 + p],
-                     factor_row(&self.factor, p) if p < n_rows else self.row_of(p),
-                     self.rate, v.n)
+            rate[i] = push[i] + walk.db
+        twin_add_rows(self.factor.solution + 1, factor_row(&self.factor, 0), -self.factor.width,
+                      n_rows, self.rate, v.n)
+        n_rows = twin_add_blocks(
+            self.kernel.kind, self.kernel.gamma, self.is_float32, self.vectors, self.n_features,
+            self.S, self.factor.solution + 1, n_rows, v.m, self.rate, v.n)
+        for p in range(n_rows, v.m):
+            twin_add(self.factor.solution[1 + p], self.row_of(p), self.rate, v.n)
 
     # -- events ------------------------------------------------------------------------------------
 
@@ -312,12 +321,13 @@ cdef class PathCore(MarginSetCore):
         cdef double rest = 1.0 - walk.t, mu = self.solver.mu, d_mu = fabs(walk.d_mu)
         cdef double tolerance = self.tolerance(walk)
         cdef Edge edges[2]
-        cdef int64_t i
+        cdef int64_t i = -1, n = self.solver.n
         cdef int c
-        for i in range(self.solver.n):
-            if self.state[i] % 2 or fabs(fabs(self.g[i]) - mu) > rest * (
-                    fabs(self.rate[i]) + d_mu + 2.0 * fabs(self.off[i])) + tolerance:
-                continue    # too far from either step
+        while True:
+            i = twin_near(self.g, self.rate, self.off, self.state, i + 1, n, mu, d_mu, rest,
+                          tolerance)
+            if i == n:
+                break
             for c in range(self.edges(walk, i, self.rate[i], edges)):
                 if comes_first(edges[c].gap, edges[c].rate, rest, tolerance, &event.length):
                     event.twin = i

@@ -106,6 +106,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
             return False
         move.slot = 0
         move.to_minus = move.to_plus = 0.0
+        move.known = NULL
         self.follow(&move, 1, self.solver.mu)
         self.remove(0)
         self.counters.n_forgotten += 1
