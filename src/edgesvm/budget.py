@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -78,9 +79,28 @@ class PlannedArray:
     shape: tuple[int, ...]
     offset: int
 
-    @property
+    @functools.cached_property
     def nbytes(self) -> int:
         return math.prod(self.shape) * self.dtype.itemsize
+
+
+@functools.lru_cache(maxsize=64)  # the parts of a multiclass learner have one plan
+def _laid_out(
+    arrays: tuple[tuple[str, str, tuple[int, ...]], ...],
+) -> tuple[tuple[PlannedArray, ...], int]:
+    """The arrays in their places, and how many bytes they take."""
+    placed: list[PlannedArray] = []
+    offset = 0
+    for name, dtype, shape in arrays:
+        array = PlannedArray(name, np.dtype(dtype).newbyteorder("<"), shape, offset)
+        placed.append(array)
+        offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+    names = [array.name for array in placed]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two arrays of a plan have one name: {', '.join(names)}")
+    if offset > MAX_PLAN_BYTES:
+        raise BeyondAnyMachine(f"the plan needs {offset:,} bytes, more than any machine has")
+    return tuple(placed), offset
 
 
 @dataclass(frozen=True)
@@ -113,18 +133,8 @@ class MemoryPlan:
         ValueError
             Two arrays have one name: a wrapper and the learner in it would share the memory.
         """
-        placed: list[PlannedArray] = []
-        offset = 0
-        for name, dtype, shape in arrays:
-            array = PlannedArray(name, np.dtype(dtype).newbyteorder("<"), shape, offset)
-            placed.append(array)
-            offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
-        names = [array.name for array in placed]
-        if len(set(names)) < len(names):
-            raise ValueError(f"two arrays of a plan have one name: {', '.join(names)}")
-        if offset > MAX_PLAN_BYTES:
-            raise BeyondAnyMachine(f"the plan needs {offset:,} bytes, more than any machine has")
-        return cls(tuple(placed), offset, inside or {})
+        placed, total = _laid_out(tuple(arrays))
+        return cls(placed, total, inside or {})
 
     def leaves(self) -> Iterator[PlannedArray]:
         """Every array; those of part 0 are named ``part0/w``, and so on, those of one arena inside
@@ -158,10 +168,7 @@ class MemoryPlan:
 
     def cut(self, block: np.ndarray) -> dict[str, np.ndarray]:
         """The arrays by name, as views of ``block``, an ndarray of shape (total,), uint8."""
-        return {
-            a.name: block[a.offset : a.offset + a.nbytes].view(a.dtype).reshape(a.shape)
-            for a in self.arrays
-        }
+        return {a.name: np.ndarray(a.shape, a.dtype, block, a.offset) for a in self.arrays}
 
     def __str__(self) -> str:
         rows = list(self._table())

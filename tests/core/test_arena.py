@@ -1,5 +1,9 @@
 """The block of memory: zeroed, exactly as long as asked, the caller's own where one is lent."""
 
+import os
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from each import each
@@ -63,3 +67,18 @@ def test_a_part_is_the_same_memory():
 def test_a_part_beyond_the_arena_is_refused(offset, n_bytes):
     with pytest.raises(IndexError, match="arena of 64"):
         Arena(64).part(offset, n_bytes)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux what is resident")
+def test_what_is_not_written_is_not_resident():
+    """A byte in every 2 MiB, which could be one page."""
+    arena = Arena(64 << 20)
+    before = resident()
+    arena.memory[:: 2 << 20] = 1
+    assert resident() - before < 8 << 20
+    assert arena.memory.sum() == 32
+
+
+def resident():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

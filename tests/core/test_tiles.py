@@ -153,6 +153,49 @@ def test_noted_tiles_give_the_same_bits(n, width, dtype):
             assert noted.get(t).tobytes() == plain.get(t).tobytes()
 
 
+@each("kernel", KERNELS, ids=str)
+@each("width", [5, 65, 200])
+@each("n, n_points", [(1, 1), (17, 3), (130, 59), (40, 16), (0, 5)])
+def test_rows_weighed_together_give_the_same_bits(n, n_points, width, kernel, dtype):
+    """Hollow rows and full ones among them, with notes and without."""
+    X, Z = hollow_rows(n or 1, width, dtype), hollow_rows(n_points, width, dtype, seed=1)
+    X[n // 3] = rows_of(1, width, dtype)[0]
+    weights = np.linspace(-1.0, 2.0, n)
+    for full in (0, n_points // 3, n_points):
+        Z[:full] = rows_of(n_points, width, dtype, seed=2)[:full]
+        rows, points = TilesView(X), TilesView(Z)
+        one_by_one = [rows.weighted_kernel(kernel.code, z, weights) for z in Z]
+        for _ in range(2):
+            found = rows.weighted_kernels(kernel.code, points, weights)
+            assert found.tobytes() == np.array(one_by_one).tobytes()
+            rows.note(), points.note()
+
+
+@each("kernel", KERNELS, ids=str)
+@each("width", [5, 65, 200, 20_000])
+@each("n, n_points", [(1, 1), (17, 3), (130, 16), (40, 9)])
+def test_kernel_rows_computed_together_are_those_computed_alone(n, n_points, width, kernel, dtype):
+    X, Z = hollow_rows(n, width, dtype), hollow_rows(n_points, width, dtype, seed=1)
+    X[n // 3] = rows_of(1, width, dtype)[0]
+    for full in (0, n_points // 3, n_points):
+        Z[:full] = rows_of(n_points, width, dtype, seed=2)[:full]
+        rows, points = TilesView(X), TilesView(Z)
+        alone = [rows.kernel_row(kernel.code, z, 0, n)[:n] for z in Z]
+        for _ in range(2):
+            found = rows.kernel_rows(kernel.code, points, n)[:, :n]
+            assert np.ascontiguousarray(found).tobytes() == np.array(alone).tobytes()
+            rows.note(), points.note()
+
+
+@each("n, n_points", [(17, 59)])
+def test_wide_rows_are_weighed_fewer_at_a_time(n, n_points, dtype):
+    X, Z = (hollow_rows(k, 20_000, dtype, seed=k) for k in (n, n_points))
+    rows, points, weights = TilesView(X), TilesView(Z), np.linspace(-1.0, 2.0, n)
+    rows.note(), points.note()
+    one_by_one = [rows.weighted_kernel(RBF(0.01).code, z, weights) for z in Z]
+    assert rows.weighted_kernels(RBF(0.01).code, points, weights).tolist() == one_by_one
+
+
 @each("lanes, dtype", [(16, "float32"), (8, "float64")])
 def test_what_is_noted(lanes, dtype):
     X = np.zeros((2 * lanes, 70), dtype)

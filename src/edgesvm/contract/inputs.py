@@ -57,6 +57,8 @@ def as_floats(
         )
         raise ValueError(f"Expected {ndim}D array, got {array.ndim}D array instead. {hint}")
     _check_width(array.shape, n_features, owner)
+    if array.dtype == dtype:
+        return _aligned(np.ascontiguousarray(array))
     with np.errstate(over="ignore", invalid="ignore"):  # overflow gives inf, which is refused later
         return _aligned(np.ascontiguousarray(array, dtype))
 

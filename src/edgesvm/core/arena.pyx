@@ -7,6 +7,9 @@ import numpy as np
 
 cnp.import_array()
 
+cdef extern from "small_pages.h" nogil:
+    void in_small_pages(char *p, size_t n) noexcept
+
 
 cdef class Arena:
     """A zeroed block of exactly ``nbytes`` bytes, or the first ``nbytes`` of a caller's ``buffer``.
@@ -26,6 +29,7 @@ cdef class Arena:
     def __init__(self, nbytes, buffer=None):
         if buffer is None:
             self.block = np.zeros(nbytes, np.uint8)
+            in_small_pages(<char *> cnp.PyArray_DATA(self.block), nbytes)
         else:
             view = memoryview(buffer)
             if view.readonly or not view.c_contiguous:

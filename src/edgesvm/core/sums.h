@@ -26,12 +26,23 @@
     void NAME(rows_block_sums)(int squares, const double *turned, const T *rows, int64_t width,   \
                                int64_t n, double *out);                                           \
     void NAME(tiles_note_row)(const T *x, int64_t width, uint64_t *present);                      \
+    void NAME(tiles_put)(T *row, const uint64_t *present, int64_t width, const T *x);             \
+    void NAME(tiles_get)(const T *row, const uint64_t *present, int64_t width, T *x);             \
+    void NAME(tiles_wipe)(T *tile, const uint64_t *present, int64_t width);                       \
     void NAME(tiles_kernel)(int kind, double gamma, double coef0, int degree, const T *x,         \
                             const T *tile, const uint64_t *present, int64_t width,                \
                             int64_t n_tiles, float *out);                                         \
     double NAME(tiles_weighted)(int kind, double gamma, double coef0, int degree, const T *x,     \
                                 const T *tile, const uint64_t *present, int64_t width,            \
                                 int64_t n_tiles, const double *weight);                           \
+    void NAME(tiles_weighted_rows)(int kind, double gamma, double coef0, int degree, const T *x,  \
+                                   const uint64_t *in_x, int64_t n, const T *tile,                \
+                                   const uint64_t *present, int64_t width, int64_t n_tiles,       \
+                                   const double *weight, double *out);                            \
+    void NAME(tiles_kernel_rows)(int kind, double gamma, double coef0, int degree, const T *x,    \
+                                 const uint64_t *in_x, int64_t n, const T *tile,                  \
+                                 const uint64_t *present, int64_t width, int64_t n_tiles,         \
+                                 float *const *out);                                              \
     void NAME(tiles_sums)(int squares, const T *x, const T *tile, const uint64_t *present,        \
                           int64_t width, int64_t n_tiles, double *out);                           \
     void NAME(tiles_exp)(T scale, T *v, int64_t n);

@@ -15,6 +15,9 @@
 
 #define TILES_WORDS(width) (((width) + 63) / 64)
 #define TILES_WIDEST 65536      /* features of a sample whose zeros are passed over in a distance */
+#define TILES_TOGETHER 64       /* rows that are weighed together, at most */
+#define TILES_ROWS 16           /* rows whose kernel values are computed together, at most */
+#define TILES_FOURS 4096        /* words of notes of each four of these: 16 rows of the widest */
 
 /* blank = whether the 64 bytes from p on are all zero */
 #define IS_BLANK(blank, p)                                                          \
@@ -23,6 +26,8 @@
         memcpy(w_, (p), 64);                                                        \
         blank = !(((w_[0] | w_[1]) | (w_[2] | w_[3])) | ((w_[4] | w_[5]) | (w_[6] | w_[7]))); \
     } while (0)
+
+#define FOLD_EIGHT(s) (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
 
 #ifndef EDGESVM_SUMS_ELSEWHERE
 /* Set the bits of the features that are not zero, in n_tiles tiles of either type. */
@@ -112,5 +117,6 @@ typedef float tiles_f8 __attribute__((vector_size(32)));
 #include "tiles_type.h"
 
 #undef IS_BLANK
+#undef FOLD_EIGHT
 #endif
 #endif

@@ -24,6 +24,22 @@ cdef extern from "tiles.h" nogil:
         int kind, double gamma, double coef0, int degree, const double *x,
         const double *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
         const double *weight) noexcept
+    void tiles_weighted_rows_f32(
+        int kind, double gamma, double coef0, int degree, const float *x, const uint64_t *in_x,
+        int64_t n, const float *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
+        const double *weight, double *out) noexcept
+    void tiles_weighted_rows_f64(
+        int kind, double gamma, double coef0, int degree, const double *x, const uint64_t *in_x,
+        int64_t n, const double *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
+        const double *weight, double *out) noexcept
+    void tiles_kernel_rows_f32(
+        int kind, double gamma, double coef0, int degree, const float *x, const uint64_t *in_x,
+        int64_t n, const float *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
+        float **out) noexcept
+    void tiles_kernel_rows_f64(
+        int kind, double gamma, double coef0, int degree, const double *x, const uint64_t *in_x,
+        int64_t n, const double *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
+        float **out) noexcept
     void tiles_sums_f32(
         bint squares, const float *x, const float *tile, const uint64_t *present,
         int64_t width, int64_t n_tiles, double *out) noexcept
@@ -35,10 +51,21 @@ cdef extern from "tiles.h" nogil:
         const char *tile, int64_t width, int64_t n_tiles, uint64_t *present) noexcept
     void tiles_note_row_f32(const float *x, int64_t width, uint64_t *present) noexcept
     void tiles_note_row_f64(const double *x, int64_t width, uint64_t *present) noexcept
+    void tiles_put_f32(
+        float *row, const uint64_t *present, int64_t width, const float *x) noexcept
+    void tiles_put_f64(
+        double *row, const uint64_t *present, int64_t width, const double *x) noexcept
+    void tiles_get_f32(
+        const float *row, const uint64_t *present, int64_t width, float *x) noexcept
+    void tiles_get_f64(
+        const double *row, const uint64_t *present, int64_t width, double *x) noexcept
+    void tiles_wipe_f32(float *tile, const uint64_t *present, int64_t width) noexcept
+    void tiles_wipe_f64(double *tile, const uint64_t *present, int64_t width) noexcept
     int64_t tiles_next(const uint64_t *present, int64_t width, int64_t d) noexcept
     int64_t TILES_WORDS(int64_t width) noexcept
 
 cdef enum:
+    TILES_ROWS = 16             # rows whose kernel values are computed together, at most
     BLOCK_ROWS = 64             # rows whose kernel values in float64 are computed at a time
 
 cdef struct Tiles:              # rows of `width` features, float32 or float64
@@ -61,35 +88,26 @@ cdef inline uint64_t *present_in(const Tiles *rows, int64_t t) noexcept nogil:
 
 cdef inline void put_row(const Tiles *rows, int64_t t, const void *x) noexcept nogil:
     """rows[t] = x"""
-    cdef int64_t d, lanes = lanes_of(rows), at = (t // lanes) * lanes * rows.width + t % lanes
+    cdef int64_t lanes = lanes_of(rows), at = (t // lanes) * lanes * rows.width + t % lanes
     cdef uint64_t *present = present_in(rows, t)
-    if present != NULL:
-        if rows.is_float32:
+    if rows.is_float32:
+        if present != NULL:
             tiles_note_row_f32(<const float *> x, rows.width, present)
-        else:
+        tiles_put_f32(<float *> rows.data + at, present, rows.width, <const float *> x)
+    else:
+        if present != NULL:
             tiles_note_row_f64(<const double *> x, rows.width, present)
-    d = tiles_next(present, rows.width, 0)
-    while d < rows.width:
-        if rows.is_float32:
-            (<float *> rows.data)[at + d * lanes] = (<const float *> x)[d]
-        else:
-            (<double *> rows.data)[at + d * lanes] = (<const double *> x)[d]
-        d = tiles_next(present, rows.width, d + 1)
+        tiles_put_f64(<double *> rows.data + at, present, rows.width, <const double *> x)
 
 
 cdef inline void get_row(const Tiles *rows, int64_t t, void *x) noexcept nogil:
     """x = rows[t]"""
-    cdef int64_t d, lanes = lanes_of(rows), at = (t // lanes) * lanes * rows.width + t % lanes
+    cdef int64_t lanes = lanes_of(rows), at = (t // lanes) * lanes * rows.width + t % lanes
     cdef const uint64_t *present = present_in(rows, t)
-    if present != NULL:
-        memset(x, 0, rows.width * (sizeof(float) if rows.is_float32 else sizeof(double)))
-    d = tiles_next(present, rows.width, 0)
-    while d < rows.width:
-        if rows.is_float32:
-            (<float *> x)[d] = (<float *> rows.data)[at + d * lanes]
-        else:
-            (<double *> x)[d] = (<double *> rows.data)[at + d * lanes]
-        d = tiles_next(present, rows.width, d + 1)
+    if rows.is_float32:
+        tiles_get_f32(<const float *> rows.data + at, present, rows.width, <float *> x)
+    else:
+        tiles_get_f64(<const double *> rows.data + at, present, rows.width, <double *> x)
 
 
 cdef inline void swap_rows(const Tiles *rows, int64_t s, int64_t t) noexcept nogil:
@@ -121,14 +139,15 @@ cdef inline void share_present(const Tiles *rows, uint64_t *p, uint64_t *q) noex
 
 cdef inline void clear_rows(const Tiles *rows, int64_t n) noexcept nogil:
     """rows[:n] = 0, and so are the rest of their tiles"""
-    cdef int64_t i, d, lanes = lanes_of(rows)
+    cdef int64_t i, lanes = lanes_of(rows)
     cdef uint64_t *present
+    cdef char *tile
     for i in range((n + lanes - 1) // lanes):
-        present = present_in(rows, i * lanes)
-        d = tiles_next(present, rows.width, 0)
-        while d < rows.width:
-            memset(rows.data + 64 * (i * rows.width + d), 0, 64)
-            d = tiles_next(present, rows.width, d + 1)
+        present, tile = present_in(rows, i * lanes), rows.data + 64 * i * rows.width
+        if rows.is_float32:
+            tiles_wipe_f32(<float *> tile, present, rows.width)
+        else:
+            tiles_wipe_f64(<double *> tile, present, rows.width)
         if present != NULL:
             memset(present, 0, TILES_WORDS(rows.width) * sizeof(uint64_t))
 
@@ -153,6 +172,25 @@ cdef inline void kernel_row(
             out + tile * lanes)
 
 
+cdef inline void kernel_rows(
+    const Tiles *rows, const Kernel *kernel, const Tiles *points, int64_t n_points, int64_t n,
+    float **out
+) noexcept nogil:
+    """`kernel_row` of each of the points, at most `TILES_ROWS`, from the first row on; both tiles
+    are noted, or neither"""
+    cdef int64_t n_tiles = (n + lanes_of(rows) - 1) // lanes_of(rows)
+    if rows.is_float32:
+        tiles_kernel_rows_f32(
+            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const float *> points.data,
+            points.present, n_points, <const float *> rows.data, rows.present, rows.width, n_tiles,
+            out)
+    else:
+        tiles_kernel_rows_f64(
+            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> points.data,
+            points.present, n_points, <const double *> rows.data, rows.present, rows.width,
+            n_tiles, out)
+
+
 cdef inline double weighted_kernel(
     const Tiles *rows, const Kernel *kernel, const void *x, int64_t n, const double *weight
 ) noexcept nogil:
@@ -166,6 +204,24 @@ cdef inline double weighted_kernel(
     return tiles_weighted_f64(
         kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> x,
         <const double *> rows.data, rows.present, rows.width, (n + lanes - 1) // lanes, weight)
+
+
+cdef inline void weighted_kernels(
+    const Tiles *rows, const Kernel *kernel, const Tiles *points, int64_t n_points, int64_t n,
+    const double *weight, double *out
+) noexcept nogil:
+    """out[i] = `weighted_kernel` of points[i], the same bits; both tiles are noted, or neither"""
+    cdef int64_t n_tiles = (n + lanes_of(rows) - 1) // lanes_of(rows)
+    if rows.is_float32:
+        tiles_weighted_rows_f32(
+            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const float *> points.data,
+            points.present, n_points, <const float *> rows.data, rows.present, rows.width, n_tiles,
+            weight, out)
+    else:
+        tiles_weighted_rows_f64(
+            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> points.data,
+            points.present, n_points, <const double *> rows.data, rows.present, rows.width,
+            n_tiles, weight, out)
 
 
 cdef inline void kernel_of_sums(const Kernel *kernel, double *v, int64_t n) noexcept nogil:

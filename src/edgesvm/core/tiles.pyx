@@ -75,6 +75,30 @@ cdef class TilesView:
         return weighted_kernel(&self.rows, &kernel, cnp.PyArray_DATA(row), len(weights),
                                <double *> cnp.PyArray_DATA(padded))
 
+    def weighted_kernels(self, code, TilesView points, weights):
+        """`weighted_kernel` of each row of `points`"""
+        cdef cnp.ndarray padded = np.zeros(self.memory.size // self.rows.width)
+        cdef cnp.ndarray out = np.full(points.n, np.nan)
+        cdef Kernel kernel = kernel_of(code)
+        padded[:len(weights)] = weights
+        weighted_kernels(&self.rows, &kernel, &points.rows, points.n, len(weights),
+                         <double *> cnp.PyArray_DATA(padded), <double *> cnp.PyArray_DATA(out))
+        return out
+
+    def kernel_rows(self, code, TilesView points, n):
+        """k of each of the points, a row each, with the first n rows and the rest of their tile"""
+        cdef cnp.ndarray out = np.full(
+            (points.n, self.memory.size // self.rows.width), np.nan, np.float32)
+        cdef float *row[TILES_ROWS]
+        cdef int64_t j
+        cdef Kernel kernel = kernel_of(code)
+        if points.n > TILES_ROWS:
+            raise ValueError(f"{points.n} points, at most {TILES_ROWS}")
+        for j in range(points.n):
+            row[j] = <float *> cnp.PyArray_DATA(out) + j * out.shape[1]
+        kernel_rows(&self.rows, &kernel, &points.rows, points.n, n, row)
+        return out
+
     def kernel_noise(self, code, weights):
         """The noise of `weighted_kernel`, divided by sqrt(k(x, x))"""
         cdef cnp.ndarray point = np.empty(self.rows.width, self.dtype)

@@ -88,6 +88,11 @@ class Source:
         """Whether rows can be read by number: those of arrays and memory-mapped files can."""
         return self._source is None
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows that can be read by number have weights."""
+        return self._source is None and self._weight is not None
+
     def take(self, numbers: ArrayLike, dtype: Any = np.float32) -> Rows:
         """Rows by number, in the order given; `first` is the first of these numbers.
 
@@ -108,10 +113,10 @@ class Source:
         places = np.asarray(numbers)
         if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
             raise TypeError(f"numbers={numbers!r}: give an array of integers")
-        wrong = (places < 0) | (places >= len(self._X))
-        if wrong.any():
+        if places.size and not 0 <= places.min() <= places.max() < len(self._X):
+            wrong = (places < 0) | (places >= len(self._X))
             raise IndexError(f"{self._owner}: row {places[wrong][0]} of {len(self._X)}")
-        places = places.astype(np.int64)
+        places = places.astype(np.int64, copy=False)
         X = as_rows(self._X[places], np.dtype(dtype), self.n_features, self._owner)
         weight = None if self._weight is None else self._weight[places]
         return Rows(X, self._y[places], weight, int(places[0]) if len(places) else 0)

@@ -348,16 +348,27 @@ class ArrayRows:
         self._X = X
         y = core.guard.call(as_labels, y, len(X), core.owner)
         self._slots, _, _ = core.guard.call(core.labels.encode, y)
+        self._n_slots = core.labels.room
+        order = np.argsort(self._slots, kind="stable")
+        counts = np.bincount(self._slots, minlength=self._n_slots)
+        self._of_slot = np.split(order, np.cumsum(counts)[:-1])  # rows of each class, ascending
         self._weights = core.guard.call(as_weights, sample_weight, len(X))
 
     def of(self, sides: Sides) -> tuple[Any, ...]:
         """X, y and weights of a part."""
-        positive = np.isin(self._slots, sides[1])
-        rows: Any = np.flatnonzero(positive | np.isin(self._slots, sides[0]))
+        mine = [self._of_slot[slot] for side in sides for slot in side]
+        rows: Any = np.sort(np.concatenate(mine), kind="stable")
         if len(rows) == len(self._X):
             rows = slice(None)
         weights = None if self._weights is None else self._weights[rows]
-        return self._X[rows], positive[rows].astype(np.int8), weights
+        return self._X[rows], side_of(sides, self._slots[rows], self._n_slots), weights
+
+
+def side_of(sides: Sides, slots: np.ndarray, n_slots: int) -> np.ndarray:
+    """0 or 1 for each row, or -1 if it is on neither side; ndarray of shape (n,), int8."""
+    table = np.full(n_slots, -1, np.int8)
+    table[sides[0]], table[sides[1]] = 0, 1
+    return table[slots]
 
 
 class SourceRows:
@@ -394,13 +405,13 @@ class PartOfSource:
             yield joined(waiting)
 
     def _of(self, chunk: Rows) -> Rows:
-        core, (_, positive) = self._core, self._sides
+        core = self._core
         slots, n_known, _ = core.guard.call(core.labels.encode, chunk.y)
         if n_known < len(slots):
             raise ValueError(f"{core.owner}: the source changed between two passes")
-        mine = np.isin(slots, [slot for side in self._sides for slot in side])
-        y = np.isin(slots[mine], positive).astype(np.int8)
-        return Rows(chunk.X[mine], y, None if chunk.weight is None else chunk.weight[mine])
+        side = side_of(self._sides, slots, core.labels.room)
+        mine = side >= 0
+        return Rows(chunk.X[mine], side[mine], None if chunk.weight is None else chunk.weight[mine])
 
 
 def joined(parts: list[Rows]) -> Rows:

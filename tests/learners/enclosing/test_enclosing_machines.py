@@ -28,6 +28,7 @@ from edgesvm import (
 )
 from edgesvm.ingest._ring import Batch
 from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
+from edgesvm.learners.enclosing import enclosing_machine
 
 
 def assert_enclosed(model, X, y, weight=None):
@@ -167,6 +168,43 @@ def test_a_weight_of_two_is_twice_the_penalty(engine):
     twice = machine(CoreVectorMachine, engine, C=4.0, epsilon=1e-6).fit(X, y)
     a, b = once.decision_function(X), twice.decision_function(X)
     np.testing.assert_allclose(a, b, atol=1e-3 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_drawn_rows_that_wait_change_nothing(kind, engine, monkeypatch):
+    """They are fetched a few blocks at a time; where rows have no weight, all at once."""
+    X, y = clouds(120)
+    for weight in (None, np.random.default_rng(2).choice([0.0, 0.5, 2.0], 120)):
+        found = []
+        for n_blocks in (1, 4, 1000):
+            monkeypatch.setattr(enclosing_machine, "FETCHED", n_blocks)
+            found.append(bytes(machine(kind, engine, n_probes=7).fit(X, y, weight).arena))
+        assert found[0] == found[1] == found[2]
+
+
+# -- the memory ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_what_was_learned_before_leaves_nothing(kind, engine):
+    X, y = clouds(150)
+    model = machine(kind, engine).fit(X, y)
+    assert model.n_core_ > 40
+    again = bytes(model.fit(X[:20], y[:20]).arena)
+    assert again == bytes(machine(kind, engine).fit(X[:20], y[:20]).arena)
+    model.reset()
+    assert not any(bytes(model.arena))
+
+
+@each("kind", MACHINES)
+def test_rows_behind_the_core_vectors_are_refused(kind):
+    X, y = clouds(100)
+    model = machine(kind).fit(X, y)
+    model._allocated.views["rows"][-(-int(model.n_core_) // 8), 0, 0] = 1.0
+    with pytest.raises(CorruptModelError, match="behind"):
+        model._allocated.check()
 
 
 # -- against the minimum enclosing ball ------------------------------------------------------------

@@ -82,8 +82,8 @@ AREA = Area(
                 "cached rows keep the columns they had",
             ),
             (
-                "out[t] = <float> (s.sign[i] * s.sign[t] * (out[t] + s.offset))",
-                "out[t] = <float> (s.sign[i] * s.sign[t] * out[t])",
+                "smo_sign(out + first, s.sign + first, s.sign[i], s.offset, last - first)",
+                "smo_sign(out + first, s.sign + first, s.sign[i], 0.0, last - first)",
                 "rows of a signed problem without the offset",
             ),
             (

@@ -120,8 +120,8 @@ AREA = Area(
                 "tiles are read by another tile's features",
             ),
             (
-                "BITS bits; LOAD(bits, x + e);",
-                "BITS bits = x[e] != 0;",
+                "BITS bits; LOAD(bits, x + d);",
+                "BITS bits = x[d] != 0;",
                 "a negative zero is not stored",
             ),
             (
@@ -133,6 +133,21 @@ AREA = Area(
                 "memcpy(&a, v + i, (size_t)(n - i) * sizeof(T)); a *= scale; EXP(a);",
                 "memcpy(&a, v + i, (size_t)(n - i) * sizeof(T)); EXP(a);",
                 "the tail of exp is not scaled",
+            ),
+            (
+                "COMMON(in_z[k_], in_y[k_]); w_; w_ &= w_ - 1)",
+                "COMMON(in_z[k_], in_z[k_]); w_; w_ &= w_ - 1)",
+                "rows weighed together leave out what only they have",
+            ),
+            (
+                "if (b[0] | b[1] | b[2] | b[3]) four",
+                "if (b[0] | b[1] | b[2]) four",
+                "the last of four rows counts only where another has a feature",
+            ),
+            (
+                "together = TILES_FOURS / (words * LANES / 4) * LANES;",
+                "together = TILES_FOURS / (words * LANES / 4);",
+                "wide rows are weighed together by other rows' notes",
             ),
         ),
         *mutants_of(

@@ -28,7 +28,17 @@ AREA = Area(
                 "return True",
                 "a margin that float32 does not resolve is called converged",
             ),
-            ("block.f[i] = y * self.output()", "block.f[i] = self.output()", "f without the label"),
+            (
+                "block.f[i] = block.sign[i] * (self.intercept[0] + block.f[i])",
+                "block.f[i] = self.intercept[0] + block.f[i]",
+                "f without the label",
+            ),
+            ("self.block.f[0] = y * self.output()", "self.block.f[0] = self.output()", "so alone"),
+            (
+                'if v["rows"][-(-n // v["rows"].shape[2]):].any():',
+                'if v["rows"][n:].any():',
+                "rows behind the core vectors are let in",
+            ),
             (
                 "if t < 0 or not self.is_core(block.number[t]):",
                 "if t < 0 or True:",

@@ -29,6 +29,28 @@ ESVM_STATIC float tiles_exp_of_f32(float v) {
     return v > -87.0f ? p * power : 0.0f;
 }
 
+/* A row of a tile, at `row`, whose features are LANES apart, and x; a whole tile. */
+#define ESVM_MOVED(T, LANES, SUFFIX)                                                       \
+    ESVM_STATIC void tiles_put_##SUFFIX(                                                   \
+        T *row, const uint64_t *present, int64_t width, const T *x) {                      \
+        esvm_index d;                                                                      \
+        (void)present;                                                                     \
+        for (d = 0; d < (esvm_index)width; d++) row[d * LANES] = x[d];                     \
+    }                                                                                      \
+    ESVM_STATIC void tiles_get_##SUFFIX(                                                   \
+        const T *row, const uint64_t *present, int64_t width, T *x) {                      \
+        esvm_index d;                                                                      \
+        (void)present;                                                                     \
+        for (d = 0; d < (esvm_index)width; d++) x[d] = row[d * LANES];                     \
+    }                                                                                      \
+    ESVM_STATIC void tiles_wipe_##SUFFIX(                                                  \
+        T *tile, const uint64_t *present, int64_t width) {                                 \
+        (void)present;                                                                     \
+        memset(tile, 0, (size_t)width * LANES * sizeof(T));                                \
+    }
+ESVM_MOVED(float, 16, f32)
+ESVM_MOVED(double, 8, f64)
+
 /* row t of tiles */
 #define ESVM_ROW(tile, LANES, t) ((tile) + (t) / LANES * LANES * width + (t) % LANES)
 #define ESVM_TILED(T, LANES, SUFFIX)                                                       \

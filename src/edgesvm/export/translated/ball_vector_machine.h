@@ -323,6 +323,9 @@ ESVM_STATIC status_Status BallVectorMachine_step(char *self, const void *x, doub
     now->streaming = 1;
     now->is_full = 0;
     status = BallVectorMachine_load(self, now, x, y, weight, BallVectorMachine_common->n_seen);
+    if (status == status_CHANGED) {
+        BallVectorMachine_block_f[0] = y * BallVectorMachine_output(self);
+    }
     while (status == status_CHANGED && BallVectorMachine_improve(self, now)) {
     }
     BallVectorMachine_conclude(self, now);
@@ -424,7 +427,6 @@ ESVM_STATIC status_Status BallVectorMachine_load(char *self, BallVectorMachine_S
     block->sign[i] = y;
     block->number[i] = number;
     block->own[i] = own;
-    block->f[i] = y * BallVectorMachine_output(self);
     block->n += 1;
     return status_CHANGED;
 }
@@ -659,13 +661,12 @@ ESVM_STATIC double BallVectorMachine_threshold(char *self) {
 
 ESVM_STATIC int BallVectorMachine_is_core(char *self, int64_t number) {
     esvm_index p;
+    int found = 0;
     esvm_index t1_ = BallVectorMachine_n_core[0];
     for (p = 0; p < t1_; p++) {
-        if (BallVectorMachine_number[p] == number) {
-            return 1;
-        }
+        found |= BallVectorMachine_number[p] == number;
     }
-    return 0;
+    return found;
 }
 
 ESVM_STATIC esvm_index BallVectorMachine_lightest(char *self) {

@@ -50,45 +50,31 @@ ESVM_STATIC double tiles_weighted_kernel(const tiles_Tiles *rows, const kernels_
 }
 
 ESVM_STATIC void tiles_get_row(const tiles_Tiles *rows, esvm_index t, void *x) {
-    int64_t d;
     esvm_index lanes = tiles_lanes_of(rows);
     esvm_index at = t / lanes * lanes * rows->width + t % lanes;
     const uint64_t *present = tiles_present_in(rows, t);
-    if (present != NULL) {
-        memset(x, 0, rows->width * (ESVM_IS_FLOAT32 ? sizeof(float) : sizeof(double)));
-    }
-    d = tiles_next(present, rows->width, 0);
-    while (d < rows->width) {
 #if ESVM_IS_FLOAT32
-        ((float *)x)[d] = ((float *)rows->data)[at + d * lanes];
+    tiles_get_f32((const float *)rows->data + at, present, rows->width, (float *)x);
 #else
-        ((double *)x)[d] = ((double *)rows->data)[at + d * lanes];
+    tiles_get_f64((const double *)rows->data + at, present, rows->width, (double *)x);
 #endif
-        d = tiles_next(present, rows->width, d + 1);
-    }
 }
 
 ESVM_STATIC void tiles_put_row(const tiles_Tiles *rows, esvm_index t, const void *x) {
-    int64_t d;
     esvm_index lanes = tiles_lanes_of(rows);
     esvm_index at = t / lanes * lanes * rows->width + t % lanes;
     uint64_t *present = tiles_present_in(rows, t);
+#if ESVM_IS_FLOAT32
     if (present != NULL) {
-#if ESVM_IS_FLOAT32
         tiles_note_row_f32((const float *)x, rows->width, present);
+    }
+    tiles_put_f32((float *)rows->data + at, present, rows->width, (const float *)x);
 #else
+    if (present != NULL) {
         tiles_note_row_f64((const double *)x, rows->width, present);
-#endif
     }
-    d = tiles_next(present, rows->width, 0);
-    while (d < rows->width) {
-#if ESVM_IS_FLOAT32
-        ((float *)rows->data)[at + d * lanes] = ((const float *)x)[d];
-#else
-        ((double *)rows->data)[at + d * lanes] = ((const double *)x)[d];
+    tiles_put_f64((double *)rows->data + at, present, rows->width, (const double *)x);
 #endif
-        d = tiles_next(present, rows->width, d + 1);
-    }
 }
 
 ESVM_STATIC esvm_index tiles_lanes_of(const tiles_Tiles *rows) {
@@ -122,16 +108,17 @@ ESVM_STATIC void tiles_kernel_row(const tiles_Tiles *rows, const kernels_Kernel 
 
 ESVM_STATIC void tiles_clear_rows(const tiles_Tiles *rows, esvm_index n) {
     esvm_index i;
-    int64_t d;
     esvm_index lanes = tiles_lanes_of(rows);
     uint64_t *present;
+    char *tile;
     for (i = 0; i < (n + lanes - 1) / lanes; i++) {
         present = tiles_present_in(rows, i * lanes);
-        d = tiles_next(present, rows->width, 0);
-        while (d < rows->width) {
-            memset(rows->data + 64 * (i * rows->width + d), 0, 64);
-            d = tiles_next(present, rows->width, d + 1);
-        }
+        tile = rows->data + 64 * i * rows->width;
+#if ESVM_IS_FLOAT32
+        tiles_wipe_f32((float *)tile, present, rows->width);
+#else
+        tiles_wipe_f64((double *)tile, present, rows->width);
+#endif
         if (present != NULL) {
             memset(present, 0, TILES_WORDS(rows->width) * sizeof(uint64_t));
         }

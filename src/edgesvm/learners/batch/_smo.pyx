@@ -35,7 +35,7 @@ from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from edgesvm.core.kernels cimport any_kernel_value
+from edgesvm.core.kernels cimport RBF, any_kernel_value
 from edgesvm.core.row_cache cimport (
     cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
     padded)
@@ -53,6 +53,8 @@ cdef extern from "smo_passes.h" nogil:
     int64_t smo_second(
         const double *g, const float *state, const float *diagonal, const float *row_i,
         double g_i, float k_ii, float least_curvature, int64_t n) noexcept
+    void smo_sign(
+        float *row, const double *sign, double s_i, double offset, int64_t n) noexcept
 
 cdef int64_t SHRINK_EVERY
 cdef double HIDEABLE, LEAST_CURVATURE, ROUNDING
@@ -93,22 +95,26 @@ cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
 
 cdef void compute_row(Smo *s, int64_t i, int64_t first, int64_t last, float *out) noexcept nogil:
     """out[t] = K_it for first <= t < last, and also from the beginning of the tile of `first`."""
-    cdef int64_t t
     first -= first % lanes_of(&s.rows)
     get_row(&s.rows, i, s.point)
     kernel_row(&s.rows, &s.kernel, s.point, first, last, out)
+    make_signed(s, i, first, last, out)
+
+
+cdef void make_signed(Smo *s, int64_t i, int64_t first, int64_t last, float *out) noexcept nogil:
+    """Kernel values of sample i become those of K."""
     if s.sign != NULL:
-        for t in range(first, last):
-            out[t] = <float> (s.sign[i] * s.sign[t] * (out[t] + s.offset))
+        smo_sign(out + first, s.sign + first, s.sign[i], s.offset, last - first)
     if first <= i < last:
         out[i] = s.diagonal[i]
 
 
 cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
     """K_tt"""
-    cdef double k
-    get_row(&s.rows, t, s.point)
-    k = any_kernel_value(&s.kernel, s.rows.is_float32, s.point, s.point, s.rows.width)
+    cdef double k = 1.0
+    if s.kernel.kind != RBF:
+        get_row(&s.rows, t, s.point)
+        k = any_kernel_value(&s.kernel, s.rows.is_float32, s.point, s.point, s.rows.width)
     return k + s.offset + s.ridge[t] if s.sign != NULL else k
 
 

@@ -98,6 +98,21 @@ static int64_t smo_second(const double *g, const float *state, const float *diag
     return winner;
 }
 
+/* row = s_i * sign * (row + offset), in float64 */
+EDGESVM_CLONES
+static void smo_sign(float *row, const double *sign, double s_i, double offset, int64_t n)
+{
+    int64_t t = 0;
+    for (; t + 8 <= n; t += 8) {
+        smo_f8 k;
+        vec_f64 s;
+        memcpy(&k, row + t, 32); memcpy(&s, sign + t, 64);
+        k = __builtin_convertvector(s_i * s * (__builtin_convertvector(k, vec_f64) + offset), smo_f8);
+        memcpy(row + t, &k, 32);
+    }
+    for (; t < n; t++) row[t] = (float)(s_i * sign[t] * ((double)row[t] + offset));
+}
+
 #undef PICK
 #undef PICK_F64
 

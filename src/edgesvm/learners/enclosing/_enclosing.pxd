@@ -69,6 +69,7 @@ cdef class EnclosingCore(KernelCore):
     cdef Status load_block(
         self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
         const int64_t *number) except * nogil
+    cdef void score_block(self) noexcept nogil
     cdef void recompute_block(self) noexcept nogil
     cdef void note_near(self) noexcept nogil
     cdef void sift_up(self, int64_t at, double margin, int64_t number) noexcept nogil

@@ -29,7 +29,8 @@ from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport clear_rows, get_row, put_row, weighted_kernel
+from edgesvm.core.tiles cimport (
+    clear_rows, get_row, put_row, weighted_kernel, weighted_kernels)
 
 import numpy as np
 
@@ -83,6 +84,9 @@ cdef class EnclosingCore(KernelCore):
         self.near_number = <int64_t *> self.array("near_number")
         self.near_room = self.views["near_number"].size
 
+    cdef int64_t n_in_tiles(self) noexcept nogil:
+        return self.n_core[0]
+
     # -- samples -----------------------------------------------------------------------------------
 
     cdef bint make_point(self, const void *x) noexcept nogil:
@@ -113,7 +117,7 @@ cdef class EnclosingCore(KernelCore):
     cdef Status load(
         self, const void *x, double y, double weight, int64_t number
     ) noexcept nogil:
-        """Add a row to the block; CHANGED if it can be learned."""
+        """Add a row to the block, without its f; CHANGED if it can be learned."""
         cdef Block *block = &self.block
         cdef int64_t i = block.n
         cdef double own = 1.0 / (self.C * weight)
@@ -124,9 +128,17 @@ cdef class EnclosingCore(KernelCore):
         put_row(&block.rows, i, self.point)
         block.sign[i], block.number[i] = y, number
         block.own[i] = own
-        block.f[i] = y * self.output()
         block.n += 1
         return CHANGED
+
+    cdef void score_block(self) noexcept nogil:
+        """Compute f of the block."""
+        cdef Block *block = &self.block
+        cdef int64_t i
+        weighted_kernels(
+            &self.rows, &self.kernel, &block.rows, block.n, self.n_core[0], self.beta, block.f)
+        for i in range(block.n):
+            block.f[i] = block.sign[i] * (self.intercept[0] + block.f[i])
 
     cdef void note_near(self) noexcept nogil:
         """Record the block's rows that are inside and nearest to the surface, replacing less near
@@ -211,10 +223,10 @@ cdef class EnclosingCore(KernelCore):
 
     cdef bint is_core(self, int64_t number) noexcept nogil:
         cdef int64_t p
-        for p in range(self.n_core[0]):
-            if self.number[p] == number:
-                return True
-        return False
+        cdef bint found = False
+        for p in range(self.n_core[0]):     # to the end, in vectors
+            found |= self.number[p] == number
+        return found
 
     # -- the core set ------------------------------------------------------------------------------
 
@@ -343,6 +355,8 @@ cdef class EnclosingCore(KernelCore):
         cdef Status status
         self.budget, self.streaming, self.is_full = self.max_iter, True, False
         status = self.load(x, y, weight, self.common.n_seen)
+        if status == CHANGED:
+            self.block.f[0] = y * self.output()
         while status == CHANGED and self.improve():
             pass
         self.conclude()
@@ -430,6 +444,7 @@ cdef class EnclosingCore(KernelCore):
             if status > CHANGED:
                 raise refusal(
                     status, f"{self.owner}: row {number[at]}", self.dtype, self.labels.in_slots)
+            self.score_block()
             self.improve_all()
             if self.watching:
                 self.note_near()
@@ -496,6 +511,8 @@ cdef class EnclosingCore(KernelCore):
         if (number[:n] < 0).any() or (number[:n] >= self.common.n_seen).any() or (
                 number[n:].any() or len(np.unique(number[:n])) < n):
             raise CorruptModelError("a core vector's number is out of range")
+        if v["rows"][-(-n // v["rows"].shape[2]):].any():
+            raise CorruptModelError("there are rows behind the core vectors")
         own = v["own"]
         if not (own[:n] > 0.0).all() or own[n:].any() or (own > LARGEST).any() or not (
                 0.0 <= self.square[0] <= 2.0 * LARGEST):

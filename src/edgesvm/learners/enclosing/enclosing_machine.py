@@ -25,6 +25,7 @@ from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
 NEAR = 8  # times n_probes: rows recorded in a pass
 GEOMETRY = ("epsilon", "C", *KERNEL, "normalize", "max_core", "n_probes")  # in this order in a
 EFFORT = ("cache", "max_iter", "seed", "dtype", "margin_tol")  # snapshot, a machine's own between
+FETCHED = 4  # blocks of rows that were drawn
 CACHED_ROWS = 16  # if ``cache`` is not given
 
 Progress = Callable[[int, int, float], Any]
@@ -109,6 +110,8 @@ class EnclosingMachine(KernelLearner):
     @staticmethod
     def _self_kernel(kernel: Kernel) -> float:
         """k(x, x), for a row of unit norm if the kernel depends on it."""
+        if isinstance(kernel, RBF):
+            return 1.0
         with np.errstate(over="ignore"):
             return float(kernel.of_square(np.ones(1))[0])
 
@@ -159,8 +162,13 @@ class EnclosingMachine(KernelLearner):
         }
 
     def _zero(self, core: Any) -> None:
-        # The cache comes last and is zero between samples: writing it would touch all its pages.
-        core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
+        # The cache and the tiles behind the core set are zero between samples: writing them would
+        # touch all their pages.
+        memory, rows, cache = core.arena.memory, core.views["rows"], core.views["cache"]
+        n_used = -(-int(core.views["n_core"]) // rows.shape[2])
+        at = rows.ctypes.data - memory.ctypes.data
+        memory[: at + rows[:n_used].nbytes] = 0
+        memory[at + rows.nbytes : core.arena.nbytes - cache.nbytes] = 0
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -390,7 +398,7 @@ class _Data:
         self._source, self._machine = source, machine
         self.n_features = source.n_features
         self._n_rows = 0
-        self._endless = self._draws()
+        self._in_order = self._passes()
         self.n_passes = 0
 
     def survey(self, labels: Labels) -> tuple[int, tuple[int, ...]]:
@@ -404,20 +412,29 @@ class _Data:
     def all(self) -> Iterator[Any]:
         """One pass."""
         for chunk in self._source.chunks(CHUNK_ROWS, self._core.dtype):
-            yield self._encoded(chunk, np.arange(chunk.first, chunk.first + len(chunk.X)))
+            end = chunk.first + len(chunk.X)
+            if end > self._n_rows:
+                raise self._has_changed()
+            yield self._encoded(chunk, np.arange(chunk.first, end))
 
     def drawn(self) -> Iterator[Any]:
         """Rows without end: drawn at random if the source allows it, otherwise in order, continuing
         from the last call."""
-        return self._endless
+        return self._draws() if self._source.has_rows else self._in_order
+
+    def _passes(self) -> Iterator[Any]:
+        while True:
+            yield from self.all()
 
     def _draws(self) -> Iterator[Any]:
-        while not self._source.has_rows:
-            yield from self.all()
         core, numbers = self._core, np.empty(min(CHUNK_ROWS, self._n_rows), np.int64)
+        # Most are not asked for. A chunk is whole blocks, but where rows may have no weight.
+        few = len(numbers) if self._source.is_weighted else FETCHED * core.views["block_f"].size
         while True:
             core.draw(self._n_rows, numbers)
-            yield self._encoded(self._source.take(numbers, core.dtype), numbers)
+            for first in range(0, len(numbers), few):
+                some = numbers[first : first + few]
+                yield self._encoded(self._source.take(some, core.dtype), some)
 
     def numbered(self, numbers: np.ndarray) -> Iterator[Any]:
         """The rows with these numbers, ascending."""
@@ -431,6 +448,9 @@ class _Data:
 
     def _encoded(self, chunk: Rows, numbers: np.ndarray) -> tuple[Any, ...]:
         slots, n_known, _ = self._core.guard.call(self._core.labels.encode, chunk.y)
-        if n_known < len(chunk.y) or numbers.max(initial=0) >= self._n_rows:
-            raise ValueError(f"{self._core.owner}: the source changed between two passes")
+        if n_known < len(chunk.y):
+            raise self._has_changed()
         return chunk.X, slots, chunk.weight, numbers
+
+    def _has_changed(self) -> ValueError:
+        return ValueError(f"{self._core.owner}: the source changed between two passes")
