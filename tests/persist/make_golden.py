@@ -143,7 +143,7 @@ GOLDEN: dict[str, Learner] = {
     "ball_vectors_margin_f32": BallVectorMachine(
         max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2
     ),
-    "core_vectors_margin_f64": CoreVectorMachine(
+    "core_vectors_bulk_f64": CoreVectorMachine(
         max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2, dtype="float64"
     ),
     "fourier_f32": FourierSVM(n_directions=10, gamma=0.25, **EVEN),

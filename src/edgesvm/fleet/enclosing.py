@@ -44,6 +44,8 @@ class _Data:
     """The rows of a cluster's partitions, as `EnclosingMachine` reads them; numbered in their
     order."""
 
+    reads_all = False
+
     def __init__(
         self, cluster: Cluster, machine: EnclosingMachine, surveyed: list[workers.Surveyed]
     ) -> None:

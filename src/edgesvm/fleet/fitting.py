@@ -88,16 +88,16 @@ def fit(
     `BallVectorMachine`, `CoreVectorMachine`: the search for rows outside the ball runs on the
     workers, the ball moves where the client is. The rows that `fit` of an array draws at random are
     drawn here too, and fetched by their numbers: up to there the bytes are the same as in one
-    place. Then `fit` reads all rows in order and moves while it reads. Here a pass is an exact
-    search of all rows: up to 1,024 of those outside, drawn by their numbers, move the ball until
-    all of them are inside, and the next pass begins. It ends with a pass that finds none outside
-    (``enclosed_``). So the ball is another than that of `fit`, within the same tolerance, and the
-    same bytes whatever the number of workers, partitions or repeated tasks; accuracy was within 0.4
-    points of that of `fit` (benchmarks/fleet/ball.py). If ``max_core`` or
-    ``max_iter`` is reached, it ends as `fit` does: ``enclosed_`` and ``converged_`` are False, and
-    only ``max_iter`` warns (`ConvergenceWarning`). What is sent in a pass is the ball to each
-    worker and 1,024 rows a partition, whatever the number of rows. Behind `Standardized` they are
-    fitted like the others.
+    place, unless a `CoreVectorMachine` begins with all rows there. Then `fit` reads all rows in
+    order and moves while it reads. Here a pass is an exact search of all rows: up to 1,024 of those
+    outside, drawn by their numbers, move the ball until all of them are inside, and the next pass
+    begins. It ends with a pass that finds none outside (``enclosed_``). So the ball is another than
+    that of `fit`, within the same tolerance, and the same bytes whatever the number of workers,
+    partitions or repeated tasks; accuracy was within 0.4 points of that of `fit`
+    (benchmarks/fleet/ball.py). If ``max_core`` or ``max_iter`` is reached, it ends as `fit` does:
+    ``enclosed_`` and ``converged_`` are False, and only ``max_iter`` warns (`ConvergenceWarning`).
+    What is sent in a pass is the ball to each worker and 1,024 rows a partition, whatever the
+    number of rows. Behind `Standardized` they are fitted like the others.
 
     Others: a learner for each partition, merged as a tree in the order of the partitions. The same
     bytes for any number of workers, but not for other partitions. After a `fit` in one place the

@@ -28,7 +28,8 @@ from edgesvm import (
 )
 from edgesvm.ingest._ring import Batch
 from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
-from edgesvm.learners.enclosing import enclosing_machine
+from edgesvm.learners.enclosing import core_vector_machine, enclosing_machine
+from edgesvm.learners.enclosing.constants import MATRIX, WIDE
 
 
 def assert_enclosed(model, X, y, weight=None):
@@ -181,6 +182,43 @@ def test_drawn_rows_that_wait_change_nothing(kind, engine, monkeypatch):
             monkeypatch.setattr(enclosing_machine, "FETCHED", n_blocks)
             found.append(bytes(machine(kind, engine, n_probes=7).fit(X, y, weight).arena))
         assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("weighted", [False, True])
+def test_a_fit_that_begins_with_all_rows_comes_to_the_ball_of_one_that_grows(
+    engine, weighted, monkeypatch
+):
+    X, y = clouds(200)
+    weight = np.random.default_rng(2).choice([0.0, 0.5, 2.0], 200) if weighted else None
+    counted = np.ones(200) if weight is None else np.where(weight > 0.0, weight, 1.0)
+    kept, found = slice(None) if weight is None else weight > 0.0, []
+    for share in (MATRIX, 0):
+        monkeypatch.setattr(core_vector_machine, "MATRIX", share)
+        model = machine(CoreVectorMachine, engine, epsilon=1e-5).fit(X, y, weight)
+        assert model.enclosed_
+        assert_state_is_true(model, X, y, counted)
+        alpha = coefficients(model, 200)[kept]
+        K = transformed_kernel(model, X[kept], y[kept], counted[kept])
+        found.append((alpha @ K @ alpha, (K @ alpha).min(), model.n_core_ - model.support_.size))
+    (square, least, n_idle), (grown, *_) = found
+    assert n_idle == 0 and abs(square - grown) < 1e-4 * grown and least > square - 1e-4
+
+
+def test_kernel_rows_computed_together_change_nothing():
+    """Rows that no processor's cache holds: the others' zeros change no kernel value."""
+    X, y = clouds(300)
+    wide = np.zeros((300, (WIDE >> 2) // 300 + 1), np.float32)
+    wide[:, :3] = X
+    found = [
+        machine(CoreVectorMachine, dtype="float32", max_core=300, cache="1MiB", epsilon=1e-6).fit(
+            rows, y
+        )
+        for rows in (wide, wide[:, :3])
+    ]
+    assert found[0].n_iter_ > 300
+    assert found[0].core_.tolist() == found[1].core_.tolist()
+    assert found[0].dual_coef_.tobytes() == found[1].dual_coef_.tobytes()
 
 
 # -- the memory ------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ AREA = Area(
                 "coefficients without their labels",
             ),
             (
-                "self.solved = self.n_core[0] == 0",
+                "self.settled_at(0.0 if self.n_core[0] == 0 else INFINITY)",
                 "pass",
                 "a solution to a coarser tolerance is left as it is",
             ),
@@ -137,6 +137,31 @@ AREA = Area(
                 "            if self.alpha[p] == 0.0:\n",
                 "            if self.alpha[p] >= 0.0:\n",
                 "core vectors with a coefficient are given up",
+            ),
+            (
+                "n_pairs = smo_replace(&self.smo, p, last, n_pairs)",
+                "smo_replace(&self.smo, p, last, n_pairs)",
+                "cached rows keep the columns of vectors that were dropped",
+            ),
+            (
+                "self.smo.n = self.n_held",
+                "pass",
+                "what the solver had of dropped vectors stays in its scratch",
+            ),
+            (
+                "smo_append_known(&self.smo, 1.0 - f)",
+                "smo_append_known(&self.smo, 1.0)",
+                "the gradient of vectors added in bulk",
+            ),
+            (
+                "        if loosely:\n            tol",
+                "        if True:\n            tol",
+                "the last solution is as loose as those before it",
+            ),
+            (
+                'coefficient."""\n        self.wipe()\n        self.drop_idle()\n',
+                'coefficient."""\n        self.wipe()\n',
+                "a core set of all rows keeps those without a coefficient",
             ),
             (
                 "block.f[i] = fmax(block.f[i], least)",
@@ -148,6 +173,19 @@ AREA = Area(
                 'if not (alpha == np.abs(self.views["beta"])).all():',
                 "if False:",
                 "a snapshot's coefficients contradict one another",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/learners/batch/_smo.pyx",
+            (
+                "put_row(s.ahead, j, s.point)",
+                "put_row(s.ahead, 0, s.point)",
+                "kernel rows computed together are those of other samples",
+            ),
+            (
+                "make_signed(s, which[j], 0, s.n_active, row[j])",
+                "make_signed(s, i, 0, s.n_active, row[j])",
+                "kernel rows computed together have the sign of the first",
             ),
         ),
     ),

@@ -171,15 +171,20 @@ ESVM_STATIC const float *BallVectorMachine_row_of(char *self, BallVectorMachine_
 ESVM_STATIC void BallVectorMachine_move_block(char *self, BallVectorMachine_Step *now,
         esvm_index p, double keep, double gain);
 ESVM_STATIC void BallVectorMachine_widen(char *self);
+ESVM_STATIC int BallVectorMachine_skips_core(char *self);
+ESVM_STATIC int BallVectorMachine_is_core(char *self, int64_t number);
 ESVM_STATIC int BallVectorMachine_settle(char *self, BallVectorMachine_Step *now);
 ESVM_STATIC esvm_index BallVectorMachine_farthest(char *self, BallVectorMachine_Step *now);
-ESVM_STATIC void BallVectorMachine_append(char *self, BallVectorMachine_Step *now, esvm_index t);
+ESVM_STATIC void BallVectorMachine_append_outside(char *self, BallVectorMachine_Step *now,
+        esvm_index t);
 ESVM_STATIC int BallVectorMachine_make_room(char *self, BallVectorMachine_Step *now);
 ESVM_STATIC void BallVectorMachine_clear_block(char *self, BallVectorMachine_Step *now);
 ESVM_STATIC void BallVectorMachine_clear_near(char *self, BallVectorMachine_Step *now);
 ESVM_STATIC void BallVectorMachine_wipe(char *self, BallVectorMachine_Step *now);
 ESVM_STATIC double BallVectorMachine_threshold(char *self);
-ESVM_STATIC int BallVectorMachine_is_core(char *self, int64_t number);
+ESVM_STATIC double BallVectorMachine_limit(char *self);
+ESVM_STATIC void BallVectorMachine_append(char *self, BallVectorMachine_Step *now, esvm_index t);
+ESVM_STATIC int BallVectorMachine_in_bulk(char *self);
 ESVM_STATIC esvm_index BallVectorMachine_lightest(char *self);
 ESVM_STATIC void BallVectorMachine_remove(char *self, esvm_index q);
 ESVM_STATIC void BallVectorMachine_recompute_block(char *self, BallVectorMachine_Step *now);
@@ -417,6 +422,9 @@ ESVM_STATIC status_Status BallVectorMachine_load(char *self, BallVectorMachine_S
     enclosing_Block *block = &now->block;
     esvm_index i = block->n;
     double own = ESVM_DIVIDE(1.0, BallVectorMachine_C * weight);
+    if (BallVectorMachine_skips_core(self) && BallVectorMachine_is_core(self, number)) {
+        return status_CHANGED;
+    }
     if (!BallVectorMachine_make_point(self, x)) {
         return status_NOT_FINITE;
     }
@@ -444,7 +452,7 @@ ESVM_STATIC int BallVectorMachine_improve(char *self, BallVectorMachine_Step *no
         return 0;
     }
     if (BallVectorMachine_n_core[0] < BallVectorMachine_max_core) {
-        BallVectorMachine_append(self, now, t);
+        BallVectorMachine_append_outside(self, now, t);
         return 1;
     }
     now->is_full = !BallVectorMachine_make_room(self, now);
@@ -529,6 +537,21 @@ ESVM_STATIC void BallVectorMachine_widen(char *self) {
     BallVectorMachine_shrunk[0] = 0.0;
 }
 
+ESVM_STATIC int BallVectorMachine_skips_core(char *self) {
+    (void)self;
+    return 0;
+}
+
+ESVM_STATIC int BallVectorMachine_is_core(char *self, int64_t number) {
+    esvm_index p;
+    int found = 0;
+    esvm_index t1_ = BallVectorMachine_n_core[0];
+    for (p = 0; p < t1_; p++) {
+        found |= BallVectorMachine_number[p] == number;
+    }
+    return found;
+}
+
 ESVM_STATIC int BallVectorMachine_settle(char *self, BallVectorMachine_Step *now) {
     esvm_index p;
     if (BallVectorMachine_n_core[0] == 0) {
@@ -552,8 +575,7 @@ ESVM_STATIC int BallVectorMachine_settle(char *self, BallVectorMachine_Step *now
 
 ESVM_STATIC esvm_index BallVectorMachine_farthest(char *self, BallVectorMachine_Step *now) {
     enclosing_Block *block = &now->block;
-    double least = BallVectorMachine_n_core[0] == 0 ? ESVM_INFINITY :
-            BallVectorMachine_threshold(self);
+    double least = BallVectorMachine_n_core[0] == 0 ? ESVM_INFINITY : BallVectorMachine_limit(self);
     esvm_index i;
     esvm_index t = 0;
     while (t >= 0) {
@@ -572,23 +594,17 @@ ESVM_STATIC esvm_index BallVectorMachine_farthest(char *self, BallVectorMachine_
     return -1;
 }
 
-ESVM_STATIC void BallVectorMachine_append(char *self, BallVectorMachine_Step *now, esvm_index t) {
-    tiles_Tiles rows_ = BallVectorMachine_rows_of(self);
-    enclosing_Block *block = &now->block;
-    esvm_index p = BallVectorMachine_n_core[0];
-    double f = block->f[t];
-    tiles_get_row(&block->rows, t, BallVectorMachine_point);
-    tiles_put_row(&rows_, p, BallVectorMachine_point);
-    double t1_ = block->sign[t];
-    double t2_ = block->own[t];
-    BallVectorMachine_sign[p] = t1_;
-    BallVectorMachine_own[p] = t2_;
-    BallVectorMachine_number[p] = block->number[t];
-    BallVectorMachine_beta[p] = 0.0;
-    BallVectorMachine_n_core[0] = p + 1;
-    now->n_taken += 1;
-    block->f[t] = ESVM_INFINITY;
-    BallVectorMachine_take(self, now, p, f);
+ESVM_STATIC void BallVectorMachine_append_outside(char *self, BallVectorMachine_Step *now,
+        esvm_index t) {
+    BallVectorMachine_append(self, now, t);
+    while (BallVectorMachine_in_bulk(self) && (1 < BallVectorMachine_n_core[0] &&
+            BallVectorMachine_n_core[0] < BallVectorMachine_max_core)) {
+        t = BallVectorMachine_farthest(self, now);
+        if (t < 0) {
+            return;
+        }
+        BallVectorMachine_append(self, now, t);
+    }
 }
 
 ESVM_STATIC int BallVectorMachine_make_room(char *self, BallVectorMachine_Step *now) {
@@ -659,14 +675,32 @@ ESVM_STATIC double BallVectorMachine_threshold(char *self) {
     return BallVectorMachine_level(self) - BallVectorMachine_allowed(self);
 }
 
-ESVM_STATIC int BallVectorMachine_is_core(char *self, int64_t number) {
-    esvm_index p;
-    int found = 0;
-    esvm_index t1_ = BallVectorMachine_n_core[0];
-    for (p = 0; p < t1_; p++) {
-        found |= BallVectorMachine_number[p] == number;
-    }
-    return found;
+ESVM_STATIC double BallVectorMachine_limit(char *self) {
+    return BallVectorMachine_threshold(self);
+}
+
+ESVM_STATIC void BallVectorMachine_append(char *self, BallVectorMachine_Step *now, esvm_index t) {
+    tiles_Tiles rows_ = BallVectorMachine_rows_of(self);
+    enclosing_Block *block = &now->block;
+    esvm_index p = BallVectorMachine_n_core[0];
+    double f = block->f[t];
+    tiles_get_row(&block->rows, t, BallVectorMachine_point);
+    tiles_put_row(&rows_, p, BallVectorMachine_point);
+    double t1_ = block->sign[t];
+    double t2_ = block->own[t];
+    BallVectorMachine_sign[p] = t1_;
+    BallVectorMachine_own[p] = t2_;
+    BallVectorMachine_number[p] = block->number[t];
+    BallVectorMachine_beta[p] = 0.0;
+    BallVectorMachine_n_core[0] = p + 1;
+    now->n_taken += 1;
+    block->f[t] = ESVM_INFINITY;
+    BallVectorMachine_take(self, now, p, f);
+}
+
+ESVM_STATIC int BallVectorMachine_in_bulk(char *self) {
+    (void)self;
+    return 0;
 }
 
 ESVM_STATIC esvm_index BallVectorMachine_lightest(char *self) {

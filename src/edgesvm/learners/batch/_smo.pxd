@@ -34,6 +34,7 @@ cdef struct Smo:
     float *spare
     int32_t *order          # sample order[t] is at position t
     char *point             # (width,), rows' dtype
+    Tiles *ahead            # TILES_ROWS rows: compute as many rows of K together; or NULL
     RowCache cache
     # Progress
     int64_t n_active
@@ -52,6 +53,9 @@ cdef struct Smo:
 
 cdef void smo_begin(Smo *s, bint warm, int64_t n_known=*) noexcept nogil
 cdef void smo_append(Smo *s) noexcept nogil
+cdef void smo_append_known(Smo *s, double gradient) noexcept nogil
+cdef int64_t smo_replace(Smo *s, int64_t t, int64_t last, int64_t n_pairs) noexcept nogil
+cdef void smo_cut(Smo *s, int64_t n, int64_t n_pairs) noexcept nogil
 cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil
 cdef void smo_complete(Smo *s) noexcept nogil
 cdef double smo_intercept(const Smo *s) noexcept nogil

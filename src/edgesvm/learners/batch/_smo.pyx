@@ -40,7 +40,8 @@ from edgesvm.core.row_cache cimport (
     cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
     padded)
 from edgesvm.core.tiles cimport (
-    BLOCK_ROWS, get_row, kernel_block, kernel_noise, kernel_row, lanes_of, swap_rows)
+    BLOCK_ROWS, TILES_ROWS, clear_rows, get_row, kernel_block, kernel_noise, kernel_row,
+    kernel_rows, lanes_of, put_row, swap_rows)
 
 import numpy as np
 
@@ -120,12 +121,52 @@ cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
 
 cdef const float *row_of(Smo *s, int64_t i) noexcept nogil:
     """K_it for the active t, from the cache; the row returned by the previous call stays valid."""
-    cdef int64_t k = cache_slot(&s.cache, i)
-    cdef float *row = cache_row(&s.cache, k)
+    cdef int64_t k
+    cdef float *row
+    if s.ahead != NULL and s.cache.slot[i] == 0:
+        compute_ahead(s, i)
+    k = cache_slot(&s.cache, i)
+    row = cache_row(&s.cache, k)
     if s.cache.filled[k] < s.n_active:
         compute_row(s, i, s.cache.filled[k], s.n_active, row)
         s.cache.filled[k] = <int32_t> s.n_active
     return row
+
+
+cdef void compute_ahead(Smo *s, int64_t i) noexcept nogil:
+    """Compute the row of i together with those of the largest gradients, which are likely to be
+    next, if there are slots for them."""
+    cdef int64_t which[TILES_ROWS]
+    cdef float *row[TILES_ROWS]
+    cdef int64_t j, k, n = choose_ahead(s, i, which)
+    if s.cache.n_used + n > s.cache.n_slots:
+        return
+    for j in range(n):
+        k = cache_slot(&s.cache, which[j])
+        s.cache.filled[k], row[j] = <int32_t> s.n_active, cache_row(&s.cache, k)
+        get_row(&s.rows, which[j], s.point)
+        put_row(s.ahead, j, s.point)
+    kernel_rows(&s.rows, &s.kernel, s.ahead, n, s.n_active, row)
+    for j in range(n):
+        make_signed(s, which[j], 0, s.n_active, row[j])
+    clear_rows(s.ahead, n)
+
+
+cdef int64_t choose_ahead(const Smo *s, int64_t i, int64_t *which) noexcept nogil:
+    """i, and the active samples without a cached row whose gradients are largest, in order"""
+    cdef int64_t t, j, n = 1
+    which[0] = i
+    for t in range(s.n_active):
+        if s.state[t] > 0.0 or s.cache.slot[t] or t == i or (
+                n == TILES_ROWS and s.gradient[t] <= s.gradient[which[n - 1]]):
+            continue
+        n = min(n + 1, <int64_t> TILES_ROWS)
+        j = n - 1
+        while j > 1 and s.gradient[which[j - 1]] < s.gradient[t]:
+            which[j] = which[j - 1]
+            j -= 1
+        which[j] = t
+    return n
 
 
 # -- the gradient ----------------------------------------------------------------------------------
@@ -293,20 +334,61 @@ cdef void smo_append(Smo *s) noexcept nogil:
     """
     cdef int64_t t, new = s.n
     cdef const float *row
+    add_sample(s)
+    row = row_of(s, new)
+    s.gradient[new] = linear_part(s, new)
+    for t in range(new):
+        s.gradient[new] -= s.beta[t] * row[t]
+    find_first(s)
+
+
+cdef void smo_append_known(Smo *s, double gradient) noexcept nogil:
+    """`smo_append` of a sample whose gradient is known: its row of K is not computed yet."""
+    add_sample(s)
+    s.gradient[s.n - 1] = gradient
+    find_first(s)
+
+
+cdef int64_t smo_replace(Smo *s, int64_t t, int64_t last, int64_t n_pairs) noexcept nogil:
+    """The last sample takes the place of sample t, which has no coefficient; the caller moves its
+    row, bound, coefficient, sign and ridge. All samples must be active. Return how many pairs of
+    columns `smo_cut`, which must follow, has to exchange."""
+    cdef int32_t *pairs = <int32_t *> s.spare
+    s.gradient[t], s.diagonal[t], s.state[t] = s.gradient[last], s.diagonal[last], s.state[last]
+    cache_swap(&s.cache, t, last)
+    if s.cache.slot[last]:
+        s.cache.used[s.cache.slot[last] - 1] = 0    # the next to be replaced
+        s.cache.slot[last] = 0
+    if t == last:
+        return n_pairs
+    pairs[2 * n_pairs], pairs[2 * n_pairs + 1] = <int32_t> t, <int32_t> last
+    if 2 * n_pairs + 4 <= s.n:
+        return n_pairs + 1
+    cache_swap_columns(&s.cache, pairs, n_pairs + 1)    # there is no room for another
+    return 0
+
+
+cdef void smo_cut(Smo *s, int64_t n, int64_t n_pairs) noexcept nogil:
+    """Keep the first n samples."""
+    cdef int64_t k
+    cache_swap_columns(&s.cache, <int32_t *> s.spare, n_pairs)
+    s.n = s.n_active = n
+    for k in range(s.cache.n_used):
+        s.cache.filled[k] = <int32_t> min(<int64_t> s.cache.filled[k], n)
+    find_first(s)
+
+
+cdef void add_sample(Smo *s) noexcept nogil:
+    cdef int64_t new = s.n
     s.n = s.n_active = new + 1
     s.order[new] = <int32_t> new
     s.cache.slot[new] = 0
     s.diagonal[new] = <float> self_kernel(s, new)
     s.k_max = max(s.k_max, <double> s.diagonal[new])
     set_state(s, new)
+    s.countdown, s.unshrunk = min(s.n, SHRINK_EVERY) + 1, False
     if s.cache.stride < padded(s.n):
         widen_cache(s)
-    row = row_of(s, new)
-    s.gradient[new] = linear_part(s, new)
-    for t in range(new):
-        s.gradient[new] -= s.beta[t] * row[t]
-    s.countdown, s.unshrunk = min(s.n, SHRINK_EVERY) + 1, False
-    find_first(s)
 
 
 cdef void widen_cache(Smo *s) noexcept nogil:
@@ -482,6 +564,7 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
         *(np.zeros(n, np.int32) for _ in range(3)), np.zeros(n, np.int64)]
     s.rows.data, s.rows.width = <char *> cnp.PyArray_DATA(rows), X.shape[1]
     s.rows.is_float32, s.rows.present = X.dtype == np.float32, NULL
+    s.ahead = NULL
     s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = code
     s.n, s.capacity, s.tol, s.shrinking = first, n, tol, shrinking
     s.refines, s.offset, s.ridge = refines, offset, <double *> cnp.PyArray_DATA(ridges)

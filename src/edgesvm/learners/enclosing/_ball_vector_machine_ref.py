@@ -86,6 +86,7 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         self.held("f")[:] /= 1.0 - a
         v["beta"][:] /= 1.0 - a
         self.remove(q)
+        self.views["n_given_up"][...] += 1
         self.recompute_block()
         return True
 

@@ -27,6 +27,8 @@ cdef class EnclosingCore(KernelCore):
     cdef bint normalize
     cdef bint streaming             # make room if the core set is full
     cdef bint is_full               # there was no room
+    cdef bint has_all               # the core set is all rows
+    cdef bint waits                 # steps within the core set may wait until more was added
     cdef int64_t max_core, max_iter
     cdef int64_t budget             # steps that may still be made
     cdef int64_t n_taken            # into the core set
@@ -56,11 +58,14 @@ cdef class EnclosingCore(KernelCore):
     cdef void unsettle(self) noexcept nogil
     cdef bint settle(self) noexcept nogil
     cdef void take(self, int64_t p, double f) noexcept nogil
+    cdef bint in_bulk(self) noexcept nogil
+    cdef bint skips_core(self) noexcept nogil
     cdef bint make_room(self) noexcept nogil
     cdef void wipe(self) noexcept nogil
 
     # Shared.
     cdef double threshold(self) noexcept nogil
+    cdef double limit(self) noexcept nogil
     cdef double allowed(self) noexcept nogil
     cdef bint make_point(self, const void *x) noexcept nogil
     cdef void scale_point(self, double scale) noexcept nogil
@@ -79,7 +84,9 @@ cdef class EnclosingCore(KernelCore):
     cdef int64_t farthest(self) noexcept nogil
     cdef bint is_core(self, int64_t number) noexcept nogil
     cdef bint improve(self) noexcept nogil
+    cdef void append_outside(self, int64_t t) noexcept nogil
     cdef void append(self, int64_t t) noexcept nogil
+    cdef void append_all(self) noexcept nogil
     cdef void remove(self, int64_t q) noexcept nogil
     cdef int64_t lightest(self) noexcept nogil
     cdef void conclude(self) noexcept nogil

@@ -117,10 +117,13 @@ cdef class EnclosingCore(KernelCore):
     cdef Status load(
         self, const void *x, double y, double weight, int64_t number
     ) noexcept nogil:
-        """Add a row to the block, without its f; CHANGED if it can be learned."""
+        """Add a row to the block, without its f; CHANGED if it can be learned. Those of
+        the core set may be passed over: the solver keeps them inside."""
         cdef Block *block = &self.block
         cdef int64_t i = block.n
         cdef double own = 1.0 / (self.C * weight)
+        if self.skips_core() and self.is_core(number):
+            return CHANGED
         if not self.make_point(x):
             return NOT_FINITE
         if not 0.0 < own <= LARGEST:
@@ -207,9 +210,9 @@ cdef class EnclosingCore(KernelCore):
                 block.f[i] = block.sign[i] * self.output()
 
     cdef int64_t farthest(self) noexcept nogil:
-        """The row of the block that is farthest outside, or -1."""
+        """The row of the block that is farthest beyond the limit, or -1."""
         cdef Block *block = &self.block
-        cdef double least = INFINITY if self.n_core[0] == 0 else self.threshold()
+        cdef double least = INFINITY if self.n_core[0] == 0 else self.limit()
         cdef int64_t i, t = 0
         while t >= 0:
             t = -1
@@ -241,10 +244,19 @@ cdef class EnclosingCore(KernelCore):
         if t < 0:
             return False
         if self.n_core[0] < self.max_core:
-            self.append(t)
+            self.append_outside(t)
             return True
         self.is_full = not self.make_room()     # the centre has moved: examine again
         return not self.is_full
+
+    cdef void append_outside(self, int64_t t) noexcept nogil:
+        """Add row t of the block to the core set; in bulk, all that are outside a ball."""
+        self.append(t)
+        while self.in_bulk() and 1 < self.n_core[0] < self.max_core:
+            t = self.farthest()
+            if t < 0:
+                return
+            self.append(t)
 
     cdef void append(self, int64_t t) noexcept nogil:
         """Add row t of the block to the core set."""
@@ -259,6 +271,12 @@ cdef class EnclosingCore(KernelCore):
         self.n_taken += 1
         block.f[t] = INFINITY
         self.take(p, f)
+
+    cdef void append_all(self) noexcept nogil:
+        """Add the whole block to the core set, for which there is room."""
+        cdef int64_t t
+        for t in range(self.block.n):
+            self.append(t)
 
     cdef void remove(self, int64_t q) noexcept nogil:
         """Move the last core vector to the place of q."""
@@ -286,6 +304,10 @@ cdef class EnclosingCore(KernelCore):
     cdef double threshold(self) noexcept nogil:
         """Least f of a sample inside"""
         return self.level() - self.allowed()
+
+    cdef double limit(self) noexcept nogil:
+        """Least f of a sample that is not added now"""
+        return self.threshold()
 
     cdef double allowed(self) noexcept nogil:
         """By how much a sample's f may be below the level: by what (1 + epsilon) times the radius
@@ -341,6 +363,14 @@ cdef class EnclosingCore(KernelCore):
     cdef void take(self, int64_t p, double f) noexcept nogil:
         """Sample p, the last, has come into the core set, with no coefficient yet"""
 
+    cdef bint in_bulk(self) noexcept nogil:
+        """Whether more than one sample may be added before the next step within the core set"""
+        return False
+
+    cdef bint skips_core(self) noexcept nogil:
+        """Whether rows of the core set may be offered again, and are passed over"""
+        return False
+
     cdef bint make_room(self) noexcept nogil:
         """Drop some of a full core set; return whether there is room now."""
         return False
@@ -391,6 +421,7 @@ cdef class EnclosingCore(KernelCore):
     def end(self):
         """Zero what was scratch."""
         self.conclude()
+        self.has_all = False
         self.end_rows()
 
     def watch(self):
@@ -421,11 +452,12 @@ cdef class EnclosingCore(KernelCore):
         return self.is_full or self.budget <= 0
 
     def offer(self, X not None, cnp.ndarray slots not None, cnp.ndarray weights,
-              cnp.ndarray numbers not None, bint until_quiet=False):
+              cnp.ndarray numbers not None, bint until_quiet=False, *, bint unseen=False):
         """Learn the rows of X (n, n_features) that are outside, one block at a time.
 
         slots : int8, 0 or 1; weights : float64 or None; numbers : int64. With `until_quiet`, stop
-        after the first block that added nothing; return whether there was one.
+        after the first block that added nothing; return whether there was one. With `unseen`, add
+        all of them to the core set, which has room, and make no step.
         """
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
@@ -436,6 +468,7 @@ cdef class EnclosingCore(KernelCore):
         cdef Status status
         if weights is not None:
             weight = <const double *> cnp.PyArray_DATA(weights)
+        self.has_all = unseen
         while at < n and not self.is_spent:
             before = self.n_taken
             self.read(&batch, X, scratch, n)
@@ -444,8 +477,11 @@ cdef class EnclosingCore(KernelCore):
             if status > CHANGED:
                 raise refusal(
                     status, f"{self.owner}: row {number[at]}", self.dtype, self.labels.in_slots)
-            self.score_block()
-            self.improve_all()
+            if unseen:
+                self.append_all()
+            else:
+                self.score_block()
+                self.improve_all(False)
             if self.watching:
                 self.note_near()
             self.clear_block()
@@ -457,12 +493,13 @@ cdef class EnclosingCore(KernelCore):
         self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
         const int64_t *number
     ) except * nogil:
-        """Load rows from `at` into the block, as many as fit."""
-        cdef int64_t i
+        """Load rows from `at` into the block, as many as fit. Those of the core set are counted, so
+        that blocks do not depend on how the rows are divided into chunks."""
+        cdef int64_t i, n_read = 0
         cdef double w
         cdef const void *x
         cdef Status status
-        while at[0] < n and self.block.n < self.block.room:
+        while at[0] < n and n_read < self.block.room:
             i = at[0]
             w = 1.0 if weight == NULL else weight[i]
             if w != 0.0:
@@ -473,12 +510,15 @@ cdef class EnclosingCore(KernelCore):
                 status = self.load(x, 1.0 if slot[i] else -1.0, w, number[i])
                 if status != CHANGED:
                     return status
+                n_read += 1
             at[0] += 1
         return CHANGED
 
-    def improve_all(self):
-        """Make all possible steps, in the core set and the block."""
+    def improve_all(self, bint fully=True):
+        """Make all possible steps, in the core set and the block; unless `fully`, those in the core
+        set may wait until more has been added."""
         cdef bint more = True
+        self.waits = not fully
         while more:
             with nogil:
                 for _ in range(STEPS):

@@ -26,7 +26,7 @@ class EnclosingCoreRef(KernelCoreRef):
         self.max_core, self.max_iter = max_core, max_iter
         self.kappa, self.n_probes = kappa, len(self.views["block_f"])
         self.block, self.is_full, self.n_taken = [], False, 0
-        self.near, self.watching = [], False
+        self.near, self.watching, self.has_all = [], False, False
 
     @property
     def n(self):
@@ -69,6 +69,8 @@ class EnclosingCoreRef(KernelCoreRef):
     # -- the block ---------------------------------------------------------------------------------
 
     def load(self, x, y, weight, number):
+        if self.in_bulk and number in self.held("number"):
+            return Status.CHANGED
         x = self.point(x)
         if x is None:
             return Status.NOT_FINITE
@@ -85,7 +87,7 @@ class EnclosingCoreRef(KernelCoreRef):
                 row["f"] = row["y"] * self.output(row["x"])
 
     def farthest(self):
-        least = self.least_inside
+        least = self.limit if self.n else np.inf
         for row in self.block:
             if row["number"] in self.held("number"):
                 row["f"] = np.inf
@@ -103,10 +105,19 @@ class EnclosingCoreRef(KernelCoreRef):
         if row is None:
             return False
         if self.n < self.max_core:
-            self.append(row)
+            self.append_outside(row)
             return True
         self.is_full = not self.make_room()
         return not self.is_full
+
+    def append_outside(self, row):
+        """Add a row of the block to the core set; in bulk, all that are outside a ball."""
+        self.append(row)
+        while self.in_bulk and 1 < self.n < self.max_core:
+            row = self.farthest()
+            if row is None:
+                return
+            self.append(row)
 
     def append(self, row):
         v, p, f = self.views, self.n, row["f"]
@@ -118,6 +129,11 @@ class EnclosingCoreRef(KernelCoreRef):
         row["f"] = np.inf
         self.take(p, f)
 
+    def append_all(self):
+        """Add the whole block to the core set, for which there is room."""
+        for row in self.block:
+            self.append(row)
+
     def remove(self, q):
         """Move the last core vector to the place of q."""
         last = self.n - 1
@@ -127,7 +143,6 @@ class EnclosingCoreRef(KernelCoreRef):
             self.views[name][q] = self.views[name][last]
             self.views[name][last] = 0
         self.views["n_core"][...] = last
-        self.views["n_given_up"][...] += 1
 
     def lightest(self):
         return int(np.abs(self.held("beta")).argmin())
@@ -137,6 +152,11 @@ class EnclosingCoreRef(KernelCoreRef):
     def threshold(self):
         """Least f of a sample inside"""
         return self.level - self.allowance
+
+    @property
+    def limit(self):
+        """Least f of a sample that is not added now"""
+        return self.threshold()
 
     @property
     def least_inside(self):
@@ -189,6 +209,11 @@ class EnclosingCoreRef(KernelCoreRef):
         """Sample p, the last, was added to the core set; f = (K alpha)_p."""
         raise NotImplementedError
 
+    @property
+    def in_bulk(self):
+        """Whether more than one sample may be added before the next step within the core set"""
+        return False
+
     def make_room(self):
         """Drop some of a full core set; return whether there is room now."""
         raise NotImplementedError
@@ -234,7 +259,7 @@ class EnclosingCoreRef(KernelCoreRef):
 
     def end(self):
         self.block.clear()
-        self.near, self.watching = [], False
+        self.near, self.watching, self.has_all = [], False, False
 
     def draw(self, n, numbers):
         for i in range(len(numbers)):
@@ -248,23 +273,28 @@ class EnclosingCoreRef(KernelCoreRef):
     def is_spent(self):
         return self.is_full or self.budget <= 0
 
-    def improve_all(self):
+    def improve_all(self, fully=True):
+        """Unless `fully`, steps within the core set may wait until more has been added."""
+        self.waits = not fully
         while self.improve():
             pass
 
-    def offer(self, X, slots, weights, numbers, until_quiet=False):
+    def offer(self, X, slots, weights, numbers, until_quiet=False, *, unseen=False):
+        self.has_all = unseen
         learned = [i for i in range(len(X)) if weights is None or weights[i]]
-        for first in range(0, len(learned), self.n_probes):
-            if self.is_spent:
-                break
-            for i in learned[first : first + self.n_probes]:
+        while learned and not self.is_spent:
+            some, learned = learned[: self.n_probes], learned[self.n_probes :]
+            for i in some:
                 weight = 1.0 if weights is None else float(weights[i])
                 status = self.load(X[i], 1.0 if slots[i] else -1.0, weight, int(numbers[i]))
                 if status != Status.CHANGED:
                     sample = f"{self.owner}: row {numbers[i]}"
                     raise refusal(status, sample, self.dtype, self.labels.in_slots)
             before = self.n_taken
-            self.improve_all()
+            if unseen:
+                self.append_all()
+            else:
+                self.improve_all(fully=False)
             self.note_near()
             self.block.clear()
             if until_quiet and self.n_taken == before:

@@ -8,6 +8,7 @@ from edgesvm.contract.counter import Counter
 from edgesvm.contract.registry import registered
 from edgesvm.learners.batch.smo_learner import Arrays, padded
 from edgesvm.learners.enclosing._core_vector_machine import CoreVectorMachineCore
+from edgesvm.learners.enclosing.constants import MATRIX
 from edgesvm.learners.enclosing.enclosing_machine import EFFORT, GEOMETRY, EnclosingMachine
 
 __all__ = ["CoreVectorMachine"]
@@ -64,17 +65,27 @@ class CoreVectorMachine(EnclosingMachine):
 
     Notes
     -----
-    Tsang, Kocsor & Kwok 2007, Algorithm 1. ``fit`` draws 59 rows at a time, adds the farthest of
-    those outside to the core set and updates the core set's minimum enclosing ball, by SMO from the
-    previous one, until all 59 are inside. Then it reads all rows until a whole pass finds none
-    outside; this is ``enclosed_``. The inner problem is solved to half of what the tolerance
-    allows. With ``margin_tol`` all this is done for an epsilon of 1/2 first, then 1/4, and so on
-    down to the tolerance, which takes a fifth of the time.
+    Tsang, Kocsor & Kwok 2007, Algorithm 1: a sample outside the ball is added to the core set, and
+    the core set's minimum enclosing ball, the dual problem of eq. 1, is found by SMO from the
+    previous one, to half of what the tolerance allows. `learn_one` does so for each sample.
 
-    If a sample is outside and the core set is full, vectors without a coefficient are dropped and
-    counted in ``n_given_up_``, which leaves the ball as it is. If all have one, ``fit`` stops; in a
-    stream (``learn_one``, ``partial_fit``) the sample is skipped and `learn_one` returns False, so
-    that a full core set does not follow a stream that changes. Either way ``converged_`` is False.
+    Where all rows fit in the core set, and the cache holds at least a sixteenth of their kernel
+    values, ``fit`` begins with all of them: one solution encloses them, and vectors without a
+    coefficient are dropped. Where they do not,
+    ``fit`` draws 59 rows at a time until it adds none of the 59, and then reads all rows until a
+    whole pass finds none outside; this is ``enclosed_``. Where the paper adds the farthest of the
+    59 and solves again, ``fit`` adds all that are at least a quarter as far outside as the worst
+    found since the last solution, and solves again when the core set has grown by a sixteenth: eq.
+    1 takes some three iterations per core vector from a cold start, and a hundred if the vectors
+    come one by one. Before the end of a pass it is solved to a quarter of that violation. Vectors
+    without a coefficient are dropped where they are more than a quarter of the core set. Rows are
+    drawn for an epsilon of 1/2 first, then 1/8, and so on down to the tolerance.
+
+    If a sample is outside and the core set is full, all vectors without a coefficient are dropped,
+    which leaves the ball as it is. A stream counts them in ``n_given_up_``; ``fit`` does not, as
+    its passes look at their rows again. If all have a coefficient, ``fit`` stops; in a stream
+    (``learn_one``, ``partial_fit``) the sample is skipped and `learn_one` returns False, so that a
+    full core set does not follow a stream that changes. Either way ``converged_`` is False.
     In a stream each sample is seen once; it was inside the ball at that moment.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
@@ -95,6 +106,7 @@ class CoreVectorMachine(EnclosingMachine):
     """
 
     _compiled = CoreVectorMachineCore
+    _finer = 0.25
     _param_order = (*GEOMETRY, *EFFORT)
 
     def _own_arrays(self, n: int) -> Arrays:
@@ -105,5 +117,13 @@ class CoreVectorMachine(EnclosingMachine):
             *((name, "f4", (wide,)) for name in ("curvature", "state", "spare")),
             ("order", "i4", (n,)),
         ]
+
+    def _begins_with_all(self, n_rows: int) -> bool:
+        n_floats = self._allocated.views["cache"].size
+        return n_rows <= self.max_core and n_rows * padded(n_rows) <= MATRIX * n_floats
+
+    @property
+    def _coarse_first(self) -> bool:
+        return True
 
     n_iter_ = Counter("Iterations of the inner solver.")

@@ -41,10 +41,13 @@ class Data(Protocol):
     ----------
     n_features : int
     n_passes : int
+    reads_all : bool
+        Whether `all` gives every row, and not only those that may be outside.
     """
 
     n_features: int
     n_passes: int
+    reads_all: bool
 
     def survey(self, labels: Labels) -> tuple[int, tuple[int, ...]]:
         """Check all rows, and put their labels into `labels`; return how many there are, and how
@@ -70,6 +73,7 @@ class EnclosingMachine(KernelLearner):
     """Base of the learners that enclose all samples by a ball; see `BallVectorMachine`."""
 
     _capacity = "max_core"
+    _finer: ClassVar[float] = 0.5  # what epsilon is multiplied by from scale to scale
     _absent: ClassVar[dict[str, Any]] = {"margin_tol": None}
 
     epsilon: float = 1e-4
@@ -215,7 +219,10 @@ class EnclosingMachine(KernelLearner):
         core = self._allocated
         core.begin(int(self.seed))
         try:
-            core.views["converged"][...] = self._enclose(data, progress)
+            if data.reads_all and self._begins_with_all(sum(per_class)):
+                core.views["converged"][...] = self._enclose_all(data, progress)
+            else:
+                core.views["converged"][...] = self._enclose(data, progress)
         finally:
             core.allow(*self._tolerance)
             core.end()
@@ -233,6 +240,19 @@ class EnclosingMachine(KernelLearner):
     def _survey_options(self) -> dict[str, Any]:
         """What `survey` is to check rows for."""
         return {"owner": type(self).__name__, "dtype": self.dtype, "C": float(self.C)}
+
+    def _begins_with_all(self, n_rows: int) -> bool:
+        """Whether so many rows are the first core set, all of them."""
+        return False
+
+    def _enclose_all(self, data: Data, progress: Progress | None) -> bool:
+        """Algorithm 1 from a core set of all rows: one solution, and none is outside."""
+        core = self._allocated
+        self._offer(data, data.all(), progress, unseen=True)
+        core.improve_all()
+        data.n_passes += 1
+        core.keep_supports()
+        return not core.is_spent
 
     def _enclose(self, data: Data, progress: Progress | None) -> bool:
         """Algorithms 1, 2, 3 and 4; whether every row is known to be inside."""
@@ -257,6 +277,7 @@ class EnclosingMachine(KernelLearner):
             before = core.n_moves
             core.watch()
             self._offer(data, data.all(), progress)
+            core.improve_all()
             data.n_passes += 1
             near = core.take_near()
             if core.n_moves == before:
@@ -264,13 +285,16 @@ class EnclosingMachine(KernelLearner):
             while core.n_moves != before and not core.is_spent:
                 before = core.n_moves
                 self._offer(data, data.numbered(near), progress)
+                core.improve_all()
             if core.is_spent:
                 return False
 
-    def _offer(self, data: Data, chunks: Iterator[Any], progress: Progress | None) -> None:
+    def _offer(
+        self, data: Data, chunks: Iterator[Any], progress: Progress | None, unseen: bool = False
+    ) -> None:
         core = self._allocated
         for chunk in chunks:
-            core.offer(*chunk)
+            core.offer(*chunk, unseen=unseen)
             self._call_progress(data, progress)
             if core.is_spent:
                 return
@@ -289,7 +313,7 @@ class EnclosingMachine(KernelLearner):
             if core.allow(scale, math.inf) <= aim:
                 break
             yield
-            scale *= 0.5
+            scale *= self._finer
         core.allow(*self._tolerance)
         yield
 
@@ -300,7 +324,7 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def _coarse_first(self) -> bool:
-        """Whether a round begins with tolerances of 1/2, 1/4 and so on."""
+        """Whether a round begins with an epsilon of 1/2, and then a smaller one."""
         return self.margin_tol is not None
 
     def _smaller(self) -> bool:
@@ -373,7 +397,7 @@ class EnclosingMachine(KernelLearner):
         return float(self._allocated.views["square"])
 
     n_core_ = Counter("Vectors in the core set.")
-    n_given_up_ = Counter("Core vectors dropped for want of room.")
+    n_given_up_ = Counter("Core vectors that a stream dropped for want of room.")
 
     @property
     def enclosed_(self) -> bool:
@@ -393,6 +417,8 @@ class EnclosingMachine(KernelLearner):
 
 class _Data:
     """Rows with their numbers, as the core needs them."""
+
+    reads_all = True
 
     def __init__(self, source: Source, machine: EnclosingMachine) -> None:
         self._source, self._machine = source, machine
