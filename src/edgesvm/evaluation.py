@@ -16,6 +16,7 @@ from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource, Trial, TrialSource
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
+from edgesvm.prequential._tally import Tally
 
 if TYPE_CHECKING:
     from edgesvm.calibration.calibrated import Calibrated
@@ -26,7 +27,7 @@ ENOUGH = 100  # predictions, before anything is said about them
 RUNS = 0.9  # share of labels equal to the one before, from which on they come in runs
 
 
-class Prequential:
+class Prequential(Tally):
     """Accuracy over all samples, over the last ``window`` samples, and balanced over the classes;
     and beside it that of two answers that need no learner: always the larger class, and always the
     label before.
@@ -45,38 +46,6 @@ class Prequential:
     confusion : dict of dict
         ``confusion[label][predicted]``, how often a sample of this label was predicted so.
     """
-
-    def __init__(self, window: int = 1000) -> None:
-        if window < 1:
-            raise ValueError(f"window={window}: give an integer >= 1")
-        self.window = window
-        self.n = 0
-        self.first: float | None = None
-        self._hits = bytearray(window)
-        self._recent = 0  # hits among the last `window`
-        self._total = 0
-        self.confusion: dict[Any, dict[Any, int]] = {}
-        self._repeats = 0  # labels equal to the one before
-        self._before: Any = None
-        self._same_answer = 0  # predictions in a row
-        self._answer: Any = None
-
-    def add(self, truth: Any, predicted: Any) -> None:
-        """Score one prediction against the true label."""
-        hit = bool(truth == predicted)
-        at = self.n % self.window
-        self._recent += hit - self._hits[at]
-        self._hits[at] = hit
-        self._total += hit
-        self.n += 1
-        self._repeats += bool(self.n > 1 and truth == self._before)
-        self._before = truth
-        self._same_answer = self._same_answer + 1 if predicted == self._answer else 1
-        self._answer = predicted
-        row = self.confusion.setdefault(truth, {})
-        row[predicted] = row.get(predicted, 0) + 1
-        if self.n == self.window:
-            self.first = self.rolling
 
     @property
     def accuracy(self) -> float | None:

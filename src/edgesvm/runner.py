@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from edgesvm.ingest import Link
 from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
+from edgesvm.prequential._plain_rows import PlainRows
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
@@ -97,6 +99,7 @@ class Runner:
         self._credit_from = clock()
         self._dtype = np.dtype(learner.dtype)
         self._fitted = learner.is_fitted
+        self._plain: PlainRows | None = None
 
     @property
     def model(self) -> Learner | Chain:
@@ -141,22 +144,65 @@ class Runner:
 
     def handle_waiting(self, at_most: int | None = None) -> int:
         """Handle the samples in the link's ring, at most `at_most`. Returns the number handled."""
-        n_total = 0
+        n_total, plain = 0, self._plain_rows()
+        while self.link.schema is not None and n_total != at_most:
+            left = None if at_most is None else at_most - n_total
+            n = 0 if plain is None else self._pass_plain(plain, left)
+            if plain is not None and plain.drained:
+                return n_total + n
+            n = n or self._handle_taken(left if plain is None else 1)
+            if not n:
+                break
+            n_total += n
+        self._learn_late()
+        return n_total
+
+    def _plain_rows(self) -> PlainRows | None:
+        """The compiled loop; None if each row is to be seen on its way."""
+        learner, link = self.learner, self.link
+        if (
+            self.drift is not None
+            or self.journal is not None
+            or self._rate is not None
+            or type(self)._answer is not Runner._answer
+            or type(self).handle is not Runner.handle
+            or type(learner).predict_with_score is not Learner.predict_with_score
+            or type(learner).learn_one is not Learner.learn_one
+            or is_a(learner, "Calibrated")
+            or link.schema is None
+        ):
+            return None
+        if self._plain is None:
+            self._plain = PlainRows(link.schema.n_features, self.score)
+        return self._plain
+
+    def _pass_plain(self, plain: PlainRows, most: int | None) -> int:
+        """Handle the plain rows that wait, up to the first that is not. Returns the number."""
+        state = self.learner._state
+        if state is None or not plain.aim(state.core):
+            return 0
+        n = self.link.pass_rows(plain, sys.maxsize if most is None else most, answers=self.answers)
+        self.taken += n
+        self.learned += plain.learned
+        self._unlabelled += plain.unlabelled
+        self.refused_value += plain.refused_value
+        return n
+
+    def _handle_taken(self, most: int | None) -> int:
+        """Handle the rows that wait and are contiguous, at most `most`. Returns the number."""
         self._fitted = self.learner.is_fitted  # it may learn from other links too
         self._learn_late()
-        while self.link.schema is not None and n_total != at_most:
-            batch = self.link.take(None if at_most is None else at_most - n_total)
-            if not (n := len(batch.y)):
-                break
-            X = batch.X.astype(self._dtype, copy=False)
-            labels, sequences = batch.y.tolist(), batch.sequence.tolist()
-            weights = batch.weight.tolist()
+        batch = self.link.take(most)
+        X = batch.X.astype(self._dtype, copy=False)
+        labels, sequences = batch.y.tolist(), batch.sequence.tolist()
+        weights, n = batch.weight.tolist(), 0
+        try:
             for i, labelled in enumerate(batch.has_label.tolist()):
+                n += 1
                 self.handle(X[i], labels[i] if labelled else None, sequences[i], weights[i])
+        finally:  # a row is handled once, even if the port fails at its answer
             self.link.release(n)
-            n_total += n
-            self._learn_late()
-        return n_total
+        return n
 
     def handle(self, x: np.ndarray, label: int | None, sequence: int, weight: float = 1.0) -> None:
         """Predict one sample, learn it, and send the prediction.

@@ -2,6 +2,14 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
+cdef enum State:
+    UNSEEN
+    OPEN      # no label yet
+    CLOSED    # labelled
+
+cdef extern from "<stdint.h>" nogil:
+    int32_t NO_PREDICTION "INT32_MIN"
+
 
 cdef class LateSample:
     cdef readonly object x         # (d,) float32
@@ -33,6 +41,7 @@ cdef class LateLabels:
     cdef int32_t[::1] _label
     cdef float[::1] _weight
 
+    cdef void keep(self, const float *x, uint32_t sequence, int32_t predicted) noexcept nogil
     cdef LateSample _filled(self, Py_ssize_t slot, uint32_t sequence)
     cdef void queue_label(self, int64_t row, uint32_t sequence, int32_t label,
                           float weight) noexcept nogil
@@ -45,4 +54,5 @@ cdef class LateLabels:
     cdef bint _enter(self, uint32_t sequence, uint8_t state) noexcept nogil
     cdef void _advance(self, uint32_t step) noexcept nogil
     cdef Py_ssize_t _slot(self, int64_t behind) noexcept nogil
+    cdef Py_ssize_t _waiting(self, uint32_t sequence) noexcept nogil
     cdef Py_ssize_t _match(self, uint32_t sequence) noexcept nogil

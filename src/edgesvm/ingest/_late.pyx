@@ -15,7 +15,7 @@ for each label the queue can hold. Nothing is allocated after construction.
 
 cimport cython
 cimport numpy as cnp
-from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from typing import NamedTuple
@@ -24,12 +24,6 @@ import numpy as np
 
 cnp.import_array()
 
-cdef enum State:
-    UNSEEN
-    OPEN      # no label yet
-    CLOSED    # labelled
-
-cdef int32_t NO_PREDICTION = INT32_MIN
 cdef Py_ssize_t LABEL_BYTES = 8 + 1 + 4 + 4 + 4
 cdef Py_ssize_t LONGEST = 1 << 20  # a larger step begins a new epoch
 
@@ -168,14 +162,13 @@ cdef class LateLabels:
 
         The same object is returned each time; its label and weight are those of another sample.
         """
-        cdef int64_t behind = <int32_t> (self._highest - sequence)
-        cdef uint8_t *state = &self._state[sequence & self._mask]
-        if not self._started or not 0 <= behind < self.capacity or state[0] != OPEN:
+        cdef Py_ssize_t slot = self._waiting(sequence)
+        if slot < 0:
             return None
-        state[0] = CLOSED
+        self._state[sequence & self._mask] = CLOSED
         self.waiting -= 1
         self.claimed += 1
-        return self._filled(self._slot(behind), sequence)
+        return self._filled(slot, sequence)
 
     cdef LateSample _filled(self, Py_ssize_t slot, uint32_t sequence):
         """The sample in a slot, without its label."""
@@ -219,15 +212,20 @@ cdef class LateLabels:
         predicted : int, optional
             What was predicted for it; 32 bits.
         """
-        cdef Py_ssize_t slot
         if x.ndim != 1 or cnp.PyArray_TYPE(x) != cnp.NPY_FLOAT32 or \
                 not cnp.PyArray_IS_C_CONTIGUOUS(x) or cnp.PyArray_DIM(x, 0) != self.n_features:
             raise ValueError(f"x must be a contiguous float32 array of {self.n_features} features")
+        self.keep(<const float *> cnp.PyArray_DATA(x), sequence,
+                  <int32_t> NO_PREDICTION if predicted is None else predicted)
+
+    cdef void keep(self, const float *x, uint32_t sequence, int32_t predicted) noexcept nogil:
+        """`wait`, of n_features numbers."""
+        cdef Py_ssize_t slot
         if not self._enter(sequence, OPEN):
             return
         slot = self._slot(<int32_t> (self._highest - sequence))
-        memcpy(&self._X[slot, 0], cnp.PyArray_DATA(x), self.n_features * sizeof(float))
-        self._predicted[slot] = NO_PREDICTION if predicted is None else predicted
+        memcpy(&self._X[slot, 0], x, self.n_features * sizeof(float))
+        self._predicted[slot] = predicted
 
     def labelled(self, uint32_t sequence):
         """Record a sample that arrived with its label."""
@@ -345,6 +343,14 @@ cdef class LateLabels:
     cdef Py_ssize_t _slot(self, int64_t behind) noexcept nogil:
         cdef Py_ssize_t slot = self._head - behind
         return slot + self.capacity if slot < 0 else slot
+
+    cdef Py_ssize_t _waiting(self, uint32_t sequence) noexcept nogil:
+        """The slot of a sample that waits for its label, or -1."""
+        cdef int64_t behind = <int32_t> (self._highest - sequence)
+        if (not self._started or not 0 <= behind < self.capacity
+                or self._state[sequence & self._mask] != OPEN):
+            return -1
+        return self._slot(behind)
 
     cdef Py_ssize_t _match(self, uint32_t sequence) noexcept nogil:
         """Match a label and count the outcome; the slot of its sample, or -1."""

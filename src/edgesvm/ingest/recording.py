@@ -448,7 +448,7 @@ def claim_recording(path: str | os.PathLike[str]) -> Claim:
         The file cannot be created or written.
     """
     try:
-        return Claim(os.fspath(followed(path)), os.fspath(path))
+        return Claim(followed(path), os.fspath(path))
     except BlockingIOError as error:
         raise RecordingError(str(error)) from None
 
