@@ -14,13 +14,11 @@ from typing import Any
 import edgesvm
 
 
-def build_id(*folders: str) -> str:
-    """Of the compiled modules in these folders of the installed package."""
-    root = Path(edgesvm.__file__).parent
+def build_id() -> str:
+    """Of the compiled modules of the installed package, which are one file."""
     digest = hashlib.sha256()
-    for folder in folders:
-        for path in sorted((root / folder).glob("*.so")):
-            digest.update(path.read_bytes())
+    for path in sorted(Path(edgesvm.__file__).parent.glob("*.so")):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -173,7 +173,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", metavar="NAME", choices=list(SETS), default=list(SETS))
     parser.add_argument("--done", action="store_true", help="run nothing: report finished cells")
     args = parsed(parser)
-    ours = build_id("learners/enclosing", "learners/batch", "core")
+    ours = build_id()
     cells = {
         "ours": Cells(args.cells / "enclosing_margin.jsonl", ours, any_build=args.done),
         "SVC": Cells(args.cells / "enclosing_margin_svc.jsonl", "", any_build=True),

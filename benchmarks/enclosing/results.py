@@ -23,7 +23,7 @@ class Results:
         self._cells = {
             how: Cells(
                 folder / f"enclosing_{how.lower()}.jsonl",
-                build_id(system.folder, "learners", "core") if system.folder else __version__,
+                build_id() if system.is_ours else __version__,
                 any_build=any_build,
             )
             for how, system in SYSTEMS.items()

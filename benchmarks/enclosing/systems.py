@@ -21,7 +21,7 @@ class System:
     """
 
     make: Callable[..., Any]
-    folder: str = ""  # of its compiled modules; empty: not ours
+    is_ours: bool = True
     epsilons: tuple[float, ...] = (0.0,)
     shuffled: bool = False  # the seed orders the rows, since the learner draws none itself
     tells_passes: bool = False  # to the `progress` of `fit`
@@ -57,13 +57,13 @@ def svc(*, C: float, kernel: Any, cache: int, **_: Any) -> Any:
 
 
 def of_balls(kind: type[EnclosingMachine]) -> System:
-    return System(partial(enclosing, kind), "learners/enclosing", EPSILONS, tells_passes=True)
+    return System(partial(enclosing, kind), epsilons=EPSILONS, tells_passes=True)
 
 
 SYSTEMS = {
     "BVM": of_balls(BallVectorMachine),
     "CVM": of_balls(CoreVectorMachine),
-    "SVC": System(svc, title="LIBSVM"),
-    "LASVM": System(lasvm, "learners/online", shuffled=True),
-    "SimpleSVM": System(simple, "learners/twin", shuffled=True),
+    "SVC": System(svc, is_ours=False, title="LIBSVM"),
+    "LASVM": System(lasvm, shuffled=True),
+    "SimpleSVM": System(simple, shuffled=True),
 }

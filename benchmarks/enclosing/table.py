@@ -203,7 +203,7 @@ def costs(names: list[str], width: float, results: Results) -> Table:
     for name in names:
         for how, epsilon in COLUMNS:
             result = results.get(column(name, how, epsilon, width))
-            if result is not None and SYSTEMS[how].folder:
+            if result is not None and SYSTEMS[how].is_ours:
                 rows.append(
                     [
                         name,

@@ -216,7 +216,7 @@ def main() -> None:
     flips = FLIPS
     if args.quick:
         args.rows, args.orders, flips = 1000, 1, FLIPS[:1]
-    build = f"{build_id('learners/batch', 'learners/incremental')} {args.rows}"
+    build = f"{build_id()} {args.rows}"
     cells = Cells(args.cells / "incremental_table.jsonl", build, any_build=args.any_build)
     count = {k: min(n, args.orders) for k, n in SPLITS.items()}
     tables = []

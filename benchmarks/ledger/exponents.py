@@ -251,7 +251,7 @@ def main() -> None:
         return
     shown = [axis for axis in axes() if not args.quick or axis.letter == "M"]
     lines = [(axis, line) for axis in shown for line in axis.lines]
-    cells = Cells(args.cells / "ledger_exponents.jsonl", build_id(""))
+    cells = Cells(args.cells / "ledger_exponents.jsonl", build_id())
     fill(cells, [(a, b) for a, b in lines if not args.quick or b.name == "KernelPerceptron"])
     tables = [table(axis, cells) for axis in shown]
     pictures = [picture for axis in shown for picture in drawn(axis, cells, args.out)]

@@ -258,7 +258,7 @@ def cost(rounds: int, n: int, width: int) -> list[list[str]]:
 
 def main() -> None:
     args = parsed(arguments(__doc__, orders=3, rounds=5))
-    cells = Cells(args.cells / "preprocessing_spikes.jsonl", build_id("preprocessing", "learners"))
+    cells = Cells(args.cells / "preprocessing_spikes.jsonl", build_id())
     there = [] if args.quick else [task for task in CHOSEN_ON + SHOWN_ON if not missing_set(task)]
     chosen = QUICK[:1] if args.quick else [task for task in CHOSEN_ON if task in there]
     shown = QUICK[1:] if args.quick else [task for task in SHOWN_ON if task in there]

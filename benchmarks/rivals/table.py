@@ -261,7 +261,7 @@ def main() -> None:
     if args.quick:
         for path in kept:
             path.unlink(missing_ok=True)
-    build = build_id("learners", "preprocessing")
+    build = build_id()
     cells = Both(Cells(kept[0], build), Cells(kept[1], build=""))
     for order in range(args.orders):
         for task in tasks:

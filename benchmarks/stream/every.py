@@ -216,7 +216,7 @@ def main() -> None:
     tasks = [t for t in EVERY if not any(line.find(f"{t.name}.npz") >= 0 for line in skipped)]
     if args.quick:
         tasks, args.orders, skipped = [QUICK], 1, ["every set: a quick run uses generated data"]
-    cells = Cells(args.cells / "stream_every.jsonl", build_id("learners/stream"))
+    cells = Cells(args.cells / "stream_every.jsonl", build_id())
     fill(cells, tasks, args.orders)
     about = [
         f"Means over {args.orders} orders (of a set without a test part, as many splits). "

@@ -171,7 +171,7 @@ def main() -> None:
         path.unlink(missing_ok=True)
     gone = {line.split()[3].removesuffix(".npz") for line in skipped}
     groups = {half: [t for t in ts if t.name not in gone] for half, ts in groups.items()}
-    cells = Cells(path, build_id("learners/stream", "learners/batch", "learners/twin"))
+    cells = Cells(path, build_id())
     for task in groups["chosen on"]:
         measure(cells, task, 0, {name: values for name, (_, values) in LEARNERS.items()})
     chosen = best_values(cells, groups["chosen on"])

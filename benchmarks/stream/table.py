@@ -237,7 +237,7 @@ def main() -> None:
     tasks = [task for task in TABLE_1 if task.name in args.sets]
     if args.quick:
         tasks, args.orders, args.splits = [QUICK], 2, 1
-    build = build_id("learners/stream", "learners/online", "core")
+    build = build_id()
     done = Cells(args.cells / "stream_table.jsonl", build)
     results, skipped = run(tasks, args.orders, args.splits, done)
     if args.quick:

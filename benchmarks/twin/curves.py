@@ -243,7 +243,7 @@ def main() -> None:
         skipped = ["the paper's sets: a quick run uses a generated board of 2,000 rows"]
     elif args.out != RESULTS:
         folder = args.out
-    cells = Cells(args.cells / "twin_curves.jsonl", build_id("learners/twin", "core"))
+    cells = Cells(args.cells / "twin_curves.jsonl", build_id())
     curves = [curve for task in tasks for curve in curves_of(task, held)]
     if not args.done:
         skipped += run(curves, cells, args.orders, jobs=1, measure=follow)

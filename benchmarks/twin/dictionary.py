@@ -217,7 +217,7 @@ def main() -> None:
             [t for t in half if t.name not in FILES or not missing(t.name)]
             for half in (chosen, shown)
         )
-    build = build_id("learners/twin", "core")
+    build = build_id()
     cells = Cells(args.cells / "twin_dictionary.jsonl", build, any_build=args.any_build)
     if not args.done:
         if not args.quick:

@@ -280,7 +280,7 @@ def main() -> None:
     args = parsed(parser)
     if args.quick:
         args.orders, args.budgets, args.sets = 1, ["16KiB"], list(QUICK)
-    ours = Cells(args.cells / "twin_memory.jsonl", build_id("learners/twin", "core"))
+    ours = Cells(args.cells / "twin_memory.jsonl", build_id())
     rivals = args.cells / "twin_memory_rivals.jsonl"
     theirs = Cells(rivals, f"scikit-learn {sklearn.__version__}")
     if not args.done:

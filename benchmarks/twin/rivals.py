@@ -188,7 +188,7 @@ def main() -> None:
     if args.quick:
         names, args.kernels, args.orders = [QUICK_NAME], ["rbf"], 1
         skipped = ["the paper's sets: a quick run uses a generated board of 2,000 rows"]
-    build = build_id("learners/twin", "learners/online", "core")
+    build = build_id()
     cells = Cells(args.cells / "twin_rivals.jsonl", build)
     if not args.done:
         run(wanted(names, args.kernels, args.orders), cells, args.limit)

@@ -208,7 +208,7 @@ def main() -> None:
     args = parsed(parser)
     if args.quick:
         args.orders, args.table, args.budgets, args.jobs = 2, [3, 4], [20], 1
-    build = build_id("learners/twin", "core")
+    build = build_id()
     cells = Cells(args.cells / "twin_table.jsonl", build, any_build=args.any_build)
     settings = wanted(args)
     skipped = [] if args.done else run(settings, cells, args.orders, args.jobs)
