@@ -19,6 +19,8 @@ STUDIES = (
     "sparse/csr",
     "link/decoder",
     "link/reading",
+    "link/whole",
+    "link/ports",
     "preprocessing/spikes",
     "preprocessing/leakage",
     "preprocessing/windows",
@@ -44,6 +46,7 @@ STUDIES = (
     "randomized/linear",
     "enclosing/margin",
     "enclosing/table",
+    "enclosing/turns",
     "enclosing/figures",
     "online/table",
     "rivals/table",
@@ -66,6 +69,8 @@ STUDIES = (
     "ledger/times",
     "ledger/moved",
     "ledger/exponents",
+    "ledger/ratios",
+    "ledger/threads",
 )
 
 

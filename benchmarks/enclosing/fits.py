@@ -72,9 +72,9 @@ def measure_ours(setting: Setting, gamma: float, split: Split, limit: int) -> di
 
 
 def fitted(setting: Setting, gamma: float, split: Split, seed: int, limit: int) -> dict[str, Any]:
-    X, y, X_test, y_test = split
+    X, y, X_test, y_test = sparse(split) if SETS[setting.set].is_sparse else split
     if SYSTEMS[setting.how].shuffled:
-        order = np.random.default_rng(seed).permutation(len(X))
+        order = np.random.default_rng(seed).permutation(len(y))
         X, y = X[order], y[order]
     model = learner(setting, gamma, y, seed)
     n_classes = int(y.max()) + 1
@@ -101,6 +101,13 @@ def fitted(setting: Setting, gamma: float, split: Split, seed: int, limit: int) 
         "passes": passes,  # 0 where they are not told
         "bytes": model.nbytes,
     }
+
+
+def sparse(split: Split) -> Any:
+    from scipy.sparse import csr_matrix
+
+    X, y, X_test, y_test = split
+    return csr_matrix(X), y, csr_matrix(X_test), y_test
 
 
 def learner(setting: Setting, gamma: float, y: np.ndarray, seed: int) -> Any:
@@ -154,12 +161,8 @@ def n_support(model: Any, y: np.ndarray) -> int:
 
 
 def measure_svc(setting: Setting, gamma: float, split: Split, limit: int) -> dict[str, Any]:
-    from scipy.sparse import csr_matrix
-
-    X, y, X_test, y_test = split
+    X, y, X_test, y_test = sparse(split) if SETS[setting.set].is_sparse else split
     X, X_test = X.astype(np.float64), X_test.astype(np.float64)
-    if SETS[setting.set].is_sparse:
-        X, X_test = csr_matrix(X), csr_matrix(X_test)
     model = SYSTEMS["SVC"].make(C=setting.C, kernel=RBF(gamma), cache=CACHE_MIB << 20)
     begin = limited(limit)
     model.fit(X, y)

@@ -5,7 +5,7 @@ by side.
 C = 1 (1e6 for intrusion), the Gaussian kernel exp(-|x - z|^2 / beta), beta the mean squared
 distance of two training rows; and again with half of that, which is nearer to what the paper's
 LIBSVM had. Many classes are learned pair by pair. scikit-learn's SVC (LIBSVM) has the same kernel
-and C, 200 MB of cache, and sparse rows where the data are sparse. LASVM makes one pass in a random
+and C and 200 MB of cache. Rows are sparse where the data are. LASVM makes one pass in a random
 order, then its finishing step. Every fit gets ten minutes of the processor (the paper: 10,000 s).
 
 Each cell is a process of its own and is kept as it is done; the same command goes on after an
@@ -40,8 +40,8 @@ ABOUT = [
     "are short; times are medians, seconds of the processor, of a fit without reading. \\*: not "
     "every row is known to be inside, or LASVM was not finished after a million steps, or had too "
     "little room. > N s: out of time after N seconds of the processor, or so with a larger "
-    "epsilon. The tolerance is the paper's, epsilon alone (`margin_tol=None`). SVC's rows are "
-    "sparse for w3a, reuters and web, ours dense.",
+    "epsilon. The tolerance is the paper's, epsilon alone (`margin_tol=None`). Rows are sparse "
+    "for w3a, reuters and web.",
     "The paper does not say how it ran LASVM. Ours has C and kernel of the others, and what its "
     "authors' program has by default: one pass over a random order, then `finish()`, tau = 1e-3; "
     "and room for 16,384 rows. In the paper's columns, N/A: its LASVM had two classes only, and it "

@@ -28,7 +28,7 @@ BLOCK = 2000  # rows that are sent over and over
 PACE_S = 0.002
 
 
-def line_of(number: int, x: list[float], label: int) -> bytes:
+def line_of(number: int, x: list[float], label: int | str) -> bytes:
     text = f"@{number} {','.join([f'{v:.9g}' for v in x])},{label}".encode()
     return text + b"*%02X\n" % reduce(xor, text, 0)
 

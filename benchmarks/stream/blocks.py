@@ -1,5 +1,5 @@
 """What a row of a batch costs beside one NumPy product over the same bytes: StreamSVM, which looks
-at four rows together while the ball stands still, and learners built on it.
+at four rows together while the ball stands still, learners built on it, and gradient steps.
 
 `--before FILE` puts the figures of an earlier run of this study, its JSON, beside those of this.
 The hash of the arena says that both have learned the same.
@@ -20,7 +20,7 @@ from benchmarks.common.clock import timed
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.stream.speed import DTYPES, separable
-from edgesvm import AdaGradSVM, OneVsRest, Standardized, StreamSVM
+from edgesvm import AdaGradSVM, FourierSVM, OneVsOne, OneVsRest, Standardized, StreamSVM
 from edgesvm.learner import Learner
 
 WIDTHS = (8, 20, 100, 784)
@@ -37,7 +37,11 @@ def learners(dtype: str) -> dict[str, Learner]:
         "StreamSVM, no mean": StreamSVM(dtype=dtype, average=False),
         "Standardized": Standardized(learner=StreamSVM(dtype=dtype)),
         "AdaGradSVM": AdaGradSVM(dtype=dtype),
+        "FourierSVM": FourierSVM(dtype=dtype),
         f"OneVsRest, {N_CLASSES} classes": OneVsRest(
+            learner=StreamSVM(dtype=dtype), n_classes=N_CLASSES
+        ),
+        f"OneVsOne, {N_CLASSES} classes": OneVsOne(
             learner=StreamSVM(dtype=dtype), n_classes=N_CLASSES
         ),
     }

@@ -47,8 +47,9 @@ def test_every_module_is_a_study_or_a_helper():
     assert modules == set(STUDIES)
 
 
-ALONE = pytest.mark.xdist_group("one at a time")  # it opens pseudo-terminals
-STARTED = [pytest.param(s, marks=ALONE if s == "link/reading" else ()) for s in STUDIES]
+ALONE = pytest.mark.xdist_group("one at a time")  # they open pseudo-terminals
+ON_PORTS = {"link/reading", "link/ports"}
+STARTED = [pytest.param(s, marks=ALONE if s in ON_PORTS else ()) for s in STUDIES]
 
 
 @pytest.mark.parametrize("study", STARTED)

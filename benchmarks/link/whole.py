@@ -1,0 +1,212 @@
+"""Where a sample's time goes, from its bytes to its answer: the loop of `edgesvm run`, by stages.
+
+8 float32 features and a label, from a port in memory, so without the system calls of a real one
+(`link/ports` has those). A stage is what the loop does beyond the stage before: reading (decode,
+check, queue), predicting (no labels), answering (frames or lines into the outbox), learning. Labels
+are random, so the learner has as much to do as it can. "late" is frames without a label, each
+sample's label coming in a frame of its own eight samples later. In bites of 4 KiB, as a
+pseudo-terminal hands them over when the node is fast; and a sample at a time, as a UART does,
+where each sample pays for a turn of the loop. Answers go out in frames; on a text link
+`edgesvm run` sends none unless told, and so does "all" of text.
+
+The learners: StreamSVM (8 samples looked ahead), and FourierSVM with as many directions as 16 KiB
+hold, which `edgesvm run` takes if it is not told otherwise. Both are standardized.
+
+`--before FOLDER` interleaves an earlier build with this one: in a clone of it,
+`pip install --no-deps --target FOLDER .`. The hash is of all answers and the learner's arena.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.progress import progress
+from benchmarks.common.report import ROOT, Report, Table, publish
+from benchmarks.link.node import BLOCK, SCHEMA, D, line_of, stream
+from edgesvm import FourierSVM, Standardized, StreamSVM
+from edgesvm.ingest import FrameDecoder, open_link, wire
+from edgesvm.runner import Runner
+
+LEARNERS: dict[str, Any] = {
+    "StreamSVM": lambda: StreamSVM(bound="lower", lookahead=8),
+    "default": lambda: FourierSVM(n_directions=891),  # 16 KiB
+}
+KINDS = ("binary", "text", "late")
+BITES = {"4 KiB": 4096, "a sample": 0}
+STAGES = ("reading", "predicting", "answering", "all")
+
+
+class Memory:
+    """A port whose bytes are there already; keeps what is written."""
+
+    def __init__(self, data: bytes, bite: int) -> None:
+        self.left, self._bite, self._at, self._data = len(data), bite, 0, data
+        self.written = bytearray()
+
+    def read(self, timeout: float, limit: int = 65536) -> bytes:
+        chunk = self._data[self._at : self._at + min(self._bite, limit)]
+        self._at += len(chunk)
+        self.left -= len(chunk)
+        return chunk
+
+    def write(self, data: bytes) -> int:
+        self.written += data
+        return len(data)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def unlabelled(kind: str, n: int) -> bytes:
+    """`stream`, without labels."""
+    X = np.random.default_rng(7).standard_normal((BLOCK, D)).astype(np.float32).tolist()
+    if kind == "text":
+        return b"\n" + b"".join([line_of(i, X[i % BLOCK], "") for i in range(n)])
+    frames = [wire.encode_sample(SCHEMA.schema_id, i, X[i % BLOCK]) for i in range(n)]
+    return b"\0" + wire.encode_frame(wire.SCHEMA, SCHEMA.pack()) + b"".join(frames)
+
+
+def taught(name: str) -> Any:
+    X = np.random.default_rng(1).standard_normal((BLOCK, D)).astype(np.float32)
+    learner = Standardized(learner=LEARNERS[name]()).allocate(D)
+    return learner.partial_fit(X, np.arange(BLOCK) & 1)
+
+
+def timed(case: tuple[str, str, str, str], data: bytes, n: int) -> tuple[float, str]:
+    """Processor microseconds a sample, and a hash of what came out."""
+    kind, stage, name, bite = case
+    port = Memory(data, BITES[bite] or len(data) // n)
+    answers = stage == "answering" or (stage == "all" and kind != "text")
+    options: dict[str, Any] = {"text": {"mode": "text", "n_features": D}}.get(kind, {})
+    if kind == "late":
+        options = {"late_labels": 256}
+    with open_link("memory", opener=lambda: port, ring=256, **options) as link:
+        runner = None if stage == "reading" else Runner(link, taught(name), answers=answers)
+        begin = time.process_time()
+        while port.left:
+            if runner is not None:
+                runner.step(0.0)
+            else:
+                link.poll(0.0)
+                link.release(len(link.take().y))
+        seconds = time.process_time() - begin
+    found = hashlib.sha256(bytes(runner.learner.arena) if runner is not None else b"")
+    for frame in FrameDecoder().feed(bytes(port.written)):
+        if frame.kind == wire.PREDICTION:
+            found.update(frame.body)
+    return 1e6 * seconds / n, found.hexdigest()[:12]
+
+
+def cases() -> list[tuple[str, str, str, str]]:
+    return [
+        (kind, stage, name, bite)
+        for kind in KINDS
+        for bite in BITES
+        for name in LEARNERS
+        for stage in (("all",) if kind == "late" else STAGES)
+    ]
+
+
+def work(n: int) -> None:
+    """One round of everything, in a process of its own: a line of JSON."""
+    found = {}
+    for kind in KINDS:
+        labelled, without = stream(kind, n), unlabelled(kind, n)
+        for case in cases():
+            if case[0] == kind:
+                progress(", ".join(case))
+                data = without if case[1] in {"predicting", "answering"} else labelled
+                found[", ".join(case)] = timed(case, data, n)
+    progress("")
+    print(json.dumps(found))
+
+
+def one_round(folder: Path | None, n: int) -> dict[str, tuple[float, str]]:
+    """`work` by this build, or by the one in `folder`, on the last processor."""
+    command = [sys.executable, "-m", "benchmarks.link.whole", "--worker", "--samples", str(n)]
+    path = [] if folder is None else [str(folder.resolve())]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, str(ROOT)])}
+
+    def pin() -> None:
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+    done = subprocess.run(
+        command,
+        env=environment,
+        cwd=folder or ROOT,
+        preexec_fn=pin if hasattr(os, "sched_setaffinity") else None,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found: dict[str, tuple[float, str]] = json.loads(done.stdout)
+    return found
+
+
+def least(rounds: list[dict[str, tuple[float, str]]], case: str) -> float:
+    return min(found[case][0] for found in rounds)
+
+
+def stages(rounds: list[dict[str, tuple[float, str]]]) -> Table:
+    """What each stage adds, in bites of 4 KiB."""
+    rows = []
+    for kind in ("binary", "text"):
+        for name in LEARNERS:
+            times = [least(rounds, f"{kind}, {stage}, {name}, 4 KiB") for stage in STAGES]
+            steps = [times[0], times[1] - times[0], times[2] - times[1]]
+            before = times[2] if kind == "binary" else times[1]
+            steps += [times[3] - before, times[3]]
+            rows.append([f"{kind}, {name}", *[f"{us:.2f}" for us in steps]])
+    title = "What each stage adds, µs a sample in bites of 4 KiB"
+    note = "All of text is without answering."
+    return Table(title, ["", "reading", "predicting", "answering", "learning", "all"], rows, note)
+
+
+def compared(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> Table:
+    rows = []
+    for case in [", ".join(case) for case in cases() if case[1] == "all"]:
+        row = [case.replace(" all,", "")]
+        for rounds in (before, now):
+            times = [found[case][0] for found in rounds]
+            row += [f"{min(times):.2f}", f"{median(times):.2f}"] if times else ["", ""]
+        same = {found[case][1] for found in [*before, *now]}
+        rows.append([*row, "same" if before and len(same) == 1 else ""])
+    columns = ["all, in bites of", "µs before, least", "median", "µs now, least", "median", "hash"]
+    return Table("All of it, µs a sample", columns, rows)
+
+
+def main() -> None:
+    parser = arguments(__doc__, rounds=7)
+    parser.add_argument("--samples", type=int, default=20_000, help="a stage (default 20,000)")
+    parser.add_argument("--before", type=Path, help="folder of an earlier build")
+    parser.add_argument("--worker", action="store_true", help="one round, as JSON")
+    args = parsed(parser)
+    if args.quick:
+        args.samples, args.rounds = 500, 1
+    if args.worker:
+        work(args.samples)
+        return
+    now, before = [], []
+    for k in range(args.rounds):
+        progress(f"round {k + 1} of {args.rounds}")
+        if args.before:
+            before.append(one_round(args.before, args.samples))
+        now.append(one_round(None, args.samples))
+    tables = [stages(now), compared(now, before)]
+    about = [__doc__ or "", f"{args.rounds} rounds, each a process pinned to one processor."]
+    figures = {"now": now, "before": before}
+    publish(Report("link/whole", "A sample, whole", tables, about, figures), args.out)
+
+
+if __name__ == "__main__":
+    main()
