@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import re
 import secrets
 import sys
-import tempfile
 import time
 
 from edgesvm.cli import status
@@ -18,7 +16,7 @@ from edgesvm.ingest.keys import read_key
 from firmware_sim.harness import Report
 from firmware_sim.limits.profiles import PROFILES, profile
 from firmware_sim.line import MIXES, FaultInjector, Line, Link, PtyLink, TcpLink, fault_rates
-from firmware_sim.line.faults import FAULTS, UNPLUGGING
+from firmware_sim.line.faults import FAULTS
 from firmware_sim.node import RAW_SIGNALS, SIGNALS, FaultyNode, Mishaps, Node, TextNode
 from firmware_sim.node.mishaps import MISHAPS
 from firmware_sim.node.node import LABEL_MODES
@@ -156,6 +154,11 @@ def add_link_options(command: argparse.ArgumentParser) -> None:
         "--baud", type=float, metavar="B", help="speed of the link; default: unlimited"
     )
     group.add_argument(
+        "--flow-control",
+        action="store_true",
+        help="RTS and CTS are wired: the line waits for a busy host, and loses nothing",
+    )
+    group.add_argument(
         "--profile", choices=PROFILES, help="device whose baud, buffers and memory apply"
     )
     group.add_argument(
@@ -267,19 +270,13 @@ def make_line(options: argparse.Namespace, link: Link) -> Line:
             raise ValueError(f"--baud {baud:g}: {device.name} supports at most {device.max_baud}")
         # A profile sets the speed unless --baud does.
         baud = device.baud if baud is None else baud
-    return Line(link, baud=baud, faults=faults)
+    return Line(link, baud=baud, faults=faults, flow_control=options.flow_control)
 
 
 def make_link(options: argparse.Namespace) -> Link:
     if options.link == "tcp":
         return TcpLink(options.tcp_port)
-    rates = fault_rates(options.faults, options.fault)
-    may_unplug = any(rates.get(kind, 0) > 0 for kind in UNPLUGGING)
-    name = options.symlink
-    if name is None and may_unplug:
-        # A terminal that is unplugged and comes back needs a stable name.
-        name = f"{tempfile.gettempdir()}/firmware_sim.{os.getpid()}"
-    return PtyLink(name)
+    return PtyLink(options.symlink)
 
 
 class StatusLine:

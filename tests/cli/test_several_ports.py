@@ -21,6 +21,7 @@ from edgesvm import Standardized, StreamSVM, data, load
 from edgesvm.cli import main
 from edgesvm.cli.several_ports import TURN, Served
 from edgesvm.cli.status import StatusLine
+from edgesvm.outputs.names import port_name
 from firmware_sim.harness import Pump
 from firmware_sim.line import Line, PtyLink, TcpLink
 from firmware_sim.node import FrameNode
@@ -168,7 +169,7 @@ def test_each_port_has_a_page_and_all_have_their_metrics_together(tmp_path):
         bench.run("--http", 0, "--http-token-file", token, "--memory", "48KiB")
         bench.until(lambda: b"page: http" in bench.said())
         url = re.search(r"page: (\S+)", bench.said().decode())[1]
-        names = [link.url.removeprefix("/dev/").replace("/", "_") for link in bench.links]
+        names = [port_name(link.url) for link in bench.links]
 
         def ask(path, **more):
             """Status, address and text of an answer, while the nodes go on."""

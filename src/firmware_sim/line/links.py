@@ -13,6 +13,7 @@ import os
 import select
 import socket
 import sys
+import tempfile
 import termios
 import tty
 from pathlib import Path
@@ -57,7 +58,7 @@ class Link(Protocol):
         ...
 
     def plug(self) -> None:
-        """Bring it back under the same ``url`` (a pseudo-terminal needs a symlink for that)."""
+        """Bring it back under the same ``url``."""
         ...
 
     def wait(self, seconds: float) -> None:
@@ -80,7 +81,9 @@ class PtyLink:
     ----------
     symlink : path or None
         A stable name for the terminal: created here, replaced when the terminal changes, removed by
-        `close`. Without it ``url`` is ``/dev/pts/N``, which changes with `unplug` and `plug`.
+        `close`. Without it, a random one in the folder of temporary files: the system gives the
+        ``/dev/pts/N`` of a closed terminal to the next, and a host that opens its port again would
+        have that of another node.
 
     Raises
     ------
@@ -91,8 +94,10 @@ class PtyLink:
     def __init__(self, symlink: str | os.PathLike[str] | None = None) -> None:
         if not hasattr(os, "openpty"):
             raise OSError(f"{sys.platform} has no pseudo-terminals; use the TCP link")
-        self._symlink = None if symlink is None else Path(os.path.abspath(symlink))
-        if self._symlink is not None and self._symlink.exists() and not self._symlink.is_symlink():
+        if symlink is None:
+            symlink = f"{tempfile.gettempdir()}/firmware_sim.{os.urandom(6).hex()}"
+        self._symlink = Path(os.path.abspath(symlink))
+        if self._symlink.exists() and not self._symlink.is_symlink():
             raise FileExistsError(
                 f"{self._symlink} exists and is not a symbolic link; choose another name"
             )
@@ -104,7 +109,7 @@ class PtyLink:
 
     @property
     def url(self) -> str:
-        return str(self._symlink or self._name)
+        return str(self._symlink)
 
     @property
     def connected(self) -> bool:
@@ -125,10 +130,9 @@ class PtyLink:
         finally:
             os.close(slave)  # if it stayed open, a hang-up of the host would not show
         self._poll.register(self._master, select.POLLIN)
-        if self._symlink is not None:
-            fresh = self._symlink.with_name(f".{self._symlink.name}.{os.getpid()}")
-            fresh.symlink_to(self._name)
-            fresh.replace(self._symlink)
+        fresh = self._symlink.with_name(f".{self._symlink.name}.{os.getpid()}")
+        fresh.symlink_to(self._name)
+        fresh.replace(self._symlink)
 
     def unplug(self) -> None:
         if self._master < 0:
@@ -136,7 +140,7 @@ class PtyLink:
         self._poll.unregister(self._master)
         os.close(self._master)
         self._master = -1
-        if self._symlink is not None and self._symlink.is_symlink():
+        if self._symlink.is_symlink():
             self._symlink.unlink()
 
     def send(self, data: bytes | bytearray | memoryview) -> int:

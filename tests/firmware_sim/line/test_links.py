@@ -130,6 +130,21 @@ def test_the_symlink_goes_with_the_link_and_spares_what_is_not_ours(tmp_path):
     assert (tmp_path / "file").read_text() == "precious"
 
 
+@needs_pty
+def test_the_name_of_a_closed_terminal_is_not_given_to_another():
+    """Or a host that opens its port again would take the samples of another node."""
+    first = PtyLink()
+    first.close()
+    second = PtyLink()
+    assert second.url != first.url and not os.path.lexists(first.url)
+    assert os.readlink(second.url).startswith("/dev/")
+    second.unplug()
+    second.plug()
+    assert os.path.lexists(second.url)
+    second.close()
+    assert not os.path.lexists(second.url)
+
+
 def test_memory_queues_are_bounded():
     link = MemoryLink(capacity=4)
     assert link.send(b"123456") == 4 and link.unread() == 4
