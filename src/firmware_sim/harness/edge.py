@@ -15,6 +15,7 @@ from typing import IO, Any
 from firmware_sim.limits.profiles import (
     Profile,
     cap_process,
+    is_idle,
     one_thread_environment,
     read_vm,
     reset_peak,
@@ -136,6 +137,11 @@ class EdgeProcess:
             if self._warm_allowance is not None:
                 self.memory.allowance = self._warm_allowance
                 self.memory.limit = cap_process(self._process.pid, self._warm_allowance, kind="as")
+
+    @property
+    def idle(self) -> bool:
+        """Whether it waits for something to come; see `is_idle`."""
+        return is_idle(self._process.pid)
 
     def stderr_bytes(self) -> int:
         """Bytes it has written to stderr."""

@@ -16,8 +16,8 @@ from firmware_sim.node import FrameNode, Node
 # After this many samples a host process has allocated all it needs: growth is counted from there.
 _WARM_SAMPLES = 10_000
 _LOOK_EVERY_S = 0.2
-_STUCK_S = 60.0  # without reading what is there
-_GRACE_S = 60.0
+_STUCK_S = 120.0  # without reading what is there, or without an end of what it does
+_GRACE_S = 120.0
 
 
 def simulate(
@@ -31,7 +31,7 @@ def simulate(
     pauses: Sequence[tuple[int, float]] = (),
     timeout_s: float = math.inf,
     drain_s: float = 2.0,
-    start_s: float = 60.0,
+    start_s: float = 120.0,
     on_progress: Callable[[Node, Line, Memory], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Report:
@@ -53,7 +53,8 @@ def simulate(
     timeout_s : float
         Time limit, seconds from the call.
     drain_s : float
-        How long to wait for another prediction after the last sample.
+        How long to wait for another prediction after the last sample. Longer for a host process
+        that has something to read, or that computes, waits for the disk or is stopped.
     start_s : float
         How long the host process may take to open the link and shake hands.
     on_progress : callable or None
@@ -83,6 +84,7 @@ def simulate(
             on_progress=on_progress,
         )
         ended_at = pump.run(watch.over, clock=clock)
+        edge.resume()  # one that is stopped would not hear it
         edge.ask_to_stop()
         # It may be writing to the link, so keep serving the link while it ends.
         pump.run(lambda now: edge.exit_code is not None or now > ended_at + _GRACE_S, clock=clock)
@@ -167,6 +169,7 @@ class _Watch:
             return "timeout"
         quiet_s = self._drain.quiet_s(now)
         quiet = quiet_s > self.drain_s
-        if quiet and quiet_s < _STUCK_S:  # a host that was not scheduled has more to read
-            quiet = self.pump.line.link.unread() == 0
+        if quiet and quiet_s < _STUCK_S:
+            # On a busy machine it may not have handled yet what was sent.
+            quiet = self.pump.line.link.unread() == 0 and self.edge.idle
         return "drained" if self._drain.answered or quiet else ""

@@ -103,6 +103,19 @@ def _proc(pid: int | None, file: str) -> Path:
     return Path("/proc", "self" if pid is None else str(pid), file)
 
 
+def is_idle(pid: int) -> bool:
+    """Whether a process waits for something to come.
+
+    One that computes, waits for the disk or a processor, or is stopped, does not. True where the
+    system does not tell, and for a process that has ended.
+    """
+    try:
+        stat = _proc(pid, "stat").read_bytes()
+    except OSError:
+        return True
+    return stat.rpartition(b")")[2].split()[0] not in (b"R", b"D", b"T", b"t")
+
+
 def read_vm(pid: int | None = None) -> dict[str, int]:
     """Memory of a process, this one by default.
 

@@ -25,10 +25,12 @@ def link(request, tmp_path):
     link.close()
 
 
-def run(link, *, argv=EDGE, samples=3000, rates=None, baud=None, rate=None, **settings):
+def run(
+    link, *, argv=EDGE, samples=3000, rates=None, baud=None, rate=None, wired=False, **settings
+):
     faults = FaultInjector(rates, seed=1) if rates else None
     node = FrameNode(RotatingMachine(0), samples=samples, rate=rate)
-    line = Line(link, baud=baud, faults=faults)
+    line = Line(link, baud=baud, faults=faults, flow_control=wired)
     return simulate(argv, node, line, timeout_s=120, **settings), line
 
 
@@ -61,7 +63,7 @@ def test_unplugging_loses_one_frame_each(link):
 
 
 def test_a_slow_line_overruns_the_node_and_both_sides_know_it(link):
-    result, _ = run(link, samples=1500, baud=115200, rate=1000.0)
+    result, _ = run(link, samples=1500, baud=115200, rate=1000.0, wired=True)
     assert result.samples_dropped > 500  # the line carries 230 a second
     assert result.edge["samples"] == result.samples_sent == 1500 - result.samples_dropped
     assert result.lost_bytes == 0
@@ -100,6 +102,13 @@ def test_an_edge_process_that_is_stopped_for_a_while_goes_on(link):
         assert counters["missing"] > 0 and counters["ring_dropped"] == 0
         # What is lost at the very end, on a busy machine, no later number tells of.
         assert counters["learned"] == counters["unique"] <= 8000 - counters["missing"]
+
+
+def test_an_edge_process_that_is_stopped_longer_than_the_drain_still_answers(link):
+    """That the line is quiet does not say that all is done: a socket's bytes have left it."""
+    result, _ = run(link, samples=20, baud=115200, pauses=[(10, 1.0)], drain_s=0.2)
+    assert (result.ended, result.exit_code) == ("drained", 0)
+    assert result.predictions == result.edge["samples"] == 20
 
 
 def test_an_edge_process_that_dies_ends_the_run(link):

@@ -1,14 +1,17 @@
 """Caps on a process, tried on processes of our own."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 from firmware_sim.limits.profiles import (
     PROFILES,
     cap_process,
+    is_idle,
     one_thread_environment,
     profile,
     read_vm,
@@ -94,6 +97,29 @@ def test_a_process_that_is_gone():
         child.communicate()
     with pytest.raises(ProcessLookupError):
         read_vm(child.pid)
+
+
+@linux
+def test_who_waits_is_idle_and_who_computes_or_is_stopped_is_not():
+    def soon(idle):
+        deadline = time.monotonic() + 60
+        while is_idle(child.pid) != idle:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    with python("import sys\nsys.stdin.read()\nwhile True: pass") as child:
+        try:
+            soon(True)
+            child.send_signal(signal.SIGSTOP)
+            soon(False)
+            child.send_signal(signal.SIGCONT)
+            soon(True)
+            child.stdin.close()
+            soon(False)
+        finally:
+            child.kill()
+        soon(True)
+    assert is_idle(child.pid)
 
 
 def test_arguments_out_of_range():
