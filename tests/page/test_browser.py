@@ -16,6 +16,8 @@ STATUS = "return fetch('status.json').then((answer) => answer.json())"
 
 SNAPSHOT = """return fetch(document.querySelector('a[download]').href)
     .then((answer) => answer.arrayBuffer()).then((bytes) => [...new Uint8Array(bytes)])"""
+MARKS = """return [[0.2, 4.3], [0, 4.3], [0.2, 4.3e9], [-1, 1e-9]]
+    .map(([low, high]) => steps(low, high, 2).length)"""
 SMALL_BUTTONS = """return [...document.querySelectorAll('button')]
     .filter((button) => button.offsetHeight && button.offsetHeight < 40).length"""
 
@@ -49,6 +51,7 @@ def test_the_page_loads_alone_and_its_curve_moves(browser, tmp_path):
         origin = url.partition("#")[0]
         assert len(asked) > 5
         assert [one for one in asked if not one.startswith((origin, "data:", "about:"))] == []
+        assert browser.run(MARKS) == [2, 1, 2, 2]
         assert browser.errors() == []
 
 

@@ -58,7 +58,7 @@ function steps(low, high, most) {
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
   const marks = [];
   for (let at = Math.ceil(low / step) * step; at <= high + 1e-9 * step; at += step) marks.push(at);
-  return marks;
+  return marks.length || most > 16 ? marks : steps(low, high, 2 * most); // none is a multiple of so wide a step
 }
 
 function chart(id, times, series, { low = null, high = null, text = short, ago = true, dots = false } = {}) {
@@ -70,7 +70,7 @@ function chart(id, times, series, { low = null, high = null, text = short, ago =
   let top = high ?? Math.max(...known);
   if (bottom === top) { bottom -= 0.5 * (Math.abs(bottom) || 1); top += 0.5 * (Math.abs(top) || 1); }
   const marks = steps(bottom, top, height > 120 ? 5 : 2);
-  const left = 8 + 7 * Math.max(...marks.map((mark) => text(mark).length));
+  const left = 8 + 7 * Math.max(0, ...marks.map((mark) => text(mark).length));
   const foot = ago ? 18 : 6;
   const [first, last] = [times[0], times[times.length - 1]];
   const x = (t) => left + (width - left - 4) * (last > first ? (t - first) / (last - first) : 1);
