@@ -103,6 +103,26 @@ def test_no_schema_reports_what_arrived_instead(clock, bytes_in, message):
     assert port.closed
 
 
+class StoppedPort(FakePort):
+    """The process is stopped for a minute in its first read; what came by then is lost."""
+
+    minutes = 1
+
+    def read(self, timeout, limit=65536):
+        if self.minutes:
+            self.minutes -= 1
+            self.clock.now += 60.0
+            self.inbox.clear()
+        return super().read(timeout, limit)
+
+
+def test_a_host_that_is_stopped_in_the_handshake_still_asks_the_node(clock):
+    node = Node()
+    port = StoppedPort(clock, node)
+    link = open_link("fake", opener=lambda: port, clock=clock)
+    assert link.schema.n_features == 2 and len(node.kinds(wire.HELLO)) == 2
+
+
 class Version2Node(Node):
     def schema_frame(self, nonce=0):
         body = nonce.to_bytes(4, "little") + b"whatever version 2 says"

@@ -15,7 +15,7 @@ from edgesvm.ingest._values import ValueGate
 from edgesvm.ingest.commands import Commands
 from edgesvm.ingest.ports import Port
 from edgesvm.ingest.scales import ScaleTable
-from edgesvm.ingest.session import HEARTBEAT_EVERY, Link, RowReader, SampleSchema
+from edgesvm.ingest.session import AWAY, HEARTBEAT_EVERY, Link, RowReader, SampleSchema
 
 HELLO_EVERY = 0.5  # seconds
 # After a silence this long, send a 0x00 first, so that noise cannot corrupt the next frame.
@@ -142,7 +142,10 @@ class BinaryLink(Link):
             if now >= self._next_hello:
                 self._send_hello(now)
             self._write_out(port)
-            chunk = port.read(max(0.0, min(deadline, self._next_hello) - now), HANDSHAKE_BYTES)
+            wait = max(0.0, min(deadline, self._next_hello) - now)
+            chunk = port.read(wait, HANDSHAKE_BYTES)
+            # Of the time that this process was stopped or not scheduled, only so much counts.
+            deadline += max(0.0, self._clock() - now - wait - AWAY)
             if chunk:
                 self._feed(chunk)
         self._next_heartbeat = self._clock() + HEARTBEAT_EVERY
