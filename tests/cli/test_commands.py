@@ -494,9 +494,13 @@ def test_simulate_hands_on_the_price_of_errors():
 # simulate
 
 
+# Without flow control a busy host loses what no longer fits the terminal.
+FAST = ["--baud", 921600, "--flow-control"]
+
+
 @pytest.mark.parametrize("signal", ["rotating", "person", "gas"])
 def test_simulate_each_signal(signal, capsys):
-    argv = ["simulate", "--signal", signal, "--samples", 300, "--baud", 921600]
+    argv = ["simulate", "--signal", signal, "--samples", 300, *FAST]
     told = said_json(capsys, *argv)
     assert told["edge"]["counters"]["taken"] == told["predictions"] == 300
     assert told["edge"]["broken_identities"] == [] and told["exit_code"] == 0
@@ -513,7 +517,7 @@ def test_simulate_each_profile_under_faults(profile, tmp_path, capsys):
 
 def test_simulate_with_a_checkpoint_goes_on_from_there(tmp_path, capsys):
     path, spare = tmp_path / "m.ckpt", tmp_path / "spare.ckpt"
-    argv = ["simulate", "--profile", "pico-class", "--samples", 400, "--baud", 921600]
+    argv = ["simulate", "--profile", "pico-class", "--samples", 400, *FAST]
     argv += ["--checkpoint", path, "--every", "100", "--checkpoint-second", spare]
     first = said_json(capsys, *argv)
     assert first["edge"]["counters"]["saves"] >= 1

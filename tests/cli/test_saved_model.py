@@ -61,6 +61,15 @@ def run(*words, samples=10):
         link.close()
 
 
+def told(result):
+    """What a run did, for a failing assertion."""
+    counters = result.edge["counters"] if result.edge else {}
+    names = ("taken", "learned", "disconnects", "saves", "save_failed", "slot_rejected")
+    did = {name: counters.get(name) for name in names}
+    ended = f"{result.ended} after {result.wall_s:.1f} s, exit code {result.exit_code}"
+    return f"{ended}, {result.predictions} answers, {did}: {result.edge_errors}"
+
+
 # One process at a time.
 
 
@@ -280,12 +289,15 @@ def test_a_model_has_the_options_it_was_built_with(kind):
 @pytest.mark.parametrize("option", ["--save", "--checkpoint"])
 def test_run_names_what_the_model_contradicts_and_fresh_starts_over(tmp_path, option):
     path = tmp_path / "m"
-    assert run(option, path).exit_code == 0
+    first = run(option, path)
+    assert first.exit_code == 0, told(first)
     again = run(option, path, "--C", "5", "--learner", "kernel-stream")
-    assert (again.ended, again.exit_code) == ("edge exited", 2)
+    assert (again.ended, again.exit_code) == ("edge exited", 2), told(again)
     assert "with --learner fourier, not --learner kernel-stream" in again.edge_errors
     again = run(option, path, "--gamma", "5", "--raw")
     assert "with standardized features, no --gamma, not --raw, --gamma 5.0" in again.edge_errors
     assert "--fresh" in again.edge_errors
-    assert run(option, path, "--gamma", "5", "--fresh").exit_code == 0
-    assert run(option, path, "--gamma", "5").exit_code == 0
+    fresh = run(option, path, "--gamma", "5", "--fresh")
+    assert fresh.exit_code == 0, told(fresh)
+    again = run(option, path, "--gamma", "5")
+    assert again.exit_code == 0, (told(fresh), told(again))

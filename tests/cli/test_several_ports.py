@@ -84,14 +84,18 @@ class Bench:
         return os.pread(self._files[which].fileno(), 1 << 20, 0)
 
     def has_sent_all(self, number):
-        return self.pumps[number].done and not self.links[number].unread()
+        pump, link = self.pumps[number], self.links[number]
+        if pump.node.samples_sent and not link.connected:
+            return True  # the host goes with the last sample, and may not stay for the heartbeat
+        return pump.done and not link.unread()
 
     def until(self, condition):
         deadline = time.monotonic() + PATIENCE_S
         while not condition():
             assert time.monotonic() < deadline, self.said()
-            now, pumps = time.monotonic(), enumerate(self.pumps)
-            if not sum(pump.step(now) for i, pump in pumps if i not in self.paused):
+            now = time.monotonic()
+            there = [pump for i, pump in enumerate(self.pumps) if i not in self.paused and pump]
+            if not sum(pump.step(now) for pump in there):
                 time.sleep(0.001)
 
     def end(self, code=0):
@@ -136,8 +140,7 @@ def test_a_port_that_vanishes_holds_nobody_up_and_each_model_is_as_if_alone(tmp_
         one = summary["ports"][name]
         assert one["counters"]["learned"] == N and one["broken_identities"] == []
         assert one["counters"]["reconnects"] == back and one["error"] is None
-        short = name.removeprefix("/dev/").split("://")[-1].replace("/", "_")
-        model = load(tmp_path / f"{short.replace('.', '_').replace(':', '_')}.esvm")
+        model = load(tmp_path / f"{port_name(name)}.esvm")
         assert bytes(model.arena) == bytes(learned(X, y, "16KiB").arena)
     assert errors.count("may have 16.0 KiB (16,384 B) of 48KiB") == 3
     assert "trying to open it again" in errors and "is open again" in errors

@@ -17,10 +17,12 @@ from edgesvm import load
 from edgesvm.cli import main, status
 from edgesvm.cli.stopping import Stop, stop_signals
 from edgesvm.ingest import Batch, RecordingSchema, RecordingWriter
+from edgesvm.persist import Checkpoint
 
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
 COMMAND = Path(sys.executable).with_name("edgesvm")
 SAMPLES = 3000
+PATIENCE_S = 120.0
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 
@@ -49,7 +51,7 @@ def test_a_full_disk_under_the_log_does_not_end_learning(tmp_path):
             stdout=subprocess.PIPE,
             stderr=medium,
         )
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     counters = json.loads(out)["counters"]
     assert counters["learned"] == SAMPLES == load(model).n_seen_
@@ -69,7 +71,7 @@ def test_a_reader_of_the_log_that_has_gone_does_not_end_learning(tmp_path):
         process.stderr.close()
         with process.stdout:
             out = process.stdout.read()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE_S) == 0
     assert json.loads(out)["counters"]["log_lost"] >= 1
     assert load(model).n_seen_ == SAMPLES
 
@@ -80,7 +82,10 @@ def test_stderr_closed_by_the_caller_does_not_end_learning(tmp_path):
     with node("--samples", str(SAMPLES)) as port:
         command = " ".join([*EDGESVM, "run", port, "--samples", str(SAMPLES), "--save", str(model)])
         assert (
-            subprocess.run(["sh", "-c", f"{command} 2>&-"], timeout=60, check=False).returncode == 0
+            subprocess.run(
+                ["sh", "-c", f"{command} 2>&-"], timeout=PATIENCE_S, check=False
+            ).returncode
+            == 0
         )
     assert load(model).n_seen_ == SAMPLES
 
@@ -90,39 +95,47 @@ def test_stderr_closed_by_the_caller_does_not_end_learning(tmp_path):
 @pytest.mark.parametrize("nohup", [False, True])
 def test_a_session_that_drops_saves_and_ends(tmp_path, nohup):
     """SIGHUP is SIGTERM, except under nohup, where it is nothing."""
-    model = tmp_path / "m.esvm"
+    model, shown = tmp_path / "m.esvm", tmp_path / "m.ckpt"
     prefix = ["nohup"] if nohup else []
+    saves = ["--checkpoint", str(shown), "--every", "100"]
     with (
         node("--rate", "2000") as port,
         subprocess.Popen(
-            [*prefix, *EDGESVM, "run", port, "--save", str(model)],
+            [*prefix, *EDGESVM, "run", port, "--save", str(model), *saves],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         ) as process,
     ):
+
+        def learned_more_than(n):
+            deadline = time.monotonic() + PATIENCE_S
+            while (saved := Checkpoint(shown).load()) is None or saved.n_seen_ <= n:
+                assert process.poll() is None and time.monotonic() < deadline
+                time.sleep(0.05)
+            return saved.n_seen_
+
         try:
-            while "features per sample" not in process.stderr.readline():
-                assert process.poll() is None
-            time.sleep(0.5)
+            n = learned_more_than(100)
             process.send_signal(signal.SIGHUP)
             if nohup:
-                time.sleep(0.5)
-                assert process.poll() is None
+                learned_more_than(n + 1000)
                 process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=30)
+            process.communicate(timeout=PATIENCE_S)
         finally:
-            process.kill()  # or it would read what later tests' nodes send
+            process.kill()  # or it would learn on, for ever
     assert process.returncode == 0
-    assert load(model).n_seen_ > 100
+    assert load(model).n_seen_ >= n
 
 
 @needs_full
 def test_an_error_that_cannot_be_said_still_has_its_code():
     with open("/dev/full", "wb") as medium:
         for command, code in ((["inspect", "/nowhere/m.esvm"], 1), (["eval"], 2)):
-            done = subprocess.run([*EDGESVM, *command], stderr=medium, timeout=60, check=False)
+            done = subprocess.run(
+                [*EDGESVM, *command], stderr=medium, timeout=PATIENCE_S, check=False
+            )
             assert done.returncode == code
 
 
@@ -165,7 +178,7 @@ def test_a_full_disk_under_the_log_does_not_end_a_recording(tmp_path):
             [*EDGESVM, "record", port, str(file), "--json", "--samples", str(SAMPLES)],
             stdout=subprocess.PIPE,
             stderr=medium,
-            timeout=60,
+            timeout=PATIENCE_S,
             check=False,
         )
     assert done.returncode == 0
@@ -187,7 +200,7 @@ def test_ctrl_c_while_importing_is_one_line(tmp_path, module, command):
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert (done.returncode, done.stderr) == (130, "edgesvm: interrupted\n")
@@ -208,7 +221,7 @@ def test_ctrl_c_at_work_is_the_command_s_own(tmp_path):
             while "features per sample" not in process.stderr.readline():
                 assert process.poll() is None
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=30)
+            process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
     assert process.returncode == 0
@@ -222,7 +235,7 @@ def test_plot_without_matplotlib_is_one_line(tmp_path):
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 1
@@ -237,7 +250,7 @@ def test_a_command_whose_reader_is_gone_fails_in_silence():
             [*EDGESVM, "plan", "16KiB", "--features", "8"],
             stdout=out,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=PATIENCE_S,
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, b"")

@@ -361,14 +361,19 @@ def test_predictions_run_at_once_unless_they_share_scratch(model, at_once):
     few, labels = BY_NAME["StreamSVM"].stream(300)
     model.partial_fit(few, labels)
     X = np.tile(few, (2000, 1))
-    sharing = []
-    threads = [threading.Thread(target=model.predict, args=(X,)) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    while any(thread.is_alive() for thread in threads):
-        sharing.append(model._guard.n_sharing)
-        time.sleep(0.001)
-    assert (max(sharing) == 2) == at_once
+
+    def most_sharing():
+        sharing = [0]
+        threads = [threading.Thread(target=model.predict, args=(X,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            sharing.append(model._guard.n_sharing)
+            time.sleep(0.001)
+        return max(sharing)
+
+    # On a busy machine the first may be done before the second begins.
+    assert any(most_sharing() == 2 for _ in range(100 if at_once else 1)) == at_once
 
 
 def test_a_writer_is_not_kept_out_by_readers():
@@ -390,4 +395,4 @@ def test_a_writer_is_not_kept_out_by_readers():
     stop.set()
     for thread in threads:
         thread.join()
-    assert took < 10.0
+    assert took < 60.0  # an instant, unless readers keep it out

@@ -3,7 +3,6 @@
 import configparser
 import contextlib
 import functools
-import itertools
 import os
 import re
 import shlex
@@ -113,7 +112,7 @@ def manager(tmp_path, usec=400_000):
     path = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
         receiver.bind(path)
-        receiver.settimeout(30)
+        receiver.settimeout(60)
         yield receiver, {**os.environ, "NOTIFY_SOCKET": path, "WATCHDOG_USEC": str(usec)}
 
 
@@ -124,24 +123,21 @@ def lines(receiver):
 @needs_pty
 def test_systemd_is_told_that_it_is_ready_alive_and_stopping(tmp_path):
     with node() as port, manager(tmp_path, usec=2_000_000) as (receiver, environment):
+        begun = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, "-m", "edgesvm.cli", "run", port], env=environment
         )
         assert lines(receiver) == ["READY=1"]
-        times = []
         for _ in range(4):
             watchdog, status = lines(receiver)
-            times.append(time.monotonic())
             assert watchdog == "WATCHDOG=1"
             assert re.match(r"STATUS=[\d,]+ samples  .*accuracy", status)
-        # At half the watchdog's time. The bound above is the watchdog's own.
-        gaps = [b - a for a, b in itertools.pairwise(times)]
-        assert min(gaps) > 0.5 and max(gaps) < 2.0, gaps
+        assert time.monotonic() - begun >= 3.0  # half the watchdog's time lies between two
         process.send_signal(signal.SIGTERM)
         said = []
         while said != ["STOPPING=1"]:
             said = lines(receiver)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
 
 
 @needs_pty
@@ -157,7 +153,21 @@ def test_the_watchdog_is_fed_while_the_port_is_away(tmp_path):
             said = lines(receiver)
             assert said[0] == "WATCHDOG=1"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
+
+
+def test_the_watchdog_is_fed_at_half_its_time(tmp_path):
+    with manager(tmp_path, usec=2_000_000) as (receiver, environment):
+        now, fed = [0.0], []
+        service = Service(environment, clock=lambda: now[0])
+        for turn in range(41):
+            now[0] = turn * 0.125
+            service.alive(lambda: f"{now[0]}")
+        for _ in range(6):
+            watchdog, status = lines(receiver)
+            assert watchdog == "WATCHDOG=1"
+            fed.append(float(status.removeprefix("STATUS=")))
+        assert fed == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
 
 
 def test_a_watchdog_of_another_process_is_not_fed(tmp_path):
