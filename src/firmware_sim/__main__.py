@@ -14,7 +14,7 @@ from pathlib import Path
 
 from firmware_sim.conformance import as_json, conform
 from firmware_sim.harness import Pump, simulate
-from firmware_sim.harness.pump import Drain
+from firmware_sim.harness.pump import STUCK_S, Drain
 from firmware_sim.harness.report import report
 from firmware_sim.limits.profiles import PROFILES, profile
 from firmware_sim.line import MIXES, Line
@@ -167,7 +167,9 @@ class _ServedUntil:
         if self._stop:
             return True
         quiet_s = self._drain.quiet_s(now)
-        if self.pump.done and (quiet_s > self._QUIET_S or not line.link.connected):
+        # A host that was not scheduled for some seconds reads the rest yet.
+        quiet = quiet_s > (self._QUIET_S if self._drain.all_read else STUCK_S)
+        if self.pump.done and (quiet or not line.link.connected):
             self.ended = "drained"
             return True
         return False

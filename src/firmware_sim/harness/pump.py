@@ -11,6 +11,8 @@ from firmware_sim.node import Node
 
 # Time lost while the simulator was stopped is made up for at most this long.
 _LONGEST_CATCH_UP_S = 1.0
+# A host that has not gone on with what was sent for so long will not.
+STUCK_S = 120.0
 
 
 class Pump:
@@ -100,6 +102,7 @@ class Drain:
     def __init__(self, pump: Pump) -> None:
         self._pump = pump
         self._end_of_samples: int | None = None
+        self._read = 0
         self._seen = (-1, -1)
         self._since = 0.0
 
@@ -109,6 +112,11 @@ class Drain:
         node = self._pump.node
         return self._end_of_samples is not None and node.scorer.received >= node.samples_sent
 
+    @property
+    def all_read(self) -> bool:
+        """Whether the host has read the last sample, as far as the link shows it."""
+        return self._end_of_samples is not None and self._read >= self._end_of_samples
+
     def quiet_s(self, now: float) -> float:
         """Seconds without traffic up to `now`; 0 while samples are still being sent."""
         line = self._pump.line
@@ -116,8 +124,10 @@ class Drain:
             if not self._pump.done:
                 return 0.0
             self._end_of_samples = line.sent_bytes
+        # What is unread is a lower bound: with a heartbeat on its way it seems that more was read.
         read = min(line.sent_bytes - line.link.unread(), self._end_of_samples)
-        seen = self._pump.node.scorer.received, read
+        self._read = max(self._read, read)
+        seen = self._pump.node.scorer.received, self._read
         if seen != self._seen:
             self._seen, self._since = seen, now
         return now - self._since

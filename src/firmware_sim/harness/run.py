@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from firmware_sim.harness.edge import EdgeProcess, Memory
-from firmware_sim.harness.pump import Drain, Pump
+from firmware_sim.harness.pump import STUCK_S, Drain, Pump
 from firmware_sim.harness.report import Report, report
 from firmware_sim.limits.profiles import Profile
 from firmware_sim.line import Line
@@ -16,7 +16,6 @@ from firmware_sim.node import FrameNode, Node
 # After this many samples a host process has allocated all it needs: growth is counted from there.
 _WARM_SAMPLES = 10_000
 _LOOK_EVERY_S = 0.2
-_STUCK_S = 120.0  # without reading what is there, or without an end of what it does
 _GRACE_S = 120.0
 
 
@@ -169,7 +168,7 @@ class _Watch:
             return "timeout"
         quiet_s = self._drain.quiet_s(now)
         quiet = quiet_s > self.drain_s
-        if quiet and quiet_s < _STUCK_S:
+        if quiet and quiet_s < STUCK_S:
             # On a busy machine it may not have handled yet what was sent.
             quiet = self.pump.line.link.unread() == 0 and self.edge.idle
         return "drained" if self._drain.answered or quiet else ""
