@@ -457,8 +457,13 @@ class Learner(Saved):
         self._adopt(plan, self._allocated.arena, labels, n_features)
 
     def _zero(self, core: Any) -> None:
-        """Zero the memory; a subclass may skip arrays that are zero between samples."""
-        core.arena.memory[:] = 0
+        """Zero the memory."""
+        for some in self._used(core):
+            core.arena.memory[some] = 0
+
+    def _used(self, core: Any) -> list[slice]:
+        """The memory that may not be zero between samples."""
+        return [slice(0, core.arena.nbytes)]
 
     # -- learning ----------------------------------------------------------------------------------
 

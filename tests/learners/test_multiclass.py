@@ -3,6 +3,7 @@
 import copy
 import os
 import struct
+import sys
 import zlib
 from dataclasses import replace
 from itertools import combinations
@@ -16,6 +17,7 @@ from streams import ENGINES, make
 import edgesvm
 from edgesvm import (
     BatchSVM,
+    CoreVectorMachine,
     IncrementalDecrementalSVM,
     KernelStreamSVM,
     Linear,
@@ -359,6 +361,22 @@ def test_several_passes_are_made_part_by_part(kind, engine, tmp_path):
     np.testing.assert_allclose(
         again.decision_function(X), model.decision_function(X), rtol=1e-4, atol=1e-4
     )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux what is resident")
+def test_one_cache_is_resident_for_all_parts():
+    """28 parts, which write 22 MiB of kernel rows."""
+    X, y = clouds(2000, 8, dtype=np.float32)
+    learner = CoreVectorMachine(gamma=1.0, max_core=500, cache="1MiB", dtype="float32")
+    model = OneVsOne(learner=learner, n_classes=8).allocate(3)
+    before = resident()
+    assert model.fit(X, y).parts_[0].converged_
+    assert resident() - before < 8 << 20
+
+
+def resident():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 @each("learner", [RAND, BATCH], ids=lambda m: type(m).__name__)

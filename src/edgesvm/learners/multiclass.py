@@ -27,6 +27,7 @@ from edgesvm.learners.wrapper import Wrapper
 __all__ = ["OneVsOne", "OneVsRest"]
 
 Progress = Callable[[int, int], Any]
+Sides = tuple[list[int], list[int]]
 Self = TypeVar("Self", bound="Multiclass")
 
 
@@ -90,11 +91,13 @@ class Multiclass(Wrapper):
         inner = self._inner
         return {"parts": tuple(inner._reader(part) for part in core.parts)}
 
-    def _zero(self, core: Any) -> None:
-        first = core.views[PARTS].ctypes.data - core.arena.memory.ctypes.data
-        core.arena.memory[:first] = 0
+    def _used(self, core: Any) -> list[slice]:
+        at = core.views[PARTS].ctypes.data - core.arena.memory.ctypes.data
+        used = [slice(0, at)]
         for part in core.parts:
-            self._inner._zero(part)
+            used += [slice(at + some.start, at + some.stop) for some in self._inner._used(part)]
+            at += part.arena.nbytes
+        return used
 
     def _check(self, core: Any) -> None:
         super()._check(core)
@@ -189,19 +192,24 @@ class Multiclass(Wrapper):
         self, X: Any, y: Any, weights: Any, source: Source, per_slot: np.ndarray, progress: Any
     ) -> None:
         """Fit one part after the other, each with its own rows; a part with samples of only one of
-        its classes is skipped."""
+        its classes is skipped. All are fitted in the memory of the last: so the scratch of a fit,
+        much of it a cache of kernel rows, is resident once."""
         core = self._allocated
+        to_fit = self._sides_seen(per_slot)
+        bench = core.parts[max(to_fit, default=0)]
+        learner = self._inner_at_work(bench)
         in_memory = is_sparse(X) or (isinstance(X, np.ndarray) and not isinstance(X, np.memmap))
         rows = ArrayRows(X, y, weights, core) if in_memory else SourceRows(source, core)
         try:
-            for p, (part, sides) in enumerate(zip(core.parts, self._sides(), strict=True)):
-                if all(any(per_slot[slot] for slot in side) for side in sides):
-                    learner = self._inner_at_work(part)
-                    learner.fit(*rows.of(sides))
-                    if learner.arena is not part.arena:
+            for p, part in enumerate(core.parts):
+                if p in to_fit:
+                    learner.fit(*rows.of(to_fit[p]))
+                    if learner.arena is not bench.arena:
                         raise RuntimeError(
                             f"internal error: {learner!r} moved out of its part of the arena"
                         )
+                    for some in learner._used(learner._allocated):
+                        part.arena.memory[some] = bench.arena.memory[some]
                 if progress is not None:
                     self._guard.call(progress, p + 1, len(core.parts))
         except BaseException:
@@ -209,7 +217,15 @@ class Multiclass(Wrapper):
             raise
         self._adopt(self.plan(core.n_features), core.arena, core.labels, core.n_features)
 
-    def _sides(self) -> Iterator[tuple[list[int], list[int]]]:
+    def _sides_seen(self, per_slot: np.ndarray) -> dict[int, Sides]:
+        """The sides of each part that has samples of both."""
+        return {
+            p: sides
+            for p, sides in enumerate(self._sides())
+            if all(any(per_slot[slot] for slot in side) for side in sides)
+        }
+
+    def _sides(self) -> Iterator[Sides]:
         """The class indices on the -1 side and on the +1 side of each part."""
         raise NotImplementedError
 
@@ -289,7 +305,7 @@ class OneVsOne(Multiclass):
     def _n_parts(self) -> int:
         return self._n_classes * (self._n_classes - 1) // 2
 
-    def _sides(self) -> Iterator[tuple[list[int], list[int]]]:
+    def _sides(self) -> Iterator[Sides]:
         return (([i], [j]) for j in range(self._n_classes) for i in range(j))
 
 
@@ -331,12 +347,9 @@ class OneVsRest(Multiclass):
     def _n_parts(self) -> int:
         return self._n_classes
 
-    def _sides(self) -> Iterator[tuple[list[int], list[int]]]:
+    def _sides(self) -> Iterator[Sides]:
         slots = range(self._n_classes)
         return (([j for j in slots if j != k], [k]) for k in slots)
-
-
-Sides = tuple[list[int], list[int]]
 
 
 class ArrayRows:

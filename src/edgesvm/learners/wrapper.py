@@ -172,8 +172,9 @@ class Shell(Wrapper):
     def _check_params(self) -> None:
         self._inner._check_params()
 
-    def _zero(self, core: Any) -> None:
-        self._inner._zero(core.inner)  # zeroes the same arena
+    def _used(self, core: Any) -> list[slice]:
+        used: list[slice] = self._inner._used(core.inner)  # of the same arena
+        return used
 
     def _check(self, core: Any) -> None:
         super()._check(core)

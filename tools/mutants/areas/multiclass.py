@@ -20,6 +20,24 @@ AREA = Area(
             ),
         ),
         *mutants_of(
+            "edgesvm/learners/multiclass.py",
+            (
+                "max(to_fit, default=0)",
+                "min(to_fit, default=0)",
+                "the bench is overwritten by parts that are fitted later",
+            ),
+            (
+                "part.arena.memory[some] = bench.arena.memory[some]",
+                "pass",
+                "what a part has learned stays on the bench",
+            ),
+            (
+                "            at += part.arena.nbytes\n",
+                "",
+                "only the first part is zeroed",
+            ),
+        ),
+        *mutants_of(
             "edgesvm/learners/_multiclass.pyx",
             (
                 "found[i * n_parts + p] = values[i]",

@@ -29,10 +29,10 @@ class SmoLearner(KernelLearner):
             whole("max_iter", self.max_iter, 1, 1 << 62)
         self._kernel(1)
 
-    def _zero(self, core: Any) -> None:
+    def _used(self, core: Any) -> list[slice]:
         # The cache comes last and is zero between solutions: writing it would touch all its
         # pages.
-        core.arena.memory[: core.arena.nbytes - core.views["cache"].nbytes] = 0
+        return [slice(0, core.arena.nbytes - core.views["cache"].nbytes)]
 
 
 def smo_arrays(n: int, n_features: int, dtype: str, cache: int | str) -> Arrays:

@@ -165,14 +165,16 @@ class EnclosingMachine(KernelLearner):
             "kappa": self._self_kernel(kernel) + 1.0 + 1.0 / float(self.C),
         }
 
-    def _zero(self, core: Any) -> None:
+    def _used(self, core: Any) -> list[slice]:
         # The cache and the tiles behind the core set are zero between samples: writing them would
         # touch all their pages.
-        memory, rows, cache = core.arena.memory, core.views["rows"], core.views["cache"]
+        rows, cache = core.views["rows"], core.views["cache"]
         n_used = -(-int(core.views["n_core"]) // rows.shape[2])
-        at = rows.ctypes.data - memory.ctypes.data
-        memory[: at + rows[:n_used].nbytes] = 0
-        memory[at + rows.nbytes : core.arena.nbytes - cache.nbytes] = 0
+        at = rows.ctypes.data - core.arena.memory.ctypes.data
+        return [
+            slice(0, at + rows[:n_used].nbytes),
+            slice(at + rows.nbytes, core.arena.nbytes - cache.nbytes),
+        ]
 
     # -- learning ----------------------------------------------------------------------------------
 

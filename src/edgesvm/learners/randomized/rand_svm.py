@@ -207,8 +207,9 @@ class RandSVM(Wrapper):
     def _reader(self, core: Any) -> Any:
         return self._inner._reader(core)
 
-    def _zero(self, core: Any) -> None:
-        self._inner._zero(core)
+    def _used(self, core: Any) -> list[slice]:
+        used: list[slice] = self._inner._used(core)
+        return used
 
     @property
     def solver_(self) -> Any:
