@@ -97,7 +97,7 @@ def node_and_port():
     node = Node(master, frames_of_a_stream(), b"")
     yield node, os.ttyname(slave)
     node.stop.set()
-    node.join(30)
+    node.join(60)
     os.close(master)
     os.close(slave)
 

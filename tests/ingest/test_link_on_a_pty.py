@@ -80,7 +80,7 @@ def node_and_url(request):
         node = Node(master)
         yield node, os.ttyname(slave)
         node.stop.set()
-        node.join(30)
+        node.join(60)
         os.close(master)
         os.close(slave)
         return
@@ -97,7 +97,7 @@ def node_and_url(request):
         node = Accepting(-1)
         yield node, f"socket://127.0.0.1:{server.getsockname()[1]}"
         node.stop.set()
-        node.join(30)
+        node.join(60)
         for peer in peers:
             peer.close()
 
@@ -107,7 +107,7 @@ def test_every_sample_arrives_and_is_answered(node_and_url):
     node.start()
     with open_link(url, n_features=5, ring=32) as link:
         rows = answer_all(link)
-        node.join(60)
+        node.join(240)
         assert not node.is_alive()
         assert [sequence for _, _, sequence in rows] == list(range(N))
         assert np.array([x for x, _, _ in rows]).tobytes() == X.tobytes()

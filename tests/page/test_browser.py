@@ -39,13 +39,14 @@ def test_the_page_loads_alone_and_its_curve_moves(browser, tmp_path):
         browser.open(url)
         first = until(lambda: browser.run(CURVE))
         until(lambda: (now := browser.run(CURVE)) and now != first and "L" in now)
-        assert "%" in browser.text("#accuracy") and browser.text("#state") == "live"
+        until(lambda: browser.text("#state") == "live")
+        assert "%" in browser.text("#accuracy")
         assert "larger class" in browser.text("#accuracy-legend")
         assert int(browser.text("#rate").replace(",", "")) > 0
         assert browser.text("#lost") == "Nothing is missing."
         assert "#" not in browser.driver.current_url  # the token is not left in the address
         rows = "return document.querySelectorAll('#predictions tr').length"
-        assert browser.run(rows) > 10 and "0" in browser.text("#confusion")
+        until(lambda: browser.run(rows) > 10 and "0" in browser.text("#confusion"))
         assert restore(bytes(browser.run(SNAPSHOT))).n_seen_ > 0
         asked = browser.requests()
         origin = url.partition("#")[0]

@@ -30,6 +30,7 @@ class Served:
         self.runner.learner.allocate(2)
         self.lookout = RunLookout(self.runner)
         self.desk = Desk(self.lookout)
+        options = {"request_s": PATIENCE_S, **options}
         self.server = PageServer("127.0.0.1", 0, {"": self.desk}, TOKEN, **options)
         self.turns, self._sent = 0, 0
         self._ending = threading.Event()
