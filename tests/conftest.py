@@ -25,6 +25,8 @@ APART = {
     "regression",
     "support",
 }
+# Seconds that a long test may take: minutes of a processor, of which other work may leave a tenth.
+LONG_S = 3600
 sys.path.insert(0, str(SUPPORT))
 
 from firmware_sim.limits.allocations import build_preload  # noqa: E402
@@ -49,6 +51,8 @@ def pytest_collection_modifyitems(items):
         # of a twin is asked in the long run
         if getattr(item, "callspec", None) and item.callspec.params.get("engine") == "reference":
             item.add_marker(pytest.mark.long)
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LONG_S))
         if item.path.relative_to(HERE).parts[0] not in APART:
             item.add_marker(pytest.mark.xdist_group("one at a time"))
 

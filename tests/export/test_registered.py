@@ -20,6 +20,7 @@ REFUSED = re.compile("Auto|BatchSVM|Reservoir|RandSVM|IncrementalSVM|Windowed|Co
 PARTS = 4  # each of them well below a test's time limit
 
 
+@pytest.mark.timeout(1800)  # beside other work
 @pytest.mark.parametrize("part", range(PARTS))
 def test_learns_as_the_host_or_says_why_not(part, tmp_path, capsys):
     numbered = list(enumerate(REGISTERED))[part::PARTS]
