@@ -33,6 +33,7 @@ def both(name, dtype, folder, cc="gcc -O2"):
 PARTS = 4  # each of them well below a test's time limit
 
 
+@pytest.mark.timeout(1800)  # beside other work
 @pytest.mark.parametrize("part", range(PARTS))
 def test_learns_and_decides_as_the_host(part, tmp_path):
     for number, name in list(enumerate(SETTINGS))[part::PARTS]:
