@@ -206,7 +206,7 @@ def test_a_fit_that_begins_with_all_rows_comes_to_the_ball_of_one_that_grows(
 
 
 def test_kernel_rows_computed_together_change_nothing():
-    """Rows that no processor's cache holds: the others' zeros change no kernel value."""
+    """Rows that a core's own cache does not hold: the others' zeros change no kernel value."""
     X, y = clouds(300)
     wide = np.zeros((300, (WIDE >> 2) // 300 + 1), np.float32)
     wide[:, :3] = X

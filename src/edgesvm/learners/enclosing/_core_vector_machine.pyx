@@ -168,8 +168,8 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.begun, self.n_held = True, self.smo.n
 
     cdef bint is_wide(self) noexcept nogil:
-        """Whether a processor's cache does not hold the core set: then it is read once for many
-        rows of the kernel."""
+        """Whether a core's own cache does not hold the core set: then it is read once for many rows
+        of the kernel."""
         return self.n_core[0] * self.row_bytes > WIDE
 
     cdef void find_centre(self) noexcept nogil:

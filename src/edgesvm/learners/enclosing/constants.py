@@ -8,4 +8,4 @@ FAR = 0.25  # of the farthest that was added: samples less far outside wait
 IDLE = 4  # core vectors without a coefficient are dropped where they are more than 1 / IDLE
 FINEST = 5e-8  # half of the smallest epsilon that float32 kernel rows can resolve
 MATRIX = 16  # fit begins with all rows where the cache holds 1 / MATRIX of their kernel values
-WIDE = 1 << 24  # bytes of rows from which kernel rows are computed together
+WIDE = 1 << 20  # bytes of rows from which kernel rows are computed together
