@@ -1,10 +1,13 @@
 /* Prints the bits of every sum of lanes.h over fixed pseudo-random vectors of lengths 0 to 200 and 784, normal
- * and subnormal, and those of rows.h, rows_block.h and lanes_block.h over rows of that width. */
+ * and subnormal, and those of tiles.h, rows.h, rows_block.h and lanes_block.h over rows of that width;
+ * the waves of n directions, and a ball's pass over n core vectors. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "lanes_block.h"
+#include "../learners/enclosing/ball_pass.h"
+#include "../learners/fourier/waves.h"
 
 #define LONGEST 784
 
@@ -83,6 +86,75 @@ static void show_f64(double sum) { uint64_t bits; memcpy(&bits, &sum, 8); printf
         }                                                       \
     } while (0)
 
+/* 7 tiles: four or two of them together, and some that are left; x with zeros or without, with notes or without */
+#define N_TILES 7
+#define SHOW_TILES(T, NAME, LANES)                              \
+    do {                                                        \
+        static T x[2 * LANES * LONGEST], tiles[N_TILES * LANES * LONGEST]; \
+        static uint64_t present[N_TILES * TILES_WORDS(LONGEST)], in_x[2 * TILES_WORDS(LONGEST)]; \
+        const int words = TILES_WORDS(n), hollow = n % 3 == 0;  \
+        const T *const row = tiles;                             \
+        double weight[N_TILES * LANES], sums[N_TILES * LANES];  \
+        float values[5][N_TILES * LANES], *out[5];              \
+        for (int i = 0; i < 2 * LANES * n; i++)                 \
+            x[i] = (T)(hollow && i / LANES % 5 ? 0.0 : next_number()); \
+        for (int i = 0; i < N_TILES * LANES * n; i++)           \
+            tiles[i] = (T)(hollow && i / LANES % 4 ? 0.0 : next_number()); \
+        for (int i = 0; i < N_TILES * LANES; i++) weight[i] = next_number(); \
+        for (int i = 0; i < 5; i++) out[i] = values[i];         \
+        tiles_note((const char *)tiles, n, N_TILES, present);   \
+        tiles_note((const char *)x, n, 2, in_x);                \
+        for (int kind = 0; kind < 3; kind++)                    \
+            for (int notes = 0; notes < 2; notes++) {           \
+                const uint64_t *const at = notes ? present : NULL; \
+                tiles_kernel_##NAME(kind, 0.01 / n, 0.5, 3, row, tiles, at, n, N_TILES, values[0]); \
+                for (int i = 0; i < N_TILES * LANES; i += 5) show_f32(values[0][i]); \
+                show_f64(tiles_weighted_##NAME(kind, 0.01 / n, 0.5, 3, row, tiles, at, n, N_TILES, weight)); \
+                tiles_weighted_rows_##NAME(kind, 0.01 / n, 0.5, 3, x, notes ? in_x : NULL, 2 * LANES, \
+                                           tiles, at, n, N_TILES, weight, sums); \
+                for (int i = 0; i < 2 * LANES; i++) show_f64(sums[i]); \
+                tiles_kernel_rows_##NAME(kind, 0.01 / n, 0.5, 3, x, notes ? in_x : NULL, 5, \
+                                         tiles, at, n, N_TILES, out); \
+                for (int i = 0; i < N_TILES * LANES; i += 5) show_f32(values[i % 3 + 2][i]); \
+                if (kind == 2) continue;                        \
+                tiles_sums_##NAME(kind, row, tiles, at, n, N_TILES, sums); \
+                for (int i = 0; i < N_TILES * LANES; i += 5) show_f64(sums[i]); \
+            }                                                   \
+    } while (0)
+
+#define SHOW_WAVES(T, NAME)                                     \
+    do {                                                        \
+        static T x[4 * LONGEST], waves[2 * LONGEST], w[2 * LONGEST], v[128]; \
+        static int16_t angle[4 * LONGEST];                      \
+        const double scale[] = {0.31, 0.27, 0.11, 0.93};        \
+        double dot[4] = {0};                                    \
+        for (int i = 0; i < 4 * 21; i++) x[i] = (T)next_number(); \
+        for (int i = 0; i < 2 * n; i++) w[i] = (T)next_number(); \
+        for (int rows = 1; rows <= 4; rows *= 2) {              \
+            waves_angles_rows_##NAME(x, rows, 21, 20080710, scale, 8, n, angle, n); \
+            for (int i = 0; i < rows * n; i += 3) printf(" %d", angle[i]); \
+        }                                                       \
+        waves_angles_##NAME(x, 21, 20080710, scale, 8, n, angle); \
+        if (n <= 128) waves_mixed_##NAME(x, 16, 20080710, scale, 128, 1, n / 2, v, angle); \
+        waves_of_##NAME(angle, n, waves);                       \
+        waves_weigh_##NAME(waves, n, scale);                    \
+        for (int i = 0; i < 2 * n; i += 3) show_##NAME(waves[i]); \
+        waves_dots_##NAME(w, waves, 2 * n, 0.5, dot);           \
+        for (int i = 0; i < 4; i++) show_f64(dot[i]);           \
+    } while (0)
+
+static void show_ball_pass(int n)
+{
+    double beta[LONGEST], f[LONGEST], sign[LONGEST];
+    float row[LONGEST];
+    for (int i = 0; i < n; i++) {
+        beta[i] = next_number(); f[i] = i % 7 ? next_number() : -200.0;     /* some of them equal */
+        sign[i] = i % 7 ? 1.0 : 0.0; row[i] = (float)next_number();
+    }
+    printf(" %" PRId64, ball_pass(beta, f, sign, row, 0.9, 0.1, n));
+    for (int i = 0; i < n; i++) { show_f64(beta[i]); show_f64(f[i]); }
+}
+
 #define SHOW_ALL(T, NAME)                                       \
     do {                                                        \
         T x[LONGEST], z[LONGEST], dot, square;                  \
@@ -105,6 +177,9 @@ int main(void)
         SHOW_ALL(double, f64);
         if (n) { SHOW_ROWS(float, f32); SHOW_ROWS(double, f64); }
         if (n) { SHOW_BLOCK(float, f32); SHOW_BLOCK(double, f64); }
+        SHOW_WAVES(float, f32); SHOW_WAVES(double, f64);
+        show_ball_pass(n);
+        if (n) { SHOW_TILES(float, f32, 16); SHOW_TILES(double, f64, 8); }
         scale = -74;  /* products below the least normal float */
         SHOW_ALL(float, f32);
         scale = -524;

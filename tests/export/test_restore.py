@@ -132,6 +132,18 @@ def small():
     return learner
 
 
+def test_counts_that_cannot_be_are_refused_or_safe_to_learn_with(tmp_path):
+    """A compact KernelNovelty rounds the mean of two centres, by their counts, to whole numbers."""
+    learner, n_features = learned("kernel novelty, all")
+    [counts] = [array for array in learner.plan(n_features).arrays if array.name == "counts"]
+    main = built(learner, tmp_path, "arenas.c", [*SANITIZED, "-fsanitize=float-cast-overflow"])
+    for count in (1.0, 0.0, -1.0, 1e308, -1e308, np.inf, np.nan):
+        arena = bytearray(bytes(learner.arena))
+        np.frombuffer(arena, np.float64, counts.shape[0], counts.offset)[:] = count
+        (tmp_path / "arena").write_bytes(arena)
+        assert tries(main, tmp_path / "arena") == np.isfinite(count)
+
+
 def test_no_changed_byte_and_no_cut_of_a_snapshot_is_taken(tmp_path):
     learner = small()
     n = len(pack(learner._snapshot()))

@@ -36,14 +36,17 @@
 #define EDGESVM_CLONES
 #endif
 
-/* How many numbers of float64 the processor's vectors have, and targets for functions in such vectors */
+/* How many numbers of float64 the processor's vectors have, and targets for functions in such vectors; of two
+ * functions, BLOCK_NOT_HALVES is for all processors but those with vectors of four */
 #ifdef EDGESVM_DISPATCHES
 #define BLOCK_FULL __attribute__((target("avx512f")))
 #define BLOCK_HALVES __attribute__((target("avx2")))
+#define BLOCK_NOT_HALVES __attribute__((target_clones("avx512f", "default")))
 #define BLOCK_LANES (__builtin_cpu_supports("avx512f") ? 8 : __builtin_cpu_supports("avx2") ? 4 : 2)
 #else
 #define BLOCK_FULL EDGESVM_CLONES
 #define BLOCK_HALVES EDGESVM_CLONES
+#define BLOCK_NOT_HALVES EDGESVM_CLONES
 #if defined(__AVX512F__)
 #define BLOCK_LANES 8
 #elif defined(__AVX2__)
@@ -52,6 +55,16 @@
 #define BLOCK_LANES 2
 #endif
 #endif
+
+/* DEFINE(name, VEC) for vectors of 64, 32 and 16 bytes, and `stem` of the width that the processor has: one
+ * vector of 64 bytes GCC puts into memory and back at every step, where the target's are narrower. */
+#define IN_EACH_WIDTH(DEFINE, stem, FULL, HALVES, QUARTERS)                         \
+    BLOCK_FULL DEFINE(NAME(stem##_full), FULL)                                      \
+    BLOCK_HALVES DEFINE(NAME(stem##_halves), HALVES)                                \
+    DEFINE(NAME(stem##_quarters), QUARTERS)
+#define BY_WIDTH(stem, ...)                                                         \
+    (BLOCK_LANES == 8 ? NAME(stem##_full)(__VA_ARGS__)                              \
+     : BLOCK_LANES == 4 ? NAME(stem##_halves)(__VA_ARGS__) : NAME(stem##_quarters)(__VA_ARGS__))
 
 #ifdef EDGESVM_BOUNDS_CHECKS
 #define EDGESVM_CHECK(condition) do { if (!(condition)) abort(); } while (0)
@@ -72,13 +85,11 @@ typedef int64_t half_mask_f64 __attribute__((vector_size(32)));
 typedef int32_t quarter_mask_f32 __attribute__((vector_size(16)));
 typedef int64_t quarter_mask_f64 __attribute__((vector_size(16)));
 
-/* Ask for the cache line there, which need not be anybody's. */
-#define FETCH(p) __builtin_prefetch((const void *)(uintptr_t)(p))
-
-/* Ask for n bytes. */
+/* Ask for n bytes, which need not be anybody's. */
 static inline void lanes_fetch(const void *p, int64_t n)
 {
-    for (int64_t i = 0; i < n; i += 64) FETCH((const char *)p + i);
+    for (int64_t i = 0; i < n; i += 64)
+        __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)i));
 }
 
 #ifndef EDGESVM_SUM
@@ -100,6 +111,9 @@ static inline void lanes_fetch(const void *p, int64_t n)
 typedef int32_t picked_f32 __attribute__((vector_size(16)));
 typedef int64_t picked_f64 __attribute__((vector_size(16)));
 #endif
+
+/* Ask for the cache line there, which need not be anybody's. */
+#define FETCH(p) __builtin_prefetch((const void *)(uintptr_t)(p))
 #define NO_FETCH(p) ((void)0)
 
 #define T float
@@ -115,6 +129,7 @@ typedef int64_t picked_f64 __attribute__((vector_size(16)));
 #include "lanes_type.h"
 
 #undef PICK
+#undef FETCH
 #undef NO_FETCH
 
 #endif

@@ -11,6 +11,14 @@
 
 #ifndef EDGESVM_SUMS_ELSEWHERE
 
+/* Put eight samples, one behind the other, side by side; those of float64 by rows_block_turn_f64. */
+EDGESVM_SUM void lanes_block_turn_f32(const float *x, int64_t width, float *turned)
+{
+    EDGESVM_CHECK(width > 0 && width <= ROWS_WIDEST);
+    for (int64_t d = 0; d < width; d++)
+        for (int c = 0; c < ROWS_BLOCK; c++) turned[ROWS_BLOCK * d + c] = x[c * width + d];
+}
+
 #define SQUARE(sum, z, x) do { VEC u_ = (z) - (x); (sum) += u_ * u_; } while (0)
 #define PRODUCT(sum, z, x) do { VEC u_ = (z) * (x); (sum) += u_; } while (0)
 
@@ -45,8 +53,11 @@
         for (int r = 0; r < (R); r++) PUT(out + ROWS_BLOCK * r + c, lane[0][r]);    \
     }
 
-#define LANES_WITH_BLOCK                                                            \
-    do {                                                                            \
+#define LANES_WITH_BLOCK(name, V)                                                   \
+    static void name(                                                               \
+        int squares, const T *turned, const T *z, int64_t width, int64_t n, double *out) \
+    {                                                                               \
+        typedef V VEC;                                                              \
         const int64_t whole = width - width % LANES;                                \
         const int used = whole ? LANES : (int)width;                                \
         EDGESVM_CHECK(n >= 0 && width > 0 && width <= ROWS_WIDEST);                 \
@@ -56,7 +67,7 @@
         for (; n > 0; n--, z += width, out += ROWS_BLOCK) {                         \
             if (squares) LANES_OF_ROWS(SQUARE, 1) else LANES_OF_ROWS(PRODUCT, 1)    \
         }                                                                           \
-    } while (0)
+    }
 
 #define T float
 #define LANES 16

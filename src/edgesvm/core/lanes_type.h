@@ -46,45 +46,41 @@ static const BITS NAME(tail_masks)[2 * LANES] = {
 #define TO_QUARTER(q, v) q = ((v)[0] + (v)[2]) + ((v)[1] + (v)[3])
 #include "lanes_parts.h"
 
-#define BY_TARGET(stem, ...)                                                        \
-    (BLOCK_LANES == 8 ? NAME(stem##_full)(__VA_ARGS__)                              \
-     : BLOCK_LANES == 4 ? NAME(stem##_halves)(__VA_ARGS__) : NAME(stem##_quarters)(__VA_ARGS__))
-
 /* sum x[i] * z[i] */
 EDGESVM_SUM T NAME(lanes_dot)(const T *x, const T *z, int64_t n)
 {
-    return BY_TARGET(lanes_dot, x, z, n);
+    return BY_WIDTH(lanes_dot, x, z, n);
 }
 
 /* *dot = sum x[i] * w[i],  *square = sum x[i] * x[i];  x is read once */
 EDGESVM_SUM void NAME(lanes_dot_square)(const T *x, const T *w, int64_t n, T *dot, T *square)
 {
-    BY_TARGET(lanes_dot_square, x, w, n, dot, square);
+    BY_WIDTH(lanes_dot_square, x, w, n, dot, square);
 }
 
 /* lanes_dot_square of four rows; the next are fetched */
 EDGESVM_SUM void NAME(lanes_dot_square_rows)(const T *x, const T *w, int64_t n, int64_t rows, T *dots,
                                              T *squares)
 {
-    BY_TARGET(lanes_dot_square_rows, x, w, n, rows, dots, squares);
+    BY_WIDTH(lanes_dot_square_rows, x, w, n, rows, dots, squares);
 }
 
 /* lanes_dot of four rows that are finite, and read lately */
 EDGESVM_SUM void NAME(lanes_dot_rows)(const T *x, const T *w, int64_t n, int64_t rows, T *dots)
 {
-    BY_TARGET(lanes_dot_rows, x, w, n, rows, dots);
+    BY_WIDTH(lanes_dot_rows, x, w, n, rows, dots);
 }
 
 /* x.x of four rows; the next are fetched */
 EDGESVM_SUM void NAME(lanes_square_rows)(const T *x, int64_t n, int64_t rows, T *squares)
 {
-    BY_TARGET(lanes_square_rows, x, n, rows, squares);
+    BY_WIDTH(lanes_square_rows, x, n, rows, squares);
 }
 
 /* sum (x[i] - z[i])^2 */
 EDGESVM_SUM T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n)
 {
-    return BY_TARGET(lanes_square_distance, x, z, n);
+    return BY_WIDTH(lanes_square_distance, x, z, n);
 }
 
 /* out[i] = w . row i, or |w - row i|^2, of finite rows from z on. Narrow rows at the end are copied, to
@@ -92,7 +88,7 @@ EDGESVM_SUM T NAME(lanes_square_distance)(const T *x, const T *z, int64_t n)
 EDGESVM_SUM void NAME(lanes_sums)(int apart, const T *w, const T *z, int64_t n, int64_t n_rows,
                                   double *out)
 {
-    BY_TARGET(lanes_sums, apart, w, z, n, n_rows, out);
+    BY_WIDTH(lanes_sums, apart, w, z, n, n_rows, out);
 }
 
 /* y = a x + b y */
@@ -111,7 +107,6 @@ EDGESVM_SUM void NAME(lanes_approach)(T a, const T *x, T *y, int64_t n)
     for (int64_t i = 0; i < n; i++) y[i] += a * (x[i] - y[i]);
 }
 
-#undef BY_TARGET
 #undef T
 #undef BITS
 #undef LANES

@@ -13,22 +13,7 @@
 
 #ifndef EDGESVM_SUMS_ELSEWHERE
 
-/* Where the processor's vectors are of four (AVX2), GCC puts a sum of eight lanes into memory and back
- * at every step: there the eight lanes are two vectors. Where they are of eight or of two, one does better. */
-#ifdef EDGESVM_DISPATCHES
-#define ROWS_FULL __attribute__((target_clones("avx512f", "default")))
-#define ROWS_HALVES __attribute__((target("avx2")))
-#define ROWS_IN_HALVES (__builtin_cpu_supports("avx2") && !__builtin_cpu_supports("avx512f"))
-#else
-#define ROWS_FULL EDGESVM_CLONES
-#define ROWS_HALVES EDGESVM_CLONES
-#if defined(__AVX2__) && !defined(__AVX512F__)
-#define ROWS_IN_HALVES 1
-#else
-#define ROWS_IN_HALVES 0
-#endif
-#endif
-
+/* On AVX2 the eight lanes are two vectors; where vectors are of eight or of two, one does better. */
 typedef struct { half_f64 low, high; } rows_f64;
 
 /* Pairs of numbers, taken apart in registers; before GCC 12 they are loaded one by one. */
@@ -69,7 +54,7 @@ typedef struct { half_f64 low, high; } rows_f64;
 #define NAME(stem) stem##_f32
 #define WIDEN(v, p)                                                                 \
     do {                                                                            \
-        tiles_f8 h_; memcpy(&h_, (p), sizeof h_);                                   \
+        tiles_eight_f32 h_; memcpy(&h_, (p), sizeof h_);                                   \
         v = __builtin_convertvector(h_, vec_f64);                                   \
     } while (0)
 #define WIDEN_4(v, p)                                                               \

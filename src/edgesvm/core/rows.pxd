@@ -34,7 +34,6 @@ cdef extern from "rows_block.h" nogil:
 
 cdef extern from "lanes_block.h" nogil:
     void lanes_block_turn_f32(const float *x, int64_t width, float *turned) noexcept
-    void lanes_block_turn_f64(const double *x, int64_t width, double *turned) noexcept
     void lanes_block_sums_f32(
         int squares, const float *turned, const float *z, int64_t width, int64_t n, double *out
     ) noexcept
@@ -76,23 +75,13 @@ cdef inline void any_kernel_sums(
         kernel_sums(kernel, <const double *> x, <const double *> rows, width, n, out)
 
 
-cdef inline void kernel_values(
-    const Kernel *kernel, const real *x, const real *rows, int64_t width, int64_t n, double *out
-) noexcept nogil:
-    """out[i] = k(x, rows[i])"""
-    kernel_sums(kernel, x, rows, width, n, out)
-    kernel_of_sums(kernel, out, n)
-
-
 cdef inline void any_kernel_values(
     const Kernel *kernel, bint is_float32, const void *x, const void *rows, int64_t width,
     int64_t n, double *out
 ) noexcept nogil:
-    """`kernel_values` of vectors of either dtype"""
-    if is_float32:
-        kernel_values(kernel, <const float *> x, <const float *> rows, width, n, out)
-    else:
-        kernel_values(kernel, <const double *> x, <const double *> rows, width, n, out)
+    """out[i] = k(x, rows[i]) of vectors of either dtype"""
+    any_kernel_sums(kernel, is_float32, x, rows, width, n, out)
+    kernel_of_sums(kernel, out, n)
 
 
 cdef inline void lanes_kernel_values(
@@ -122,7 +111,7 @@ cdef inline void block_kernel_values(
     const Kernel *kernel, bint is_float32, const double *turned, const void *rows, int64_t width,
     int64_t n, double *out
 ) noexcept nogil:
-    """out[i, c] = k(x_c, rows[i]) of a block of samples, as `kernel_values` of each"""
+    """out[i, c] = k(x_c, rows[i]) of a block of samples, as `any_kernel_values` of each"""
     cdef bint squares = kernel.kind == RBF
     if is_float32:
         rows_block_sums_f32(squares, turned, <const float *> rows, width, n, out)
@@ -138,7 +127,7 @@ cdef inline void lanes_turn_block(
     if is_float32:
         lanes_block_turn_f32(<const float *> x, width, <float *> turned)
     else:
-        lanes_block_turn_f64(<const double *> x, width, <double *> turned)
+        rows_block_turn_f64(<const double *> x, width, <double *> turned)
 
 
 cdef inline void lanes_block_kernel_values(

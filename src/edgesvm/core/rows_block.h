@@ -14,44 +14,60 @@
 
 #ifndef EDGESVM_SUMS_ELSEWHERE
 
-/* As many samples at a time as leave room in the registers for eight sums and their terms; of rows
- * below ROWS_LANES features, which have no lanes, AVX2 is quicker with two. */
+#define WEIGH(name, VEC)                                                            \
+    static void name(const double *weight, const double *k, int64_t n, double *f)   \
+    {                                                                               \
+        enum { PARTS = ROWS_BLOCK * sizeof(double) / sizeof(VEC), WIDE = ROWS_BLOCK / PARTS }; \
+        VEC sum[PARTS], v;                                                          \
+        EDGESVM_CHECK(n >= 0);                                                      \
+        for (int c = 0; c < PARTS; c++) memcpy(&sum[c], f + c * WIDE, sizeof v);    \
+        for (int64_t i = 0; i < n; i++, k += ROWS_BLOCK)                            \
+            for (int c = 0; c < PARTS; c++) {                                       \
+                memcpy(&v, k + c * WIDE, sizeof v); sum[c] += weight[i] * v;        \
+            }                                                                       \
+        for (int c = 0; c < PARTS; c++) memcpy(f + c * WIDE, &sum[c], sizeof v);    \
+    }
+
+#define ADD_ROW(sum, i)                                                             \
+    do { VEC v_; memcpy(&v_, k + ROWS_BLOCK * (i) + c, sizeof v_); sum += weight[i] * v_; } while (0)
+#define DOT(name, V)                                                                \
+    static void name(const double *weight, const double *k, int64_t n, double *f)   \
+    {                                                                               \
+        typedef V VEC;                                                              \
+        const int64_t rest = n % ROWS_LANES, whole = n - rest;                      \
+        EDGESVM_CHECK(n >= 0);                                                      \
+        for (int c = 0; c < ROWS_BLOCK; c += (int)(sizeof(VEC) / sizeof(double))) { \
+            VEC s[ROWS_LANES];                                                      \
+            for (int64_t j = 0, i; j < ROWS_LANES; j++) {                           \
+                VEC a = {0}, b = {0};                                               \
+                for (i = j; i < whole; i += 2 * ROWS_LANES) ADD_ROW(a, i);          \
+                for (i = j + ROWS_LANES; i < whole; i += 2 * ROWS_LANES) ADD_ROW(b, i); \
+                a += b;                                                             \
+                i = whole ? n - ROWS_LANES + j : j;     /* where lane j of the tail is */ \
+                if (i >= whole && i < n) ADD_ROW(a, i);                             \
+                s[j] = a;                                                           \
+            }                                                                       \
+            s[0] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])); \
+            memcpy(f + c, &s[0], sizeof(VEC));                                      \
+        }                                                                           \
+    }
+
+#define NAME(stem) stem
+IN_EACH_WIDTH(WEIGH, rows_block_weigh, vec_f64, half_f64, quarter_f64)
+IN_EACH_WIDTH(DOT, rows_block_dot, vec_f64, half_f64, quarter_f64)
 
 /* f[c] += weight[i] k[8 i + c], row by row */
-EDGESVM_CLONES
 EDGESVM_SUM void rows_block_weigh(const double *weight, const double *k, int64_t n, double *f)
 {
-    vec_f64 sum, v;
-    EDGESVM_CHECK(n >= 0);
-    memcpy(&sum, f, sizeof sum);
-    for (int64_t i = 0; i < n; i++) { memcpy(&v, k + ROWS_BLOCK * i, sizeof v); sum += weight[i] * v; }
-    memcpy(f, &sum, sizeof sum);
+    BY_WIDTH(rows_block_weigh, weight, k, n, f);
 }
 
 /* f[c] = sum_i weight[i] k[8 i + c], each in the order of lanes_dot */
-EDGESVM_CLONES
 EDGESVM_SUM void rows_block_dot(const double *weight, const double *k, int64_t n, double *f)
 {
-    const int64_t rest = n % ROWS_LANES, whole = n - rest;
-    vec_f64 s[ROWS_LANES], sum, v;
-    EDGESVM_CHECK(n >= 0);
-    for (int64_t j = 0, i; j < ROWS_LANES; j++) {
-        vec_f64 a = {0}, b = {0};
-        for (i = j; i < whole; i += 2 * ROWS_LANES) {
-            memcpy(&v, k + ROWS_BLOCK * i, sizeof v); a += weight[i] * v;
-        }
-        for (i = j + ROWS_LANES; i < whole; i += 2 * ROWS_LANES) {
-            memcpy(&v, k + ROWS_BLOCK * i, sizeof v); b += weight[i] * v;
-        }
-        s[j] = a + b;
-        i = whole ? n - ROWS_LANES + j : j;     /* where lane j of the tail is */
-        if (i >= whole && i < n) {
-            memcpy(&v, k + ROWS_BLOCK * i, sizeof v); s[j] += weight[i] * v;
-        }
-    }
-    sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-    memcpy(f, &sum, sizeof sum);
+    BY_WIDTH(rows_block_dot, weight, k, n, f);
 }
+#undef NAME
 
 #define SQUARE(sum, z, x) do { VEC u_ = (z) - (x); (sum) += u_ * u_; } while (0)
 #define PRODUCT(sum, z, x) do { VEC u_ = (z) * (x); (sum) += u_; } while (0)
@@ -87,8 +103,11 @@ EDGESVM_SUM void rows_block_dot(const double *weight, const double *k, int64_t n
     } while (0)
 
 /* out[8 i + c] = that of row i and sample c. Of less than four rows the last stands for the missing. */
-#define ROWS_WITH_BLOCK                                                             \
-    do {                                                                            \
+#define ROWS_WITH_BLOCK(name, V)                                                    \
+    static void name(                                                               \
+        int squares, const double *turned, const T *rows, int64_t width, int64_t n, double *out) \
+    {                                                                               \
+        typedef V VEC;                                                              \
         const int64_t tail = width - width % ROWS_LANES;                            \
         const double *z[4];                                                         \
         EDGESVM_CHECK(n >= 0 && width > 0 && width <= ROWS_WIDEST);                 \
@@ -104,7 +123,7 @@ EDGESVM_SUM void rows_block_dot(const double *weight, const double *k, int64_t n
                     memcpy(out + ROWS_BLOCK * (i + r) + c, &s[r], sizeof(VEC));     \
             }                                                                       \
         }                                                                           \
-    } while (0)
+    }
 
 #define T float
 #define NAME(stem) stem##_f32
@@ -119,6 +138,9 @@ EDGESVM_SUM void rows_block_dot(const double *weight, const double *k, int64_t n
 #define WIDE_ROWS(p, rows, n) p = (rows)
 #include "rows_block_type.h"
 
+#undef WEIGH
+#undef ADD_ROW
+#undef DOT
 #undef SQUARE
 #undef PRODUCT
 #undef LANE_PAIR

@@ -131,13 +131,13 @@
     } while (0)
 
 #define ROWS(name, TERM)                                                            \
-    ROWS_FULL                                                                       \
+    BLOCK_NOT_HALVES                                                                \
     static void NAME(name##_full)(                                                  \
         const T *x, const T *rows, int64_t width, int64_t n, double *out)           \
     {                                                                               \
         FOR_ROWS(TERM);                                                             \
     }                                                                               \
-    ROWS_HALVES                                                                     \
+    BLOCK_HALVES                                                                    \
     static void NAME(name##_halves)(                                                \
         const T *x, const T *rows, int64_t width, int64_t n, double *out)           \
     {                                                                               \
@@ -145,7 +145,7 @@
     }                                                                               \
     EDGESVM_SUM void NAME(name)(const T *x, const T *rows, int64_t width, int64_t n, double *out) \
     {                                                                               \
-        if (ROWS_IN_HALVES)                                                         \
+        if (BLOCK_LANES == 4)                                                       \
             NAME(name##_halves)(x, rows, width, n, out);                            \
         else                                                                        \
             NAME(name##_full)(x, rows, width, n, out);                              \

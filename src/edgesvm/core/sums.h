@@ -13,7 +13,6 @@
     void NAME(lanes_square_rows)(const T *x, int64_t n, int64_t rows, T *squares);                \
     void NAME(lanes_sums)(int apart, const T *w, const T *z, int64_t n, int64_t n_rows,           \
                           double *out);                                                           \
-    void NAME(lanes_block_turn)(const T *x, int64_t width, T *turned);                            \
     void NAME(lanes_block_sums)(int squares, const T *turned, const T *z, int64_t width,          \
                                 int64_t n, double *out);                                          \
     void NAME(lanes_axpby)(T a, const T *x, T b, T *y, int64_t n);                                \
@@ -49,6 +48,7 @@
 #define F32(stem) stem##_f32
 #define F64(stem) stem##_f64
 
+void lanes_block_turn_f32(const float *x, int64_t width, float *turned);
 void rows_block_weigh(const double *weight, const double *k, int64_t n, double *f);
 void rows_block_dot(const double *weight, const double *k, int64_t n, double *f);
 void tiles_note(const char *tile, int64_t width, int64_t n_tiles, uint64_t *present);

@@ -63,8 +63,6 @@ enum { TILES_LINEAR = 0, TILES_RBF = 1, TILES_POLYNOMIAL = 2 };  /* KernelKind o
 
 #ifndef EDGESVM_SUMS_ELSEWHERE
 
-typedef float tiles_f8 __attribute__((vector_size(32)));
-
 #define T float
 #define BITS int32_t
 #define LANES 16
@@ -79,14 +77,7 @@ typedef float tiles_f8 __attribute__((vector_size(32)));
     p = (r) * 1.9841270e-4f + 1.3888889e-3f; p = p * (r) + 8.3333333e-3f;           \
     p = p * (r) + 4.1666667e-2f; p = p * (r) + 1.6666667e-1f; p = p * (r) + 0.5f;   \
     p = p * (r) + 1.0f; p = p * (r) + 1.0f
-#define AS_FLOATS(out, v) memcpy((out), &(v), 64)
-#define ADD_WEIGHTED(f, w, v)                                                       \
-    do {                                                                            \
-        tiles_f8 h_[2]; vec_f64 w_[2];                                              \
-        memcpy(h_, &(v), 64); memcpy(w_, (w), 128);                                 \
-        f += w_[0] * __builtin_convertvector(h_[0], vec_f64);                       \
-        f += w_[1] * __builtin_convertvector(h_[1], vec_f64);                       \
-    } while (0)
+#define TO_FLOATS(out, v) memcpy((out), &(v), sizeof(v))
 #include "tiles_type.h"
 
 #define T double
@@ -107,13 +98,8 @@ typedef float tiles_f8 __attribute__((vector_size(32)));
     p = p * (r) + 8.3333333333333333e-03; p = p * (r) + 4.1666666666666666e-02;     \
     p = p * (r) + 1.6666666666666666e-01; p = p * (r) + 0.5;                        \
     p = p * (r) + 1.0; p = p * (r) + 1.0
-#define AS_FLOATS(out, v)                                                           \
-    do {                                                                            \
-        tiles_f8 h_ = __builtin_convertvector((v), tiles_f8);                       \
-        memcpy((out), &h_, 32);                                                     \
-    } while (0)
-#define ADD_WEIGHTED(f, w, v)                                                       \
-    do { vec_f64 w_; memcpy(&w_, (w), 64); f += w_ * (v); } while (0)
+#define TO_FLOATS(out, v)                                                           \
+    do { FLOATS h_ = __builtin_convertvector(v, FLOATS); memcpy((out), &h_, sizeof h_); } while (0)
 #include "tiles_type.h"
 
 #undef IS_BLANK

@@ -100,6 +100,19 @@ AREA = Area(
         *mutants_of(
             "edgesvm/core/tiles_type.h",
             (
+                "BITS bits; LOAD(bits, x + d);",
+                "BITS bits = x[d] != 0;",
+                "a negative zero is not stored",
+            ),
+            (
+                "if (b[0] | b[1] | b[2] | b[3]) four",
+                "if (b[0] | b[1] | b[2]) four",
+                "the last of four rows counts only where another has a feature",
+            ),
+        ),
+        *mutants_of(
+            "edgesvm/core/tiles_parts.h",
+            (
                 "if (blank_) continue;",
                 "if (blank_) break;",
                 "what follows a vector of zeros is left out",
@@ -120,11 +133,6 @@ AREA = Area(
                 "tiles are read by another tile's features",
             ),
             (
-                "BITS bits; LOAD(bits, x + d);",
-                "BITS bits = x[d] != 0;",
-                "a negative zero is not stored",
-            ),
-            (
                 "a[c_] = a[c_] * (T)gamma + (T)coef0; POWER",
                 "a[c_] = a[c_] * (T)gamma - (T)coef0; POWER",
                 "the sign of coef0 in tiles",
@@ -140,14 +148,19 @@ AREA = Area(
                 "rows weighed together leave out what only they have",
             ),
             (
-                "if (b[0] | b[1] | b[2] | b[3]) four",
-                "if (b[0] | b[1] | b[2]) four",
-                "the last of four rows counts only where another has a feature",
-            ),
-            (
                 "together = TILES_FOURS / (words * LANES / 4) * LANES;",
                 "together = TILES_FOURS / (words * LANES / 4);",
                 "wide rows are weighed together by other rows' notes",
+            ),
+            (
+                "(c) / PARTS * stride_ + (c) % PARTS * (LANES / PARTS)",
+                "(c) / PARTS * stride_ + (c) % PARTS * LANES",
+                "a part of a tile is of other features",
+            ),
+            (
+                "(f)[(c_ * (LANES / 8) + k_) % PARTS]",
+                "(f)[c_]",
+                "rows in parts are added in another order",
             ),
         ),
         *mutants_of(

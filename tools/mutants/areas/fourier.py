@@ -13,7 +13,7 @@ AREA = Area(
     ),
     (
         *mutants_of(
-            "edgesvm/learners/fourier/waves_type.h",
+            "edgesvm/learners/fourier/waves_width.h",
             (
                 "(UBITS)(first + p)) * (UBITS)0x9E3779B1u + key",
                 "(UBITS)p) * (UBITS)0x9E3779B1u + key",

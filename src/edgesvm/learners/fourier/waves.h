@@ -22,26 +22,19 @@
 #define T float
 #define BITS int32_t
 #define UBITS uint32_t
-#define LANES 16
+#define WHOLE_LANES 16
+#define HALF_LANES 8
 #define NAME(stem) stem##_f32
 #define MAGIC 12582912.0f               /* 1.5 * 2^23: a sum with it is rounded to a whole number */
-#define EVERY_LANE 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-#define LANES_1 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14
-#define LANES_2 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13
-#define LANES_4 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11
-#define LANES_8 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7
 #include "waves_type.h"
 
 #define T double
 #define BITS int64_t
 #define UBITS uint64_t
-#define LANES 8
+#define WHOLE_LANES 8
+#define HALF_LANES 4
 #define NAME(stem) stem##_f64
 #define MAGIC 6755399441055744.0        /* 1.5 * 2^52 */
-#define EVERY_LANE 0, 1, 2, 3, 4, 5, 6, 7
-#define LANES_1 1, 0, 3, 2, 5, 4, 7, 6
-#define LANES_2 2, 3, 0, 1, 6, 7, 4, 5
-#define LANES_4 4, 5, 6, 7, 0, 1, 2, 3
 #include "waves_type.h"
 
 #endif
