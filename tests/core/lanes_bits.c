@@ -92,7 +92,7 @@ static void show_f64(double sum) { uint64_t bits; memcpy(&bits, &sum, 8); printf
     do {                                                        \
         static T x[2 * LANES * LONGEST], tiles[N_TILES * LANES * LONGEST]; \
         static uint64_t present[N_TILES * TILES_WORDS(LONGEST)], in_x[2 * TILES_WORDS(LONGEST)]; \
-        const int words = TILES_WORDS(n), hollow = n % 3 == 0;  \
+        const int hollow = n % 3 == 0;                           \
         const T *const row = tiles;                             \
         double weight[N_TILES * LANES], sums[N_TILES * LANES];  \
         float values[5][N_TILES * LANES], *out[5];              \
