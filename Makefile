@@ -78,7 +78,7 @@ lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint, mypy and stu
 	$(BIN)/mypy
 	$(BIN)/stubtest --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-positional-only --concise $(STUBS)
 
-conformance: $(VENV)/.built $(VENV)/.extra-test  ## the long runs: all faults, learners and limits
+conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet  ## the long runs: all faults, learners and limits
 	$(BIN)/python -m firmware_sim conformance --needed --samples $(SAMPLES) $(CONFORMANCE_ARGS)
 	$(BIN)/python -m firmware_sim conformance --needed --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long --ignore=tests/export $(PYTEST_ARGS)
