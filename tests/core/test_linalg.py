@@ -9,7 +9,6 @@ import pytest
 from each import each
 
 from edgesvm.core.linalg import (
-    dot_rows_view,
     dot_square_rows_view,
     dot_square_view,
     dot_view,
@@ -88,7 +87,7 @@ def test_four_rows_together_are_four_alone(n, n_rows, dtype):
 def test_the_sums_of_four_rows_are_the_same_one_by_one(n, n_rows, dtype):
     X = np.stack([vectors(n + k, dtype)[0][:n] for k in range(n_rows)])
     w = vectors(n, dtype)[1]
-    apart = zip(*dot_rows_view(X, w), strict=True)
+    apart = zip(*dot_square_rows_view(X, w, apart=True), strict=True)
     together = zip(*dot_square_rows_view(X, w), strict=True)
     assert [[bits(v, dtype) for v in sums] for sums in apart] == [
         [bits(v, dtype) for v in sums] for sums in together
@@ -141,8 +140,7 @@ def test_lengths_must_agree(view):
 GUARDED = """
 import ctypes, mmap, sys
 import numpy as np
-from edgesvm.core.linalg import (
-    dot_rows_view, dot_square_rows_view, dot_square_view, dot_view, square_distance_view)
+from edgesvm.core.linalg import dot_square_view, dot_view, square_distance_view
 
 page = mmap.PAGESIZE
 mprotect = ctypes.CDLL(None, use_errno=True).mprotect

@@ -28,8 +28,8 @@ def dot_square_view(real_const[::1] x, real_const[::1] w):
         return d_xw, d_xx
 
 
-def dot_square_rows_view(real_const[:, ::1] X, real_const[::1] w):
-    """(X @ w)[:4], (X * X).sum(axis=1)[:4], float64"""
+def dot_square_rows_view(real_const[:, ::1] X, real_const[::1] w, bint apart=False):
+    """(X @ w)[:4] and (X * X).sum(axis=1)[:4]; with `apart`, each found by itself"""
     cdef float[BLOCK] f_xw
     cdef float[BLOCK] f_xx
     cdef double[BLOCK] d_xw
@@ -38,29 +38,18 @@ def dot_square_rows_view(real_const[:, ::1] X, real_const[::1] w):
     if X.shape[0] < BLOCK or X.shape[1] == 0:
         raise ValueError(f"{X.shape[0]} rows of {X.shape[1]} numbers")
     if real_const is float:
-        dot_square_rows(&X[0, 0], &w[0], X.shape[1], X.shape[0], f_xw, f_xx)
+        if apart:
+            dot_rows(&X[0, 0], &w[0], X.shape[1], X.shape[0], f_xw)
+            square_rows(&X[0, 0], X.shape[1], X.shape[0], f_xx)
+        else:
+            dot_square_rows(&X[0, 0], &w[0], X.shape[1], X.shape[0], f_xw, f_xx)
         return list(f_xw), list(f_xx)
     else:
-        dot_square_rows(&X[0, 0], &w[0], X.shape[1], X.shape[0], d_xw, d_xx)
-        return list(d_xw), list(d_xx)
-
-
-def dot_rows_view(real_const[:, ::1] X, real_const[::1] w):
-    """(X @ w)[:4], and (X * X).sum(axis=1)[:4], each found by itself"""
-    cdef float[BLOCK] f_xw
-    cdef float[BLOCK] f_xx
-    cdef double[BLOCK] d_xw
-    cdef double[BLOCK] d_xx
-    check_lengths(X.shape[1], w.shape[0])
-    if X.shape[0] < BLOCK or X.shape[1] == 0:
-        raise ValueError(f"{X.shape[0]} rows of {X.shape[1]} numbers")
-    if real_const is float:
-        dot_rows(&X[0, 0], &w[0], X.shape[1], X.shape[0], f_xw)
-        square_rows(&X[0, 0], X.shape[1], X.shape[0], f_xx)
-        return list(f_xw), list(f_xx)
-    else:
-        dot_rows(&X[0, 0], &w[0], X.shape[1], X.shape[0], d_xw)
-        square_rows(&X[0, 0], X.shape[1], X.shape[0], d_xx)
+        if apart:
+            dot_rows(&X[0, 0], &w[0], X.shape[1], X.shape[0], d_xw)
+            square_rows(&X[0, 0], X.shape[1], X.shape[0], d_xx)
+        else:
+            dot_square_rows(&X[0, 0], &w[0], X.shape[1], X.shape[0], d_xw, d_xx)
         return list(d_xw), list(d_xx)
 
 
