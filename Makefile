@@ -10,16 +10,13 @@ BIN     = $(abspath $(VENV))/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-SOURCES := $(shell find src \( -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.pyi' \
-             -o -name '*.h' -o -name '*.c' -o -name 'meson.build' \) 2>/dev/null) meson.build meson.options pyproject.toml
-
 # Types of the public names in compiled modules.
-STUBS = $(subst /,.,$(patsubst src/%.pyi,%,$(shell find src -name '*.pyi')))
+STUBS = $(subst /,.,$(patsubst %.pyi,%,$(shell find edgesvm -name '*.pyi')))
 
 # Address and undefined-behaviour checks of the compiled modules. The interpreter has none, hence the preload.
 SANITIZE = -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false \
            -Csetup-args=-Dbuildtype=debugoptimized
-SANITIZED_TESTS = tests/core tests/ingest tests/persist tests/learners tests/preprocessing tests/fuzz
+SANITIZED_TESTS = tests/core tests/link tests/persist tests/learners tests/preprocessing tests/fuzz
 # Data races of the compiled modules. Nothing needs to be suppressed.
 TSAN     = -Csetup-args=-Db_sanitize=thread -Csetup-args=-Db_lundef=false \
            -Csetup-args=-Dbuildtype=debugoptimized
@@ -46,11 +43,16 @@ $(VENV)/.tools: pyproject.toml
 	$(BIN)/pip install -q 'pip>=23.1' 'meson-python>=0.17' 'meson>=1.3' ninja 'Cython>=3.1' 'numpy>=2.0' pyserial
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.tools $(SOURCES)
+# Installed in place: an edited source, compiled or not, is what the next import takes.
+$(VENV)/.installed: $(VENV)/.tools
 	@mkdir -p $(BUILD)
-	PATH="$(BIN):$$PATH" $(BIN)/python tools/progress.py 'building edgesvm' \
-	  $(BIN)/pip install -v --no-build-isolation --no-deps --force-reinstall -Cbuild-dir=$(BUILD) $(SETUP) .
+	PATH="$(BIN):$$PATH" CYTHON=$(BIN)/cython $(BIN)/python tools/progress.py 'building edgesvm' \
+	  $(BIN)/pip install -v --no-build-isolation --no-deps -Cbuild-dir=$(BUILD) -Ceditable-verbose=true $(SETUP) -e .
 	@touch $@
+
+$(VENV)/.built: $(VENV)/.installed FORCE
+	@PATH="$(BIN):$$PATH" $(BIN)/python tools/progress.py 'building edgesvm' $(BIN)/ninja -C $(BUILD)
+FORCE:
 
 $(VENV)/.extra-%: $(VENV)/.tools pyproject.toml
 	@echo 'installing what $* needs'
@@ -74,13 +76,13 @@ test-bounds:  ## run it on a build that checks every index
 lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint, mypy and stubtest
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	PATH="$(BIN):$$PATH" cython-lint src tests  # it looks for pycodestyle on the path
+	PATH="$(BIN):$$PATH" cython-lint edgesvm firmware_sim tests  # it looks for pycodestyle on the path
 	$(BIN)/mypy
 	$(BIN)/stubtest --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-positional-only --concise $(STUBS)
 
 conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet  ## the long runs: all faults, learners and limits
-	$(BIN)/python -m firmware_sim conformance --needed --samples $(SAMPLES) $(CONFORMANCE_ARGS)
-	$(BIN)/python -m firmware_sim conformance --needed --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
+	cd tests && $(BIN)/python -m rig --needed --samples $(SAMPLES) $(CONFORMANCE_ARGS)
+	cd tests && $(BIN)/python -m rig --needed --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long --ignore=tests/export $(PYTEST_ARGS)
 	EDGESVM_BROKER=required $(BIN)/pytest -q tests/outputs/test_broker.py $(PYTEST_ARGS)
 	$(MAKE) browser

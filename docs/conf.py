@@ -31,7 +31,7 @@ include_patterns = [
     "examples/**.md",
 ]
 # Not walked at all: there is nothing to read, and much to look through.
-exclude_patterns = [".*", "build*", "src", "tests", "tools", "dist", "demo-out", "benchmarks/out"]
+exclude_patterns = [".*", "build*", "tests", "tools", "dist", "demo-out", "benchmarks/out"]
 
 # -- Markdown -------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Fixtures that every test folder may use, and the folder of plain helper modules on the path."""
 
 import gc
+import os
 import signal
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
 SUPPORT = HERE / "support"
+# for processes that tests start
+os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), *os.environ.get("PYTHONPATH", "").split()])
 # Folders whose tests may run at the same time as any other. The rest open pseudo-terminals, where a
 # reopened /dev/pts/N may be another test's, or time processes: one worker has them all.
 APART = {
@@ -27,8 +30,9 @@ APART = {
 }
 # Seconds that a long test may take: minutes of a processor, of which other work may leave a tenth.
 LONG_S = 3600
-sys.path.insert(0, str(SUPPORT))
+sys.path[:0] = [str(HERE), str(SUPPORT)]  # HERE has `reference` and `rig`
 
+import reference  # noqa: E402, F401  (the engine of that name)
 from firmware_sim.limits.allocations import build_preload  # noqa: E402
 
 # An example's time says how busy the machine is, or how slow under a sanitizer or an emulator.

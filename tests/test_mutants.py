@@ -9,7 +9,7 @@ import pytest
 TOOL = Path(__file__).parents[1] / "tools" / "mutants"
 
 LEAST = {"core", "contract", "stream", "batch", "incremental", "randomized", "enclosing"}
-LEAST |= {"twin", "multiclass", "preprocessing", "ingest", "persist", "runner", "cli"}
+LEAST |= {"twin", "multiclass", "preprocessing", "link", "persist", "runner", "cli"}
 LEAST |= {"data", "firmware_sim"}
 
 

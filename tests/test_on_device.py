@@ -7,7 +7,7 @@ import pytest
 from fake_port import Clock, FakePort
 
 from edgesvm import StreamSVM
-from edgesvm.ingest import FrameDecoder, open_link, wire
+from edgesvm.link import FrameDecoder, open_link, wire
 from edgesvm.on_device import OnDevice
 from edgesvm.persist import pack, restore
 

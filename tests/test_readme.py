@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edgesvm.cli import main
-from edgesvm.ingest.wire import encode_frame
+from edgesvm.link.wire import encode_frame
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

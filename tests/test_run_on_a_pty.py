@@ -11,7 +11,7 @@ import pytest
 
 from edgesvm import load
 from edgesvm.cli import main
-from edgesvm.ingest import FrameDecoder, wire
+from edgesvm.link import FrameDecoder, wire
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are POSIX")
 tty = pytest.importorskip("tty", reason="terminals are POSIX")

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from edgesvm import FourierSVM, Learner, LinkDown, OneVsOne, Standardized, StreamSVM
 from edgesvm.errors import NotTaught
-from edgesvm.ingest import FrameDecoder, open_link, wire
-from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.journal import Journal
+from edgesvm.link import FrameDecoder, open_link, wire
+from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.runner import Runner
 
 D = 3

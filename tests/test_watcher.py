@@ -7,8 +7,8 @@ from each import each
 from edgesvm import Chain, GaussianNovelty, KernelNovelty, StreamSVM, WindowFeatures
 from edgesvm.alarms import Hysteresis
 from edgesvm.data import Rows, Stream
-from edgesvm.ingest import open_link
 from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP
+from edgesvm.link import open_link
 from edgesvm.watcher import Watcher
 from firmware_sim.harness import InMemory
 from firmware_sim.line import FaultInjector

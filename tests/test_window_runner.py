@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm import Calibrated, Chain, Standardized, StreamSVM, WindowFeatures, load
-from edgesvm.ingest import open_link, wire
-from edgesvm.ingest.wire import ABSTAIN, REJECTED, TRAINED
+from edgesvm.link import open_link, wire
+from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.runner import Runner
 from edgesvm.window_runner import WindowRunner
 from firmware_sim.limits import _alloc_hooks

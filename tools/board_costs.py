@@ -54,9 +54,9 @@ from edgesvm.export.costs import instructions, parts  # noqa: E402
 from edgesvm.export.fixed import Fixed, table_bytes  # noqa: E402
 from edgesvm.export.folder import export  # noqa: E402
 from edgesvm.export.report import part_of  # noqa: E402
-from firmware_sim.boards import BOARDS, Board, program, run  # noqa: E402
+from rig.boards import BOARDS, Board, program, run  # noqa: E402
 
-FILE = ROOT / "src" / "edgesvm" / "export" / "costs.json"
+FILE = ROOT / "edgesvm" / "export" / "costs.json"
 FILLED, COUNTED = 500, 40  # rows
 # M0's code too, on a machine with more memory: its instructions are among those of an M3
 WIDE = "qemu-system-arm -M mps2-an385"

@@ -164,7 +164,7 @@ def rand_svm(room: int, n_passes: int) -> RandSVM:
 
 
 def fitted_here(paths: list[str], room: int, n_passes: int) -> tuple[RandSVM, dict[str, Any]]:
-    from edgesvm.learners.randomized import rand_svm as module
+    from edgesvm.learners.papers.randomized import rand_svm as module
 
     model = rand_svm(room, n_passes)
     begin = time.process_time()

@@ -86,8 +86,8 @@ def commit_of_sources() -> str:
             [git, "-C", str(ROOT), *command], check=False, capture_output=True, text=True
         )
         for command in (
-            ["log", "-1", "--format=%h", "--", "src"],
-            ["status", "--porcelain", "--", "src"],
+            ["log", "-1", "--format=%h", "--", "edgesvm"],
+            ["status", "--porcelain", "--", "edgesvm"],
         )
     )
     return (log.stdout.strip() or "unknown") + ("-dirty" if status.stdout else "")

@@ -54,9 +54,9 @@ from edgesvm import (
     WindowFeatures,
     load,
 )
-from edgesvm.ingest._lines import LineParser
-from edgesvm.ingest._ring import SampleRing
 from edgesvm.learner import Learner
+from edgesvm.link._lines import LineParser
+from edgesvm.link._ring import SampleRing
 
 WIDTHS = (8, 100, 784)
 NARROW = WIDTHS[:2]

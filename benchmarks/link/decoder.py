@@ -18,11 +18,11 @@ import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.report import Report, Table, publish
-from edgesvm.ingest import wire
-from edgesvm.ingest._frames import FrameDecoder
-from edgesvm.ingest._guard import Guard
-from edgesvm.ingest._ring import SampleRing
-from edgesvm.ingest._samples import SampleReceiver
+from edgesvm.link import wire
+from edgesvm.link._frames import FrameDecoder
+from edgesvm.link._guard import Guard
+from edgesvm.link._ring import SampleRing
+from edgesvm.link._samples import SampleReceiver
 
 SCHEMA_ID = 0x1234
 KEY, NONCE = bytes(range(16)), 7

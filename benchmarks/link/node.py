@@ -18,7 +18,7 @@ from operator import xor
 import numpy as np
 
 from benchmarks.common.report import ROOT
-from edgesvm.ingest import wire
+from edgesvm.link import wire
 
 D = 8
 SCHEMA = wire.Schema(0, 7, D, n_classes=2)

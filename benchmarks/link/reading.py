@@ -29,7 +29,7 @@ from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.link.node import BLOCK, D, node, stream
 from edgesvm import Standardized, StreamSVM
-from edgesvm.ingest import Link, open_link, open_port, wire
+from edgesvm.link import Link, open_link, open_port, wire
 from edgesvm.runner import Runner
 from firmware_sim.limits import _alloc_hooks
 

@@ -35,7 +35,7 @@ from benchmarks.common.progress import progress
 from benchmarks.common.report import ROOT, Report, Table, publish
 from benchmarks.link.node import BLOCK, SCHEMA, D, line_of, stream
 from edgesvm import FourierSVM, Standardized, StreamSVM
-from edgesvm.ingest import FrameDecoder, open_link, wire
+from edgesvm.link import FrameDecoder, open_link, wire
 from edgesvm.runner import Runner
 
 LEARNERS: dict[str, Any] = {

@@ -25,9 +25,9 @@ from benchmarks.common.progress import progress
 from benchmarks.common.report import RESULTS, Report, Table, publish
 from edgesvm import Chain, GaussianNovelty, KernelNovelty, WindowFeatures
 from edgesvm.alarms import Hysteresis
-from edgesvm.ingest import open_link
 from edgesvm.learners.novelty.alarm_rate import alarm_rate_of
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
+from edgesvm.link import open_link
 from edgesvm.watcher import Episode, Watcher
 from firmware_sim.harness import InMemory
 from firmware_sim.limits.allocations import hook_calls

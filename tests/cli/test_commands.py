@@ -27,8 +27,8 @@ from edgesvm import (
 from edgesvm.cli import COMMANDS, _parse, learner_options, main
 from edgesvm.cli.simulate import edge_command
 from edgesvm.contract.registry import kind_of
-from edgesvm.ingest import open_rows
 from edgesvm.learners import LEARNERS
+from edgesvm.link import open_rows
 from edgesvm.persist import Checkpoint
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from edgesvm import WindowFeatures
 from edgesvm.cli import main
-from edgesvm.ingest import Batch, RecordingSchema, RecordingWriter
+from edgesvm.link import Batch, RecordingSchema, RecordingWriter
 
 ARGV = ["--window", "50", "--hop", "20", "--bands", "10-50,50-200"]
 

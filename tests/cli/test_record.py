@@ -16,7 +16,7 @@ from edgesvm import load
 from edgesvm.cli import main
 from edgesvm.cli.record import _Recorder, _schema
 from edgesvm.errors import LinkDown
-from edgesvm.ingest import Recording, RecordingWriter, open_link, wire
+from edgesvm.link import Recording, RecordingWriter, open_link, wire
 from edgesvm.runner import Runner
 from firmware_sim.node import SIGNALS
 

@@ -27,7 +27,7 @@ from edgesvm import (
     load,
 )
 from edgesvm.cli import learner_options, main
-from edgesvm.ingest import Recording, RecordingSchema, RecordingWriter
+from edgesvm.link import Recording, RecordingSchema, RecordingWriter
 from edgesvm.persist import Checkpoint
 from firmware_sim.harness import simulate
 from firmware_sim.line import Line, PtyLink
@@ -35,7 +35,7 @@ from firmware_sim.node import FrameNode, RotatingMachine
 
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 NO_PORT = "/nonexistent/port"
-ROWS = Path(__file__).parents[1] / "ingest" / "golden" / "samples.rec"
+ROWS = Path(__file__).parents[1] / "link" / "golden" / "samples.rec"
 HOLD = """
 import sys
 from edgesvm.persist.exclusive import Claim

@@ -16,7 +16,7 @@ from simulated_node import node
 from edgesvm import load
 from edgesvm.cli import main, status
 from edgesvm.cli.stopping import Stop, stop_signals
-from edgesvm.ingest import Batch, RecordingSchema, RecordingWriter
+from edgesvm.link import Batch, RecordingSchema, RecordingWriter
 from edgesvm.persist import Checkpoint
 
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]

@@ -10,7 +10,7 @@ from edgesvm import Chain, Standardized, StreamSVM, WindowFeatures, load
 from edgesvm.cli import main, run, window_options
 from edgesvm.cli.saved_model import loaded
 from edgesvm.evaluation import Prequential
-from edgesvm.ingest import Batch, RecordingSchema, RecordingWriter
+from edgesvm.link import Batch, RecordingSchema, RecordingWriter
 
 CUT = {"window": 40, "hop": 15, "rate": 500.0, "bands": "10-50,50-200"}
 ARGV = [word for name, value in CUT.items() for word in (f"--{name}", str(value))]

@@ -14,7 +14,7 @@ import pytest
 import edgesvm
 from edgesvm import Standardized, StreamSVM
 from edgesvm.cli import COMMANDS, GROUPS, main, ports
-from edgesvm.ingest import open_rows
+from edgesvm.link import open_rows
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -24,7 +24,7 @@ from edgesvm import (
 )
 from edgesvm.data.rows import Rows
 from edgesvm.errors import LearnerBusy, NotFittedError
-from firmware_sim.limits.threads import Nosy, changing_doors, in_child
+from rig.threads import Nosy, changing_doors, in_child
 
 HERE = Path(__file__).parent
 USUAL = {*DOORS, *CHECKS}

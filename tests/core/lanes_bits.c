@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "lanes_block.h"
-#include "../learners/enclosing/ball_pass.h"
+#include "../learners/papers/enclosing/ball_pass.h"
 #include "../learners/fourier/waves.h"
 
 #define LONGEST 784

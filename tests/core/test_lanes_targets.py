@@ -8,7 +8,7 @@ import native
 import pytest
 
 HERE = Path(__file__).parent
-CORE = HERE.parents[1] / "src" / "edgesvm" / "core"
+CORE = HERE.parents[1] / "edgesvm" / "core"
 NO_CLONES = "-DEDGESVM_CLONES="
 X86_64 = platform.machine() in ("x86_64", "AMD64")
 ARM64, ARMHF = "aarch64-linux-gnu", "arm-linux-gnueabihf"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from edgesvm.data import CsvRows, NpzRows, RowsError
-from edgesvm.ingest import open_rows
+from edgesvm.link import open_rows
 
 
 def csv_file(tmp_path, text):

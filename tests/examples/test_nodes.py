@@ -19,7 +19,7 @@ from cobs import cobs
 
 from edgesvm import Chain, Standardized, StreamSVM, WindowFeatures
 from edgesvm.errors import LinkDown, NoSchema
-from edgesvm.ingest import (
+from edgesvm.link import (
     FrameDecoder,
     LineParser,
     SampleReceiver,
@@ -27,7 +27,7 @@ from edgesvm.ingest import (
     open_link,
     wire,
 )
-from edgesvm.ingest._guard import Guard, siphash_view
+from edgesvm.link._guard import Guard, siphash_view
 from edgesvm.window_runner import WindowRunner
 
 HERE = Path(__file__).parent

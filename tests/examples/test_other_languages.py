@@ -9,7 +9,7 @@ import pytest
 from each import each
 
 from edgesvm import Perceptron, Standardized, StreamSVM
-from edgesvm.ingest.wire import encode_sample
+from edgesvm.link.wire import encode_sample
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MODELS = {

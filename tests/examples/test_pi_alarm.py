@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgesvm.ingest.wire import ALARM
 from edgesvm.journal import Journal
+from edgesvm.link.wire import ALARM
 from edgesvm.outputs.lines import line
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "pi_alarm.py"

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from firmware_sim.boards import BOARDS, missing
+from rig.boards import BOARDS, missing
 
 
 def board(name):

@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 
 from edgesvm.core.status import Status
-from firmware_sim.boards import STRICT, run_here, write
+from rig.boards import STRICT, run_here, write
 
 DRIVER = """\
 #include "mod.h"

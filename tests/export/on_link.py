@@ -9,10 +9,10 @@ import numpy as np
 from fake_port import Clock, FakePort
 from on_host import at
 
-from edgesvm.ingest import FrameDecoder, wire
-from edgesvm.ingest.binary import BinaryLink
+from edgesvm.link import FrameDecoder, wire
+from edgesvm.link.binary import BinaryLink
 from edgesvm.runner import Runner
-from firmware_sim.boards import STRICT, write
+from rig.boards import STRICT, write
 
 NONCE = 77
 DRIVER = """\

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from on_link import NONCE, count_names
 
-from edgesvm.ingest import FrameDecoder, SnapshotFetch, SnapshotGift, wire
-from firmware_sim.boards import BOARDS, STRICT, sections, write
+from edgesvm.link import FrameDecoder, SnapshotFetch, SnapshotGift, wire
 from firmware_sim.harness.pump import Pump
 from firmware_sim.line import FaultInjector, Line, TcpLink
+from rig.boards import BOARDS, STRICT, sections, write
 
 HERE = Path(__file__).parent
 PATIENCE = 60.0  # seconds for what is done at once on a machine that has nothing else to do

@@ -24,7 +24,7 @@ from edgesvm import (
 )
 from edgesvm.data import Checkerboard
 from edgesvm.export.folder import export
-from firmware_sim.boards import (
+from rig.boards import (
     BOARDS,
     STRICT,
     build,

@@ -12,7 +12,7 @@ from on_host import at
 from edgesvm import Chain, FourierSVM, KernelNovelty, Standardized, StreamSVM, WindowFeatures
 from edgesvm.cli import main
 from edgesvm.errors import SampleRefused
-from firmware_sim.boards import STRICT
+from rig.boards import STRICT
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

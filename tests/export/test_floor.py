@@ -9,7 +9,7 @@ import pytest
 from on_host import at
 
 from edgesvm import StreamSVM
-from firmware_sim.boards import STRICT, write
+from rig.boards import STRICT, write
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

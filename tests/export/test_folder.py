@@ -14,7 +14,7 @@ from on_host import Compiled, at, compilers, differences
 from edgesvm import BatchSVM, Standardized, StreamSVM, load
 from edgesvm.cli import main
 from edgesvm.export.folder import export
-from firmware_sim.boards import STRICT, hard_samples, run_here
+from rig.boards import STRICT, hard_samples, run_here
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

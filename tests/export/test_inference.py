@@ -17,7 +17,7 @@ from edgesvm import Calibrated, Chain, Standardized, StreamSVM, WindowFeatures
 from edgesvm.cli import main
 from edgesvm.core.status import Status
 from edgesvm.export.folder import export
-from firmware_sim.boards import STRICT, hard_samples
+from rig.boards import STRICT, hard_samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

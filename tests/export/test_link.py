@@ -13,7 +13,7 @@ from on_link import NONCE, Beside, Linked, broken_identities, differences, predi
 
 from edgesvm import GaussianNovelty, KernelStreamSVM, OneVsRest, Standardized, StreamSVM
 from edgesvm.export.folder import export
-from edgesvm.ingest import SnapshotFetch, SnapshotGift, wire
+from edgesvm.link import SnapshotFetch, SnapshotGift, wire
 from edgesvm.persist.format import pack
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")

@@ -7,7 +7,7 @@ import pytest
 from exported import SETTINGS
 from on_host import Compiled, compilers, difference, differences
 
-from firmware_sim.boards import hard_samples, run_here
+from rig.boards import hard_samples, run_here
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

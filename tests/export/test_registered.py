@@ -9,7 +9,7 @@ from on_host import Compiled, differences
 from registry import REGISTERED
 
 from edgesvm.cli import main
-from firmware_sim.boards import hard_samples
+from rig.boards import hard_samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

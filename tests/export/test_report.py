@@ -22,7 +22,7 @@ from edgesvm.export.compiled import compiled, deepest
 from edgesvm.export.costs import parts, predicted, table
 from edgesvm.export.folder import export
 from edgesvm.export.report import needs
-from firmware_sim.boards import run, run_here
+from rig.boards import run, run_here
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from on_host import Compiled, at
 
 from edgesvm import StreamSVM
 from edgesvm.errors import CorruptModelError, FormatVersionError
-from edgesvm.ingest import wire
+from edgesvm.link import wire
 from edgesvm.persist import restore
 from edgesvm.persist.format import pack
-from firmware_sim.boards import STRICT, hard_samples, run_here, write
+from rig.boards import STRICT, hard_samples, run_here, write
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TRANSLATED = ROOT / "src" / "edgesvm" / "export" / "translated"
+TRANSLATED = ROOT / "edgesvm" / "export" / "translated"
 
 
 def translate(*arguments):
@@ -39,7 +39,7 @@ def test_an_unknown_node_names_file_and_line(tmp_path):
     )
     folder = tmp_path / "edgesvm" / "contract"
     folder.mkdir(parents=True)
-    common = ROOT / "src" / "edgesvm" / "contract" / "core.pxd"
+    common = ROOT / "edgesvm" / "contract" / "core.pxd"
     (folder / "core.pxd").write_text(common.read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "edgesvm" / "odd.pyx").write_text(
         "from edgesvm.contract.core cimport LearnerCore\n"

@@ -11,7 +11,7 @@ from on_link import Beside, broken_identities, differences
 from on_uart import STACK, Uart
 
 from edgesvm import Standardized, StreamSVM
-from edgesvm.ingest import open_rows, wire
+from edgesvm.link import open_rows, wire
 from edgesvm.persist import restore
 from edgesvm.persist.format import pack
 from firmware_sim.line.faults import FAULTS, UNPLUGGING

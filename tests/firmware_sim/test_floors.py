@@ -6,8 +6,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "src" / "firmware_sim"
-HOUSE = (ROOT / "DESIGN.md").read_text(encoding="utf-8").split("    src/firmware_sim/")[1]
+PACKAGE = ROOT / "firmware_sim"
+HOUSE = (ROOT / "docs" / "DESIGN.md").read_text(encoding="utf-8").split("    firmware_sim/")[1]
 FLOORS = [*re.findall(r"^      (\w+)(?:/|\.py) ", HOUSE, re.MULTILINE), "__main__"]
 
 

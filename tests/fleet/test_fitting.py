@@ -17,14 +17,14 @@ from edgesvm import RBF, BatchSVM, RandSVM, Standardized, StreamSVM  # noqa: E40
 from edgesvm.cli import main  # noqa: E402
 from edgesvm.fleet import PartitionError, fit, merged, start  # noqa: E402
 from edgesvm.fleet.cluster import Cluster  # noqa: E402
-from edgesvm.ingest._ring import Batch  # noqa: E402
-from edgesvm.ingest.recording import RecordingSchema, RecordingWriter  # noqa: E402
 from edgesvm.learners import (  # noqa: E402
     AdaGradSVM,
     BallVectorMachine,
     CoreVectorMachine,
     FourierSVM,
 )
+from edgesvm.link._ring import Batch  # noqa: E402
+from edgesvm.link.recording import RecordingSchema, RecordingWriter  # noqa: E402
 
 rng = np.random.default_rng(5)
 X = rng.uniform(0, 4, (6000, 2)).astype(np.float32)

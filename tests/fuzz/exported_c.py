@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from edgesvm.ingest import FrameDecoder
+from edgesvm.link import FrameDecoder
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "export"), str(ROOT / "support")]

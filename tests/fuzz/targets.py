@@ -27,7 +27,8 @@ from edgesvm.errors import (
     SchemaChanged,
     VersionMismatch,
 )
-from edgesvm.ingest import (
+from edgesvm.learners.wrapper import Shell
+from edgesvm.link import (
     Batch,
     FrameDecoder,
     LineParser,
@@ -38,8 +39,7 @@ from edgesvm.ingest import (
     open_link,
     wire,
 )
-from edgesvm.ingest.recording import HEADER_BYTES
-from edgesvm.learners.wrapper import Shell
+from edgesvm.link.recording import HEADER_BYTES
 from edgesvm.persist.format import unpack
 from edgesvm.persist.store import describe, restore
 from edgesvm.preprocessing.chain import Chain
@@ -323,7 +323,7 @@ def seeds() -> dict[str, list[bytes]]:
     raw = _script(*[(0, _raw(frame)) for frame in sent])
     text = b"# x\n#esvm 1 d=2 label=last\n1,2,0\n@3 1.5e3,-2,1\n=3 1\n@4 1,2,?*0C\n1;2;0\nnan,1,1\n"
     snapshots = [p.read_bytes() for p in sorted((TESTS / "persist" / "golden").glob("*.esvm"))]
-    golden = TESTS / "ingest" / "golden"
+    golden = TESTS / "link" / "golden"
     held, late = ((golden / name).read_bytes() for name in ("samples.rec", "late.rec"))
     return {
         "frames": [raw, _script((1, sent[0]), (1, b"\0\0"), (0, b""))],

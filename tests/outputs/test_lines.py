@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from edgesvm.ingest.wire import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.journal import Journal
+from edgesvm.link.wire import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.outputs.lines import When, line
 
 

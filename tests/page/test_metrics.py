@@ -5,7 +5,7 @@ import pytest
 from fake_port import Clock, Node, connect, text_link
 
 from edgesvm import Chain, GaussianNovelty, StreamSVM, WindowFeatures
-from edgesvm.ingest import wire
+from edgesvm.link import wire
 from edgesvm.page import metrics, words
 from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.runner import Runner

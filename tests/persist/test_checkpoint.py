@@ -16,7 +16,7 @@ import pytest
 from edgesvm import CorruptModelError, FormatVersionError, MemoryBudgetError, StreamSVM
 from edgesvm.persist import Checkpoint, inspect_slots, is_checkpoint, restore, slot_bytes
 from edgesvm.persist.checkpoint import ALIGNMENT, HEADER, HEADER_BYTES
-from firmware_sim.power.disk import Fault, SimulatedDisk
+from rig.power.disk import Fault, SimulatedDisk
 
 
 def learned(n_samples, n_features=50, **params):

@@ -10,7 +10,7 @@ import pytest
 from edgesvm import StreamSVM
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import STACK_BYTES, Checkpointer, Interval
-from firmware_sim.power.disk import Fault, SimulatedDisk
+from rig.power.disk import Fault, SimulatedDisk
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((500, 4)).astype(np.float32), RNG.integers(0, 2, 500).tolist()

@@ -43,7 +43,7 @@ from edgesvm import (
 )
 from edgesvm.contract.registry import LEARNERS, kind_of
 
-TEXT = (Path(__file__).parents[2] / "FORMATS.md").read_text()
+TEXT = (Path(__file__).parents[2] / "docs" / "FORMATS.md").read_text()
 TYPES = {
     "i64": "<i8",
     "u64": "<u8",

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from edgesvm import CorruptModelError, FormatVersionError, MemoryBudgetError, StreamSVM, load
-from edgesvm.ingest import Recording
+from edgesvm.link import Recording
 from edgesvm.persist import inspect, is_checkpoint
 
 

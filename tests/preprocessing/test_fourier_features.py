@@ -21,7 +21,7 @@ from edgesvm import (
     StreamSVM,
 )
 from edgesvm.learners.fourier._directions import key_of
-from edgesvm.learners.fourier._directions_ref import hashes
+from edgesvm.learners.fourier.directions import hashes
 
 INNER = [
     StreamSVM(),

@@ -1,7 +1,7 @@
 """A port, a clock and a node that are simulated: nothing waits, and every run is the same."""
 
 from edgesvm.errors import LinkDown
-from edgesvm.ingest import FrameDecoder, open_link, wire
+from edgesvm.link import FrameDecoder, open_link, wire
 
 
 class Clock:

@@ -40,7 +40,7 @@ TESTS = (
     "tests/learners/batch/test_reservoir_svm.py",
     "tests/learners/fourier",
     "tests/learners/gradient",
-    "tests/learners/online/test_linear.py",
+    "tests/learners/papers/online/test_linear.py",
     "tests/learners/twin/test_kt_conditions.py",
     "tests/learners/twin/test_policies.py",
     "tests/learners/test_extremes.py",

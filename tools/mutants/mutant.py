@@ -12,7 +12,7 @@ class DoesNotApply(ValueError):
 
 @dataclass(frozen=True)
 class Mutant:
-    """`old` becomes `new` in `file`, a path below `src`."""
+    """`old` becomes `new` in `file`, a path from the root."""
 
     file: str
     old: str
@@ -26,7 +26,7 @@ class Mutant:
 
     def applied(self, tree: Path) -> str:
         """The text of the file with the mistake in it."""
-        text = (tree / "src" / self.file).read_text()
+        text = (tree / self.file).read_text()
         if self.old == self.new or (found := text.count(self.old)) != 1:
             where = "changes nothing" if self.old == self.new else f"{found} times in the file"
             raise DoesNotApply(f"{self.name}\n  {self.old!r}: {where}")

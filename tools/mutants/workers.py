@@ -19,7 +19,7 @@ from mutant import Area, Mutant
 ROOT = Path(__file__).resolve().parents[2]
 TEST_SECONDS = 120  # time limit of one test: a mutant may loop forever
 # Tests that use pseudo-terminals, sockets or the clock run in one worker at a time.
-ALONE = ("tests/ingest", "tests/cli", "tests/firmware_sim", "tests/examples", "tests/test_")
+ALONE = ("tests/link", "tests/cli", "tests/firmware_sim", "tests/examples", "tests/test_")
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Worker:
             check=True,
         ).stdout.splitlines()
         wanted = {name for name in listed if (ROOT / name).is_file()}
-        for folder in ("src", "tests"):
+        for folder in ("edgesvm", "firmware_sim", "tests"):
             for old in (self.tree / folder).rglob("*"):
                 if old.is_file() and str(old.relative_to(self.tree)) not in wanted:
                     old.unlink()
@@ -92,7 +92,7 @@ class Worker:
     def try_out(self, mutant: Mutant, area: Area, *, whole_suite: bool) -> Result:
         """Build with the mistake and run tests until the first failure."""
         began = time.monotonic()
-        path = self.tree / "src" / mutant.file
+        path = self.tree / mutant.file
         right = path.read_text()
         path.write_text(mutant.applied(self.tree))
         try:

@@ -1,4 +1,4 @@
-"""``make translate``: write the headers of ``src/edgesvm/export/c``."""
+"""``make translate``: write the headers of ``edgesvm/export/c``."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ CLASSES = [
     ("edgesvm.learners.twin._incremental_decremental_svm", "IncrementalDecrementalSVMCore"),
     ("edgesvm.learners.twin._twin_dictionary_svm", "TwinDictionarySVMCore"),
     ("edgesvm.learners.twin._simple_svm", "SimpleSVMCore"),
-    ("edgesvm.learners.enclosing._ball_vector_machine", "BallVectorMachineCore"),
+    ("edgesvm.learners.papers.enclosing._ball_vector_machine", "BallVectorMachineCore"),
     ("edgesvm.learners._multiclass", "MulticlassCore"),
     ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),
     ("edgesvm.preprocessing._window_features", "WindowFeaturesCore"),
-    ("edgesvm.learners.online._perceptron", "PerceptronCore"),
-    ("edgesvm.learners.online._passive_aggressive", "PassiveAggressiveCore"),
-    ("edgesvm.learners.online._pegasos", "PegasosCore"),
-    ("edgesvm.learners.online._kernel_perceptron", "KernelPerceptronCore"),
-    ("edgesvm.learners.online._forgetron", "ForgetronCore"),
-    ("edgesvm.learners.online._lasvm", "LASVMCore"),
+    ("edgesvm.learners.papers.online._perceptron", "PerceptronCore"),
+    ("edgesvm.learners.papers.online._passive_aggressive", "PassiveAggressiveCore"),
+    ("edgesvm.learners.papers.online._pegasos", "PegasosCore"),
+    ("edgesvm.learners.papers.online._kernel_perceptron", "KernelPerceptronCore"),
+    ("edgesvm.learners.papers.online._forgetron", "ForgetronCore"),
+    ("edgesvm.learners.papers.online._lasvm", "LASVMCore"),
     ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
     ("edgesvm.calibration._calibrated", "CalibratedCore"),
 ]

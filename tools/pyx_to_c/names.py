@@ -15,7 +15,7 @@ from Cython.Compiler import Nodes as N
 
 from pyx_to_c.parsing import UnknownNode, parse, statements
 
-SOURCES = Path(__file__).resolve().parents[2] / "src"
+SOURCES = Path(__file__).resolve().parents[2]
 
 # What a name from libc is in C: exact, or ours where libraries differ.
 LIBC = {

@@ -12,8 +12,8 @@ import time
 import numpy as np
 import serial
 
-from edgesvm.ingest import wire
-from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.link import wire
+from edgesvm.link._frames import FrameDecoder
 
 counts = {"samples": 0, "duplicates": 0, "schemas": 0, "reopened": 0, "lines": 0, "memory_error": 0}
 stopping = []

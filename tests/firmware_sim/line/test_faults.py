@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from edgesvm.ingest import wire
-from edgesvm.ingest._frames import FrameDecoder
-from edgesvm.ingest._sequence import SequenceWindow
-from firmware_sim.conformance.checks import MATRIX
+from edgesvm.link import wire
+from edgesvm.link._frames import FrameDecoder
+from edgesvm.link._sequence import SequenceWindow
 from firmware_sim.line import MIXES, FaultInjector, fault_rates
 from firmware_sim.line.faults import FAULTS, Unplug
+from rig.conformance.checks import MATRIX
 
 
 def sample(sequence):

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from edgesvm.errors import LinkDown, NoSchema
-from edgesvm.ingest import open_link
-from edgesvm.ingest.keys import write_new_key
-from firmware_sim.conformance.auth_section import auth_section
+from edgesvm.link import open_link
+from edgesvm.link.keys import write_new_key
 from firmware_sim.node import FrameNode, RotatingMachine
+from rig.conformance.auth_section import auth_section
 
 KEY = bytes(range(16))
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from edgesvm import data
-from edgesvm.ingest import wire
-from edgesvm.ingest._frames import FrameDecoder
+from edgesvm.link import wire
+from edgesvm.link._frames import FrameDecoder
 from firmware_sim.node import FrameNode, TextNode
 
 SAMPLE_BYTES = (

@@ -8,7 +8,7 @@ from each import each
 from problems import assert_optimal, clouds, duplicates, kernel_matrix, ring, svm, true_gap
 
 from edgesvm import RBF, Linear, Polynomial
-from edgesvm.learners.batch._smo_ref import SMORef
+from reference.smo import SMORef
 
 PROBLEMS = {"ring": ring(150), "clouds": clouds(170), "duplicates": duplicates(120)}
 KERNELS = [RBF(0.5), RBF(30.0), Linear(), Polynomial(2, 0.5, 1.0)]

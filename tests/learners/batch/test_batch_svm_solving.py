@@ -8,8 +8,8 @@ from problems import assert_optimal, clouds, ring, svm
 import edgesvm
 from edgesvm import BatchSVM, Linear, MemoryBudgetError
 from edgesvm.data import Rows
-from edgesvm.ingest._ring import Batch
-from edgesvm.ingest.recording import Recording, RecordingSchema, RecordingWriter
+from edgesvm.link._ring import Batch
+from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
 
 ENGINES = ["compiled", "reference"]
 

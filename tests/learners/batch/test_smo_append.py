@@ -12,7 +12,7 @@ from each import each
 
 from edgesvm import RBF, Linear
 from edgesvm.learners.batch._smo import solve_view
-from edgesvm.learners.batch._smo_ref import SMORef
+from reference.smo import SMORef
 
 TOL = 1e-9
 

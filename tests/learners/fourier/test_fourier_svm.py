@@ -5,8 +5,8 @@ from each import each
 
 from edgesvm import FourierSVM
 from edgesvm.learners.fourier._directions import key_of
-from edgesvm.learners.fourier._directions_ref import drawn
 from edgesvm.learners.fourier.constants import ENTRY_DEVIATION
+from edgesvm.learners.fourier.directions import drawn
 
 
 def disc(n, seed=0, dtype="float64"):

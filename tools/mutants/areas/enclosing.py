@@ -7,7 +7,7 @@ AREA = Area(
     ("tests/learners/enclosing", "tests/conformance/test_twin.py"),
     (
         *mutants_of(
-            "edgesvm/learners/enclosing/_enclosing.pyx",
+            "edgesvm/learners/papers/enclosing/_enclosing.pyx",
             (
                 "cdef double own = 1.0 / (self.C * weight)",
                 "cdef double own = 1.0 / self.C",
@@ -87,7 +87,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learners/enclosing/_ball_vector_machine.pyx",
+            "edgesvm/learners/papers/enclosing/_ball_vector_machine.pyx",
             (
                 "self.square[0] = keep * keep * self.square[0] +",
                 "self.square[0] = keep * self.square[0] +",
@@ -117,7 +117,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learners/enclosing/_core_vector_machine.pyx",
+            "edgesvm/learners/papers/enclosing/_core_vector_machine.pyx",
             (
                 "square += self.alpha[p] * (1.0 - self.smo.gradient[p])",
                 "square += self.alpha[p] * self.smo.gradient[p]",

@@ -85,7 +85,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "firmware_sim/power/disk.py",
+            "tests/rig/power/disk.py",
             (
                 "return self.cut_at is not None and self.operations > self.cut_at",
                 "return False",
@@ -98,7 +98,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "firmware_sim/power/cuts.py",
+            "tests/rig/power/cuts.py",
             (
                 "        if index < least or index < newest - 1:\n",
                 "        if index < newest - 1:\n",
@@ -106,7 +106,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "firmware_sim/conformance/checks.py",
+            "tests/rig/conformance/checks.py",
             (
                 '    return counters["bad_tag"] - ledger.counts().get("hostile", 0) if',
                 '    return counters["bad_tag"] if',
@@ -119,7 +119,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "firmware_sim/boards/here.py",
+            "tests/rig/boards/here.py",
             (
                 '"arena": there.arena != bytes(learner.arena),',
                 '"arena": len(there.arena) != len(bytes(learner.arena)),',
@@ -127,7 +127,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "firmware_sim/boards/program.py",
+            "tests/rig/boards/program.py",
             (
                 '    if said:\n        raise RuntimeError(f"guest errors: {len(said)}, first {said[0]}")\n',
                 "",
@@ -135,7 +135,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "firmware_sim/conformance/parity_section.py",
+            "tests/rig/conformance/parity_section.py",
             (
                 "    broken += left_out if needed else []\n",
                 "",

@@ -7,7 +7,7 @@ AREA = Area(
     ("tests/learners/incremental", "tests/conformance/test_twin.py"),
     (
         *mutants_of(
-            "edgesvm/learners/incremental/_retrained_svm.pyx",
+            "edgesvm/learners/papers/incremental/_retrained_svm.pyx",
             (
                 "return yf <= 0.0",
                 "return yf <= 1.0",
@@ -37,7 +37,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learners/incremental/_incremental_svm.pyx",
+            "edgesvm/learners/papers/incremental/_incremental_svm.pyx",
             (
                 "self.put(self.n_held[0], x, y * self.C * weight)",
                 "self.put(self.n_held[0], x, y * self.C)",
@@ -71,7 +71,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learners/incremental/_windowed_svm.pyx",
+            "edgesvm/learners/papers/incremental/_windowed_svm.pyx",
             (
                 "return self.n_batches[0] % self.window if self.n_batches[0] > self.window else 0",
                 "return 0",

@@ -7,7 +7,7 @@ AREA = Area(
     ("tests/learners/online", "tests/conformance/test_twin.py"),
     (
         *mutants_of(
-            "edgesvm/learners/online/_linear.pyx",
+            "edgesvm/learners/papers/online/_linear.pyx",
             ("        sum_[n] += step\n", "        sum_[n] = step\n", "the intercept forgets"),
             (
                 "if not norm * norm <= self.most_ww:",
@@ -16,12 +16,12 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learners/online/_perceptron.pyx",
+            "edgesvm/learners/papers/online/_perceptron.pyx",
             ("if y * wx > 0.0:", "if y * wx >= 0.0:", "a sample on the plane is no mistake"),
             ("self.move(weight * y,", "self.move(y,", "a mistake counts the same at any weight"),
         ),
         *mutants_of(
-            "edgesvm/learners/online/_passive_aggressive.pyx",
+            "edgesvm/learners/papers/online/_passive_aggressive.pyx",
             (
                 "return loss / (xx + 0.5 / C)",
                 "return loss / (xx + 1.0 / C)",
@@ -30,7 +30,7 @@ AREA = Area(
             ("return fmin(C, loss / xx)", "return loss / xx", "PA-I is as aggressive as PA"),
         ),
         *mutants_of(
-            "edgesvm/learners/online/_pegasos.pyx",
+            "edgesvm/learners/papers/online/_pegasos.pyx",
             ("if y * wx < 1.0:", "if y * wx <= 0.0:", "the loss has no margin"),
             (
                 "1.0 / (self.lambda_ * t * self.batch_size)",
@@ -41,7 +41,7 @@ AREA = Area(
             ("        self.n_waiting[0] = 0\n", "", "only the first batch has k samples"),
         ),
         *mutants_of(
-            "edgesvm/learners/online/_kernel_perceptron.pyx",
+            "edgesvm/learners/papers/online/_kernel_perceptron.pyx",
             (
                 "self.oldest[0] = (i + 1) % self.capacity",
                 "self.oldest[0] = i",
@@ -54,7 +54,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learners/online/_forgetron.pyx",
+            "edgesvm/learners/papers/online/_forgetron.pyx",
             (
                 "f_r = self.project(x_r) + coef * k_rx",
                 "f_r = self.project(x_r)",
@@ -68,7 +68,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learners/online/_lasvm.pyx",
+            "edgesvm/learners/papers/online/_lasvm.pyx",
             (
                 "curvature = self.row[i] + self.other_row[j] - 2.0 * self.row[j]",
                 "curvature = self.row[i] + self.other_row[j]",

@@ -200,7 +200,7 @@ AREA = Area(
             ("int(behind.min())", "int(behind.max())", "the oldest row of a number is taught"),
         ),
         *mutants_of(
-            "edgesvm/ingest/_late.pyx",
+            "edgesvm/link/_late.pyx",
             (
                 "        self.claimed += 1\n",
                 "        self.claimed += 1\n        state[0] = OPEN\n",

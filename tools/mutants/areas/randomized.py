@@ -7,7 +7,7 @@ AREA = Area(
     ("tests/learners/randomized",),
     (
         *mutants_of(
-            "edgesvm/learners/randomized/rand_svm.py",
+            "edgesvm/learners/papers/randomized/rand_svm.py",
             (
                 'return "optimal" if self.solver_.converged_ else "unsolved"',
                 'return "optimal"',
@@ -20,12 +20,12 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/learners/randomized/projections.py",
+            "edgesvm/learners/papers/randomized/projections.py",
             ("radius) ** 2", "radius)", "the theorems' k with L instead of its square"),
             ("/ math.sqrt(R.shape[1])", "", "an extension decides otherwise"),
         ),
         *mutants_of(
-            "edgesvm/learners/randomized/_rand_svm.pyx",
+            "edgesvm/learners/papers/randomized/_rand_svm.pyx",
             (
                 "exact_add(&self.losses, w * max(0.0, 1.0 - yf))",
                 "exact_add(&self.losses, max(0.0, 1.0 - yf))",

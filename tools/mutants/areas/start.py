@@ -16,7 +16,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/ingest/ports.py",
+            "edgesvm/link/ports.py",
             (
                 "from edgesvm.errors import LinkDown\n",
                 "import serial\n\nfrom edgesvm.errors import LinkDown\n",

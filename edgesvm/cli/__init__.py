@@ -1,0 +1,206 @@
+"""The command line, ``edgesvm``: parses, calls, prints."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from edgesvm.errors import CorruptModelError, RecordingError, RowsError, SampleRefused
+
+DESCRIPTION = "Support vector machines that learn on the device, in a fixed number of bytes."
+EXIT_CODES = """\
+`edgesvm COMMAND --help` has the options and examples of a command.
+Exit code: 0 done, 1 failed, 2 wrong use, 3 alarms (`watch`), 130 interrupted with nothing to save.
+"""
+COMMANDS = {
+    "demo": ("edgesvm.cli.demo", "a tour on a simulated sensor, in half a minute"),
+    "ports": ("edgesvm.cli.ports", "list the serial ports, and which is probably the sensor"),
+    "plan": ("edgesvm.cli.plan", "list the learners that fit in N bytes"),
+    "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
+    "watch": ("edgesvm.cli.watch", "learn what is normal without labels, then raise alarms"),
+    "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
+    "tune": ("edgesvm.cli.tune", "choose C, gamma and the like on a file"),
+    "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),
+    "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
+    "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
+    "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
+    "plot": ("edgesvm.cli.plot", "draw a saved model"),
+    "merge": ("edgesvm.cli.merge", "make one model of those that several gateways learned"),
+    "export": ("edgesvm.cli.export", "write a saved model as C for a microcontroller"),
+    "example": ("edgesvm.cli.example", "write sketches and services to start from"),
+    "key": ("edgesvm.cli.key", "make a key for a node and its host"),
+    "simulate": ("edgesvm.cli.simulate", "run a simulated sensor and `run` together"),
+}
+# How --help shows them: in groups, each with what to type first.
+GROUPS = {
+    "Start here": {
+        "demo": "",
+        "ports": "",
+        "run": "/dev/ttyUSB0 --save m.esvm",
+        "eval": "room.csv",
+    },
+    "With a sensor": {
+        "watch": "/dev/ttyUSB0 --learn 5m",
+        "record": "/dev/ttyUSB0 room.rec",
+        "example": "arduino",
+        "key": "node.key",
+        "simulate": "--signal rotating",
+    },
+    "With a file": {
+        "replay": "room.rec",
+        "tune": "room.csv --learner twin",
+        "features": "pump.csv --rate 1000",
+    },
+    "With a model": {
+        "plan": "16KiB --features 8",
+        "inspect": "m.esvm",
+        "plot": "m.esvm -o m.png",
+        "merge": "a.esvm b.esvm -o all.esvm",
+        "export": "m.esvm --c pump",
+    },
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command. An error becomes one line and an exit code: 2 for wrong use, 1 for failure."""
+    if sys.stderr is None:  # closed by the caller: 2>&-
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (to the end)
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    finally:
+        _unblock_stderr()
+
+
+def _run(argv: Sequence[str]) -> int:
+    try:
+        options = _parse(argv)
+        code = options.act(options)
+        return code if _flushed() else 1
+    except SystemExit:  # --help or a usage error was printed
+        _flushed()
+        raise
+    except BrokenPipeError:
+        _flushed()
+        return 1
+    except (
+        CorruptModelError,
+        RecordingError,
+        SampleRefused,
+        RowsError,
+        OSError,
+        RuntimeError,
+    ) as error:
+        return _fail(str(error), 1)
+    except MemoryError:
+        return _fail("not enough memory on this machine, or within this process's limit", 1)
+    except (ValueError, TypeError) as error:
+        return _fail(str(error), 2)
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **kwargs: Any) -> None:
+        # argparse makes a formatter for every argument, and each would ask for the width
+        formatter: Any = functools.partial(formatter_class, width=_columns() - 2)
+        super().__init__(formatter_class=formatter, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        """One line and exit code 2, even if nothing can be printed."""
+        sys.exit(_fail(f"{message} (see {self.prog} --help)", 2))
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Import only the requested command: on a small board each import costs time and memory."""
+    parser = _Parser(
+        prog="edgesvm",
+        usage="edgesvm COMMAND ...",
+        description=f"{DESCRIPTION}\n\n{_overview()}",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"edgesvm {_version()}")
+    commands = parser.add_subparsers(dest="command", prog="edgesvm", help=argparse.SUPPRESS)
+    for name in COMMANDS:
+        if name in argv[:1]:
+            importlib.import_module(COMMANDS[name][0]).add_to(commands)
+    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
+        parser.error(f"there is no command {argv[0]!r}{_meant(argv[0])}")
+    options, unknown = parser.parse_known_args(argv)
+    if options.command is None:
+        parser.error("give a COMMAND, such as `edgesvm demo`")
+    if unknown:
+        parser.prog += f" {options.command}"
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
+
+
+def _columns() -> int:
+    """Of the terminal, as `shutil.get_terminal_size` finds them, which brings all compressors."""
+    try:
+        columns = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        columns = 0
+    if columns <= 0:
+        try:
+            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+        except (AttributeError, ValueError, OSError):
+            columns = 0
+    return columns or 80
+
+
+def _overview() -> str:
+    """The commands in their groups, and what to type first."""
+    lines = []
+    for group, examples in GROUPS.items():
+        lines.append(f"{group}:")
+        for name, words in examples.items():
+            lines.append(f"  {f'edgesvm {name} {words}':<40}  {COMMANDS[name][1]}")
+    return "\n".join(lines)
+
+
+def _version() -> str:
+    import platform
+
+    import numpy
+
+    import edgesvm
+
+    return f"{edgesvm.__version__} (Python {platform.python_version()}, NumPy {numpy.__version__})"
+
+
+def _meant(word: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word, COMMANDS, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _flushed() -> bool:
+    """Flush stdout; False if its reader is gone, which Python would complain about at exit."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
+
+
+def _fail(message: str, code: int) -> int:
+    with contextlib.suppress(OSError):  # the code says it too
+        print(f"edgesvm: {message}", file=sys.stderr)
+    return code
+
+
+def _unblock_stderr() -> None:
+    """Drop what stderr does not accept; at exit it would turn any exit code into 120."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

@@ -1,0 +1,5 @@
+import sys
+
+from edgesvm.cli import main
+
+sys.exit(main())

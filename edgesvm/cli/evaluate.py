@@ -1,0 +1,345 @@
+"""``edgesvm eval``: predict, then learn, each row of a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from contextlib import closing, nullcontext
+from itertools import islice
+
+import numpy as np
+
+from edgesvm.cli import (
+    arguments,
+    decision_options,
+    drift_options,
+    eval_report,
+    learner_options,
+    saved_model,
+    window_options,
+)
+from edgesvm.cli.raw_samples import WindowRows
+from edgesvm.cli.status import StatusLine
+from edgesvm.contract.sparse import stacked
+from edgesvm.data import CsvRows, NpzRows, Source
+from edgesvm.errors import SampleRefused
+from edgesvm.evaluation import CHUNK_ROWS, PredictThenLearn
+from edgesvm.learner import Learner, learner_in
+from edgesvm.link import Recording, open_rows
+from edgesvm.preprocessing.chain import Chain
+
+HELP = """\
+Read a CSV, npz or recorded file once and predict each row before learning it. The accuracy of these
+predictions is reported (prequential evaluation, test-then-train), and beside it that of a copy that
+learns no more before the last 30 % of the rows: what to expect once labels stop.
+
+  edgesvm eval room.csv --label-column Occupancy --drop-column date
+  edgesvm eval digits.npz --positive 8 --learner kernel-stream --memory 64KiB --plot accuracy.png
+  edgesvm eval digits.npz --multiclass one-vs-one --memory 256KiB
+  edgesvm eval pump.csv --window 256 --rate 1000 --bands 10-50,50-200
+
+With --window, the rows are raw samples: windows of them are predicted and learned, as in `run`.
+"""
+CURVE_POINTS = 400
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "eval",
+        description=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X and y, or a .rec")
+    command.add_argument(
+        "--label-column",
+        metavar="NAME",
+        help="label column of a CSV; default: one named label, class, target or y, else the last",
+    )
+    command.add_argument(
+        "--drop-column",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a CSV column that is not a feature; may be repeated",
+    )
+    command.add_argument(
+        "--header",
+        choices=("yes", "no"),
+        help="whether the first line of a CSV holds column names; default: decided from its cells",
+    )
+    command.add_argument(
+        "--missing",
+        choices=("skip", "refuse"),
+        help="a row of a CSV with a missing cell (empty, na, null, ?): pass over it and count it "
+        "(default), or stop there",
+    )
+    add_options(command)
+    command.set_defaults(act=act)
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that apply to every kind of file."""
+    command.add_argument(
+        "--positive",
+        metavar="LABEL",
+        help="make two classes: this label, a number or a word, and all others",
+    )
+    command.add_argument(
+        "--shuffle",
+        type=arguments.seed,
+        metavar="SEED",
+        help="take the rows in random order (reads the whole file first)",
+    )
+    command.add_argument(
+        "--late-labels",
+        type=arguments.count,
+        default=256,
+        metavar="W",
+        help="how many samples of a recording may wait for a late label; default 256",
+    )
+    command.add_argument(
+        "--samples", type=arguments.count, metavar="N", help="stop after N samples"
+    )
+    command.add_argument(
+        "--holdout",
+        type=_share,
+        default=0.3,
+        metavar="SHARE",
+        help="share of the rows, the last ones, that a copy predicts without learning them; "
+        "default 0.3",
+    )
+    command.add_argument(
+        "--label-delay",
+        type=arguments.seed,
+        default=0,
+        metavar="N",
+        help="learn each row only N rows later, as where labels come late; default 0",
+    )
+    command.add_argument(
+        "--last",
+        type=arguments.count,
+        default=1000,
+        metavar="N",
+        help="rolling accuracy over the last N rows; default 1000",
+    )
+    command.add_argument(
+        "--save", type=arguments.new_file, metavar="FILE", help="write a snapshot at the end"
+    )
+    command.add_argument(
+        "--plot",
+        type=arguments.new_file,
+        metavar="PNG",
+        help="draw the rolling accuracy (needs matplotlib)",
+    )
+    command.add_argument(
+        "--reliability",
+        type=arguments.new_file,
+        metavar="PNG",
+        help="draw probabilities against the shares that came true, before and after they were "
+        "fitted (needs matplotlib); implies --probabilities",
+    )
+    command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
+    drift_options.add_to(command)
+    window_options.add_to(command)
+    learner_options.add_to(command)
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 <= share < 1:
+        raise ValueError(text)
+    return share
+
+
+def act(options: argparse.Namespace) -> int:
+    rows = open_rows(
+        options.file,
+        label_column=options.label_column,
+        drop_columns=tuple(options.drop_column),
+        header=None if options.header is None else options.header == "yes",
+        missing=options.missing,
+        late_labels=options.late_labels,
+    )
+    with closing(rows):
+        return test_then_train(options, rows)
+
+
+def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
+    """Predict and learn every row, with a status line and a report; the exit code."""
+    # before hours of learning, not at the end
+    with saved_model.claimed_snapshot(options.save) if options.save else nullcontext():
+        return _test_then_train(options, rows)
+
+
+def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
+    options.probabilities |= options.reliability is not None
+    if options.plot or options.reliability:
+        from edgesvm.cli import figures  # reports a missing matplotlib right away
+    if not rows.labelled:
+        raise ValueError(f"{options.file} has no labels: there is nothing to learn")
+    model = _model(options, rows)
+    learner = learner_in(model)
+    status = StatusLine(quiet=options.json)
+    loop = PredictThenLearn(
+        learner,
+        options.last,
+        freeze_after=_freeze_after(options, rows, model),
+        label_delay=options.label_delay,
+        drift=drift_options.watch(options, learner, status.say),
+    )
+    labels = _Labels(options, rows)
+    windows = _windows(options, rows, model, labels)
+    steps = (
+        islice(loop.run(_in_order(options, rows), labels), options.samples)
+        if windows is None
+        else loop.run(windows)
+    )
+    curve: list[tuple[int, float]] = []
+    checked = False
+    started = time.perf_counter()
+    try:
+        for _ in steps:
+            if options.plot and loop.score.n and loop.score.n % 50 == 0:
+                _extend(curve, loop.score.n, loop.score.rolling or 0.0)
+            checked = checked or decision_options.check_labels(learner)
+            status.show(lambda: eval_report.progress(loop, time.perf_counter() - started))
+    except SampleRefused as why:
+        raise ValueError(labels.too_many(learner)) from why
+    finally:
+        status.end()
+    labels.check()
+    summary = eval_report.summary(loop, model, time.perf_counter() - started)
+    summary["remarks"] += decision_options.remarks(learner)
+    summary["log_lost"] = status.lost
+    if isinstance(rows, CsvRows) and rows.n_missing:
+        summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}
+    if account := getattr(rows, "account", None):  # a recording: what could not be used
+        summary["recording"] = account()
+    summary |= {} if windows is None else {"windows": windows.account()}
+    if options.save:
+        model.save(options.save)
+    if options.plot:
+        figures.accuracy(curve, options.plot, title=f"{options.file}: {model!r}")
+    if options.reliability and loop.forecasts is not None:
+        title = f"{options.file}: {model!r}"
+        figures.reliability(
+            loop.forecasts.raw.bins, loop.forecasts.bins, options.reliability, title=title
+        )
+    print(json.dumps(summary) if options.json else eval_report.words(summary))
+    return 0
+
+
+def _freeze_after(
+    options: argparse.Namespace, rows: CsvRows | NpzRows | Recording, model: Learner | Chain
+) -> int | None:
+    """How many rows, or windows of them, a copy learns; None for a pipe, whose length is not known,
+    or if none are held out."""
+    n = rows.n_rows if options.holdout else None
+    if n is None:
+        return None
+    if options.samples is not None:
+        n = min(n, options.samples)
+    if isinstance(model, Chain):
+        n = max((n - model.windows_.window) // model.windows_.hop + 1, 0)
+    return round(n * (1 - options.holdout))
+
+
+def _model(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> Learner | Chain:
+    if options.positive is not None and (options.multiclass or options.classes):
+        raise ValueError("--positive makes two classes: leave out --classes and --multiclass")
+    if options.window is not None and options.shuffle is not None:
+        raise ValueError("--shuffle: windows need the samples in their order; leave it out")
+    learner, fixed = learner_options.requested(options, rows.n_classes)
+    model = window_options.chain(
+        options, learner, rows.n_features, period_us=rows.period_us, fixed=fixed
+    )
+    return model.allocate(rows.n_features)
+
+
+def _windows(
+    options: argparse.Namespace,
+    rows: CsvRows | NpzRows | Recording,
+    model: Learner | Chain,
+    labels: _Labels,
+) -> WindowRows | None:
+    """The windows of the rows, if the model has windows."""
+    if not isinstance(model, Chain):
+        return None
+    return WindowRows(rows, model, labels, options.samples)
+
+
+def _in_order(
+    options: argparse.Namespace, rows: CsvRows | NpzRows | Recording
+) -> CsvRows | NpzRows | Recording | Source:
+    """The rows in their own order, or shuffled."""
+    if options.shuffle is None:
+        return rows
+    chunks = list(rows.chunks(CHUNK_ROWS))
+    if not chunks:
+        raise ValueError(f"{options.file} has no rows")
+    X, y = (stacked(column) for column in zip(*chunks, strict=True))
+    order = np.random.default_rng(options.shuffle).permutation(len(X))
+    return Source(X[order], y[order])
+
+
+class _Labels:
+    """The labels to learn: those of the file or, with ``--positive``, 1 and 0."""
+
+    def __init__(self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> None:
+        self._file, self._positive = options.file, options.positive
+        self._names = rows.class_names
+        self._n = self._n_positive = 0
+        self._last = 0
+        self._as_words = decision_options.name_labels(options)  # which then may be words
+
+    def __call__(self, label: int) -> int | str:
+        self._n += 1
+        self._last = label
+        if self._positive is None:
+            return self._names[label] if self._names and self._as_words else label
+        is_positive = label == self._class_of_positive()
+        self._n_positive += is_positive
+        return int(is_positive)
+
+    def _class_of_positive(self) -> int:
+        """The class that ``--positive`` names; -1 as long as no row has had that word."""
+        if self._names:
+            return self._names.index(self._positive) if self._positive in self._names else -1
+        try:
+            return int(self._positive)
+        except ValueError:
+            raise ValueError(
+                f"--positive {self._positive}: the labels of {self._file} are integers, this is not"
+            ) from None
+
+    def too_many(self, learner: Learner) -> str:
+        """The message for a label beyond the learner's number of classes."""
+        names = self._names
+        labels = *learner.classes_.tolist(), self._last
+        *known, new = (names[y] if names and isinstance(y, int) else y for y in labels)
+        if len(known) > 2:
+            return (
+                f"{self._file} has more than the {len(known)} labels of --classes: {new!r} after"
+                f" {known}"
+            )
+        return (
+            f"{self._file} has a third label, {new!r} after {known[0]!r} and {known[1]!r}: "
+            "give --positive LABEL to learn one against all others, or --classes K to learn all"
+        )
+
+    def check(self) -> None:
+        """Raise ValueError, at the end, for a file without rows or without a positive one."""
+        if self._n == 0:
+            raise ValueError(f"{self._file} has no rows")
+        if self._positive is not None and self._n_positive == 0:
+            raise ValueError(
+                f"--positive {self._positive}: none of the {self._n:,} rows read has this label"
+            )
+
+
+def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
+    """Append a point. A curve that is too long loses every second one, so it stays small."""
+    curve.append((n, rolling))
+    if len(curve) > CURVE_POINTS:
+        del curve[::2]

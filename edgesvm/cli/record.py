@@ -1,0 +1,209 @@
+"""``edgesvm record``: record the samples of a sensor in a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from edgesvm.budget import format_bytes
+from edgesvm.cli import arguments, link_options
+from edgesvm.cli.status import StatusLine, lost_lines
+from edgesvm.cli.stopping import Signals, Stop, stop_signals
+from edgesvm.errors import LinkDown
+from edgesvm.link import LateLabel, Link, RecordingSchema, RecordingWriter
+from edgesvm.link.recording import SUFFIX, claim_recording
+
+HELP = """\
+Append the samples that arrive on PORT to FILE. Nothing is learned and no prediction is sent.
+
+  edgesvm record /dev/ttyUSB0 room.rec             a node that sends frames (FORMATS.md)
+  edgesvm record /dev/ttyACM0 room.rec --text      a sketch that prints numbers, the label last
+  edgesvm replay room.rec                          predict and learn the recorded samples
+  python -m firmware_sim serve --replay room.rec   play it back onto a link
+
+Samples are written as they arrive; the file is synced every --sync seconds and at the end. A power
+cut loses at most the samples since the last sync; a killed process loses nothing it has written.
+Each sample has its own CRC, so damage loses only the samples it covers.
+
+Ctrl-C and SIGTERM end the recording. If the medium is full, record ends with exit code 1, and the
+samples already written stay readable. If the port fails, it is opened again after 0.1 to 5 s; with
+--once, record ends instead.
+"""
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "record", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    link_options.add_port(command)
+    command.add_argument(
+        "file",
+        type=_recording_name,
+        metavar="FILE",
+        help=f"output file, with a name that ends in {SUFFIX}",
+    )
+    link_options.add_to(command)
+    command.add_argument(
+        "--late-labels",
+        action="store_true",
+        help="text links: labels arrive in separate lines (a binary node says so itself)",
+    )
+    command.add_argument(
+        "--sync",
+        type=arguments.seconds,
+        default=10.0,
+        metavar="S",
+        help="sync the file every S seconds; default 10",
+    )
+    command.set_defaults(act=act)
+
+
+def _recording_name(text: str) -> str:
+    if not text.lower().endswith(SUFFIX):
+        raise argparse.ArgumentTypeError(f"{text}: the name must end in {SUFFIX}")
+    return arguments.new_file(text)
+
+
+def act(options: argparse.Namespace) -> int:
+    status = StatusLine(quiet=options.quiet)
+    # Labels are recorded as they arrive; the reader matches them to samples.
+    late = int(options.late_labels or not options.text)
+    with (
+        claim_recording(options.file) as claim,  # before the port is taken from another process
+        stop_signals() as signals,
+        link_options.open_port(options, signals, late_labels=late) as link,
+    ):
+        writer = RecordingWriter(claim, _schema(link))
+        recorder = _Recorder(link, writer, options)
+        if writer.schema.late and writer.n_records:
+            # Samples were missed in between: a label must not match a sample of the last recording.
+            recorder.guarded(writer.append_labels, [LateLabel(0, 0, 0.0, is_epoch=True)])
+        if writer.cut_bytes:
+            status.say(
+                f"{options.file}: removed {writer.cut_bytes:,} incomplete bytes from its end"
+            )
+        status.say(
+            f"{options.file}: holds {writer.n_records:,} samples of {writer.schema.n_features} "
+            f"features; {writer.schema.record_bytes} bytes per sample"
+        )
+        try:
+            recorder.run(signals, status)
+        finally:
+            status.end()
+            recorder.guarded(writer.close)
+            summary = recorder.summary()
+            summary["counters"]["log_lost"] = status.lost
+            if options.json:
+                print(json.dumps(summary), flush=True)
+            else:
+                status.say(_closing_text(options.file, summary))
+    return 0
+
+
+def _schema(link: Link) -> RecordingSchema:
+    known = link.schema
+    assert known is not None  # an open link has one
+    late = link.late is not None
+    labelled = late or known.label != "none"
+    return RecordingSchema(known.n_features, labelled, known.n_classes, known.nominal_us, late)
+
+
+class _Recorder:
+    """Moves samples from the link's ring to the file."""
+
+    def __init__(self, link: Link, writer: RecordingWriter, options: argparse.Namespace) -> None:
+        self.link = link
+        self.writer = writer
+        self.options = options
+        self.taken = self.labels = 0
+        self.started = time.monotonic()
+        self._next_sync = self.started + options.sync
+
+    def run(self, signals: Signals, status: StatusLine) -> None:
+        """Record until all samples are in, a signal arrives or, with --once, the port fails."""
+        while not signals.stopping and self.left != 0:
+            try:
+                self.step()
+            except LinkDown as down:
+                if self.options.once:
+                    return
+                status.say(f"{down}; trying to open it again")
+                try:
+                    with signals.interruptible():
+                        self.link.reconnect()
+                except Stop:
+                    return
+            status.show(self.text)
+
+    @property
+    def left(self) -> int | None:
+        """Samples still to be recorded; None if no number was given."""
+        return None if self.options.samples is None else self.options.samples - self.taken
+
+    def step(self) -> None:
+        try:
+            self.link.poll(0.1)
+        finally:
+            self.write()
+        if time.monotonic() >= self._next_sync:
+            self._next_sync = time.monotonic() + self.options.sync
+            self.guarded(self.writer.sync)
+
+    def write(self) -> None:
+        """Write the samples in the ring, and the labels that arrived between them."""
+        self.write_labels()
+        while n := len((batch := self.link.take(self.left)).y):
+            self.guarded(self.writer.append, batch)
+            self.link.release(n)
+            self.taken += n
+            self.write_labels()
+
+    def write_labels(self) -> None:
+        """Write the labels that arrived since the last sample taken."""
+        if labels := list(self.link.take_labels()):
+            self.guarded(self.writer.append_labels, labels)
+            self.labels += sum(not label.is_epoch for label in labels)
+
+    def guarded(self, write: Callable[..., None], *arguments: object) -> None:
+        """Call `write`; report an error of the medium as such, not as one of the port."""
+        try:
+            write(*arguments)
+        except OSError as error:
+            raise RuntimeError(
+                f"{self.options.file}: {error.strerror or error}; "
+                f"the {self.writer.n_records:,} samples written before are readable"
+            ) from error
+
+    def text(self) -> str:
+        c = self.link.counters
+        seconds = max(time.monotonic() - self.started, 1e-9)
+        return (
+            f"{self.taken:,} samples  {self.taken / seconds:,.0f}/s  "
+            f"file {format_bytes(self.writer.n_bytes)}  dropped {c['ring_dropped']:,}  "
+            f"missing {c['missing']:,}  rejected {c['bytes_rejected']:,} B"
+        )
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "taken": self.taken,
+            "late_labels": self.labels,
+            "records": self.writer.n_records,
+            "bytes": self.writer.n_bytes,
+            "cut_bytes": self.writer.cut_bytes,
+            "seconds": round(time.monotonic() - self.started, 3),
+            "counters": self.link.counters,
+            "broken_identities": self.link.check_identities(),
+        }
+
+
+def _closing_text(file: str, s: dict[str, Any]) -> str:
+    labels = f" and {s['late_labels']:,} late labels" if s["late_labels"] else ""
+    text = (
+        f"{file}: {s['taken']:,} samples{labels} added, {s['records']:,} records in total, "
+        f"{format_bytes(s['bytes'])}; {s['counters']['missing']:,} missing"
+    )
+    n_lost = s["counters"]["log_lost"]
+    return f"{text}\n{lost_lines(n_lost)}" if n_lost else text

@@ -1,0 +1,189 @@
+"""Instructions, machine code and stack of a model on a core, from counts made on an emulator.
+
+A model is a sum of parts: a stage, the parts of a multiclass learner, a learner. The instructions
+of a part are a sum over its sizes, such as a + b D + c M D for D features and M vectors, whose
+factors `tools/board_costs.py` fits to runs under QEMU and writes to costs.json.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from edgesvm.calibration.calibrated import Calibrated
+from edgesvm.learner import Learner
+from edgesvm.learners.fourier.fourier_svm import FourierSVM
+from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
+from edgesvm.learners.multiclass import Multiclass, OneVsOne
+from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
+from edgesvm.learners.novelty.kernel_novelty import KernelNovelty
+from edgesvm.learners.papers.enclosing.ball_vector_machine import BallVectorMachine
+from edgesvm.learners.papers.online.forgetron import Forgetron
+from edgesvm.learners.papers.online.kernel_perceptron import KernelPerceptron
+from edgesvm.learners.papers.online.lasvm import LASVM
+from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
+from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
+from edgesvm.learners.twin.simple_svm import SimpleSVM
+from edgesvm.learners.twin.twin_dictionary_svm import TwinDictionarySVM
+from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
+from edgesvm.learners.wrapper import Shell
+from edgesvm.preprocessing.fourier_features import FourierFeatures
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of a model.
+
+    kind : as costs.json names it
+    sizes : what its instructions are a sum over; the first is 1
+    decides, learns : how often it does so for one sample
+    scores : how often it decides about a sample that is learned
+    """
+
+    kind: str
+    sizes: tuple[int, ...]
+    decides: int = 1
+    learns: int = 1
+    scores: int = 0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Instructions of a decision and of learning a sample; bytes of machine code and of stack.
+
+    `within`: by what factor a count may differ, to decide and to learn.
+    """
+
+    decide: float
+    learn: float
+    code: int
+    stack: int
+    within: tuple[float, float]
+
+
+def parts(
+    learner: Learner, n_features: int, decides: int = 1, learns: int = 1, scores: int = 0
+) -> Iterator[Part]:
+    """The parts of a model, the outermost first; the others as in `Part`."""
+    name, D = type(learner).__name__, n_features
+    if isinstance(learner, Multiclass):
+        K, n = learner.n_classes, learner._n_parts
+        yield Part(name, (1, K), decides, learns, scores)
+        taught = K - 1 if isinstance(learner, OneVsOne) else n
+        yield from parts(learner._inner, D, decides * n, learns * taught, scores * n)
+    elif isinstance(learner, Shell):
+        sizes: tuple[int, ...] = (1, D)
+        if isinstance(learner, FourierFeatures):
+            P = learner.n_directions
+            name += orthogonal(learner, D)
+            sizes = (1, P, P * D)
+        elif isinstance(learner, Calibrated):
+            V = columns(learner)
+            sizes = (1, V, V if V > 1 else 0)  # logarithms of shares, if it decides among several
+        yield Part(name, sizes, decides, learns, scores)
+        scored = scores + learns if isinstance(learner, Calibrated) else scores
+        yield from parts(learner._inner, learner._width(D), decides, learns, scored)
+    else:
+        kind, sizes = leaf(learner, D)
+        yield Part(kind, sizes, decides, learns, scores)
+
+
+def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
+    """Kind and sizes of a learner that has none inside."""
+    kind: str = type(learner).__name__
+    sizes: tuple[int, ...] = (1, D)
+    if isinstance(learner, StreamSVM):
+        L = max(learner.lookahead, learner.n_balls - 1)
+        if L:
+            how = "lookahead" if learner.lookahead else "several balls"
+            kind, sizes = f"{kind}, {how}", (1, D, L * D, L * L)
+    elif isinstance(learner, AdaGradSVM):
+        V = columns(learner)
+        sizes = (1, V, V * D)
+    elif isinstance(learner, FourierSVM):
+        P = learner.n_directions
+        kind += orthogonal(learner, D)
+        sizes = (1, P, P * D, P * columns(learner))
+    elif isinstance(learner, GaussianNovelty):
+        kind += f", {learner.covariance}"
+        sizes = (1, D, D * D) if learner.covariance == "full" else (1, D)
+    elif isinstance(learner, (KernelPerceptron, Forgetron)):
+        M = learner.max_vectors
+        sizes = (1, M, M * D)
+    elif isinstance(learner, STORES):
+        M = getattr(learner, str(type(learner)._capacity))
+        if isinstance(learner, KernelStreamSVM):
+            kind += f", {learner.when_full}"
+        if isinstance(learner, KernelNovelty):
+            kind += f", {learner.storage}"
+        if isinstance(learner, TwinDictionarySVM):
+            kind += ", settled"
+        sizes = (1, M, M * D, M * M)
+    return kind, sizes
+
+
+LEAST_FACTOR = 1.5  # other rows than those counted may take as much longer
+STORES = (
+    KernelStreamSVM,
+    KernelNovelty,
+    LASVM,
+    TwinVectorMachine,
+    IncrementalDecrementalSVM,
+    SimpleSVM,
+    BallVectorMachine,
+)
+
+
+def orthogonal(learner: Any, D: int) -> str:
+    return ", orthogonal" if learner._is_orthogonal(D) else ""
+
+
+def columns(learner: Any) -> int:
+    """Decision values of a sample."""
+    return 1 if learner._n_classes <= 2 else learner._n_classes
+
+
+@cache
+def table() -> dict[str, Any]:
+    """costs.json"""
+    return json.loads((files("edgesvm.export") / "costs.json").read_text(encoding="utf-8"))
+
+
+def predicted(
+    learner: Learner, n_features: int, core: str, *, windows: bool = False
+) -> Cost | None:
+    """What a model costs on a core whose instructions were counted; None if a part was not.
+
+    `windows`: with the code and stack of `WindowFeatures` ahead; instructions are those of a window
+    that is complete.
+    """
+    decide = learn = 0.0
+    code = stack = 0
+    within = [LEAST_FACTOR, LEAST_FACTOR]
+    counted = table()["cores"].get(core, {})
+    ahead = [Part("WindowFeatures", (1,))] if windows else []
+    for part in [*ahead, *parts(learner, n_features)]:
+        entry = counted.get(part.kind)
+        if entry is None:
+            return None
+        done = instructions(entry, part, learner.dtype)
+        decide, learn = decide + done[0], learn + done[1]
+        code, stack = code + entry["code"], stack + entry["stack"]
+        within = [max(pair) for pair in zip(within, entry["wrong"], strict=True)]
+    return Cost(decide, learn, code, stack, (within[0], within[1]))
+
+
+def instructions(entry: dict[str, Any], part: Part, dtype: str) -> tuple[float, float]:
+    """Of a part, for a sample: to decide and to learn."""
+    done = {}
+    for what in ("decide", "learn"):
+        terms = [factor * size for factor, size in zip(entry[what], part.sizes, strict=True)]
+        constant, growing = entry["float64"][what] if dtype == "float64" else (1.0, 1.0)
+        done[what] = constant * terms[0] + growing * sum(terms[1:])
+    learn = part.learns * done["learn"] + part.scores * done["decide"]
+    return part.decides * done["decide"], learn

@@ -1,0 +1,129 @@
+"""CoreVectorMachine: the public class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from edgesvm.contract.counter import Counter
+from edgesvm.contract.registry import registered
+from edgesvm.learners.batch.smo_learner import Arrays, padded
+from edgesvm.learners.papers.enclosing._core_vector_machine import CoreVectorMachineCore
+from edgesvm.learners.papers.enclosing.constants import MATRIX
+from edgesvm.learners.papers.enclosing.enclosing_machine import EFFORT, GEOMETRY, EnclosingMachine
+
+__all__ = ["CoreVectorMachine"]
+
+
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class CoreVectorMachine(EnclosingMachine):
+    """The l2-SVM, found as the minimum enclosing ball of a small core set of the samples.
+
+    Parameters
+    ----------
+    epsilon : float, default 1e-4
+        Tolerance: a sample counts as inside if it is within (1 + epsilon) times the radius; 0 <
+        epsilon < 1.
+    C : float, default 1.0
+        Penalty of the squared margin violation; > 0.
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`. k(x, x) must be the
+        same for all x: RBF, or any with ``normalize``.
+    normalize : bool, default False
+        Scale every row to unit norm, also when predicting; rows of zeros stay zero.
+    max_core : int, default 1000
+        Vectors of the core set, at least 2.
+    n_probes : int, default 59
+        Rows examined together, at most ``max_core``. Of 59 random rows at least one is among the
+        farthest 5 % of all rows, with probability 0.95.
+    cache : int or str, optional
+        Bytes for cached kernel rows, at least two rows; default 16 rows.
+    max_iter : int, default 10,000,000
+        Largest number of iterations of SMO in one ``fit`` or for one sample.
+    seed : int, default 0
+        Seed of the random draws, 0 to 2**32 - 1.
+    dtype : {"float32", "float64"}, default "float32"
+        Type of samples and the sums inside a kernel value. Cached kernel rows are always float32,
+        coefficients float64.
+    margin_tol : float or None, default 0.1
+        A second tolerance, 0 < margin_tol < 1: y f(x), with its slack, may be below the margin by
+        no more than this share of it. The radius hardly depends on the data, while the margin is
+        small if C is large: then any ball meets epsilon. None: epsilon alone counts, as in the
+        paper.
+
+    Attributes
+    ----------
+    core_, support_ : ndarray of shape (n_core,), (n_support,), int64
+    support_vectors_ : ndarray of shape (n_support, n_features)
+    dual_coef_ : ndarray of shape (1, n_support)
+    intercept_ : ndarray of shape (1,)
+    slack_ : ndarray of shape (n_support,)
+    radius_, margin_ : float
+    n_core_, n_iter_, n_given_up_ : int
+    converged_, enclosed_ : bool
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Tsang, Kocsor & Kwok 2007, Algorithm 1: a sample outside the ball is added to the core set, and
+    the core set's minimum enclosing ball, the dual problem of eq. 1, is found by SMO from the
+    previous one, to half of what the tolerance allows. `learn_one` does so for each sample.
+
+    Where all rows fit in the core set, and the cache holds at least a sixteenth of their kernel
+    values, ``fit`` begins with all of them: one solution encloses them, and vectors without a
+    coefficient are dropped. Where they do not,
+    ``fit`` draws 59 rows at a time until it adds none of the 59, and then reads all rows until a
+    whole pass finds none outside; this is ``enclosed_``. Where the paper adds the farthest of the
+    59 and solves again, ``fit`` adds all that are at least a quarter as far outside as the worst
+    found since the last solution, and solves again when the core set has grown by a sixteenth: eq.
+    1 takes some three iterations per core vector from a cold start, and a hundred if the vectors
+    come one by one. Before the end of a pass it is solved to a quarter of that violation. Vectors
+    without a coefficient are dropped where they are more than a quarter of the core set. Rows are
+    drawn for an epsilon of 1/2 first, then 1/8, and so on down to the tolerance.
+
+    If a sample is outside and the core set is full, all vectors without a coefficient are dropped,
+    which leaves the ball as it is. A stream counts them in ``n_given_up_``; ``fit`` does not, as
+    its passes look at their rows again. If all have a coefficient, ``fit`` stops; in a stream
+    (``learn_one``, ``partial_fit``) the sample is skipped and `learn_one` returns False, so that a
+    full core set does not follow a stream that changes. Either way ``converged_`` is False.
+    In a stream each sample is seen once; it was inside the ball at that moment.
+
+    The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
+
+    Bytes: see ``plan``; about n_features s + 92 per core vector, s = 4 or 8, 64 more for the
+    default cache, and 64 n_features s for the rows examined together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import RBF, CoreVectorMachine
+    >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=np.float32)
+    >>> model = CoreVectorMachine(kernel=RBF(2.0), C=10.0).fit(X, [0, 0, 1, 1])
+    >>> model.predict(X)
+    array([0, 0, 1, 1])
+    >>> model.converged_
+    True
+    """
+
+    _compiled = CoreVectorMachineCore
+    _finer = 0.25
+    _param_order = (*GEOMETRY, *EFFORT)
+
+    def _own_arrays(self, n: int) -> Arrays:
+        wide = padded(n)
+        return [
+            ("alpha", "f8", (wide,)),
+            *((name, "f8", (n,)) for name in ("bound", "gradient")),
+            *((name, "f4", (wide,)) for name in ("curvature", "state", "spare")),
+            ("order", "i4", (n,)),
+        ]
+
+    def _begins_with_all(self, n_rows: int) -> bool:
+        n_floats = self._allocated.views["cache"].size
+        return n_rows <= self.max_core and n_rows * padded(n_rows) <= MATRIX * n_floats
+
+    @property
+    def _coarse_first(self) -> bool:
+        return True
+
+    n_iter_ = Counter("Iterations of the inner solver.")

@@ -1,0 +1,531 @@
+"""RandSVM: the public class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.contract.core import COMMON_ARRAYS
+from edgesvm.contract.counter import Counter
+from edgesvm.contract.engine import of_engine
+from edgesvm.contract.labels import Labels
+from edgesvm.contract.params import flag, one_of, positive, whole
+from edgesvm.contract.registry import registered
+from edgesvm.core.status import Status
+from edgesvm.data.sources import CHUNK_ROWS, Source
+from edgesvm.data.survey import survey, unknown_label
+from edgesvm.errors import CorruptModelError, refusal
+from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive, fits
+from edgesvm.learners.batch.batch_svm import BatchSVM
+from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
+from edgesvm.learners.papers.randomized.projections import MOST, estimated_support
+from edgesvm.learners.wrapper import Wrapper
+
+__all__ = ["RandSVM"]
+
+STOP_REASONS = (
+    None,
+    "optimal",
+    "support_vectors",
+    "sample_full",
+    "max_passes",
+    "unsolved",
+)  # by index
+SCRATCH = (
+    *(f"drawn_{name}" for name in ("rows", "slots", "weights", "numbers")),
+    *("before", "best_numbers", "best_alpha", "decisions", "draws"),
+)
+COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted", "stop")
+SOLVER_INTERFACE = (
+    *("C", "tol", "kernel", "gamma", "degree", "coef0"),
+    *("solve", "support_", "alpha_", "objective_", "converged_"),
+)
+
+Progress = Callable[[int, int, int], Any]
+Self = TypeVar("Self", bound="RandSVM")
+
+
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandSVM(Wrapper):
+    """The SVM of data of any length, found by solving random samples.
+
+    A sample is solved. The rest of the data is read in chunks, and some rows violate the solution.
+    The next sample is the support vectors and as many random violators as fit. It stops when no row
+    violates, so that the solution is that of all the data, or when there are as many support
+    vectors as the theory expects near it.
+
+    Parameters
+    ----------
+    solver : Learner, default BatchSVM(max_samples=16384, cache="64MiB")
+        `BatchSVM`, or a learner with its interface. Its ``max_samples`` is the largest size of a
+        sample. Only its parameters are used; the object itself is not changed.
+    epsilon, delta : float, default 0.2, 0.9
+        Parameters of `estimated_support`, both between 0 and 1.
+    separable : bool, default False
+        Whether the classes are linearly separable; if so, half as many support vectors are
+        expected.
+    k : int, optional
+        The number of support vectors to stop at, instead of equation 4; such as
+        `edgesvm.learners.papers.randomized.projections.support_for_margin` (Theorems 1 to 3).
+    c : float, default 2.0
+        A sample has c k rows, if the solver has room for them; >= 1.
+    max_passes : int, default 100
+        Largest number of passes that search for violators.
+    seed : int, default 0
+        Seed of the random draws, 0 to 2**32 - 1.
+    returns : {"best", "last"}, default "best"
+        The solution to return if none is optimal. "best": the one with the smallest primal
+        objective over all the data. "last": as in the paper, the last, which can be far worse than
+        the first.
+
+    Attributes
+    ----------
+    converged_ : bool
+    stop_ : str or None
+    k_, sample_size_, n_passes_, n_violators_ : int
+    solver_ : Learner
+    support_vectors_, dual_coef_, intercept_, objective_, primal_objective_
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Algorithm 1 and equation 4 of Krishnan, Bhattacharyya & Hariharan (NIPS 2007). What the paper
+    leaves open is decided as follows:
+
+    * Equation 4 can require more rows than there is room for, or than there are. A sample then has
+      ``max_samples`` rows, and `fit` stops when all of them are support vectors ("sample_full").
+    * A row violates if y f(x) < 1 by more than the solver's ``tol``.
+    * A sample of one class has no support vectors; half of it is kept. Otherwise the next sample
+      would consist of the other class alone, and so on.
+    * Each solution starts from the coefficients of the previous one.
+    * A sample of support vectors and violators is not like the data, and the solution of a sample
+      that is too small for them can be far worse than that of the first. Each pass adds up the loss
+      of its solution over all the data. If no solution is optimal, the one with the smallest primal
+      objective is returned; the paper returns the last, which is ``returns="last"``.
+
+    Bytes: the solver's, plus n_features s + 49 for each of its ``max_samples``, s = 4 or 8. The
+    data are read once to check and count the rows, once for the first sample, once per pass, and
+    once to return to a better solution. Besides the plan, a chunk of 1,024 rows is in memory, and
+    temporarily a few numbers per row of the sample. Violators are drawn while they are counted,
+    each with the same probability.
+
+    ``partial_fit`` and ``learn_one`` are the solver's: they put samples into its store, and there
+    is no second pass over them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import RBF, BatchSVM, RandSVM
+    >>> X = np.random.default_rng(0).uniform(0, 4, (20_000, 2)).astype(np.float32)
+    >>> y = np.floor(X).sum(axis=1) % 2 == 0
+    >>> model = RandSVM(solver=BatchSVM(max_samples=500, C=100.0, kernel=RBF(2.0))).fit(X, y)
+    >>> bool(model.score(X, y) > 0.97)
+    True
+    """
+
+    k_ = Counter("The number of support vectors at which `fit` stops.")
+    sample_size_ = Counter("Rows of a sample, r: the smallest of c k, the room and all rows.")
+    n_passes_ = Counter("Passes that searched for violators.")
+    n_violators_ = Counter("Rows outside the sample that violate the solution.")
+
+    _parameter = "solver"
+    _expected = "a learner with BatchSVM's interface, such as BatchSVM()"
+
+    solver: Learner | None = None
+    epsilon: float = 0.2
+    delta: float = 0.9
+    separable: bool = False
+    k: int | None = None
+    c: float = 2.0
+    max_passes: int = 100
+    seed: int = 0
+    returns: str = "best"
+
+    # -- the solver and the parameters -------------------------------------------------------------
+
+    @staticmethod
+    def _default() -> Learner:
+        return BatchSVM(max_samples=16384, cache="64MiB")
+
+    _first_default = _default
+
+    def _wraps(self, inner: Learner) -> bool:
+        return all(
+            hasattr(type(inner), name) or name in inner._param_names() for name in SOLVER_INTERFACE
+        )
+
+    def _check_params(self) -> None:
+        for name in ("epsilon", "delta"):
+            if not positive(name, getattr(self, name)) < 1.0:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a number between 0 and 1")
+        flag("separable", self.separable)
+        if self.k is not None:
+            whole("k", self.k, 1, MOST)
+        if positive("c", self.c) < 1.0:
+            raise ValueError(
+                f"c={self.c!r}: give a number >= 1, so that a sample holds at least k rows"
+            )
+        whole("max_passes", self.max_passes, 1, MOST)
+        whole("seed", self.seed, 0, (1 << 32) - 1)
+        one_of("returns", self.returns, "best", "last")
+        self._inner._check_params()
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    @property
+    def _room(self) -> int:
+        """Rows the solver can store."""
+        inner = self._inner
+        return whole(inner._capacity, getattr(inner, inner._capacity), 1, MAX_CAPACITY)
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        room = self._room
+        return [
+            *((name, "i8", ()) for name in COUNTS),
+            ("primal", "f8", ()),
+            ("draws", "u8", (4,)),
+            ("drawn_rows", self.dtype, (room, n_features)),
+            ("drawn_slots", "i1", (room,)),
+            ("drawn_weights", "f8", (room,)),
+            ("drawn_numbers", "i8", (room,)),
+            ("before", "i8", (room,)),
+            ("best_numbers", "i8", (room,)),
+            ("best_alpha", "f8", (room,)),
+            ("decisions", "f8", (self._chunk_rows,)),
+            *self._inner._arrays(n_features),
+        ]
+
+    def _build(self, engine: str, place: Place) -> Any:
+        return self._inner._build(engine, place)  # on the same memory, under its own names
+
+    def _reader(self, core: Any) -> Any:
+        return self._inner._reader(core)
+
+    def _used(self, core: Any) -> list[slice]:
+        used: list[slice] = self._inner._used(core)
+        return used
+
+    @property
+    def solver_(self) -> Any:
+        """The solver in this learner's memory, for ``solver_.alpha_`` and the like."""
+        return self._inner_at_work(self._allocated)
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    @fits
+    def fit(
+        self: Self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Reset, then run Algorithm 1.
+
+        Parameters
+        ----------
+        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
+            Read once per pass, from the first row. A source, such as a `Recording`, has its own
+            labels.
+        y : array of shape (n_samples,), labels
+        sample_weight : array of shape (n_samples,), float64, optional
+            C times this is the bound of the row's coefficient; rows of weight zero are skipped.
+        progress : callable, optional
+            Called as ``progress(n_passes, n_support, n_violators)`` after each pass. An exception
+            it raises, or Ctrl-C, ends the passes; the last sample and its solution stay.
+
+        Raises
+        ------
+        ValueError
+            As for any learner; nothing is reset.
+        """
+        source = self._guard.call(
+            Source, self._closed(X), y, sample_weight, owner=type(self).__name__
+        )
+        return self._fit(_Data(source, self), self._fresh_labels(), progress)
+
+    def _fit(self: Self, data: Data, labels: Labels, progress: Progress | None) -> Self:
+        self.plan(data.n_features)
+        n_rows, n_learned = self._guard.call(data.survey, labels)
+        self._start_over(data.n_features, labels)
+        try:
+            self._sample_and_solve(data, n_learned, progress)
+        finally:
+            self._note_seen(n_rows)
+            for name in SCRATCH:
+                self._allocated.views[name][...] = 0
+        return self
+
+    def _note_seen(self, n_rows: int) -> None:
+        """Count the rows of the data as the samples seen, not those of the last sample."""
+        views = self._allocated.views
+        if views["n_seen"]:
+            views["n_seen"][...] = n_rows
+        if views["stop"]:
+            views["n_fitted"][...] = n_rows
+
+    @property
+    def _chunk_rows(self) -> int:
+        return min(self._room, CHUNK_ROWS)
+
+    def _survey_options(self, n_features: int) -> dict[str, Any]:
+        """What `survey` is to check rows for."""
+        solver = self._inner
+        return {
+            "owner": type(self).__name__,
+            "dtype": self.dtype,
+            "rows": self._chunk_rows,
+            "kernel": solver._kernel(n_features),
+            "C": solver.C,
+        }
+
+    def _sample_and_solve(self, data: Data, n_rows: int, progress: Progress | None) -> None:
+        views = self._allocated.views
+        k = self.k or estimated_support(
+            n_rows, self.epsilon, self.delta, separable=bool(self.separable)
+        )
+        size = min(math.ceil(min(self.c * k, 1e18)), self._room, n_rows)
+        views["k"][...], views["sample_size"][...] = k, size
+        working = of_engine(WorkingSet, self._engine)(views, int(self.seed))
+        working.keep(np.empty(0, np.int64), size)
+        data.offer(working)
+        self._solve(working, None)
+        best = _Best(views)
+        while True:
+            alpha = self._keep_support(working, size)
+            data.offer(working, self.solver_)
+            views["n_passes"][...] += 1
+            primal = self._primal(working.loss)
+            best.offer(primal, working.n_offered, views["drawn_numbers"], alpha)
+            if progress is not None:
+                n_support = len(self.solver_.support_)
+                self._guard.call(progress, self.n_passes_, n_support, working.n_offered)
+            stop = self._stop(working.n_offered)
+            if stop is not None:
+                break
+            self._solve(working, alpha)
+        n_violators = working.n_offered
+        if best.primal < primal and stop != "optimal" and self.returns == "best":
+            primal, n_violators = self._recall(data, working, best)
+        views["primal"][...], views["n_violators"][...] = primal, n_violators
+        views["stop"][...] = STOP_REASONS.index(stop)
+
+    def _stop(self, n_violators: int) -> str | None:
+        """Line 4: why to stop; None to go on."""
+        n_support = len(self.solver_.support_)
+        if n_violators == 0:
+            return "optimal" if self.solver_.converged_ else "unsolved"
+        if n_support >= self.k_:
+            return "support_vectors"
+        if n_support >= self.sample_size_:
+            return "sample_full"
+        return "max_passes" if self.n_passes_ >= self.max_passes else None
+
+    def _primal(self, loss: float) -> float:
+        """C-SVM-1: 1/2 |w|^2 + C loss, of the current solution."""
+        solver = self.solver_
+        return float(solver.objective_ + solver.alpha_.sum() + solver.C * loss)
+
+    def _recall(self, data: Data, working: Any, best: _Best) -> tuple[float, int]:
+        """Return to the best solution: solve its support vectors again from its coefficients. If
+        the solver moves them, the primal objective and the violators are counted again."""
+        numbers, alpha = best.solution()
+        working.recall(numbers)
+        data.recall(working, numbers)
+        if working.n_rows < len(numbers):
+            raise ValueError(f"{type(self).__name__}: the source changed between two passes")
+        self._solve(working, alpha)
+        if np.allclose(self.solver_.alpha_, alpha, rtol=1e-12, atol=0.0):
+            return best.primal, best.n_violators
+        working.keep(np.arange(working.n_rows), working.n_rows)
+        data.offer(working, self.solver_)
+        return self._primal(working.loss), working.n_offered
+
+    def _keep_support(self, working: Any, size: int) -> np.ndarray:
+        """Lines 5 and 6: keep the support vectors, at the front; return their coefficients."""
+        solver = self.solver_
+        places = np.sort(solver.support_)
+        if len(places) == 0:
+            places = np.arange(working.n_rows // 2)
+        alpha = solver.alpha_[places]
+        working.keep(places, size)
+        return alpha
+
+    def _solve(self, working: Any, alpha: np.ndarray | None) -> None:
+        """Line 6: solve the working set, starting from the coefficients of its first rows."""
+        core, m = self._allocated, working.n_rows
+        solvers = [name for name, _, _ in (*COMMON_ARRAYS, *self._inner._arrays(core.n_features))]
+        for name in solvers:
+            if core.views[name].any():
+                core.views[name][...] = 0
+        self._adopt(self.plan(core.n_features), core.arena, core.labels, core.n_features)
+        core = self._allocated
+        v = core.views
+        n_learned, status = core.learn_many(
+            v["drawn_rows"][:m], v["drawn_slots"][:m], v["drawn_weights"][:m]
+        )
+        if status > Status.CHANGED:
+            sample = f"{type(self).__name__}: row {v['drawn_numbers'][n_learned]}"
+            raise refusal(status, sample, self.dtype, core.labels.in_slots)
+        start = None
+        if alpha is not None:
+            start = np.zeros(m)
+            start[: len(alpha)] = alpha
+        self.solver_.solve(alpha=start)
+
+    @exclusive
+    def solve(self: Self) -> Self:
+        """Solve for the samples in the solver's store, unless the solution is up to date; `fit`
+        does so too."""
+        self.solver_.solve()
+        return self
+
+    @property
+    def _fitted(self) -> Any:
+        state = self._state
+        if state is None:
+            self._raise_not_fitted()
+        state.core.solve_if_due()
+        return state.core
+
+    # -- the solution ------------------------------------------------------------------------------
+
+    @property
+    def _solved(self) -> Any:
+        if not self.is_fitted:
+            self._raise_not_fitted()
+        return self.solver_
+
+    def _count(self, name: str) -> int:
+        return int(self._allocated.views[name])
+
+    @property
+    def stop_(self) -> str | None:
+        """Why `fit` stopped. "optimal": no row violates. "unsolved": none outside the sample does,
+        but the solver did not converge on the sample. "support_vectors": there are ``k_`` or
+        more. "sample_full": every row of the sample is a support vector. "max_passes". None if
+        `fit` did not finish, or other samples were learned since."""
+        return (
+            STOP_REASONS[self._count("stop")] if self._count("n_fitted") == self.n_seen_ else None
+        )
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the solution is that of all the data, within the solver's tolerance."""
+        return self.stop_ == "optimal" and bool(self.solver_.converged_)
+
+    @property
+    def support_vectors_(self) -> np.ndarray:
+        """Support vectors, ndarray of shape (n_support, n_features), a copy."""
+        return self._solved.support_vectors_
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """y alpha of the support vectors, ndarray of shape (1, n_support), float64."""
+        return self._solved.dual_coef_
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The intercept b, ndarray of shape (1,), float64."""
+        return self._solved.intercept_
+
+    @property
+    def objective_(self) -> float:
+        """The dual objective of the sample: at least that of all the data, and equal to it if
+        ``converged_``."""
+        return self._solved.objective_
+
+    @property
+    def primal_objective_(self) -> float:
+        """1/2 |w|^2 + C loss over all the data, of the solution that `fit` found: at least
+        ``-objective_``, and equal to it within the solver's tolerance if ``converged_``."""
+        return float(self._allocated.views["primal"])
+
+    # -- checks of a loaded arena ------------------------------------------------------------------
+
+    def _check(self, core: Any) -> None:
+        super()._check(core)
+        views = core.views
+        if any(views[name].any() for name in SCRATCH):
+            raise CorruptModelError("the working set's scratch is not zero")
+        if min(int(views[name]) for name in COUNTS) < 0 or int(views["stop"]) >= len(STOP_REASONS):
+            raise CorruptModelError("a counter of RandSVM is out of range")
+
+
+class Data(Protocol):
+    """Rows that `RandSVM` samples, wherever they are."""
+
+    n_features: int
+
+    def survey(self, labels: Any) -> tuple[int, int]:
+        """Check all rows, and add their labels; the numbers of rows and of those with a weight."""
+        ...
+
+    def offer(self, working: Any, solver: Any = None) -> None:
+        """One pass: draw from all rows, or from those that violate the solution."""
+        ...
+
+    def recall(self, working: Any, numbers: np.ndarray) -> None:
+        """One pass: put the rows with these numbers, ascending, into the working set."""
+        ...
+
+
+class _Data:
+    """Those of a source, read here."""
+
+    def __init__(self, source: Source, learner: RandSVM) -> None:
+        self._source, self._learner, self.n_features = source, learner, source.n_features
+
+    def survey(self, labels: Any) -> tuple[int, int]:
+        options = self._learner._survey_options(self.n_features)
+        n_rows, n_learned, _ = survey(self._source, labels, **options)
+        return n_rows, n_learned
+
+    def recall(self, working: Any, numbers: np.ndarray) -> None:
+        self.offer(working)
+
+    def offer(self, working: Any, solver: Any = None) -> None:
+        learner = self._learner
+        core, owner, dtype = learner._allocated, type(learner).__name__, learner.dtype
+        margin = np.inf if solver is None else 1.0 - float(solver.tol)
+        for chunk in self._source.chunks(learner._chunk_rows, learner._dtype):
+            slots, n_known, _ = learner._guard.call(core.labels.encode, chunk.y)
+            if n_known < len(chunk.y):
+                raise unknown_label(owner, chunk, n_known, core.labels, dtype)
+            decisions = None
+            if solver is not None:
+                decisions = core.views["decisions"][: len(chunk.X)]
+                _, row, status = core.decide_many(chunk.X, decisions)
+                if status > Status.CHANGED:
+                    sample = f"{owner}: row {chunk.first + row}"
+                    raise refusal(status, sample, dtype, core.labels.in_slots)
+                decisions *= core.labels.sign
+            working.offer(chunk.first, chunk.X, slots, chunk.weight, decisions, margin)
+
+
+class _Best:
+    """Of the solutions so far, the one with the smallest primal objective: the numbers of its rows
+    and their coefficients, in the arena."""
+
+    def __init__(self, views: dict[str, np.ndarray]) -> None:
+        self._numbers, self._alpha = views["best_numbers"], views["best_alpha"]
+        self.primal, self.n_violators, self._n = math.inf, 0, 0
+
+    def offer(
+        self, primal: float, n_violators: int, numbers: np.ndarray, alpha: np.ndarray
+    ) -> None:
+        if primal < self.primal:
+            self.primal, self.n_violators, self._n = primal, n_violators, len(alpha)
+            order = np.argsort(numbers[: self._n])
+            self._numbers[: self._n] = numbers[order]
+            self._alpha[: self._n] = alpha[order]
+
+    def solution(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._numbers[: self._n], self._alpha[: self._n]

@@ -1,0 +1,774 @@
+"""Samples from text lines, such as a sketch prints them: ``0.12,3.4,-5,,1``.
+
+Every byte, line and sample is accounted for:
+
+    bytes_in = bytes_ok + bytes_rejected + delimiters + pending
+    lines    = samples + comments + blank + discovery + labels + ignored + too_long + bad_columns
+               + bad_char + bad_label + bad_checksum + no_checksum + bad_sequence
+    samples  = ring_in + duplicate + too_old + bad_value
+"""
+
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memchr, memcmp, memcpy
+
+from typing import NamedTuple
+
+import numpy as np
+
+from edgesvm.link._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number
+from edgesvm.link._decimal cimport parse_float32, parse_plain, parse_plain_row
+from edgesvm.link._late cimport LateLabels
+from edgesvm.link._ring cimport SampleRing
+from edgesvm.link._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
+from edgesvm.link._siphash cimport load_u64
+from edgesvm.link._values cimport ValueGate
+
+cdef enum:
+    MAX_LINE = 512      # bytes before the LF
+    MAX_COLUMNS = 257   # one-character values and their separators fill a line
+    REFUSALS = 16       # as in _samples.pyx
+    AGREEING = 2        # rows in a row that make a guess of the columns; the next one confirms it
+    CONTRADICTING = 32  # rows in a row of other columns that end the link
+    RESTART = 4         # old numbers in a row, from 0 or 1, that show a restart
+    LATE_RESTART = 64   # the same from any other number
+    LARGEST_STEP = 8    # from one of these numbers to the next: lines may be lost
+
+# The kinds of lines, in the order of LINE_NAMES.
+cdef enum Line:
+    SAMPLE
+    COMMENT
+    BLANK
+    DISCOVERY
+    LATE_LABEL
+    IGNORED
+    TOO_LONG
+    BAD_COLUMNS
+    BAD_CHAR
+    BAD_LABEL
+    BAD_CHECKSUM
+    NO_CHECKSUM
+    BAD_SEQUENCE
+    N_LINES
+
+LINE_NAMES = ("samples", "comments", "blank", "discovery", "labels", "ignored", "too_long",
+              "bad_columns", "bad_char", "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
+COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
+            "lines", "bad_value")
+
+# What the caller must handle before the next line is read.
+cdef enum Event:
+    NOTHING
+    FOUND_COLUMNS
+    FOUND_SCHEMA
+    FOUND_OTHER
+
+cdef const char *SEPARATORS = b",\t; "  # in the order they are tried
+
+
+class OtherColumns(NamedTuple):
+    """Rows have contradicted the columns for long: they have `n_features` features."""
+
+    n_features: int
+
+
+cdef inline bint is_blank(uint8_t c) noexcept nogil:
+    return c == c" " or c == c"\t"
+
+
+cdef Py_ssize_t count_of(uint8_t c, const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, found = 0
+    for i in range(n):
+        found += line[i] == c
+    return found
+
+
+cdef bint words_are_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    """Whether 8 or more bytes are all from " " to "~", found by words of eight."""
+    cdef Py_ssize_t i
+    cdef uint64_t word = load_u64(line + n - 8), bad = 0
+    for i in range(0, n - 7, 8):
+        bad |= outside_printable(word)
+        word = load_u64(line + i)
+    return (bad | outside_printable(word)) & 0x8080808080808080ULL == 0
+
+
+cdef inline uint64_t outside_printable(uint64_t word) noexcept nogil:
+    """The highest bit of some byte is set if and only if one is not from " " to "~": adding one
+    sets it from 0x7F on, subtracting a blank below 0x20 and at 0xFF."""
+    return (word + 0x0101010101010101ULL) | (word - 0x2020202020202020ULL)
+
+
+cdef bint is_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    """Printable ASCII and tabs, nothing else."""
+    cdef Py_ssize_t i
+    cdef uint8_t bad = 0
+    if n >= 8 and words_are_printable(line, n):
+        return True
+    for i in range(n):
+        bad |= (<uint8_t> (line[i] - 32) > 94) & (line[i] != c"\t")
+    return not bad
+
+
+cdef int hex_value(uint8_t c) noexcept nogil:
+    """The hexadecimal digit's value, or -1."""
+    if c"0" <= c <= c"9":
+        return c - c"0"
+    c |= 0x20
+    if c"a" <= c <= c"f":
+        return c - c"a" + 10
+    return -1
+
+
+cdef int xor_of(const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    """XOR of all bytes."""
+    cdef Py_ssize_t i
+    cdef uint64_t word = 0
+    for i in range(0, n - 7, 8):
+        word ^= load_u64(line + i)
+    for i in range(n & ~7, n):
+        word ^= line[i]
+    word ^= word >> 32
+    word ^= word >> 16
+    return <int> ((word ^ word >> 8) & 0xFF)
+
+
+cdef int crc16(const uint8_t *line, Py_ssize_t n) noexcept nogil:
+    """CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xFFFF; "123456789" gives 0x29B1."""
+    cdef Py_ssize_t i
+    cdef int _bit
+    cdef int crc = 0xFFFF
+    for i in range(n):
+        crc ^= line[i] << 8
+        for _bit in range(8):
+            crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xFFFF
+    return crc
+
+
+@cython.final
+cdef class LineParser:
+    """Parses text lines into rows of a ring.
+
+    Parameters
+    ----------
+    n_features : int, optional
+        Features a line. By default it is taken from the first three consecutive lines that have
+        the same separator and number of columns, or from the first that has as many as was
+        announced. The last of these is a sample, the others are counted as `discovery`.
+    label_column : bool
+        The last column is the label: an integer, or empty or ``?`` for no label.
+    use_labels : bool
+        False: the label column is ignored.
+    gate : ValueGate, optional
+        The values a feature may have; by default any finite value.
+
+    Attributes
+    ----------
+    sequence : SequenceWindow
+        Of ``@number`` prefixes; a line without one gets the number after the last. A line that is
+        refused takes a number too, which is then missing: windows see the gap.
+    ring : SampleRing or None
+    late : LateLabels or None
+        Receives ``=number label`` lines; None: they are ignored.
+    checksummed : bool
+        True once two consecutive lines had a correct checksum of the same kind, ``*HH`` or
+        ``*HHHH``. From then on, lines without a checksum of that kind are rejected. (A single one
+        could be chance: one wrong bit turns ``.`` into ``*``.)
+    schema_checked : bool
+        Whether the last ``#esvm`` line had a correct checksum.
+    separator : str or None
+        Comma, tab, semicolon or space, once a line has determined it.
+    """
+
+    cdef readonly SequenceWindow sequence
+    cdef readonly SampleRing ring
+    cdef readonly LateLabels late
+    cdef readonly ValueGate gate
+    cdef int _digits                  # of the checksum required; 0: none required
+    cdef readonly int64_t bytes_in, bytes_ok, bytes_rejected, delimiters, discarded_bytes
+    cdef readonly int64_t lines
+    cdef int64_t _not_finite
+    cdef int64_t[N_LINES] _counts
+    cdef Py_ssize_t _n_features       # 0: unknown
+    cdef bint _label_column, _use_labels
+    cdef uint8_t _separator           # 0: unknown
+    cdef uint8_t _candidate           # separator of the last line, while the columns are unknown
+    cdef Py_ssize_t _candidate_features
+    cdef int _agreeing                # rows in a row with the candidate's columns
+    cdef Py_ssize_t _announced        # features, until a row confirms them; 0: none announced
+    cdef bint _confirming             # the line that has just determined the columns is read again
+    cdef Py_ssize_t _other_features   # of the last rows with other columns than expected
+    cdef int _contradicting           # how many of those there were in a row
+    cdef readonly bint schema_checked
+    cdef int _last_digits             # of the last line's checksum; 0: none, or a wrong one
+    cdef uint8_t[::1] _buffer         # (MAX_LINE,) the unfinished line
+    cdef Py_ssize_t _held
+    cdef bint _skipping               # in a line that is too long, or discarding
+    cdef bint _discarding             # before the first newline after `resync`
+    cdef float[::1] _x                # (MAX_COLUMNS,) features of the line
+    cdef bint _has_label
+    cdef int32_t _label
+    cdef uint32_t _next_number
+    cdef bint _running                # the last line's number was behind the highest
+    cdef uint32_t _old_first, _old_last  # of the lines in a row of which that is true
+    cdef int _old_run                 # how many of them were duplicates or too old
+    cdef Py_ssize_t _found            # features of the line just split
+    cdef const uint8_t *_event_text
+    cdef Py_ssize_t _event_length
+    cdef uint32_t[REFUSALS] _refused
+    cdef int _n_refused
+
+    def __cinit__(self, n_features=None, label_column=True, use_labels=True, ValueGate gate=None):
+        if n_features is not None:
+            self._check_features(n_features)
+            self._n_features = n_features
+        self.sequence = SequenceWindow()
+        self._label_column = label_column
+        self._use_labels = use_labels
+        self.gate = ValueGate() if gate is None else gate
+        self._buffer = np.zeros(MAX_LINE, np.uint8)
+        self._x = np.zeros(MAX_COLUMNS, np.float32)
+
+    @property
+    def n_features(self):
+        return self._n_features or None
+
+    @property
+    def separator(self):
+        return chr(self._separator) if self._separator else None
+
+    @property
+    def pending(self):
+        return self._held
+
+    @property
+    def checksummed(self):
+        return self._digits != 0
+
+    @property
+    def bad_value(self):
+        return self._not_finite + self.gate.bad_nan + self.gate.bad_inf + self.gate.bad_range
+
+    def expect(self, SampleRing ring not None, label_column=None, LateLabels late=None):
+        """Expect lines of `ring.n_features` features; put samples in `ring`, labels in `late`."""
+        self._check_features(ring.n_features)
+        if label_column is not None:
+            self._label_column = label_column
+        self._n_features = ring.n_features
+        self.ring = ring
+        self.late = late
+
+    def announce(self, n_features, label_column):
+        """Expect these columns, provided that the next rows do not contradict them."""
+        self._check_features(n_features)
+        self._announced = n_features
+        self._label_column = label_column
+
+    @property
+    def guess(self):
+        """The features that the lines so far speak for, if only weakly; None if there is nothing.
+
+        Rows that agree outweigh an announcement that they contradict.
+        """
+        if self._agreeing >= AGREEING:
+            return self._candidate_features
+        return self._announced or None
+
+    def new_epoch(self):
+        """The sketch has restarted its sample numbers."""
+        self._begin_epoch()
+        self._leave_out_a_number()
+
+    def resync(self):
+        """Restart in the middle of a stream: bytes before the next newline are discarded."""
+        self.bytes_rejected += self._held
+        self.discarded_bytes += self._held
+        self._held = 0
+        self._skipping = self._discarding = True
+        self._leave_out_a_number()
+
+    def feed(self, const uint8_t[::1] chunk):
+        """Parse the next bytes of the stream, of any length.
+
+        Yields
+        ------
+        int, bytes or OtherColumns
+            What must be handled before the next line is read: the number of features, once lines
+            have determined it (the row that confirmed it is a sample, so call `expect`); an
+            ``#esvm`` line without its checksum; or what rows have instead of the columns expected,
+            each time that 32 in a row agree on it. Exhaust the generator: the bytes after the last
+            item drawn from it are not read.
+        """
+        cdef Py_ssize_t at = 0
+        cdef Event event
+        if chunk.shape[0] == 0:
+            return
+        while True:
+            with nogil:
+                event = self._to_event(&chunk[0], chunk.shape[0], &at)
+            if event == NOTHING:
+                return
+            if event == FOUND_COLUMNS:
+                yield self._found
+                self._confirming = True
+                self._enter(self._event_text, self._event_length)
+                self._confirming = False
+            elif event == FOUND_OTHER:
+                yield OtherColumns(self._other_features)
+            else:
+                yield (<const char *> self._event_text)[:self._event_length]
+
+    def take_refused(self):
+        """Numbers of the samples refused for their values since the last call, at most 16."""
+        refused = [self._refused[i] for i in range(self._n_refused)]
+        self._n_refused = 0
+        return refused
+
+    def counters(self):
+        """All counts of the parser and its ring, by name."""
+        counts = {name: getattr(self, name) for name in COUNTERS}
+        counts["unprotected"] = int(not self.checksummed)
+        counts.update({name: self._counts[i] for i, name in enumerate(LINE_NAMES)})
+        counts["bad_range"] = self.gate.bad_range
+        counts["clipped"] = self.gate.clipped
+        counts.update(self.sequence.counters())
+        if self.late is not None:
+            counts.update(self.late.counters())
+        if self.ring is not None:
+            counts.update(self.ring.counters())
+        return counts
+
+    def broken_identities(self):
+        """The counter identities that do not hold, as text; empty if all hold."""
+        broken = self.sequence.broken_identities()
+        c = self.counters()
+        if c["bytes_in"] != c["bytes_ok"] + c["bytes_rejected"] + c["delimiters"] + c["pending"]:
+            broken.append(f"bytes_in = bytes_ok + bytes_rejected + delimiters + pending: {c}")
+        if c["lines"] != sum(c[name] for name in LINE_NAMES):
+            broken.append(f"lines = {' + '.join(LINE_NAMES)}: {c}")
+        if c["samples"] != c.get("ring_in", 0) + c["duplicate"] + c["too_old"] + c["bad_value"]:
+            broken.append(f"samples = ring_in + duplicate + too_old + bad_value: {c}")
+        if self.ring is not None:
+            broken += self.ring.broken_identities()
+        return broken
+
+    def memory(self):
+        """The buffers allocated: a list of (name, bytes)."""
+        held = [("line buffer", MAX_LINE), ("sample", 4 * MAX_COLUMNS)]
+        if self.ring is not None:
+            held.append(("ring", self.ring.nbytes))
+        if self.late is not None:
+            held += self.late.memory()
+        return held
+
+    cdef int _check_features(self, Py_ssize_t n_features) except -1:
+        if not 1 <= n_features < MAX_COLUMNS:
+            raise ValueError(
+                f"n_features={n_features} must be 1 to {MAX_COLUMNS - 1} for text lines")
+        return 0
+
+    # From bytes to lines.
+
+    cdef Event _to_event(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
+        """Read lines up to the next one that the caller must handle."""
+        cdef const uint8_t *start
+        cdef const uint8_t *end
+        cdef Py_ssize_t length
+        cdef Event event
+        while at[0] < n:
+            start = chunk + at[0]
+            end = <const uint8_t *> memchr(start, c"\n", n - at[0])
+            if end == NULL:
+                self.bytes_in += n - at[0]
+                self._hold(start, n - at[0])
+                at[0] = n
+                return NOTHING
+            length = end - start
+            self.bytes_in += length + 1
+            self.delimiters += 1
+            at[0] += length + 1
+            event = self._close_line(start, length)
+            if event != NOTHING:
+                return event
+        return NOTHING
+
+    cdef Event _close_line(self, const uint8_t *tail, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t held = self._held
+        if self._skipping or held + n > MAX_LINE:
+            self._hold(tail, n)
+            self._skipping = self._discarding = False
+            return NOTHING
+        self._held = 0
+        if held == 0:
+            return self._enter(tail, n)
+        if n:
+            memcpy(&self._buffer[held], tail, n)
+        return self._enter(&self._buffer[0], held + n)
+
+    cdef void _hold(self, const uint8_t *part, Py_ssize_t n) noexcept nogil:
+        """Keep part of an unfinished line; drop the line once it is too long."""
+        if not self._skipping and self._held + n <= MAX_LINE:
+            if n:
+                memcpy(&self._buffer[0] + self._held, part, n)
+            self._held += n
+            return
+        if not self._skipping:
+            self.lines += 1
+            self._counts[<int> TOO_LONG] += 1
+            self._skipping = True
+            self._leave_out_a_number()
+        self.bytes_rejected += self._held + n
+        self._held = 0
+        if self._discarding:
+            self.discarded_bytes += n
+
+    cdef Event _enter(self, const uint8_t *line, Py_ssize_t n) noexcept nogil:
+        """Read a whole line and count it by its kind."""
+        cdef Event event = NOTHING
+        cdef int required = self._digits
+        cdef int last = self._last_digits
+        cdef Line kind = self._read_line(line, n, &event)
+        if event == FOUND_COLUMNS:
+            # The line is read again, and counted, once a ring is there.
+            self._event_text, self._event_length = line, n
+            self._digits, self._last_digits = required, last
+            return event
+        self.lines += 1
+        self._counts[<int> kind] += 1
+        if kind <= IGNORED:
+            self.bytes_ok += n
+        else:
+            self.bytes_rejected += n
+            if n and line[0] != c"=":
+                self._leave_out_a_number()
+        return event
+
+    cdef void _leave_out_a_number(self) noexcept nogil:
+        """A line was lost: if it was a sample without a number, it had the next one."""
+        self._next_number += self.sequence.epochs > 0
+
+    # From a line to a sample.
+
+    cdef Line _read_line(self, const uint8_t *line, Py_ssize_t n, Event *event) noexcept nogil:
+        cdef uint32_t number = self._next_number
+        cdef Py_ssize_t i
+        cdef Line kind
+        if n and line[n - 1] == c"\r":
+            n -= 1
+        # Tabs stay: one at the end may precede an empty label.
+        while n and line[n - 1] == c" ":
+            n -= 1
+        if self._all_blank(line, n):
+            return BLANK
+        if line[0] == c"#":
+            if n > 6 and memcmp(line, b"#esvm ", 6) == 0:
+                return self._read_schema(line, n, event)
+            return COMMENT
+        if not is_printable(line, n):
+            return BAD_CHAR
+        kind = self._strip_checksum(line, &n)
+        if kind != SAMPLE:
+            return kind
+        i = 0
+        if n and (line[0] == c"@" or line[0] == c"="):
+            i = self._read_number(line, n, &number)
+            if i < 0:
+                return BAD_SEQUENCE
+        if n and line[0] == c"=":
+            return self._take_label(line + i, n - i, number)
+        return self._read_sample(line + i, n - i, number, i > 0, event)
+
+    cdef Line _read_schema(self, const uint8_t *line, Py_ssize_t n, Event *event) noexcept nogil:
+        """An announcement needs a checksum where the rows need one."""
+        cdef Line kind = self._strip_checksum(line, &n)
+        if kind != SAMPLE:
+            return kind
+        self.schema_checked = self._last_digits != 0
+        self._event_text, self._event_length = line, n
+        event[0] = FOUND_SCHEMA
+        return COMMENT
+
+    cdef bint _all_blank(self, const uint8_t *line, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(n):
+            if not is_blank(line[i]):
+                return False
+        return True
+
+    cdef Line _strip_checksum(self, const uint8_t *line, Py_ssize_t *n) noexcept nogil:
+        """Check and remove ``*HH`` or ``*HHHH``; SAMPLE if the line is good so far."""
+        cdef const uint8_t *star = <const uint8_t *> memchr(line, c"*", n[0])
+        cdef Py_ssize_t end
+        cdef int i, digits, digit, given = 0
+        cdef int last = self._last_digits
+        self._last_digits = 0
+        if star == NULL:
+            return NO_CHECKSUM if self._digits else SAMPLE
+        end = star - line
+        digits = <int> (n[0] - end - 1) if n[0] - end <= 5 else 0
+        if digits != 2 and digits != 4 or self._digits and digits != self._digits:
+            return BAD_CHECKSUM
+        for i in range(digits):
+            digit = hex_value(star[1 + i])
+            if digit < 0:
+                return BAD_CHECKSUM
+            given = given << 4 | digit
+        if given != (xor_of(line, end) if digits == 2 else crc16(line, end)):
+            return BAD_CHECKSUM
+        if last == digits:
+            self._digits = digits
+        self._last_digits = digits
+        n[0] = end
+        return SAMPLE
+
+    cdef Line _take_label(self, const uint8_t *field, Py_ssize_t n,
+                          uint32_t number) noexcept nogil:
+        """Queue a late label after the rows that preceded it."""
+        if self.late is None or not self._use_labels:
+            return IGNORED
+        self._has_label = False
+        if self._read_label(field, n) != SAMPLE or not self._has_label:
+            return BAD_LABEL
+        self.late.queue_label(self.ring.entered, number, self._label, 1.0)
+        return LATE_LABEL
+
+    cdef Py_ssize_t _read_number(self, const uint8_t *line, Py_ssize_t n,
+                                 uint32_t *number) noexcept nogil:
+        """Read ``@number`` or ``=number`` and the blanks after it; the bytes read, or -1."""
+        cdef int64_t value = 0
+        cdef Py_ssize_t i = 1
+        while i < n and c"0" <= line[i] <= c"9" and i <= 10:
+            value = 10 * value + (line[i] - c"0")
+            i += 1
+        if i == 1 or i == n or not is_blank(line[i]) or value >> 32:
+            return -1
+        while i < n and line[i] == c" ":
+            i += 1
+        number[0] = <uint32_t> value
+        return i
+
+    cdef Line _read_sample(self, const uint8_t *line, Py_ssize_t n, uint32_t number, bint numbered,
+                           Event *event) noexcept nogil:
+        cdef bint finite = True
+        cdef uint8_t separator = self._separator
+        cdef Line kind
+        if separator:
+            kind = self._split(line, n, separator, &finite)
+        else:
+            kind = self._split_by_any(line, n, &separator, &finite)
+        if kind != SAMPLE:
+            self._candidate = self._agreeing = 0
+            if kind == BAD_COLUMNS and self._n_features:
+                self._contradict(line, n, event)
+            return kind
+        if self._n_features == 0:
+            return self._discover(separator, event)
+        self._contradicting = 0
+        if not self._separator and self._n_features + self._label_column > 1:
+            self._separator = separator
+        self._offer(number, numbered, finite)
+        return SAMPLE
+
+    cdef Line _split_by_any(self, const uint8_t *line, Py_ssize_t n, uint8_t *separator,
+                            bint *finite) noexcept nogil:
+        """Split by the first separator that makes a sample of the line."""
+        cdef Line kind = BAD_COLUMNS
+        cdef Line first = BAD_COLUMNS
+        cdef int k
+        for k in range(4):
+            separator[0] = SEPARATORS[k]
+            kind = self._split(line, n, separator[0], finite)
+            if kind == SAMPLE:
+                return SAMPLE
+            # Report the error for the first separator that occurs in the line.
+            if first == BAD_COLUMNS and memchr(line, separator[0], n) != NULL:
+                first = kind
+        return first
+
+    cdef Line _discover(self, uint8_t separator, Event *event) noexcept nogil:
+        """Compare this line, of `_found` features, with what was announced and the lines before."""
+        if self._candidate == separator and self._candidate_features == self._found:
+            self._agreeing += 1
+        else:
+            self._agreeing = 1
+        self._candidate = separator
+        self._candidate_features = self._found
+        if self._agreeing > AGREEING or self._found == self._announced:
+            if not self._confirming:
+                self._separator = separator
+                event[0] = FOUND_COLUMNS
+        return DISCOVERY
+
+    cdef void _contradict(self, const uint8_t *line, Py_ssize_t n, Event *event) noexcept nogil:
+        """Count rows in a row that have other columns than expected, and agree on them."""
+        cdef Py_ssize_t expected = self._n_features
+        cdef uint8_t separator = 0
+        cdef bint finite = True
+        cdef Line kind
+        self._n_features = 0
+        if self._separator:
+            kind = self._split(line, n, self._separator, &finite)
+        else:
+            kind = self._split_by_any(line, n, &separator, &finite)
+        self._n_features = expected
+        if kind != SAMPLE:
+            return
+        if self._found != self._other_features:
+            self._contradicting = 0
+        self._other_features = self._found
+        self._contradicting += 1
+        if self._contradicting == CONTRADICTING:
+            self._contradicting = 0
+            event[0] = FOUND_OTHER
+
+    cdef void _offer(self, uint32_t number, bint numbered, bint finite) noexcept nogil:
+        cdef Verdict verdict
+        cdef int64_t jumps = self.sequence.seq_jump
+        # A sketch has no boot id: a restart shows as a count from 0 again.
+        if numbered and (number == 0 and self.sequence.is_behind_window(0)
+                         or self._has_restarted(number)):
+            self._begin_epoch()
+        verdict = self.sequence.accept(number)
+        if self.late is not None and self.sequence.seq_jump != jumps:
+            self.late.queue_epoch(self.ring.entered)
+        if verdict == NEW:
+            self._next_number = number + 1
+        if verdict != NEW and verdict != REORDERED:
+            return
+        self._not_finite += not finite
+        if not finite or not self.gate.admit(&self._x[0], self._n_features):
+            if self._n_refused < REFUSALS:
+                self._refused[self._n_refused] = number
+                self._n_refused += 1
+            return
+        self.ring.push(&self._x[0], number, self._label, self._has_label and self._use_labels, 1.0)
+
+    cdef bint _has_restarted(self, uint32_t number) noexcept nogil:
+        """Have numbers that are not new run upwards for so long that it must be a restart?"""
+        cdef uint32_t step = number - self._old_last
+        if self.sequence.is_ahead(number):
+            self._running = False
+            return False
+        if not self._running or not 1 <= step <= LARGEST_STEP:
+            self._running = True
+            self._old_run = 0
+            self._old_first = number
+        self._old_last = number
+        self._old_run += self.sequence.is_old(number)
+        return self._old_run >= (RESTART if self._old_first <= 1 else LATE_RESTART)
+
+    cdef void _begin_epoch(self) noexcept nogil:
+        self._running = False
+        self.sequence.begin_epoch()
+        if self.late is not None:
+            self.late.queue_epoch(self.ring.entered)
+
+    cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator,
+                     bint *finite) noexcept nogil:
+        """Read the columns into `_x`, `_label` and `_found`; SAMPLE if they are all good."""
+        cdef Py_ssize_t columns, features, column, start = 0, end
+        cdef Line kind
+        if self._is_plain(line, n, separator):
+            finite[0] = True
+            return SAMPLE
+        columns = self._count_columns(line, &n, separator)
+        features = columns - self._label_column
+        if features < 1 or columns > MAX_COLUMNS:
+            return BAD_COLUMNS
+        if self._n_features and features != self._n_features:
+            return BAD_COLUMNS
+        finite[0] = True
+        self._has_label = False
+        self._label = 0
+        for column in range(columns):
+            if separator == c" ":
+                while start < n and line[start] == separator:
+                    start += 1
+            end = start
+            while end < n and line[end] != separator:
+                end += 1
+            if column < features:
+                kind = self._read_feature(line + start, end - start, column, finite)
+            else:
+                kind = self._read_label(line + start, end - start)
+            if kind != SAMPLE:
+                return kind
+            start = end + 1
+        self._found = features
+        return SAMPLE
+
+    cdef bint _is_plain(self, const uint8_t *line, Py_ssize_t n, uint8_t separator) noexcept nogil:
+        """`_split` of the columns expected, if each is a decimal without blanks or an exponent."""
+        cdef Py_ssize_t features = self._n_features
+        if features == 0 or not parse_plain_row(
+                line, n, separator, features + self._label_column, &self._x[0]):
+            return False
+        self._has_label = False
+        self._label = 0
+        self._found = features
+        return not self._label_column or self._is_label(self._x[features])
+
+    cdef bint _is_label(self, float value) noexcept nogil:
+        """Take an integer of 16 bits as the label."""
+        if not -32768 <= value <= 32767 or value != <int32_t> value:
+            return False
+        self._has_label = True
+        self._label = <int32_t> value
+        return True
+
+    cdef Py_ssize_t _count_columns(self, const uint8_t *line, Py_ssize_t *n,
+                                   uint8_t separator) noexcept nogil:
+        """The number of columns; a separator at the end counts only before an empty label."""
+        cdef Py_ssize_t i, columns = 1
+        if separator == c" ":
+            while n[0] and line[n[0] - 1] == separator:
+                n[0] -= 1
+        elif n[0] and line[n[0] - 1] == separator and not self._label_column:
+            n[0] -= 1
+        if separator == c" ":
+            for i in range(1, n[0]):
+                columns += line[i] != separator and line[i - 1] == separator
+        else:
+            columns += count_of(separator, line + 1, n[0] - 1)
+        if separator == c" ":
+            return columns - (n[0] > 0 and line[0] == separator)
+        return columns + (n[0] > 0 and line[0] == separator)
+
+    cdef void _trim(self, const uint8_t **field, Py_ssize_t *n) noexcept nogil:
+        """Remove blanks, and the name in ``name:value``."""
+        cdef Py_ssize_t i
+        while n[0] and is_blank(field[0][0]):
+            field[0] += 1
+            n[0] -= 1
+        while n[0] and is_blank(field[0][n[0] - 1]):
+            n[0] -= 1
+        for i in range(1, n[0]):
+            if is_blank(field[0][i - 1]):
+                return
+            if field[0][i] == c":":
+                field[0] += i + 1
+                n[0] -= i + 1
+                return
+
+    cdef Line _read_feature(self, const uint8_t *field, Py_ssize_t n, Py_ssize_t column,
+                            bint *finite) noexcept nogil:
+        cdef Number number
+        self._trim(&field, &n)
+        if n and parse_plain(field, n, &self._x[column]) == n:
+            return SAMPLE
+        number = parse_float32(field, n, &self._x[column])
+        if number == BAD_CHARACTER:
+            return BAD_CHAR
+        if number == NOT_FINITE:
+            finite[0] = False
+        return SAMPLE
+
+    cdef Line _read_label(self, const uint8_t *field, Py_ssize_t n) noexcept nogil:
+        """Read a 16-bit integer, which may be written 1.0; empty or ``?`` means no label."""
+        cdef float value = 0
+        self._trim(&field, &n)
+        if n == 0 or (n == 1 and field[0] == c"?"):
+            return SAMPLE
+        if parse_float32(field, n, &value) != GOOD or not self._is_label(value):
+            return BAD_LABEL
+        return SAMPLE

@@ -1,0 +1,125 @@
+"""A fixed buffer of bytes to be written to a port that may not accept them yet.
+
+A frame that does not fit is dropped whole, so a node that does not read costs predictions and
+nothing else.
+"""
+
+cimport cython
+from cpython.conversion cimport PyOS_double_to_string
+from cpython.mem cimport PyMem_Free
+from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
+from libc.stdio cimport snprintf
+from libc.string cimport memcpy, memmove
+
+import numpy as np
+
+from edgesvm.link._cobs cimport cobs_encode, max_encoded_length
+from edgesvm.link._crc32 cimport crc32
+from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION, store_u16, store_u32
+from edgesvm.link._guard cimport MOST_ADDED, Guard
+
+cdef enum:
+    PREDICTION = 0x20  # as in wire.py
+    LONGEST_LINE = 40
+    PREDICTION_RAW = 24  # header, u32 sequence, i16 label, u16 flags, f32 score, CRC
+
+
+@cython.final
+cdef class Outbox:
+    """Fixed buffer of bytes to be written.
+
+    Parameters
+    ----------
+    capacity : int
+        Bytes, at least 64.
+    as_lines : bool
+        Predictions are lines of text, not frames.
+    """
+
+    def __cinit__(self, Py_ssize_t capacity=4096, bint as_lines=False):
+        if capacity < 64:
+            raise ValueError(f"outbox capacity={capacity} must be at least 64 bytes")
+        self.capacity = capacity
+        self._as_lines = as_lines
+        self._bytes = np.zeros(capacity, np.uint8)
+
+    def __len__(self):
+        return self._count
+
+    def append(self, const uint8_t[::1] data):
+        """Queue `data`; False, with nothing queued, if it does not fit."""
+        cdef Py_ssize_t n = data.shape[0]
+        if n > self.capacity - self._count:
+            return False
+        if n:
+            memcpy(&self._bytes[self._count], &data[0], n)
+            self._count += n
+        return True
+
+    def prediction(self, uint16_t schema_id, uint32_t frame_sequence,
+                   uint32_t sequence, int16_t label, uint16_t flags, float score,
+                   Guard guard=None):
+        """Queue a PREDICTION frame; False, with nothing queued, if it does not fit."""
+        if not self.has_room(guard):
+            return False
+        self._put_frame(schema_id, frame_sequence, sequence, label, flags, score, guard)
+        return True
+
+    cdef bint has_room(self, Guard guard) noexcept:
+        """For any prediction?"""
+        cdef Py_ssize_t longest = PREDICTION_RAW + (0 if guard is None else MOST_ADDED)
+        if self._as_lines:
+            return LONGEST_LINE <= self.capacity - self._count
+        return max_encoded_length(longest) + 1 <= self.capacity - self._count
+
+    cdef int put(self, uint16_t schema_id, uint32_t frame_sequence, uint32_t sequence,
+                 int16_t label, uint16_t flags, double score, Guard guard) except -1:
+        """Queue a prediction, for which there is room."""
+        if self._as_lines:
+            self._put_line(sequence, label, flags, score)
+        else:
+            self._put_frame(schema_id, frame_sequence, sequence, label, flags, <float> score, guard)
+        return 0
+
+    cdef int _put_line(self, uint32_t sequence, int label, int flags, double score) except -1:
+        """Queue b"!%d %d %d %.6g\\n", with a point whatever the locale."""
+        cdef char *digits = PyOS_double_to_string(score, c"g", 6, 0, NULL)
+        cdef char *line = <char *> &self._bytes[self._count]
+        if digits == NULL:
+            raise MemoryError
+        self._count += snprintf(
+            line, LONGEST_LINE, "!%u %d %d %s\n", sequence, label, flags, digits)
+        PyMem_Free(digits)
+        return 0
+
+    cdef void _put_frame(self, uint16_t schema_id, uint32_t frame_sequence, uint32_t sequence,
+                         int16_t label, uint16_t flags, float score, Guard guard) noexcept:
+        cdef uint8_t[PREDICTION_RAW + MOST_ADDED] raw
+        cdef Py_ssize_t end = PREDICTION_RAW - CRC_BYTES
+        raw[0] = PREDICTION
+        raw[1] = PROTOCOL_VERSION << 4
+        store_u16(raw + 2, schema_id)
+        store_u32(raw + 4, frame_sequence)
+        store_u32(raw + HEADER_BYTES, sequence)
+        store_u16(raw + HEADER_BYTES + 4, <uint16_t> label)
+        store_u16(raw + HEADER_BYTES + 6, flags)
+        memcpy(raw + HEADER_BYTES + 8, &score, sizeof(score))
+        if guard is not None:
+            end = guard.seal(raw, end)
+        store_u32(raw + end, crc32(raw, end))
+        self._count += cobs_encode(raw, end + CRC_BYTES, &self._bytes[self._count])
+        self._bytes[self._count] = 0
+        self._count += 1
+
+    def pending(self):
+        """A copy of the queued bytes."""
+        return bytes(self._bytes[:self._count])
+
+    def consume(self, Py_ssize_t n):
+        """Remove the first `n` bytes, which have been written."""
+        if not 0 <= n <= self._count:
+            raise ValueError(f"consume({n}): n must be 0 to {self._count}, the bytes queued")
+        if n == 0:
+            return
+        self._count -= n
+        memmove(&self._bytes[0], &self._bytes[0] + n, self._count)

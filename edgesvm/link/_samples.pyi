@@ -1,0 +1,57 @@
+from collections.abc import Iterator
+from typing import Any, final
+
+from edgesvm.link._frames import FrameDecoder, _Bytes
+from edgesvm.link._guard import Guard
+from edgesvm.link._late import LateLabels
+from edgesvm.link._ring import SampleRing
+from edgesvm.link._sequence import SequenceWindow
+from edgesvm.link._values import ValueGate
+from edgesvm.link.wire import Frame
+
+COUNTERS: tuple[str, ...]
+
+@final
+class SampleReceiver:
+    decoder: FrameDecoder
+    sequence: SequenceWindow
+    ring: SampleRing
+    late: LateLabels | None
+    gate: ValueGate
+    guard: Guard | None
+    samples: int
+    bad_dimension: int
+    bad_flags: int
+    schema_mismatch: int
+    bad_label: int
+    label_mismatch: int
+    clock_jumps: int
+    clock_elapsed: int
+    clock_segments: int
+    def __new__(
+        cls,
+        decoder: FrameDecoder,
+        use_labels: bool = True,
+        gate: ValueGate | None = None,
+        guard: Guard | None = None,
+    ) -> SampleReceiver: ...
+    @property
+    def bad_value(self) -> int: ...
+    @property
+    def pending(self) -> int: ...
+    def expect(
+        self,
+        schema_id: int,
+        ring: SampleRing,
+        *,
+        late: LateLabels | None = None,
+        scales: Any = None,
+        nominal_us: int = 0,
+    ) -> None: ...
+    def new_epoch(self) -> None: ...
+    def resync(self) -> None: ...
+    def feed(self, chunk: _Bytes) -> Iterator[Frame]: ...
+    def take_refused(self) -> list[int]: ...
+    def counters(self) -> dict[str, int]: ...
+    def broken_identities(self) -> list[str]: ...
+    def memory(self) -> list[tuple[str, int]]: ...

@@ -1,0 +1,354 @@
+"""Bodies of the control frames of a binary link, and of predictions; FORMATS.md has every byte."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import astuple, dataclass, replace
+from typing import Any, ClassVar, TypeVar
+
+from edgesvm.link.wire import (
+    ABSTAIN,
+    ALARM,
+    DTYPE_F32,
+    DTYPE_I16,
+    GO_ON,
+    LABEL_INLINE,
+    LABEL_LATE,
+    LABEL_NONE,
+    MAX_ARGUMENT,
+    MAX_RAW,
+    MIN_RAW,
+    NO_SNAPSHOT,
+    PAGE,
+    PAGE_HEAD,
+    PAIR,
+    PROTOCOL_VERSION,
+    REJECTED,
+    RESTORED,
+    TAKES_NONE,
+    TRAINED,
+    BadBody,
+    pack_fields,
+)
+
+Body = TypeVar("Body", bound="_Body")
+CommandBody = TypeVar("CommandBody", bound="Command")
+
+
+class _Body:
+    """A body of fixed length; its fields are those of the dataclass, in order."""
+
+    _layout: ClassVar[struct.Struct]
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError if a field is out of range."""
+        values = astuple(self)  # type: ignore[call-overload]
+        return pack_fields(self._layout, values, type(self).__name__)
+
+    @classmethod
+    def unpack(cls: type[Body], body: bytes) -> Body:
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
+        return cls._built(cls._fields(body))
+
+    @classmethod
+    def _fields(cls, body: bytes) -> tuple[Any, ...]:
+        if len(body) != cls._layout.size:
+            raise BadBody(f"{cls.__name__} body has {len(body)} bytes; {cls._layout.size} expected")
+        return cls._layout.unpack(body)
+
+    @classmethod
+    def _built(cls: type[Body], fields: tuple[Any, ...]) -> Body:
+        try:
+            return cls(*fields)
+        except ValueError as error:
+            raise BadBody(str(error)) from error
+
+
+@dataclass(frozen=True)
+class Hello(_Body):
+    """Host to device: asks for the SCHEMA. 12 bytes."""
+
+    nonce: int  # u32, not 0, which marks an unsolicited SCHEMA
+    version_min: int = PROTOCOL_VERSION
+    version_max: int = PROTOCOL_VERSION
+    max_raw: int = MAX_RAW  # longest raw frame the host accepts, bytes
+    host_ms: int = 0
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IBBHI")
+
+    def __post_init__(self) -> None:
+        if self.version_min > self.version_max:
+            raise ValueError(
+                f"Hello version_min={self.version_min} must not exceed "
+                f"version_max={self.version_max}"
+            )
+        if self.max_raw < MIN_RAW:
+            raise ValueError(f"Hello max_raw={self.max_raw} must be at least {MIN_RAW}")
+
+
+@dataclass(frozen=True)
+class Schema(_Body):
+    """Device to host: describes the samples. 26 bytes."""
+
+    nonce: int  # that of the HELLO answered; 0 if unsolicited
+    boot_id: int  # a different number at each boot
+    n_features: int
+    dtype: int = DTYPE_F32
+    label_mode: int = LABEL_INLINE
+    n_classes: int = 0  # 0: open
+    max_raw: int = MAX_RAW  # longest raw frame the device sends or accepts, bytes
+    nominal_us: int = 0  # between samples, microseconds; 0: irregular
+    scale_crc: int = 0  # CRC-32 of the scale table, int16 only
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IIHBBhHHII")
+
+    def __post_init__(self) -> None:
+        if self.n_features < 1:
+            raise ValueError(f"Schema n_features={self.n_features} must be at least 1")
+        if self.dtype not in (DTYPE_F32, DTYPE_I16):
+            raise ValueError(f"Schema dtype={self.dtype} must be 1 (float32) or 2 (int16)")
+        if self.label_mode not in (LABEL_NONE, LABEL_INLINE, LABEL_LATE):
+            raise ValueError(
+                f"Schema label_mode={self.label_mode} must be 0 (none), 1 (inline) or 2 (late)"
+            )
+        if self.n_classes < 0:
+            raise ValueError(f"Schema n_classes={self.n_classes} must be at least 0")
+        if self.max_raw < MIN_RAW:
+            raise ValueError(f"Schema max_raw={self.max_raw} must be at least {MIN_RAW}")
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError if a field is out of range."""
+        values = astuple(self)
+        return pack_fields(self._layout, (*values[:7], 0, *values[7:]), "Schema")
+
+    @classmethod
+    def unpack(cls, body: bytes) -> Schema:
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
+        *first, reserved, nominal_us, scale_crc = cls._fields(body)
+        if reserved:
+            raise BadBody(f"Schema reserved bytes are {reserved:#06x}; they must be 0")
+        return cls._built((*first, nominal_us, scale_crc))
+
+    @property
+    def schema_id(self) -> int:
+        """Id of its samples: low half of the CRC-32 of the body with nonce 0, or 1 if that is 0.
+
+        The nonce is left out so that samples in flight stay valid across another handshake. The
+        boot id is included so that samples of a restarted device are refused until its new SCHEMA
+        opens a new epoch.
+        """
+        return zlib.crc32(replace(self, nonce=0).pack()) & 0xFFFF or 1
+
+
+@dataclass(frozen=True)
+class Prediction(_Body):
+    """Host to device: the prediction for one sample. 12 bytes."""
+
+    sequence: int  # of the sample
+    label: int  # class index, int16
+    flags: int  # ABSTAIN, TRAINED, REJECTED, ALARM
+    score: float  # float32
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IhHf")
+
+    def __post_init__(self) -> None:
+        if self.flags & ~(ABSTAIN | TRAINED | REJECTED | ALARM):
+            raise ValueError(f"Prediction flags={self.flags:#x} must be 0 to 15")
+
+
+@dataclass(frozen=True)
+class Heartbeat(_Body):
+    """In both directions, every second. 32 bytes."""
+
+    boot_id: int
+    up_ms: int
+    samples_made: int = 0  # from the host: predictions made
+    samples_dropped: int = 0  # before sending; from the host: predictions dropped
+    frames_ok: int = 0  # received
+    frames_bad: int = 0
+    free_bytes: int = 0
+    stack_high_water: int = 0
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<7IHxx")
+
+
+@dataclass(frozen=True)
+class Label(_Body):
+    """The label of an earlier sample. 8 bytes."""
+
+    sequence: int  # of the sample
+    label: int  # class index, int16
+    weight: float = 1.0  # 0 to 255.996, sent in steps of 1/256
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IhH")
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError if a field is out of range."""
+        values = (self.sequence, self.label, round(self.weight * 256))
+        return pack_fields(self._layout, values, "Label")
+
+    @classmethod
+    def unpack(cls, body: bytes) -> Label:
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
+        sequence, label, weight = cls._fields(body)
+        return cls(sequence, label, weight / 256)
+
+
+@dataclass(frozen=True)
+class Command:
+    """Host to device, answered by an `Ack` with the same id. 4 to 20 bytes.
+
+    A device that receives the id of the last command again repeats the answer, not the command.
+    """
+
+    command_id: int  # u16
+    opcode: int  # one of OPCODES; any other is answered with UNKNOWN_OPCODE
+    status: int = 0  # 0 in a command
+    argument: bytes = b""  # at most 16 bytes
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<HBB")
+
+    def __post_init__(self) -> None:
+        if len(self.argument) > MAX_ARGUMENT:
+            raise ValueError(
+                f"{type(self).__name__} argument has {len(self.argument)} bytes; "
+                f"it must have at most {MAX_ARGUMENT}"
+            )
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError if a field is out of range."""
+        values = (self.command_id, self.opcode, self.status)
+        return pack_fields(self._layout, values, type(self).__name__) + self.argument
+
+    @classmethod
+    def unpack(cls: type[CommandBody], body: bytes) -> CommandBody:
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
+        n = cls._layout.size
+        if not n <= len(body) <= n + MAX_ARGUMENT:
+            raise BadBody(
+                f"{cls.__name__} body has {len(body)} bytes; {n} to {n + MAX_ARGUMENT} expected"
+            )
+        command_id, opcode, status = cls._layout.unpack(body[:n])
+        return cls(command_id, opcode, status, bytes(body[n:]))
+
+
+@dataclass(frozen=True)
+class Ack(Command):
+    """Device to host: whether the command with this id was carried out, or why not (`status`)."""
+
+
+@dataclass(frozen=True)
+class ScalePage:
+    """Device to host: part of the scale table of int16 samples. 12 bytes or more."""
+
+    page: int  # from 0
+    pages: int
+    pairs: bytes  # float32 (scale, offset) of each feature of the page
+
+    @classmethod
+    def unpack(cls, body: bytes) -> ScalePage:
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
+        pairs = bytes(body[PAGE.size :])
+        if len(body) <= PAGE.size or len(pairs) % PAIR.size:
+            raise BadBody(f"ScalePage body has {len(body)} bytes; 4 + 8 n expected")
+        page, pages = PAGE.unpack(body[: PAGE.size])
+        if page >= pages:
+            raise BadBody(f"ScalePage page={page} must be less than pages={pages}")
+        return cls(page, pages, pairs)
+
+
+@dataclass(frozen=True)
+class SnapshotAsk(_Body):
+    """To a learner: send these bytes of your snapshot. 12 bytes."""
+
+    request: int  # u16, not 0
+    at: int  # first byte
+    n: int  # bytes; beyond the end there are none
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<HHII")
+
+    def __post_init__(self) -> None:
+        if not self.request:
+            raise ValueError("SnapshotAsk request must not be 0")
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError if a field is out of range."""
+        return pack_fields(self._layout, (self.request, 0, self.at, self.n), "SnapshotAsk")
+
+    @classmethod
+    def unpack(cls, body: bytes) -> SnapshotAsk:
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
+        request, reserved, at, n = cls._fields(body)
+        _check_reserved(reserved, "SnapshotAsk")
+        return cls._built((request, at, n))
+
+
+@dataclass(frozen=True)
+class SnapshotPage:
+    """From a learner or to it: some bytes of a snapshot. 17 bytes or more."""
+
+    request: int  # u16: what it answers, or of which transfer it is; 0: unasked
+    crc: int  # the snapshot's last four bytes
+    total: int  # bytes of the snapshot
+    at: int  # of them, the first in this page
+    part: bytes  # at least one
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<HHIII")
+
+    def __post_init__(self) -> None:
+        if not self.part or self.at + len(self.part) > self.total:
+            raise ValueError(
+                f"SnapshotPage bytes {self.at} to {self.at + len(self.part)} must be some of "
+                f"total={self.total}"
+            )
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError if a field is out of range."""
+        fields = (self.request, 0, self.crc, self.total, self.at)
+        return pack_fields(self._layout, fields, "SnapshotPage") + self.part
+
+    @classmethod
+    def unpack(cls, body: bytes) -> SnapshotPage:
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
+        if len(body) <= PAGE_HEAD:
+            raise BadBody(f"SnapshotPage body has {len(body)} bytes; more than 16 expected")
+        request, reserved, crc, total, at = cls._layout.unpack(body[:PAGE_HEAD])
+        _check_reserved(reserved, "SnapshotPage")
+        try:
+            return cls(request, crc, total, at, bytes(body[PAGE_HEAD:]))
+        except ValueError as error:
+            raise BadBody(str(error)) from error
+
+
+@dataclass(frozen=True)
+class SnapshotStatus(_Body):
+    """From a learner that is given a snapshot: how far it is. 8 bytes."""
+
+    request: int  # u16, of the transfer
+    status: int  # GO_ON, RESTORED, NO_SNAPSHOT, TAKES_NONE
+    next: int  # the byte that the next page must begin with
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<HBBI")
+
+    def __post_init__(self) -> None:
+        if self.status not in (GO_ON, RESTORED, NO_SNAPSHOT, TAKES_NONE):
+            raise ValueError(f"SnapshotStatus status={self.status} must be 0 to 3")
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError if a field is out of range."""
+        return pack_fields(
+            self._layout, (self.request, self.status, 0, self.next), "SnapshotStatus"
+        )
+
+    @classmethod
+    def unpack(cls, body: bytes) -> SnapshotStatus:
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
+        request, status, reserved, following = cls._fields(body)
+        _check_reserved(reserved, "SnapshotStatus")
+        return cls._built((request, status, following))
+
+
+def _check_reserved(value: int, what: str) -> None:
+    if value:
+        raise BadBody(f"{what} reserved bytes are {value:#06x}; they must be 0")

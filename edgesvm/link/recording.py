@@ -1,0 +1,653 @@
+"""Recordings: samples as received from a link, in a file that tolerates a torn end.
+
+One header, then records of fixed size, each with its own CRC-32; FORMATS.md describes every byte.
+Each record's CRC continues from the header's, and the header holds a random number, so neither a
+block of zeros nor an old block of another recording passes as a record.
+
+A late label has a record of its own, in the order received; the reader matches labels with their
+samples as a link does.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgesvm.data.rows import Predict, Rows, Trial
+from edgesvm.errors import RecordingError, SampleRefused
+from edgesvm.link._late import LateLabel, LateLabels
+from edgesvm.link._ring import Batch
+from edgesvm.persist.exclusive import Claim, is_at, open_regular
+from edgesvm.persist.folders import followed, sync_folder
+
+MAGIC = b"ESVMRECS"
+FORMAT_VERSION = 1
+SUFFIX = ".rec"
+MAX_FEATURES = 65535  # the largest in a SCHEMA
+# Flags of a record; a sample has neither of the last two.
+HAS_LABEL = 1
+LATE_LABEL = 2
+NEW_EPOCH = 4
+
+_HEADER = struct.Struct("<8sHHIIhBBI")
+HEADER_BYTES = _HEADER.size + 4
+CHUNK_BYTES = 1 << 16
+READ_ROWS = 256
+LATE_LABELS = 256
+
+
+@dataclass(frozen=True)
+class RecordingSchema:
+    """Describes the samples of a recording.
+
+    n_features : features per sample, 1 to 65535; labelled : samples may have a label; n_classes : 0
+    if open; period_us : nominal microseconds between samples, 0 if irregular; late : labels may
+    arrive after their samples.
+    """
+
+    n_features: int
+    labelled: bool = True
+    n_classes: int = 0
+    period_us: int = 0
+    late: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n_features <= MAX_FEATURES:
+            raise ValueError(f"n_features={self.n_features} must be 1 to {MAX_FEATURES}")
+        if not 0 <= self.n_classes <= 0x7FFF or not 0 <= self.period_us <= 0xFFFFFFFF:
+            raise ValueError(
+                f"n_classes={self.n_classes} must be 0 to {0x7FFF}, "
+                f"period_us={self.period_us} 0 to {0xFFFFFFFF}"
+            )
+        if self.late and not self.labelled:
+            raise ValueError("late=True needs labelled=True")
+
+    @property
+    def record_bytes(self) -> int:
+        """Size of one record in bytes: 16 + 4 d."""
+        return 16 + 4 * self.n_features
+
+    def pack(self, number: int) -> bytes:
+        """The file's header; `number` identifies this recording."""
+        header = _HEADER.pack(
+            MAGIC,
+            FORMAT_VERSION,
+            HEADER_BYTES,
+            self.n_features,
+            self.period_us,
+            self.n_classes,
+            self.labelled + self.late,
+            0,
+            number,
+        )
+        return header + zlib.crc32(header).to_bytes(4, "little")
+
+    @classmethod
+    def unpack(cls, header: bytes, name: object) -> RecordingSchema:
+        """The schema in a file's first bytes; RecordingError if they are not a valid header."""
+        if header[:8] != MAGIC[: len(header)] or not header:
+            raise RecordingError(f"{name} is not a recording")
+        if len(header) < HEADER_BYTES:
+            raise RecordingError(f"{name} ends within its header; it holds no samples")
+        (_, version, n_bytes, d, period, classes, labelled, reserved, _) = _HEADER.unpack_from(
+            header
+        )
+        known = version <= FORMAT_VERSION  # of a newer version only the number is known
+        if known and zlib.crc32(header[:-4]) != int.from_bytes(header[-4:], "little"):
+            raise RecordingError(f"{name} has a damaged header; its records cannot be read")
+        if version != FORMAT_VERSION:
+            raise RecordingError(
+                f"{name} is a recording of version {version}; "
+                f"this release reads version {FORMAT_VERSION}"
+            )
+        if n_bytes != HEADER_BYTES or labelled > 2 or reserved:
+            raise RecordingError(f"{name} has a header with undefined values")
+        try:
+            return cls(d, labelled > 0, classes, period, labelled == 2)
+        except ValueError as error:
+            raise RecordingError(f"{name}: {error}") from error
+
+    def record_dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype of one record."""
+        return np.dtype(
+            [
+                ("sequence", "<u4"),
+                ("flags", "<u2"),
+                ("label", "<i2"),
+                ("weight", "<u2"),
+                ("reserved", "<u2"),
+                ("x", "<f4", (self.n_features,)),
+                ("crc", "<u4"),
+            ]
+        )
+
+
+class _Records:
+    """Blocks of records: rows to bytes, and bytes to valid rows."""
+
+    def __init__(self, schema: RecordingSchema, header: bytes) -> None:
+        self.schema = schema
+        self.n_bytes = schema.record_bytes
+        self._dtype = schema.record_dtype()
+        # Not the CRC of the whole header: bytes followed by their own CRC always have the same CRC.
+        self._seed = zlib.crc32(header[:-4])
+
+    def _crcs(self, block: memoryview) -> list[int]:
+        size, checked, seed = self.n_bytes, self.n_bytes - 4, self._seed
+        return [zlib.crc32(block[at : at + checked], seed) for at in range(0, len(block), size)]
+
+    def pack(self, batch: Batch) -> bytes:
+        n = len(batch.y)
+        rows = np.zeros(n, self._dtype)
+        rows["sequence"] = batch.sequence
+        rows["flags"] = batch.has_label
+        rows["label"] = np.where(batch.has_label, batch.y, 0)
+        rows["weight"] = np.where(batch.has_label, _weights(batch.weight), 0)
+        rows["x"] = batch.X
+        return self._with_crcs(rows)
+
+    def pack_labels(self, labels: Sequence[LateLabel]) -> bytes:
+        rows = np.zeros(len(labels), self._dtype)
+        for row, label in zip(rows, labels, strict=True):
+            row["flags"] = NEW_EPOCH if label.is_epoch else LATE_LABEL
+            if not label.is_epoch:
+                row["sequence"], row["label"] = label.sequence, label.label
+                row["weight"] = _weights(np.float64(label.weight))
+        return self._with_crcs(rows)
+
+    def _with_crcs(self, rows: NDArray[Any]) -> bytes:
+        rows["crc"] = self._crcs(memoryview(rows.tobytes()))
+        return rows.tobytes()
+
+    def unpack(self, block: bytes) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """The records of a block of whole records, and which of them are valid."""
+        rows = np.frombuffer(block, self._dtype)
+        valid = rows["crc"] == np.array(self._crcs(memoryview(block)), np.uint32)
+        # A correct CRC is not enough: a record must also hold values that a writer writes.
+        flags = rows["flags"]
+        valid &= (flags <= int(self.schema.labelled)) | self._is_label(rows)
+        valid &= rows["reserved"] == 0
+        with np.errstate(invalid="ignore"):
+            valid &= np.isfinite(rows["x"]).all(axis=1)
+        return rows, valid
+
+    def _is_label(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Late labels and starts of epochs; their other fields must be zero."""
+        epoch = rows["flags"] == NEW_EPOCH
+        for name in ("sequence", "label", "weight"):
+            epoch &= rows[name] == 0
+        found = (rows["flags"] == LATE_LABEL) | epoch
+        return found & (rows["x"].view("<u4") == 0).all(axis=1) & self.schema.late
+
+    def parts(self, rows: NDArray[Any]) -> Iterator[Batch | LateLabel]:
+        """Valid records in order; consecutive samples come as one batch."""
+        begin = 0
+        for at in [*np.flatnonzero(rows["flags"] > HAS_LABEL).tolist(), len(rows)]:
+            if at > begin:
+                yield self.batch(rows[begin:at])
+            if at < len(rows):
+                row = rows[at]
+                weight = float(row["weight"]) / 256
+                is_epoch = bool(row["flags"] == NEW_EPOCH)
+                yield LateLabel(int(row["sequence"]), int(row["label"]), weight, is_epoch)
+            begin = at + 1
+
+    def batch(self, rows: NDArray[Any]) -> Batch:
+        has_label = rows["flags"] == HAS_LABEL
+        weight = np.where(has_label, rows["weight"] / np.float32(256), np.float32(1))
+        return Batch(
+            np.ascontiguousarray(rows["x"], np.float32),
+            rows["label"].astype(np.int32),
+            has_label,
+            weight.astype(np.float32),
+            rows["sequence"].astype(np.uint32),
+        )
+
+
+def _weights(weight: Any) -> Any:
+    """Weights in units of 1/256."""
+    return np.minimum(np.round(256 * weight), 0xFFFF)
+
+
+class Recording:
+    """Samples of a recording, as a `RowSource` that can be read any number of times.
+
+    Reads the records that were whole when the file was opened; damaged ones are skipped and
+    counted. Memory holds at most one chunk of rows, and the samples that wait for a late label. Use
+    it in a ``with`` block, or `close` it.
+
+    Parameters
+    ----------
+    path : path
+    late_labels : int
+        Late-label window: the number of samples that wait for labels sent after them, as on a link.
+
+    Attributes
+    ----------
+    schema : RecordingSchema
+    n_records : int
+        Whole records in the file, including damaged ones and late labels.
+    torn_bytes : int
+        Bytes after the last whole record: the start of one whose writing was interrupted.
+    damaged : int
+        Damaged records among those read so far, each counted once.
+    late : LateLabels or None
+        With late labels, the counts of labels and samples in the latest pass.
+    class_names : list of str
+        Empty: labels on a link are numbers.
+
+    Raises
+    ------
+    RecordingError
+        The file is not a recording, or its header is damaged.
+    OSError
+        The file cannot be read.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, late_labels: int = LATE_LABELS) -> None:
+        self.path = Path(path)
+        self._late_labels = late_labels
+        self._file = open(open_regular(self.path), "rb", buffering=0)  # noqa: SIM115 (see close)
+        try:
+            header = self._file.read(HEADER_BYTES) or b""
+            self.schema = RecordingSchema.unpack(header, self.path)
+            held = os.fstat(self._file.fileno()).st_size - HEADER_BYTES
+        except BaseException:
+            self._file.close()
+            raise
+        self._records = _Records(self.schema, header)
+        self.n_records, self.torn_bytes = divmod(held, self.schema.record_bytes)
+        self.class_names: list[str] = []
+        self.damaged = 0
+        self.late: LateLabels | None = None
+        self._unlabelled = 0
+        self._checked = 0  # records before this one have been counted
+
+    @property
+    def n_rows(self) -> int:
+        """Number of records, late labels among them."""
+        return self.n_records
+
+    @property
+    def n_features(self) -> int:
+        return self.schema.n_features
+
+    @property
+    def n_classes(self) -> int:
+        return self.schema.n_classes
+
+    @property
+    def period_us(self) -> int:
+        return self.schema.period_us
+
+    @property
+    def labelled(self) -> bool:
+        """Whether samples may have labels."""
+        return self.schema.labelled
+
+    @property
+    def unlabelled(self) -> int:
+        """Samples without a label among those read so far, each counted once; with late labels,
+        those of the latest pass.
+        """
+        if self.late is None:
+            return self._unlabelled
+        return self.late.unlabelled + self.late.expired + self.late.waiting
+
+    def read(self, at: int, n: int) -> Batch:
+        """The valid samples among records `at` to `at + n`, fewer at the end of the file.
+
+        Returns
+        -------
+        Batch
+            Copies. The weight of a sample without a label is 1.
+        """
+        rows = self._valid(at, n)
+        return self._records.batch(rows[rows["flags"] <= HAS_LABEL])
+
+    def _valid(self, at: int, n: int) -> NDArray[Any]:
+        n = max(0, min(n, self.n_records - at))
+        self._file.seek(HEADER_BYTES + at * self.schema.record_bytes)
+        block = self._read_exactly(n * self.schema.record_bytes)
+        rows, valid = self._records.unpack(block)
+        new = slice(max(0, self._checked - at), None)
+        self._checked = max(self._checked, at + n)
+        self.damaged += int((~valid[new]).sum())
+        if self.schema.labelled:
+            self._unlabelled += int((valid[new] & (rows["flags"][new] == 0)).sum())
+        return rows[valid]
+
+    def _read_exactly(self, n_bytes: int) -> bytes:
+        parts = []
+        while n_bytes:
+            part = self._file.read(min(n_bytes, CHUNK_BYTES))
+            if not part:
+                raise RecordingError(f"{self.path} became shorter while it was being read")
+            parts.append(part)
+            n_bytes -= len(part)
+        return b"".join(parts)
+
+    def batches(self, rows: int = READ_ROWS) -> Iterator[Batch]:
+        """One pass over all samples, labelled or not, from the first; `rows` per batch at most."""
+        if rows < 1:
+            raise ValueError(f"rows={rows} must be at least 1")
+        for at in range(0, self.n_records, rows):
+            batch = self.read(at, rows)
+            if len(batch.y):
+                yield batch
+
+    def chunks(self, rows: int = READ_ROWS) -> Iterator[Rows]:
+        """One pass, at most `rows` per chunk: X float32, y int32 (None in an unlabelled recording).
+
+        In a labelled recording, samples without a label are skipped and counted. With late labels,
+        a sample comes where its label arrived.
+        """
+        if not self.labelled:
+            yield from (Rows(batch.X) for batch in self.batches(rows))
+            return
+        samples = ((trial.x.copy(), trial.label) for trial in self.trials(lambda x: None))
+        while some := list(islice(samples, rows)):
+            X, y = zip(*some, strict=True)
+            yield Rows(np.array(X), np.array(y, np.int32))
+
+    def arrivals(self, rows: int = READ_ROWS) -> Iterator[Batch | LateLabel]:
+        """One pass over everything in the order received: samples, at most `rows` per batch, and
+        late labels.
+        """
+        for at in range(0, self.n_records, rows):
+            yield from self._records.parts(self._valid(at, rows))
+
+    def trials(self, predict: Predict) -> Iterator[Trial]:
+        """One pass in test-then-train order: `predict` is called where a sample arrived, and the
+        trial is yielded where its label arrived, with the sample or later.
+
+        Parameters
+        ----------
+        predict : callable
+            Takes x, a (d,) float32 view. A sample for which it raises `SampleRefused` is skipped.
+
+        Yields
+        ------
+        Trial
+            Its x is a view, valid until the next trial is drawn.
+        """
+        self.late = None
+        if self.schema.late:
+            self.late = LateLabels(self._late_labels, self.n_features)
+        for part in self.arrivals():
+            if isinstance(part, Batch):
+                yield from self._predicted(part, predict)
+            else:
+                yield from self._matched(part)
+
+    def _predicted(self, batch: Batch, predict: Predict) -> Iterator[Trial]:
+        columns = batch.y, batch.has_label, batch.weight, batch.sequence
+        for x, row in zip(batch.X, zip(*(c.tolist() for c in columns), strict=True), strict=True):
+            label, has_label, weight, sequence = row
+            try:
+                predicted = predict(x)
+            except SampleRefused:
+                continue
+            if has_label:
+                if self.late is not None:
+                    self.late.labelled(sequence)
+                yield Trial(x, label, weight, predicted, sequence)
+            elif self.late is not None:
+                self.late.wait(x, sequence, predicted)
+
+    def _matched(self, label: LateLabel) -> Iterator[Trial]:
+        late = self.late
+        assert late is not None  # only such recordings hold late labels
+        if label.is_epoch:
+            late.add_epoch(0)
+        else:
+            late.add_label(0, label.sequence, label.label, label.weight)
+        if (sample := late.take(0)) is not None:
+            yield Trial(sample.x, sample.label, sample.weight, sample.predicted, sample.sequence)
+
+    def account(self) -> dict[str, int]:
+        """What the file holds, and what could not be used so far, by name."""
+        return {
+            "records": self.n_records,
+            "damaged": self.damaged,
+            "unlabelled": self.unlabelled,
+            "torn_bytes": self.torn_bytes,
+            **({} if self.late is None else self.late.counters()),
+        }
+
+    def close(self) -> None:
+        """Close the file; may be called again."""
+        self._file.close()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def claim_recording(path: str | os.PathLike[str]) -> Claim:
+    """Keep other processes from writing a recording, before its schema is known.
+
+    The claim is for `RecordingWriter`, or to be released. A symbolic link is followed.
+
+    Raises
+    ------
+    RecordingError
+        Another process is writing it.
+    OSError
+        The file cannot be created or written.
+    """
+    try:
+        return Claim(followed(path), os.fspath(path))
+    except BlockingIOError as error:
+        raise RecordingError(str(error)) from None
+
+
+class RecordingWriter:
+    """Appends samples to a new or an existing recording.
+
+    The file always holds whole records: when a write fails, on a full disk for instance, what it
+    wrote is removed, the error is raised, and the write can be repeated. A record torn by a crash
+    is removed when the file is next opened for writing.
+
+    Parameters
+    ----------
+    path : path or Claim
+        Its folder must exist. A claim, from `claim_recording`, is released by `close`.
+    schema : RecordingSchema
+        Of the samples; an existing recording must have the same features and kind of labels.
+    number : int, optional
+        Identifies a new recording; random by default.
+
+    Attributes
+    ----------
+    n_records : int
+        Records in the file, including those it held when opened.
+    cut_bytes : int
+        Bytes removed after the last valid record when the file was opened.
+
+    Raises
+    ------
+    RecordingError
+        The file is not a recording, holds other samples, or is being written by another process.
+    OSError
+        The file cannot be written, or is a symbolic link to no file.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | Claim,
+        schema: RecordingSchema,
+        *,
+        number: int | None = None,
+    ) -> None:
+        self._claim = path if isinstance(path, Claim) else claim_recording(path)
+        self.path = Path(self._claim.path)
+        self.cut_bytes = 0
+        try:
+            if self._is_new():
+                header = schema.pack(
+                    int.from_bytes(os.urandom(4), "little") if number is None else number
+                )
+                self.schema, self.n_records = schema, 0
+                self._records = _Records(schema, header)
+                self._begin(header)
+            else:
+                self._continue(schema)
+        except BaseException:
+            self._claim.release()
+            raise
+
+    @property
+    def _fd(self) -> int:
+        return self._claim.descriptor
+
+    def _is_new(self) -> bool:
+        """Is the file empty, or truncated within its header?"""
+        size = os.fstat(self._fd).st_size
+        return size < HEADER_BYTES and MAGIC.startswith(os.pread(self._fd, 8, 0))
+
+    def _begin(self, header: bytes) -> None:
+        try:
+            os.ftruncate(self._fd, 0)
+            self._write(header, 0)
+            self.sync()
+            sync_folder(self.path.parent)
+        except OSError:
+            os.ftruncate(self._fd, 0)
+            raise
+
+    def _continue(self, schema: RecordingSchema) -> None:
+        header = os.pread(self._fd, HEADER_BYTES, 0)
+        self.schema = RecordingSchema.unpack(header, self.path)
+        if _described(self.schema) != _described(schema):
+            raise RecordingError(
+                f"{self.path} holds {_described(self.schema)}; cannot append {_described(schema)}"
+            )
+        self._records = _Records(self.schema, header)
+        size = os.fstat(self._fd).st_size
+        self.n_records = self._valid_end((size - HEADER_BYTES) // self.schema.record_bytes)
+        self.cut_bytes = size - self._end
+        if self.cut_bytes:
+            os.ftruncate(self._fd, self._end)
+
+    def _valid_end(self, n: int) -> int:
+        """Number of records up to the last valid one; a power cut left what follows it."""
+        rows = max(1, CHUNK_BYTES // self.schema.record_bytes)
+        while n:
+            first = max(0, n - rows)
+            at = HEADER_BYTES + first * self.schema.record_bytes
+            block = os.pread(self._fd, (n - first) * self.schema.record_bytes, at)
+            _, valid = self._records.unpack(block)
+            if valid.any():
+                return first + int(np.flatnonzero(valid)[-1]) + 1
+            n = first
+        return 0
+
+    @property
+    def _end(self) -> int:
+        return HEADER_BYTES + self.n_records * self.schema.record_bytes
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the file in bytes."""
+        return self._end
+
+    def append(self, batch: Batch) -> None:
+        """Append samples, all of them or none.
+
+        Parameters
+        ----------
+        batch : Batch
+            (X, y, has_label, weight, sequence), as returned by `Link.take`.
+
+        Raises
+        ------
+        OSError
+            The write failed; the file is as before.
+        ValueError
+            A feature is not finite, the number of features differs, or a sample has a label that
+            does not fit the recording.
+        """
+        if batch.X.shape != (len(batch.y), self.schema.n_features):
+            raise ValueError(
+                f"X has shape {batch.X.shape}; "
+                f"it must be ({len(batch.y)}, {self.schema.n_features})"
+            )
+        if not np.isfinite(batch.X).all():
+            raise ValueError("a feature is NaN or infinite; a recording holds finite features only")
+        if batch.has_label.any() and not self.schema.labelled:
+            raise ValueError("a sample has a label, but the recording has labelled=False")
+        _check_labels(batch.y[batch.has_label], batch.weight[batch.has_label])
+        self._append(self._records.pack(batch))
+
+    def append_labels(self, labels: Sequence[LateLabel]) -> None:
+        """Append late labels and starts of epochs, all of them or none.
+
+        Raises
+        ------
+        OSError
+            The write failed; the file is as before.
+        ValueError
+            The recording has no late labels, or a label or weight does not fit.
+        """
+        if not self.schema.late:
+            raise ValueError("the recording cannot hold late labels: its schema has late=False")
+        _check_labels(np.array([x.label for x in labels]), np.array([x.weight for x in labels]))
+        self._append(self._records.pack_labels(labels))
+
+    def _append(self, block: bytes) -> None:
+        if os.fstat(self._fd).st_size != self._end or not is_at(self._fd, self.path):
+            raise FileNotFoundError(f"{self.path} was removed, replaced or changed by another")
+        try:
+            self._write(block, self._end)
+        except OSError:
+            os.ftruncate(self._fd, self._end)
+            raise
+        self.n_records += len(block) // self.schema.record_bytes
+
+    def _write(self, data: bytes, at: int) -> None:
+        left = memoryview(data)
+        while left:
+            n = os.pwrite(self._fd, left, at)
+            left, at = left[n:], at + n
+
+    def sync(self) -> None:
+        """Wait until everything written is on the medium, safe from a power cut; raises OSError."""
+        getattr(os, "fdatasync", os.fsync)(self._fd)
+
+    def close(self) -> None:
+        """Sync and close; may be called again. The file is closed even if OSError is raised."""
+        if self._fd >= 0:
+            try:
+                self.sync()
+            finally:
+                self._claim.release()
+
+    def __enter__(self) -> RecordingWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _check_labels(labels: NDArray[Any], weights: NDArray[Any]) -> None:
+    if not ((weights >= 0) & (weights < 256)).all():
+        raise ValueError("a weight is out of range; weights must be 0 to 255.996")
+    if not ((labels >= -0x8000) & (labels <= 0x7FFF)).all():
+        raise ValueError("a label is out of range; labels must be -32768 to 32767")
+
+
+def _described(schema: RecordingSchema) -> str:
+    labels = "with late" if schema.late else "with" if schema.labelled else "without"
+    return f"samples of {schema.n_features} features {labels} labels"

@@ -1,0 +1,71 @@
+"""An answer as a line of JSON, the same in every sink, and which answers are wanted."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from edgesvm.link.wire import ABSTAIN, ALARM, REJECTED, TRAINED
+from edgesvm.outputs.sink import Line
+
+FLAGS = {"abstained": ABSTAIN, "trained": TRAINED, "rejected": REJECTED, "alarm": ALARM}
+
+
+def line(port: str, entry: np.void) -> Line:
+    """An entry of a journal as a line.
+
+    Examples
+    --------
+    >>> from edgesvm.journal import Journal
+    >>> journal = Journal(2, clock=lambda: 1766419200.25)
+    >>> journal.add(7, predicted=1, score=0.5, flags=2, label=None, x=np.zeros(2))
+    >>> print(line("/dev/ttyUSB0", journal.since(0)[0][0]).text)  # doctest: +NORMALIZE_WHITESPACE
+    {"time": 1766419200.25, "port": "/dev/ttyUSB0", "sequence": 7, "predicted": 1, "score": 0.5,
+     "abstained": false, "trained": true, "rejected": false, "alarm": false, "label": null}
+    """
+    score, flags = float(entry["score"]), int(entry["flags"])
+    told: dict[str, Any] = {
+        "time": round(float(entry["time"]), 3),
+        "port": port,
+        "sequence": int(entry["sequence"]),
+        "predicted": int(entry["predicted"]) if entry["has_prediction"] else None,
+        "score": score if math.isfinite(score) else None,  # JSON has no other numbers
+        **{name: bool(flags & bit) for name, bit in FLAGS.items()},
+        "label": int(entry["label"]) if entry["has_label"] else None,
+    }
+    return Line(port, json.dumps(told))
+
+
+class When:
+    """Which answers are wanted: each, every N-th, or those where something changes.
+
+    Parameters
+    ----------
+    every : int or None
+        Every N-th answer, from the first on, and those where an alarm begins or ends. None: those
+        where the prediction, or whether there is one, or the alarm differs from the answer before.
+    """
+
+    def __init__(self, every: int | None) -> None:
+        self.every = every
+
+    def wanted(self, entries: np.ndarray, first: int, before: np.void | None) -> np.ndarray:
+        """Indices of the wanted ones of `entries`, of which the first has the number `first` in
+        its journal and `before` was the one before."""
+        before = entries[0] if before is None else before
+        wanted = changes(entries["flags"] & ALARM, before["flags"] & ALARM)
+        if self.every is None:
+            wanted |= changes(entries["has_prediction"], before["has_prediction"])
+            wanted |= changes(entries["predicted"], before["predicted"])
+            wanted[0] |= first == 0
+        else:
+            wanted |= (first + np.arange(len(entries))) % self.every == 0
+        return np.flatnonzero(wanted)
+
+
+def changes(values: np.ndarray, before: Any) -> np.ndarray:
+    """Where a value differs from the one before it."""
+    return np.diff(values, prepend=before) != 0

@@ -1,0 +1,169 @@
+"""What a run or a watch shows: its history, which grows turn by turn, and its status on request."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from edgesvm import __version__
+from edgesvm.budget import MemoryPlan
+from edgesvm.journal import Journal
+from edgesvm.link import Link
+from edgesvm.link.wire import REJECTED
+from edgesvm.page import words
+from edgesvm.page.history import History
+from edgesvm.page.numbers import plain
+from edgesvm.persist.format import pack
+
+SHOWN = 14  # predictions in a status
+SCORES = 240  # scores in a status
+LEAST_S = 0.1  # over less a rate says nothing
+
+
+class Lookout(ABC):
+    """Looks at a runner or a watcher between two steps. All methods are for the loop's thread.
+
+    Parameters
+    ----------
+    model : Learner or Chain
+        What is saved.
+    link : Link
+    journal : Journal
+        Of the answers.
+    history : History
+    clock : callable
+        Monotonic clock, in seconds.
+
+    Attributes
+    ----------
+    statuses : int
+        How many were made.
+    """
+
+    kind: str
+
+    def __init__(
+        self,
+        model: Any,
+        link: Link,
+        journal: Journal,
+        history: History,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.model, self.link, self.journal, self.history = model, link, journal, history
+        self.statuses = 0
+        self.clock = clock
+        self._started = self._looked_at = clock()
+        self._taken_before = 0
+        self._rate: float | None = None
+        self._plan = list(_memory(model.plan(model.n_features_in_)))
+
+    @property
+    @abstractmethod
+    def taken(self) -> int:
+        """Samples taken from the link."""
+
+    @abstractmethod
+    def counters(self) -> dict[str, Any]:
+        """Of the runner or watcher, and the link's."""
+
+    @abstractmethod
+    def figures(self) -> dict[str, float | None]:
+        """The next point of the history, but for the rate."""
+
+    @abstractmethod
+    def own(self) -> dict[str, Any]:
+        """What only this kind of status has."""
+
+    def tick(self) -> None:
+        """Add a point to the history if it is due; call it in each turn."""
+        now = self.clock()
+        if self.history.is_due(now - self._started):
+            self._measure_rate(now)
+            self.history.add(now - self._started, {"rate": self._rate, **self.figures()})
+
+    def _measure_rate(self, now: float) -> None:
+        """Samples a second since the last point."""
+        seconds = now - self._looked_at
+        if seconds > LEAST_S:
+            self._rate = (self.taken - self._taken_before) / seconds
+            self._looked_at, self._taken_before = now, self.taken
+
+    def status(self) -> dict[str, Any]:
+        """All that is shown, as JSON has it."""
+        self.statuses += 1
+        counters = self.counters()
+        entries, _ = self.journal.since(max(0, self.journal.written - SCORES))
+        return {
+            "kind": self.kind,
+            "version": __version__,
+            "port": self.link.name,
+            "learner": repr(self.model),
+            "time": time.time(),
+            "seconds": plain(self.clock() - self._started),
+            "rate": plain(self._rate),
+            "samples": self.taken,
+            "counters": counters,
+            "lost": words.losses(counters),
+            "memory": self._memory(),
+            "history": self.history.as_dict(),
+            "predictions": self._predictions(entries[-SHOWN:][::-1]),
+            "scores": [plain(score) for score in self._scores(entries)],
+            **self.own(),
+        }
+
+    def _scores(self, entries: np.ndarray) -> list[float | None]:
+        scores: list[float | None] = entries["score"].tolist()
+        return scores
+
+    def _predictions(self, entries: np.ndarray) -> list[dict[str, Any]]:
+        """The last answers, newest first; `place` is that of the journal."""
+        last = self.journal.written - 1
+        return [
+            {
+                "place": last - back,
+                "time": round(float(e["time"]), 3),
+                "sequence": int(e["sequence"]),
+                "predicted": int(e["predicted"]) if e["has_prediction"] else None,
+                "score": plain(float(e["score"])),
+                "label": int(e["label"]) if e["has_label"] else None,
+                "refused": bool(e["flags"] & REJECTED),
+            }
+            for back, e in enumerate(entries)
+        ]
+
+    def _memory(self) -> dict[str, Any]:
+        """The bytes planned, part by part: of the model, of the link, and of what is shown."""
+        shown = [
+            ("last predictions", self.journal.nbytes),
+            ("history of this page", self.history.nbytes),
+        ]
+        parts = {"model": self._plan, "link": self.link.memory(), "page": shown}
+        return {
+            "total": self.model.nbytes + self.link.nbytes + sum(n for _, n in shown),
+            **{
+                owner: [{"name": name, "bytes": n} for name, n in arrays]
+                for owner, arrays in parts.items()
+            },
+        }
+
+    def snapshot(self) -> bytes:
+        """The bytes of a snapshot file."""
+        with self.model._guard:
+            return pack(self.model._snapshot())
+
+
+def _memory(plan: MemoryPlan, prefix: str = "") -> Iterator[tuple[str, int]]:
+    """Name and bytes of each array; the parts of a learner together, and padding."""
+    for array in plan.arrays:
+        inside = plan.inside.get(array.name)
+        if inside is None or len(array.shape) > 1:
+            yield prefix + array.name, array.nbytes
+        else:
+            yield from _memory(inside, prefix)
+    if padding := plan.total - sum(array.nbytes for array in plan.arrays):
+        yield prefix + "padding", padding

@@ -1,0 +1,386 @@
+"""The main job: predict each sample from a link, learn it, and send the prediction back."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgesvm.contract.registry import is_a
+from edgesvm.core.status import Status
+from edgesvm.errors import NotTaught, SampleRefused
+from edgesvm.evaluation import Forecasts, Prequential
+from edgesvm.journal import Journal
+from edgesvm.learner import Learner
+from edgesvm.link import Link
+from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
+from edgesvm.prequential._plain_rows import PlainRows
+
+if TYPE_CHECKING:
+    from edgesvm.drift.watch import DriftWatch
+    from edgesvm.preprocessing.chain import Chain
+
+# What becomes of a row.
+FATES = (
+    "learned",
+    "unlabelled",
+    "refused_value",
+    "unknown_label",
+    "over_rate",
+    "expired",
+    "waiting",
+)
+
+
+class Runner:
+    """Passes samples from a link to a learner, and predictions back.
+
+    Every sample is accounted for: ``taken = learned + unlabelled + refused_value + unknown_label +
+    over_rate + expired + waiting``.
+
+    Parameters
+    ----------
+    link : Link
+        Open.
+    learner : Learner
+        Allocated or not; its labels are the integers of the link.
+    window : int
+        Number of samples in the rolling accuracy.
+    answers : bool
+        Whether to send predictions back to the node.
+    max_labels_per_second : float, optional
+        Samples over this rate are not learned (`over_rate`), which limits what an intruder on the
+        wire can teach. Bursts of up to one second's samples are learned.
+    drift : DriftWatch, optional
+        Of this learner: told whether it is wrong about each sample just before it learns it.
+    journal : Journal, optional
+        Each answer is written there too, for others to read.
+    clock : callable
+        Monotonic clock, in seconds.
+
+    Attributes
+    ----------
+    score : Prequential
+        Score of the samples that were learned; each was predicted before.
+    forecasts : Forecasts
+        Score of their probabilities, if the learner is `Calibrated`, asked just before learning.
+    taken, learned, unlabelled, refused_value, unknown_label, over_rate, expired, waiting : int
+        Samples taken from the link, and what became of them. `refused_value`: the learner refused
+        a value or the weight. With late labels: `waiting` for the label; `expired`, the label came
+        too late; `unlabelled`, no label is expected any more.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        learner: Learner,
+        *,
+        window: int = 1000,
+        answers: bool = True,
+        max_labels_per_second: float | None = None,
+        drift: DriftWatch | None = None,
+        journal: Journal | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if max_labels_per_second is not None and not max_labels_per_second > 0:
+            raise ValueError(f"max_labels_per_second={max_labels_per_second}: give a number > 0")
+        self.link = link
+        self.learner = learner
+        self.answers, self.drift, self.journal = answers, drift, journal
+        self.score, self.forecasts = Prequential(window), Forecasts()
+        self.taken = self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
+        self._unlabelled = 0
+        self._rate = max_labels_per_second
+        self._credit = 1.0 if self._rate is None else max(1.0, self._rate)
+        self._clock = clock
+        self._credit_from = clock()
+        self._dtype = np.dtype(learner.dtype)
+        self._fitted = learner.is_fitted
+        self._plain: PlainRows | None = None
+
+    @property
+    def model(self) -> Learner | Chain:
+        """What is saved: the learner, or the chain that it is in."""
+        return self.learner
+
+    @property
+    def unlabelled(self) -> int:
+        return self._unlabelled + (0 if self.link.late is None else self.link.late.unlabelled)
+
+    @property
+    def expired(self) -> int:
+        return 0 if self.link.late is None else self.link.late.expired
+
+    @property
+    def waiting(self) -> int:
+        return 0 if self.link.late is None else self.link.late.waiting
+
+    def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
+        """Read once, handle the waiting samples and write the predictions. Returns the number of
+        samples.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds to wait for the first byte.
+        at_most : int, optional
+            Samples to handle at most; the others stay in the link's ring.
+
+        Raises
+        ------
+        LinkDown
+            The port failed. Samples that had arrived are handled first.
+        """
+        try:
+            self.link.poll(timeout)
+        finally:
+            n = self.handle_waiting(at_most)
+        if n and self.answers:
+            self.link.flush()
+        return n
+
+    def handle_waiting(self, at_most: int | None = None) -> int:
+        """Handle the samples in the link's ring, at most `at_most`. Returns the number handled."""
+        n_total, plain = 0, self._plain_rows()
+        while self.link.schema is not None and n_total != at_most:
+            left = None if at_most is None else at_most - n_total
+            n = 0 if plain is None else self._pass_plain(plain, left)
+            if plain is not None and plain.drained:
+                return n_total + n
+            n = n or self._handle_taken(left if plain is None else 1)
+            if not n:
+                break
+            n_total += n
+        self._learn_late()
+        return n_total
+
+    def _plain_rows(self) -> PlainRows | None:
+        """The compiled loop; None if each row is to be seen on its way."""
+        learner, link = self.learner, self.link
+        if (
+            self.drift is not None
+            or self.journal is not None
+            or self._rate is not None
+            or type(self)._answer is not Runner._answer
+            or type(self).handle is not Runner.handle
+            or type(learner).predict_with_score is not Learner.predict_with_score
+            or type(learner).learn_one is not Learner.learn_one
+            or is_a(learner, "Calibrated")
+            or link.schema is None
+        ):
+            return None
+        if self._plain is None:
+            self._plain = PlainRows(link.schema.n_features, self.score)
+        return self._plain
+
+    def _pass_plain(self, plain: PlainRows, most: int | None) -> int:
+        """Handle the plain rows that wait, up to the first that is not. Returns the number."""
+        state = self.learner._state
+        if state is None or not plain.aim(state.core):
+            return 0
+        n = self.link.pass_rows(plain, sys.maxsize if most is None else most, answers=self.answers)
+        self.taken += n
+        self.learned += plain.learned
+        self._unlabelled += plain.unlabelled
+        self.refused_value += plain.refused_value
+        return n
+
+    def _handle_taken(self, most: int | None) -> int:
+        """Handle the rows that wait and are contiguous, at most `most`. Returns the number."""
+        self._fitted = self.learner.is_fitted  # it may learn from other links too
+        self._learn_late()
+        batch = self.link.take(most)
+        X = batch.X.astype(self._dtype, copy=False)
+        labels, sequences = batch.y.tolist(), batch.sequence.tolist()
+        weights, n = batch.weight.tolist(), 0
+        try:
+            for i, labelled in enumerate(batch.has_label.tolist()):
+                n += 1
+                self.handle(X[i], labels[i] if labelled else None, sequences[i], weights[i])
+        finally:  # a row is handled once, even if the port fails at its answer
+            self.link.release(n)
+        return n
+
+    def handle(self, x: np.ndarray, label: int | None, sequence: int, weight: float = 1.0) -> None:
+        """Predict one sample, learn it, and send the prediction.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), of the learner's dtype
+        label : int or None
+            None if the sample has no label: it is only predicted.
+        sequence : int
+            The sample's sequence number.
+        weight : float, default 1.0
+        """
+        self.taken += 1
+        self._answer(x, label, sequence, weight)
+
+    def _answer(self, x: np.ndarray, label: int | None, sequence: int, weight: float) -> None:
+        """Predict a row, learn it, and send the prediction."""
+        predicted, value, flags = None, 0.0, ABSTAIN
+        try:
+            if self._fitted:
+                predicted, value = self.learner.predict_with_score(x)
+                flags = 0
+            if label is None:
+                self._wait(x, sequence, predicted)
+            else:
+                if self.link.late is not None:
+                    self.link.late.labelled(sequence)
+                if self._learn(x, label, weight, predicted):
+                    flags |= TRAINED
+        except SampleRefused as refused:
+            if not self._count_refused(refused):
+                predicted, value, flags = None, 0.0, REJECTED
+        if self.journal is not None:
+            self.journal.add(
+                sequence, predicted=predicted, score=value, flags=flags, label=label, x=x
+            )
+        if self.answers:
+            self.link.send_prediction(sequence, 0 if predicted is None else predicted, value, flags)
+
+    def _wait(self, x: np.ndarray, sequence: int, predicted: int | None) -> None:
+        """Keep a predicted sample without a label if its label may arrive later."""
+        if self.link.late is None:
+            self._unlabelled += 1
+        else:
+            self.link.late.wait(x.astype(np.float32, copy=False), sequence, predicted)
+
+    def _learn_late(self) -> None:
+        """Learn and score the samples whose labels have arrived; each was predicted on arrival."""
+        while self.link.late is not None and (late := self.link.take_labelled()) is not None:
+            x = late.x.astype(self._dtype, copy=False)
+            try:
+                self._learn(x, late.label, late.weight, late.predicted)
+            except SampleRefused as refused:
+                self._count_refused(refused)
+            if self.journal is not None and (at := self.journal.find(late.sequence)) is not None:
+                self.journal.label(at, late.label)
+
+    def teach(self, sequence: int, label: int) -> None:
+        """Learn an earlier row with a label that did not come over the wire, and score the
+        prediction made when it arrived. Call it between two steps.
+
+        The row is the newest of this number in the journal; where late labels are on, it is one
+        that waits for its label. It counts as learned from now on.
+
+        Parameters
+        ----------
+        sequence : int
+            The sample's sequence number; of a window, that of its last sample.
+        label : int
+
+        Raises
+        ------
+        NotTaught
+            The row has a label, is gone, was refused, or no longer waits; the learner refuses the
+            label; or there were too many labels in the last second. Nothing has changed, but that a
+            waiting row whose label the learner refuses counts as refused.
+        """
+        place = None if self.journal is None else self.journal.find(sequence)
+        if self.journal is None or place is None:
+            raise NotTaught(f"row {sequence:,} is no longer kept")
+        entry = self.journal.entry(place)
+        if entry["has_label"]:
+            raise NotTaught(f"row {sequence:,} has the label {int(entry['label'])} already")
+        if int(entry["flags"]) & REJECTED:
+            raise NotTaught(f"row {sequence:,} was refused: a value is too large")
+        if self._is_over_rate():
+            raise NotTaught("too many labels a second: see --max-labels-per-second")
+        predicted = int(entry["predicted"]) if entry["has_prediction"] else None
+        try:
+            if self.link.late is None:
+                self._teach(entry["x"], label, 1.0, predicted)
+                self._unlabelled -= 1
+            else:
+                self._teach_waiting(sequence, label)
+        except SampleRefused as refused:
+            raise NotTaught(str(refused)) from refused
+        self.journal.label(place, label)
+
+    def _teach_waiting(self, sequence: int, label: int) -> None:
+        """Teach a row that waits for its label."""
+        assert self.link.late is not None
+        if (late := self.link.late.claim(sequence)) is None:
+            raise NotTaught(f"row {sequence:,} no longer waits for a label: see --late-labels")
+        try:
+            self._teach(late.x.astype(self._dtype, copy=False), label, 1.0, late.predicted)
+        except SampleRefused as refused:
+            self._count_refused(refused)
+            raise
+
+    def _count_refused(self, refused: SampleRefused) -> bool:
+        """Count a refused sample. Returns whether only its label was wrong."""
+        only_label = refused.status == Status.UNKNOWN_LABEL
+        if only_label:
+            self.unknown_label += 1
+        else:
+            self.refused_value += 1
+        return only_label
+
+    def _is_over_rate(self) -> bool:
+        """Whether the limit of labels per second has been reached."""
+        if self._rate is None:
+            return False
+        now = self._clock()
+        earned = (now - self._credit_from) * self._rate
+        self._credit = min(max(1.0, self._rate), self._credit + earned)
+        self._credit_from = now
+        if self._credit < 1:
+            return True
+        self._credit -= 1
+        return False
+
+    def _learn(self, x: np.ndarray, label: int, weight: float, predicted: int | None) -> bool:
+        """Learn and score a sample predicted earlier. False if the rate limit forbids it."""
+        if self._is_over_rate():
+            self.over_rate += 1
+            return False
+        self._teach(x, label, weight, predicted)
+        return weight > 0  # weight zero is counted as seen, and teaches nothing
+
+    def _teach(self, x: np.ndarray, label: int, weight: float, predicted: int | None) -> None:
+        """Learn and score a sample predicted earlier."""
+        forecast = self._forecast(x)
+        if self.drift is not None and self._fitted:
+            self.drift.ask(x)
+        self.learner.learn_one(x, label, weight)
+        self.learned += 1
+        if forecast is not None:
+            self.forecasts.add(label, *forecast)
+        self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
+        if predicted is not None:
+            self.score.add(label, predicted)
+        if self.drift is not None and self.drift.score(label):
+            self._fitted = False
+
+    def _forecast(self, x: np.ndarray) -> tuple[list[Any], np.ndarray] | None:
+        """Labels and probabilities of a sample that is about to be learned, if there are any."""
+        if not self._fitted or not is_a(self.learner, "Calibrated"):
+            return None
+        return self.learner.classes_.tolist(), self.learner.predict_proba_one(x)
+
+    def probability_summary(self) -> dict[str, Any]:
+        """The score of the probabilities, for a JSON line; empty if there are none."""
+        scored = is_a(self.learner, "Calibrated")
+        return {"probabilities": self.forecasts.summary()} if scored else {}
+
+    def counters(self) -> dict[str, Any]:
+        """The counters of the runner and of the link, in one dict."""
+        return {
+            "taken": self.taken,
+            **{fate: getattr(self, fate) for fate in FATES},
+            **self.link.counters,
+        }
+
+    def check_identities(self) -> list[str]:
+        """Counter identities that do not hold, including the link's; empty if all hold."""
+        broken = list(self.link.check_identities())
+        accounted = sum(getattr(self, fate) for fate in FATES)
+        if self.taken != accounted:
+            broken.append(f"samples taken {self.taken} = {' + '.join(FATES)} = {accounted}")
+        return broken

@@ -1,0 +1,302 @@
+"""The watch: learn what is normal from a link's samples, then tell when something is strange."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgesvm.alarms import Hysteresis
+from edgesvm.core.status import Status
+from edgesvm.errors import SampleRefused
+from edgesvm.journal import Journal
+from edgesvm.learner import learner_in
+from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE, NoveltyLearner
+from edgesvm.link import Link
+from edgesvm.link.wire import ABSTAIN, ALARM, REJECTED, TRAINED
+from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.in_order import InOrder
+
+__all__ = ["Episode", "Watcher"]
+
+# A threshold that fewer rows have set is no threshold.
+LEAST_LEARNED = 100
+COUNTS = (
+    *("taken", "rows", "in_windows", "late", "refused_value"),
+    *("learned", "not_learned", "strange", "alarms"),
+)
+
+
+@dataclass
+class Episode:
+    """One alarm, from its first strange rows to the end.
+
+    Attributes
+    ----------
+    sequence, row : int
+        Of the sample that began it, and how many rows came up to it.
+    score, threshold : float
+        Then: see `NoveltyLearner.score_one`.
+    shares : ndarray of shape (n_features,), float64
+        Share of each feature in that score; their sum is 1.
+    highest : float
+        The highest score in it.
+    began, ended : float
+        By the watcher's clock, seconds; `ended` is None while it lasts.
+    """
+
+    sequence: int
+    row: int
+    score: float
+    threshold: float
+    shares: NDArray[np.float64]
+    highest: float
+    began: float
+    ended: float | None = None
+
+
+class Watcher:
+    """Passes samples from a link to a learner without labels: first it learns, then it watches.
+
+    Every sample is accounted for: ``taken = rows + in_windows + late + refused_value``, and
+    ``rows = learned + not_learned``.
+
+    Parameters
+    ----------
+    link : Link
+        Open.
+    model : NoveltyLearner or Chain
+        Allocated. Behind a chain, a row is what a window of raw samples gives; else each sample is
+        one. It learns until its ``warm_up`` is over.
+    learn_s : float, optional
+        The learning ends after so many seconds instead, but not before 100 rows.
+    hysteresis : Hysteresis, optional
+        By default an alarm begins with 3 strange rows of 5.
+    learns : bool
+        Whether it goes on learning while it watches, as the learner's ``learn`` says. A fault that
+        grows slowly is learned then.
+    answers : bool
+        Whether to tell the node: 1 (normal) or -1 (strange), the decision value, and the flag
+        ALARM while an alarm is on.
+    journal : Journal, optional
+        Each answered row is written there too, for others to read; without a prediction while it
+        learns.
+    clock : callable
+        Monotonic clock, in seconds.
+
+    Attributes
+    ----------
+    watching : bool
+        Whether the learning is over.
+    episode : Episode or None
+        The alarm that is on.
+    taken, rows, in_windows, late, refused_value : int
+        Samples taken from the link; what they gave to the learner, or where they ended: within a
+        window, behind a later sample, or refused because of a value.
+    learned, not_learned : int
+        Rows, by whether the learner changed.
+    strange, alarms : int
+        Rows beyond the threshold since the watching began, and alarms.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        model: NoveltyLearner | Chain,
+        *,
+        learn_s: float | None = None,
+        hysteresis: Hysteresis | None = None,
+        learns: bool = False,
+        answers: bool = True,
+        journal: Journal | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.link, self.model = link, model
+        self.windows = model.windows_ if isinstance(model, Chain) else None
+        learner = learner_in(model)
+        if not isinstance(learner, NoveltyLearner):
+            raise ValueError(f"{learner!r} learns with labels; a watch has none")
+        self.learner = learner
+        self.learn_s = learn_s
+        self.hysteresis = Hysteresis(3, 5) if hysteresis is None else hysteresis
+        self.learns, self.answers, self.journal = learns, answers, journal
+        self.taken = self.rows = self.in_windows = self.refused_value = 0
+        self.learned = self.not_learned = self.strange = self.alarms = 0
+        self.episode: Episode | None = None
+        self.score = 0.0  # of the last row
+        self._ended: Episode | None = None
+        self._clock = clock
+        self._started = clock()
+        self._dtype = np.dtype(learner.dtype)
+        self._epochs = link.epochs
+        self._samples: InOrder | None = None
+        if self.windows is not None:
+            self._samples = InOrder(self._push, self.windows.gap)
+            self.windows.gap()  # one that was saved half full does not go on
+            self._dropped_before = self.windows.n_dropped_
+
+    @property
+    def watching(self) -> bool:
+        return self.learner.n_updates_ >= self.learner.warm_up
+
+    @property
+    def late(self) -> int:
+        return 0 if self._samples is None else self._samples.late
+
+    @property
+    def learning_left(self) -> float | None:
+        """Seconds until the learning ends; None if rows are counted instead."""
+        if self.learn_s is None:
+            return None
+        return max(0.0, self.learn_s - (self._clock() - self._started))
+
+    def take_ended(self) -> Episode | None:
+        """The alarm that ended since the last call."""
+        ended, self._ended = self._ended, None
+        return ended
+
+    def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
+        """Read once, handle a sample or more, and write the answers. Returns the number of samples.
+
+        It returns at once where an alarm begins or ends or the learning is over, so that this can
+        be told; the samples behind it wait in the link's ring.
+
+        Raises
+        ------
+        LinkDown
+            The port failed. Samples that had arrived are handled first.
+        """
+        try:
+            self.link.poll(timeout)
+        finally:
+            n = self._handle_waiting(at_most)
+        if n and self.answers:
+            self.link.flush()
+        return n
+
+    def _handle_waiting(self, at_most: int | None) -> int:
+        n, state = 0, self._state
+        if self._samples is not None and self.link.epochs != self._epochs:
+            self._samples.begin_again()  # the node has restarted; its numbers may fit by chance
+        self._epochs = self.link.epochs
+        while self.link.schema is not None and n != at_most and state == self._state:
+            batch = self.link.take(None if at_most is None else at_most - n)
+            if not len(batch.y):
+                break
+            X, handled = batch.X.astype(self._dtype, copy=False), 0
+            for x, sequence in zip(X, batch.sequence.tolist(), strict=True):
+                self.handle(x, sequence)
+                handled += 1
+                if state != self._state:
+                    break
+            self.link.release(handled)
+            n += handled
+        return n
+
+    @property
+    def _state(self) -> tuple[bool, bool]:
+        return self.watching, self.episode is not None
+
+    def handle(self, x: np.ndarray, sequence: int) -> None:
+        """Take in one sample; if it makes a row, answer it and learn it.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,) or, before windows, (n_channels,)
+            Of the learner's dtype.
+        sequence : int
+            The sample's sequence number.
+        """
+        self.taken += 1
+        try:
+            row = x if self._samples is None else self._row(self._samples, x, sequence)
+            if row is not None:
+                self._handle_row(row, sequence)
+        except SampleRefused as refused:
+            if refused.status != Status.NOT_FINITE:
+                raise
+            self.refused_value += 1
+            self._tell(sequence, 0, 0.0, REJECTED)
+
+    def _row(self, samples: InOrder, x: np.ndarray, sequence: int) -> np.ndarray | None:
+        """The features of the window that the sample completes."""
+        late = samples.late
+        row = samples.push(sequence, x)
+        self.in_windows += row is None and samples.late == late
+        return row
+
+    def _push(self, x: np.ndarray, _label: None) -> np.ndarray | None:
+        assert self.windows is not None
+        return self.windows.push(x)
+
+    def _handle_row(self, row: np.ndarray, sequence: int) -> None:
+        learner, watching = self.learner, self.watching
+        label, value = NORMAL, 0.0
+        if learner.is_fitted:
+            label, value = learner.predict_with_score(row)
+        threshold = -learner.offset_ if learner.is_fitted else 0.0
+        self.score = threshold - value
+        changed = learner.learn_one(row) if self.learns or not watching else False
+        self.rows += 1
+        self.learned += changed
+        self.not_learned += not changed
+        if watching:
+            self._watch(row, label == STRANGE, threshold, sequence)
+        elif self.learn_s is not None:
+            self._end_learning()
+        flags = (TRAINED if changed else 0) | (0 if watching else ABSTAIN)
+        flags |= ALARM if self.episode else 0
+        if self.journal is not None:
+            predicted = label if watching else None
+            self.journal.add(
+                sequence, predicted=predicted, score=value, flags=flags, label=None, x=row
+            )
+        self._tell(sequence, label, value, flags)
+
+    def _end_learning(self) -> None:
+        """End the learning if its time is over."""
+        if self.learning_left == 0 and self.learner.n_updates_ >= LEAST_LEARNED:
+            self.learner.end_warm_up()
+
+    def _watch(self, row: np.ndarray, strange: bool, threshold: float, sequence: int) -> None:
+        self.strange += strange
+        on = self.hysteresis.add(strange)
+        if on and self.episode is None:
+            self.alarms += 1
+            shares = self.learner.shares_one(row)
+            self.episode = Episode(
+                sequence, self.rows, self.score, threshold, shares, self.score, self._clock()
+            )
+        elif on and self.episode is not None:
+            self.episode.highest = max(self.episode.highest, self.score)
+        elif self.episode is not None:
+            self.episode.ended = self._clock()
+            self.episode, self._ended = None, self.episode
+
+    def _tell(self, sequence: int, label: int, value: float, flags: int) -> None:
+        if self.answers:
+            self.link.send_prediction(sequence, label, value, flags)
+
+    def counters(self) -> dict[str, Any]:
+        """The counters of the watch and of the link, in one dict."""
+        own = {name: getattr(self, name) for name in COUNTS}
+        if self.windows is not None and self._samples is not None:
+            own["windows_dropped"] = self.windows.n_dropped_ - self._dropped_before
+            own["gaps"] = self._samples.gaps
+        return {**own, **self.link.counters}
+
+    def check_identities(self) -> list[str]:
+        """Counter identities that do not hold, including the link's; empty if all hold."""
+        broken = list(self.link.check_identities())
+        if self.taken != self.rows + self.in_windows + self.late + self.refused_value:
+            broken.append(
+                f"samples taken {self.taken} = {self.rows} rows + {self.in_windows} in windows + "
+                f"{self.late} late + {self.refused_value} refused"
+            )
+        if self.rows != self.learned + self.not_learned:
+            broken.append(f"rows {self.rows} = {self.learned} learned + {self.not_learned} not")
+        return broken

@@ -1,0 +1,230 @@
+"""``python -m firmware_sim``: the simulated sensor node on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from firmware_sim.harness import Pump, simulate
+from firmware_sim.harness.pump import STUCK_S, Drain
+from firmware_sim.harness.report import report
+from firmware_sim.limits.profiles import PROFILES, profile
+from firmware_sim.line import MIXES, Line
+from firmware_sim.line.faults import FAULTS
+from firmware_sim.node import RAW_SIGNALS, SIGNALS, Node
+from firmware_sim.node.mishaps import MISHAP_MIXES, MISHAPS
+from firmware_sim.options import (
+    StatusLine,
+    add_link_options,
+    add_node_options,
+    closing_source,
+    finish,
+    make_line,
+    make_link,
+    make_node,
+)
+
+EXAMPLES = """\
+A simulated sensor node: it produces samples, sends them over a serial link that can fail, and
+scores the predictions that come back.
+
+  python -m firmware_sim serve
+      a rotating machine on a pseudo-terminal: prints the port, waits for a host, sends samples
+  python -m firmware_sim serve --replay room.csv --label-column Occupancy --text
+      the rows of a file, printed as an Arduino sketch would
+  python -m firmware_sim serve --raw --rate 2000 --onset 10m --defect outer-race --labels none
+      what the machine's accelerometer measures: normal for ten minutes, then a bearing fault grows
+  python -m firmware_sim serve --link tcp --baud 115200 --rate 200 --faults field --json
+      over TCP at UART speed, about 1 % of the frames damaged; ends with one JSON line
+  python -m firmware_sim run --profile pi-zero --samples 10000 -- edgesvm run {port} --json
+      also starts the program after --, limited to a small board's memory, and reports on both
+  python -m firmware_sim list
+      lists the signals, faults, fault mixes and device profiles
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m firmware_sim",
+        description=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="serve | run | list")
+    serve = commands.add_parser("serve", help="a node that waits for a host to open its port")
+    run = commands.add_parser("run", help="a node, and a host process started at the other end")
+    listing = commands.add_parser(
+        "list", help="list signals, faults, fault mixes and device profiles"
+    )
+    serve.set_defaults(act=_serve)
+    run.set_defaults(act=_run)
+    listing.set_defaults(act=_list)
+    for command in (serve, run):
+        add_node_options(command)
+        add_link_options(command)
+    run.add_argument(
+        "--cap",
+        choices=("data", "as", "none"),
+        default="data",
+        help="what the profile's memory allowance limits: private memory (default), address "
+        "space, or nothing",
+    )
+    run.add_argument(
+        "--timeout", type=float, default=600.0, metavar="S", help="time limit; default 600 s"
+    )
+    run.add_argument(
+        "argv",
+        nargs="+",
+        metavar="-- PROGRAM ARG",
+        help="the command of the host process; {port} is replaced by the port",
+    )
+    return parser
+
+
+def _serve(options: argparse.Namespace) -> int:
+    node = make_node(options)
+    with closing_source(node.source), contextlib.closing(make_link(options)) as link:
+        line = make_line(options, link)
+        status = StatusLine()
+        over = _ServedUntil(Pump(node, line), status)
+        started = time.monotonic()
+        with _stopping(over.stop):
+            print(
+                json.dumps({"port": link.url}) if options.json else f"port {link.url}", flush=True
+            )
+            over.pump.run(over)
+        status.end()
+        finish(
+            options,
+            line,
+            report(node, line, ended=over.ended, wall_s=time.monotonic() - started),
+        )
+    return 0
+
+
+class _ServedUntil:
+    """Decides when serving ends: all is sent, and the host has hung up or there is no traffic."""
+
+    _QUIET_S = 5.0
+
+    def __init__(self, pump: Pump, status: Callable[[Node, Line], None]) -> None:
+        self.pump = pump
+        self.ended = "stopped"
+        self._status = status
+        self._stop = False
+        self._drain = Drain(pump)
+
+    def stop(self) -> None:
+        self._stop = True
+
+    def __call__(self, now: float) -> bool:
+        node, line = self.pump.node, self.pump.line
+        self._status(node, line)
+        if self._stop:
+            return True
+        quiet_s = self._drain.quiet_s(now)
+        # A host that was not scheduled for some seconds reads the rest yet.
+        quiet = quiet_s > (self._QUIET_S if self._drain.all_read else STUCK_S)
+        if self.pump.done and (quiet or not line.link.connected):
+            self.ended = "drained"
+            return True
+        return False
+
+
+@contextlib.contextmanager
+def _stopping(stop: Callable[[], None]):
+    """Let SIGINT and SIGTERM end a run with its report."""
+    before = {
+        number: signal.signal(number, lambda *_: stop())
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _run(options: argparse.Namespace) -> int:
+    node = make_node(options)
+    device = profile(options.profile) if options.profile and options.cap != "none" else None
+    with closing_source(node.source), contextlib.closing(make_link(options)) as link:
+        line = make_line(options, link)
+        status = StatusLine()
+        result = simulate(
+            options.argv,
+            node,
+            line,
+            profile=device,
+            cap="as" if options.cap == "as" else "data",
+            timeout_s=options.timeout,
+            on_progress=status,
+        )
+        status.end()
+    finish(options, line, result)
+    if result.ended == "drained" and result.exit_code == 0:
+        return 0
+    if result.edge_errors:
+        sys.stderr.write(result.edge_errors.rstrip() + "\n")
+    return _fail(
+        f"the run ended: {result.ended}; exit code of the host process: {result.exit_code}", 1
+    )
+
+
+def _list(_: argparse.Namespace) -> int:
+    print("signals")
+    for name, kind in SIGNALS.items():
+        print(f"  {name:12} {(kind.__doc__ or '').splitlines()[0]}")
+    print("raw signals (--raw)")
+    for name, kind in RAW_SIGNALS.items():
+        print(f"  {name:12} {(kind.__doc__ or '').splitlines()[0]}")
+    print("faults on the line (probability per frame)")
+    for name, fault in FAULTS.items():
+        print(f"  {name:12} {fault.summary}")
+    print("fault mixes")
+    for name, rates in MIXES.items():
+        print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items()) or '-'}")
+    print("device faults (probability per sample)")
+    for name, mishap in MISHAPS.items():
+        print(f"  {name:15} {mishap.summary}")
+    print("device faults added to a mix in a conformance run")
+    for name, rates in MISHAP_MIXES.items():
+        print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items())}")
+    print("profiles")
+    for name, p in PROFILES.items():
+        print(
+            f"  {name:12} {p.summary}; learner {p.learner_bytes // 1024} of at most "
+            f"{p.arena_bytes // 1024} KiB, process may grow by {p.allowance_bytes // 1024} KiB, "
+            f"{p.baud} baud"
+        )
+    return 0
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"firmware_sim: {message}", file=sys.stderr)
+    return code
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command. An error becomes one line and an exit code: 2 wrong use, 1 failure."""
+    options = _parser().parse_args(argv)
+    try:
+        code = options.act(options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader has closed its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except ValueError as error:
+        return _fail(str(error), 2)
+    except OSError as error:
+        return _fail(str(error), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+"""Faults of the device itself, before a byte is sent; seeded, and entered in the same ledger.
+
+A device fault replaces the frame of one sample. `MISHAPS` lists the kinds; a new kind is one more
+function there. A frame with a device fault gets no fault on the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgesvm.link import wire
+from firmware_sim.line.faults import WINDOW
+from firmware_sim.node._codec import NO_LABEL
+from firmware_sim.node.frame_node import FrameNode
+
+# A learner that has seen one class only would accept an unknown one as its second.
+_SETTLED_SAMPLES = 500
+_SAMPLES = (wire.SAMPLE_F32, wire.SAMPLE_I16)
+UNKNOWN_CLASS = 999
+# Beyond the sequence number of any sample in a test.
+FAR_AHEAD = 1 << 30
+# More than the samples that may wait for a label, and no more than a host remembers.
+LONG_AGO_SAMPLES = 900
+
+
+class Sample(NamedTuple):
+    """A sample about to be sent."""
+
+    sequence: int
+    x: NDArray[np.float32]
+    label: int
+
+
+# Returns the bytes to send in its place; None if the fault cannot happen here.
+Strike = Callable[[FrameNode, float, Sample, np.random.Generator], "bytes | None"]
+
+
+def _encode(node: FrameNode, now: float, sample: Sample) -> bytes:
+    labels = node.sent_labels(np.array([sample.label], np.int32))
+    return node.encode(now, sample.sequence, sample.x[None], labels)[0]
+
+
+def _broken_value(value: float) -> Strike:
+    def strike(node, now, sample, rng):
+        if node.dtype != "float32":
+            return None
+        x = sample.x.copy()
+        x[rng.integers(len(x))] = value
+        return _encode(node, now, sample._replace(x=x))
+
+    return strike
+
+
+def _dimension(node, now, sample, rng):
+    x = sample.x
+    wrong = x[:-1] if len(x) > 1 and rng.random() < 0.5 else np.append(x, np.float32(0))
+    return _encode(node, now, sample._replace(x=wrong))
+
+
+def _unknown_label(node, now, sample, rng):
+    if node.label_mode != "inline" or node.samples_made < _SETTLED_SAMPLES:
+        return None
+    return _encode(node, now, sample._replace(label=UNKNOWN_CLASS))
+
+
+def _overrun(node, now, sample, rng):
+    node.drop(sample.sequence)
+    return b""
+
+
+def _clock(node, now, sample, rng):
+    # The first samples of a boot have no earlier clock to compare with.
+    if not node.timestamps or sample.sequence < WINDOW:
+        return None
+    # Half the range of the clock: a jump whichever way it is read.
+    node.clock_offset_us += 1 << 31
+    return ordinary(node, now, sample)
+
+
+def ordinary(node: FrameNode, now: float, sample: Sample) -> bytes:
+    """The bytes of a sample without a device fault."""
+    node.queue_labels(sample.sequence, np.array([sample.label], np.int32))
+    return _encode(node, now, sample)
+
+
+def _hostile(node, now, sample, rng):
+    # Not a sample of the right schema: that would be indistinguishable from a real one.
+    kind = int(rng.choice([k for k in range(1, 256) if k not in _SAMPLES]))
+    length = int(rng.integers(0, wire.MAX_RAW - wire.MIN_RAW + 1))
+    body = rng.integers(1, 256, length).astype(np.uint8).tobytes()
+    schema_id, number = int(rng.integers(1 << 16)), int(rng.integers(1 << 32))
+    flags = int(rng.integers(16))
+    frame = wire.encode_frame(kind, body, schema_id=schema_id, sequence=number, flags=flags)
+    return frame + ordinary(node, now, sample)
+
+
+def _schema(node, now, sample, rng):
+    if node.schema_sent:
+        node.change_schema()
+    return _encode(node, now, sample)
+
+
+def _late_only(strike: Strike) -> Strike:
+    def guarded(node, now, sample, rng):
+        if node.label_mode != "late" or sample.label == NO_LABEL:
+            return None
+        return strike(node, now, sample, rng)
+
+    return guarded
+
+
+def _label_expired(node, now, sample, rng):
+    if node.samples is not None and node.samples - node.samples_made < LONG_AGO_SAMPLES:
+        return None  # at the end all labels are sent at once
+    node.send_label_late(sample.sequence, sample.label, LONG_AGO_SAMPLES)
+    return _encode(node, now, sample)
+
+
+def _label_never(node, now, sample, rng):
+    return _encode(node, now, sample)
+
+
+def _label_stray(node, now, sample, rng):
+    node.send_label_late(sample.sequence, sample.label, node.label_delay)
+    stray = wire.Label(sample.sequence + FAR_AHEAD & 0xFFFFFFFF, sample.label).pack()
+    return node.control(wire.LABEL, stray) + _encode(node, now, sample)
+
+
+def _label_repeated(node, now, sample, rng):
+    node.send_label_late(sample.sequence, sample.label, node.label_delay)
+    node.send_label_late(sample.sequence, sample.label, node.label_delay)
+    return _encode(node, now, sample)
+
+
+@dataclass(frozen=True)
+class Mishap:
+    """A kind of device fault.
+
+    ``numbered``: the host counts the sample's number as seen. ``learned``: it learns the sample.
+    """
+
+    summary: str
+    strike: Strike
+    numbered: bool = True
+    learned: bool = True
+
+
+MISHAPS: dict[str, Mishap] = {
+    "nan": Mishap("a feature is NaN", _broken_value(np.nan), learned=False),
+    "inf": Mishap("a feature is infinite", _broken_value(np.inf), learned=False),
+    "dimension": Mishap("one feature too many or too few", _dimension, False, False),
+    "unknown-label": Mishap(
+        "a label that is not one of the learner's classes", _unknown_label, learned=False
+    ),
+    "overrun": Mishap("the sample is never sent, and reported as dropped", _overrun, False, False),
+    "clock": Mishap("the device's clock jumps", _clock),
+    "hostile": Mishap("a valid frame of random content is sent first", _hostile),
+    "schema": Mishap("another schema, not announced until requested", _schema, False, False),
+    "label-expired": Mishap("the label arrives 900 samples late", _late_only(_label_expired)),
+    "label-never": Mishap("the label never arrives", _late_only(_label_never)),
+    "label-stray": Mishap("a label for a sample never sent", _late_only(_label_stray)),
+    "label-repeated": Mishap("the label is sent twice", _late_only(_label_repeated)),
+}
+
+
+# Probability per sample of each kind, added to the fault mix of the same name.
+MISHAP_MIXES: dict[str, dict[str, float]] = {
+    "field": {
+        "nan": 2e-4,
+        "inf": 1e-4,
+        "dimension": 2e-4,
+        "unknown-label": 2e-4,
+        "overrun": 5e-4,
+        "clock": 1e-4,
+        "hostile": 2e-4,
+        "schema": 2e-6,
+    },
+    # These need a node with late labels.
+    "late": {
+        "label-expired": 0.005,
+        "label-never": 0.005,
+        "label-stray": 0.005,
+        "label-repeated": 0.005,
+    },
+}

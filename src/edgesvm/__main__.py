@@ -1,5 +1,0 @@
-import sys
-
-from edgesvm_command import main
-
-sys.exit(main())

@@ -1,0 +1,519 @@
+"""Both machines: what they promise of the ball, where the rows come from, what they refuse."""
+
+import re
+
+import numpy as np
+import pytest
+from balls import (
+    ENGINES,
+    MACHINES,
+    assert_state_is_true,
+    clouds,
+    coefficients,
+    machine,
+    minimum_ball,
+    mirrored,
+    square_distances,
+    transformed_kernel,
+)
+from each import each, first_of
+
+from edgesvm import (
+    RBF,
+    BallVectorMachine,
+    CoreVectorMachine,
+    CorruptModelError,
+    Linear,
+    Polynomial,
+)
+from edgesvm.learners.papers.enclosing import core_vector_machine, enclosing_machine
+from edgesvm.learners.papers.enclosing.constants import MATRIX, WIDE
+from edgesvm.link._ring import Batch
+from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
+
+
+def assert_enclosed(model, X, y, weight=None):
+    """Every row is in the (1 + epsilon) ball, by brute force."""
+    K = transformed_kernel(model, X, y, weight)
+    outside = square_distances(K, coefficients(model, len(X))) - model.radius_**2
+    rounding = {"float32": 1e-5, "float64": 1e-6}[model.dtype] * K.diagonal().max()
+    assert outside.max() < rounding
+
+
+# -- the guarantee ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+@each("epsilon", [0.1, 1e-2, 1e-3])
+@each("C", [0.1, 10.0])
+def test_every_row_is_in_the_ball(kind, engine, epsilon, C):
+    X, y = clouds(200)
+    model = machine(kind, engine, epsilon=epsilon, C=C).fit(X, y)
+    assert model.enclosed_
+    assert_enclosed(model, X, y)
+    assert_state_is_true(model, X, y)
+
+
+@each("kind", MACHINES)
+@pytest.mark.parametrize("seed", first_of(range(5)))
+@each("dtype", ["float32", "float64"])
+def test_every_row_is_in_the_ball_of_many(kind, seed, dtype):
+    X, y = clouds(1500, seed, width=8)
+    model = machine(kind, epsilon=1e-4, dtype=dtype, seed=seed, max_core=1500).fit(X, y)
+    assert model.converged_
+    assert_enclosed(model, X.astype(dtype), y)
+    assert_state_is_true(model, X.astype(dtype), y)
+
+
+@each("kind", MACHINES)
+def test_a_small_cache_and_a_large_one_come_to_the_same(kind):
+    X, y = clouds(500)
+    small = machine(kind, cache=8 * 400).fit(X, y)
+    large = machine(kind, cache="1MiB").fit(X, y)
+    assert small.dual_coef_.tobytes() == large.dual_coef_.tobytes()
+    assert small.core_.tolist() == large.core_.tolist()
+
+
+@each("kind", MACHINES)
+def test_a_larger_epsilon_leaves_a_smaller_core_set(kind):
+    X, y = clouds(500)
+    coarse, fine = (machine(kind, epsilon=epsilon).fit(X, y) for epsilon in (0.2, 1e-3))
+    assert coarse.enclosed_ and coarse.n_core_ < fine.n_core_ / 2
+
+
+@each("kind", MACHINES)
+def test_the_core_set_is_chosen_as_the_reference_chooses_it(kind):
+    """Of each block, the farthest sample first. Later choices of the core vector machine hang on
+    what the tolerance of its solver leaves open."""
+    X, y = clouds(200)
+    for margin_tol in (None, 0.1):
+        params = {"dtype": "float64", "epsilon": 1e-2, "margin_tol": margin_tol}
+        compiled, reference = (machine(kind, engine, **params).fit(X, y) for engine in ENGINES)
+        assert compiled.core_[:10].tolist() == reference.core_[:10].tolist()
+
+
+@each("kind", MACHINES)
+def test_a_centre_that_is_not_that_of_the_coefficients_is_refused(kind):
+    X, y = clouds(100)
+    model = machine(kind).fit(X, y)
+    model._allocated.check()
+    model._allocated.views["square"][...] *= 1.5
+    with pytest.raises(CorruptModelError):
+        model._allocated.check()
+
+
+@each("kind", MACHINES)
+def test_the_rows_of_one_class_are_enclosed_too(kind):
+    X, _ = clouds(100)
+    y = np.ones(100, bool)
+    model = machine(kind).fit(X, y)
+    assert_enclosed(model, X, y)
+    assert model.predict(X).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_equal_rows_of_either_label(kind, engine):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (150, 2)).astype(float)
+    y = rng.random(150) < 0.5
+    model = machine(kind, engine).fit(X, y)
+    assert model.converged_
+    assert_enclosed(model, X, y)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_weights_are_penalties(kind, engine):
+    """C weight in the place of C; a row of weight zero is as if it were not there."""
+    X, y = clouds(120)
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], 120)
+    model = machine(kind, engine).fit(X, y, weight)
+    assert model.converged_ and model.n_seen_ == 120
+    held = weight > 0
+    assert not np.isin(model.core_, np.flatnonzero(~held)).any()
+    left = machine(kind, engine).fit(X[held], y[held], weight[held])
+    K = transformed_kernel(left, X[held], y[held], weight[held])
+    alpha = coefficients(left, held.sum())
+    f, square = K @ alpha, alpha @ K @ alpha
+    kappa = 2.0 + 1.0 / left.C
+    lift, r2 = 0.0, kappa - square
+    if kind is BallVectorMachine:
+        views = left._allocated.views
+        lift, r2 = float(views["lift"]), kappa - float(views["shrunk"])
+    excess = square + lift + (kappa - r2) - 2.0 * f
+    assert excess.max() <= (2.0 + left.epsilon) * left.epsilon * r2 + 1e-6
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+@each("first", [0.1, 1.0, 5.0])
+def test_a_stream_of_weights(kind, engine, first):
+    X, y = clouds(80)
+    weight = np.random.default_rng(1).choice([0.25, 1.0, 3.0], 80)
+    weight[0] = first
+    for max_core in (2, 12, 80):
+        model = machine(kind, engine, max_core=max_core, max_iter=20_000)
+        for x, label, w in zip(X, y, weight, strict=True):
+            before = model.n_iter_ if model.nbytes else 0
+            model.partial_fit(x[None], [label], sample_weight=[w])
+            assert model.n_iter_ - before < 20_000
+        assert_state_is_true(model, X, y, weight)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_weight_of_two_is_twice_the_penalty(engine):
+    X, y = clouds(120)
+    once = machine(CoreVectorMachine, engine, C=2.0, epsilon=1e-6).fit(X, y, np.full(120, 2.0))
+    twice = machine(CoreVectorMachine, engine, C=4.0, epsilon=1e-6).fit(X, y)
+    a, b = once.decision_function(X), twice.decision_function(X)
+    np.testing.assert_allclose(a, b, atol=1e-3 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_drawn_rows_that_wait_change_nothing(kind, engine, monkeypatch):
+    """They are fetched a few blocks at a time; where rows have no weight, all at once."""
+    X, y = clouds(120)
+    for weight in (None, np.random.default_rng(2).choice([0.0, 0.5, 2.0], 120)):
+        found = []
+        for n_blocks in (1, 4, 1000):
+            monkeypatch.setattr(enclosing_machine, "FETCHED", n_blocks)
+            found.append(bytes(machine(kind, engine, n_probes=7).fit(X, y, weight).arena))
+        assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("weighted", [False, True])
+def test_a_fit_that_begins_with_all_rows_comes_to_the_ball_of_one_that_grows(
+    engine, weighted, monkeypatch
+):
+    X, y = clouds(200)
+    weight = np.random.default_rng(2).choice([0.0, 0.5, 2.0], 200) if weighted else None
+    counted = np.ones(200) if weight is None else np.where(weight > 0.0, weight, 1.0)
+    kept, found = slice(None) if weight is None else weight > 0.0, []
+    for share in (MATRIX, 0):
+        monkeypatch.setattr(core_vector_machine, "MATRIX", share)
+        model = machine(CoreVectorMachine, engine, epsilon=1e-5).fit(X, y, weight)
+        assert model.enclosed_
+        assert_state_is_true(model, X, y, counted)
+        alpha = coefficients(model, 200)[kept]
+        K = transformed_kernel(model, X[kept], y[kept], counted[kept])
+        found.append((alpha @ K @ alpha, (K @ alpha).min(), model.n_core_ - model.support_.size))
+    (square, least, n_idle), (grown, *_) = found
+    assert n_idle == 0 and abs(square - grown) < 1e-4 * grown and least > square - 1e-4
+
+
+def test_kernel_rows_computed_together_change_nothing():
+    """Rows that a core's own cache does not hold: the others' zeros change no kernel value."""
+    X, y = clouds(300)
+    wide = np.zeros((300, (WIDE >> 2) // 300 + 1), np.float32)
+    wide[:, :3] = X
+    found = [
+        machine(CoreVectorMachine, dtype="float32", max_core=300, cache="1MiB", epsilon=1e-6).fit(
+            rows, y
+        )
+        for rows in (wide, wide[:, :3])
+    ]
+    assert found[0].n_iter_ > 300
+    assert found[0].core_.tolist() == found[1].core_.tolist()
+    assert found[0].dual_coef_.tobytes() == found[1].dual_coef_.tobytes()
+
+
+# -- the memory ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_what_was_learned_before_leaves_nothing(kind, engine):
+    X, y = clouds(150)
+    model = machine(kind, engine).fit(X, y)
+    assert model.n_core_ > 40
+    again = bytes(model.fit(X[:20], y[:20]).arena)
+    assert again == bytes(machine(kind, engine).fit(X[:20], y[:20]).arena)
+    model.reset()
+    assert not any(bytes(model.arena))
+
+
+@each("kind", MACHINES)
+def test_rows_behind_the_core_vectors_are_refused(kind):
+    X, y = clouds(100)
+    model = machine(kind).fit(X, y)
+    model._allocated.views["rows"][-(-int(model.n_core_) // 8), 0, 0] = 1.0
+    with pytest.raises(CorruptModelError, match="behind"):
+        model._allocated.check()
+
+
+# -- against the minimum enclosing ball ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("seed", range(4))
+@each("epsilon", [0.05, 1e-3, 1e-5])
+def test_the_core_vector_machine_finds_the_radius(engine, seed, epsilon):
+    """R <= R* <= (1 + epsilon) R"""
+    X, y = clouds(40, seed)
+    model = machine(CoreVectorMachine, engine, epsilon=epsilon).fit(X, y)
+    _, square = minimum_ball(transformed_kernel(model, X, y))
+    assert model.radius_ / (1.0 + epsilon) <= np.sqrt(square) * (1.0 + 1e-7)
+    assert np.sqrt(square) <= model.radius_ * (1.0 + 1e-7)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("shrink", [False, True])
+@each("seed", range(3))
+def test_proposition_2(engine, shrink, seed):
+    """Eq. 9: the centre is near that of the minimum enclosing ball."""
+    X, y = clouds(40, seed)
+    model = machine(BallVectorMachine, engine, epsilon=1e-2, shrink=shrink).fit(X, y)
+    K = transformed_kernel(model, X, y)
+    best, square = minimum_ball(K)
+    off = coefficients(model, 40) - best
+    bound = np.sqrt((1.0 + np.sqrt(2.0)) * (model.radius_ / np.sqrt(square) - 1.0))
+    assert np.sqrt(max(off @ K @ off, 0.0) / square) <= bound
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("epsilon", [0.1, 1e-2, 1e-3])
+def test_equation_10(engine, epsilon):
+    """Where r = R* the centre is within R* sqrt((1 + sqrt 2) epsilon) of the best one, and of the
+    core vector machine's by as much again."""
+    X, y = mirrored(40)
+    params = {"C": 1e9, "epsilon": epsilon, "max_iter": 10**6}
+    ball = machine(BallVectorMachine, engine, shrink=False, **params).fit(X, y)
+    core = machine(CoreVectorMachine, engine, **params).fit(X, y)
+    K = transformed_kernel(ball, X, y)
+    R = np.sqrt(K[0, 0])
+    best = np.full(40, 1.0 / 40)
+    assert best @ K @ best < 1e-9  # R* = r, but for rounding
+    allowed = R * np.sqrt((1.0 + np.sqrt(2.0)) * epsilon) + 1e-4
+    for one, other in ((ball, best), (core, best), (ball, coefficients(core, 40))):
+        off = coefficients(one, 40) - other
+        assert np.sqrt(max(off @ K @ off, 0.0)) <= allowed * (1 + (other is not best))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("epsilon", [0.3, 0.1, 0.03])
+@each("seed", range(3))
+def test_proposition_1(engine, epsilon, seed):
+    """Eq. 8: T epsilon^2 r^2 <= delta_0^2 <= r^2; with the coordinate of 3.3 delta_0^2 <= 2 r^2."""
+    X, y = clouds(150, seed)
+    for shrink in (False, True):
+        model = machine(
+            BallVectorMachine, engine, epsilon=epsilon, multi_scale=False, shrink=shrink, C=100.0
+        ).fit(X, y)
+        assert 0 < model.n_iter_ - 1 <= (1 + shrink) / epsilon**2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("epsilon", [0.25, 2.0**-4, 2.0**-6])
+def test_proposition_3(engine, epsilon):
+    """Where r = R* some 1 / epsilon iterations do, whatever point outside is taken."""
+    X, y = mirrored(60)
+    model = machine(BallVectorMachine, engine, epsilon=epsilon, shrink=False, C=1e9).fit(X, y)
+    scales = range(2, round(-np.log2(epsilon)) + 1)
+    bound = 4 + sum((1.0 + np.sqrt(2.0)) * 2.0 ** (m + 1) for m in scales)
+    assert 0 < model.n_iter_ - 1 <= bound
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_epsilon_finer_than_kernel_rows_ends(engine):
+    X, y = clouds(60)
+    model = machine(CoreVectorMachine, engine, epsilon=1e-12).fit(X, y)
+    _, square = minimum_ball(transformed_kernel(model, X, y))
+    assert abs(model.radius_ / np.sqrt(square) - 1.0) < 1e-6
+
+
+def test_algorithm_4_comes_to_the_minimum_enclosing_ball():
+    X, y = clouds(40)
+    rounds = []
+    for most in (1, 2, 100):
+        model = machine(BallVectorMachine, epsilon=1e-3, max_rounds=most).fit(X, y)
+        assert model.converged_ and model.n_rounds_ <= most
+        assert_enclosed(model, X, y)
+        rounds.append((model.n_rounds_, model.radius_))
+    _, square = minimum_ball(transformed_kernel(model, X, y))
+    assert rounds[0][1] > rounds[1][1] > rounds[2][1] >= np.sqrt(square)
+    assert 2 < rounds[2][0] < 100  # it ended by itself
+    assert rounds[2][1] <= 1.01 * np.sqrt(square)
+
+
+# -- memory that runs out --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_a_full_core_set_ends_fit_and_is_told(kind, engine):
+    X, y = clouds(300)
+    model = machine(kind, engine, max_core=20).fit(X, y)
+    assert not model.converged_ and model.n_core_ <= 20
+    assert_state_is_true(model, X, y)
+    assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_a_stream_that_finds_a_full_core_set(kind, engine):
+    X, y = clouds(400)
+    model = machine(kind, engine, max_core=20)
+    for n in range(0, 400, 50):
+        model.partial_fit(X[n : n + 50], y[n : n + 50])
+        assert_state_is_true(model, X, y)
+    assert model.n_core_ <= 20 and not model.converged_
+    if kind is BallVectorMachine:
+        assert model.n_given_up_ > 200 and model.core_.max() > 350
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sample_that_is_passed_over_is_told(engine):
+    X, y = clouds(300)
+    model = machine(CoreVectorMachine, engine, max_core=20).partial_fit(X, y)
+    decisions = model.decision_function(X)
+    changed = [model.learn_one(x, label) for x, label in zip(*clouds(40, seed=9), strict=True)]
+    assert not any(changed) and model.n_seen_ == 340 and not model.converged_
+    assert model.decision_function(X).tobytes() == decisions.tobytes()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_the_least_core_set_of_two(kind, engine):
+    X, y = clouds(60)
+    model = machine(kind, engine, max_core=2).partial_fit(X, y)
+    assert_state_is_true(model, X, y)
+
+
+@pytest.mark.filterwarnings("ignore:.*ended before it converged")
+@each("kind", MACHINES)
+def test_iterations_that_run_out_are_told(kind):
+    X, y = clouds(300)
+    model = machine(kind, max_iter=20).fit(X, y)
+    assert not model.converged_ and model.n_iter_ <= 20
+    assert_state_is_true(model, X, y)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_a_sample_that_moves_the_ball_takes_convergence_back(kind, engine):
+    X, y = clouds(200)
+    model = machine(kind, engine).fit(X, y)
+    assert model.converged_
+    moved = [model.learn_one(x, label) for x, label in zip(*clouds(30, seed=9), strict=True)]
+    assert any(moved) and not model.converged_
+    assert_state_is_true(model, *map(np.concatenate, zip((X, y), clouds(30, seed=9), strict=True)))
+
+
+# -- where the rows come from ----------------------------------------------------------------------
+
+
+@each("kind", MACHINES)
+def test_a_memory_mapped_file_is_as_an_array(kind, tmp_path):
+    X, y = clouds(3000)
+    X = X.astype(np.float32)
+    mapped = np.memmap(tmp_path / "X", np.float32, "w+", shape=X.shape)
+    mapped[:] = X
+    a, b = (machine(kind, dtype="float32", max_core=3000).fit(rows, y) for rows in (X, mapped))
+    assert bytes(a.arena) == bytes(b.arena)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_a_recording_is_enclosed(kind, engine, tmp_path):
+    X, y = clouds(300)
+    X = X.astype(np.float32)
+    with RecordingWriter(tmp_path / "r", RecordingSchema(3)) as writer:
+        ones = np.ones(300)
+        order = np.arange(300, dtype=np.uint32)
+        writer.append(Batch(X, y.astype(np.int32), ones > 0, ones.astype(np.float32), order))
+    with Recording(tmp_path / "r") as recording:
+        model = machine(kind, engine, dtype="float32").fit(recording)
+    assert model.converged_ and model.n_seen_ == 300
+    assert_enclosed(model, X, y)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+def test_what_progress_raises_ends_fit_and_leaves_a_ball(kind, engine):
+    X, y = clouds(2500)
+    calls = []
+
+    def progress(n_passes, n_core, epsilon):
+        calls.append((n_passes, n_core, epsilon))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    model = machine(kind, engine, max_core=2500)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y, progress=progress)
+    assert calls[-1][1] == model.n_core_ > 0 and not model.converged_
+    assert_state_is_true(model, X, y)
+    model._allocated.check()
+    calls.clear()
+    again = machine(kind, engine, max_core=2500)
+    assert model.fit(X, y).dual_coef_.tobytes() == again.fit(X, y).dual_coef_.tobytes()
+
+
+# -- kernels ---------------------------------------------------------------------------------------
+
+
+@each("kind", MACHINES)
+@each("kernel", [Linear(), Polynomial(2), "linear", "poly"])
+def test_a_kernel_whose_length_is_not_constant_is_refused(kind, kernel):
+    X, y = clouds(10)
+    with pytest.raises(ValueError, match=re.escape("k(x, x) must be the same for all x")):
+        kind(kernel=kernel).fit(X, y)
+    assert kind(kernel=kernel, normalize=True).fit(X, y).converged_
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+@each("kernel", [Linear(), Polynomial(2, 0.5, 1.0), RBF(2.0)])
+def test_normalize_is_rows_of_unit_norm(kind, engine, kernel):
+    X, y = clouds(150)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    X[3] = 0.0  # which has no direction
+    model = machine(kind, engine, kernel=kernel, normalize=True).fit(X, y)
+    assert_enclosed(model, X, y)
+    assert_state_is_true(model, X, y)
+    decisions = model.decision_function(unit)
+    np.testing.assert_allclose(decisions, model.decision_function(7.0 * unit), atol=1e-9)
+    coef, b = model.dual_coef_[0], model.intercept_[0]
+    np.testing.assert_allclose(
+        decisions, kernel(unit, model.support_vectors_) @ coef + b, atol=1e-6
+    )
+
+
+def test_slack_is_that_of_equation_4():
+    X, y = clouds(60)
+    model = machine(CoreVectorMachine, epsilon=1e-7).fit(X, y)
+    K = transformed_kernel(model, X, y)
+    alpha = coefficients(model, 60)
+    margin = model.margin_
+    assert abs(margin - alpha @ K @ alpha) < 1e-7
+    xi = np.zeros(60)
+    xi[model.support_] = model.slack_
+    yf = np.where(y, 1, -1) * model.decision_function(X)
+    assert (yf >= margin - xi - 1e-5).all()
+    assert (np.abs(yf - (margin - xi))[alpha > 0] < 1e-5).all()
+
+
+@each(
+    "params, text",
+    [
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": 1.0}, "epsilon"),
+        ({"margin_tol": 0.0}, "margin_tol"),
+        ({"margin_tol": 1.0}, "margin_tol"),
+        ({"C": -1.0}, "C="),
+        ({"max_core": 1}, "max_core"),
+        ({"cache": 100}, "two kernel rows"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"seed": -1}, "seed"),
+        ({"normalize": 1}, "normalize"),
+        ({"kernel": Polynomial(64, 1e3), "normalize": True}, "too large"),
+    ],
+)
+@each("kind", MACHINES)
+def test_parameters_out_of_range(kind, params, text):
+    with pytest.raises(ValueError, match=text):
+        kind(**params).plan(3)

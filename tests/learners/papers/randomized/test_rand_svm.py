@@ -1,0 +1,739 @@
+"""Algorithm 1: what is kept, what is drawn, when it stops, and out of what."""
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+from each import each
+
+import edgesvm
+from edgesvm import RBF, BatchSVM, Linear, RandSVM, ReservoirSVM, Standardized, StreamSVM, data
+from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
+from edgesvm.learners.papers.randomized.projections import estimated_support
+from edgesvm.link._ring import Batch
+from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
+from reference.rand_svm import WorkingSetRef
+
+ENGINES = ["compiled", "reference"]
+WORKING_SETS = [WorkingSet, WorkingSetRef]
+
+
+def board(n, seed=0):
+    """Four by four squares of two classes, separable."""
+    X = np.random.default_rng([seed, n]).uniform(0, 4, (n, 2)).astype(np.float32)
+    return X, np.floor(X).sum(axis=1) % 2 == 0
+
+
+def clouds(n, seed=0, gap=3.0):
+    rng = np.random.default_rng([seed, n])
+    y = rng.random(n) < 0.5
+    return (rng.standard_normal((n, 2)) + gap * y[:, None]).astype(np.float32), y
+
+
+def rand_svm(size, engine="compiled", *, C=10.0, kernel=None, tol=1e-3, dtype="float32", **params):
+    kind = RandSVM if engine == "compiled" else type("RandSVM", (RandSVM,), {"_engine": engine})
+    solver = BatchSVM(
+        max_samples=size, C=C, kernel=kernel or RBF(0.5), tol=tol, dtype=dtype, cache="1MiB"
+    )
+    return kind(solver=solver, **params)
+
+
+# -- equation 4 ------------------------------------------------------------------------------------
+
+
+def test_k_is_the_papers():
+    """Section 3: (32 log(4 n / delta)) / epsilon^2, or 16 for separable data."""
+    assert estimated_support(10**5) == math.ceil(800 * math.log(4e5 / 0.9)) == 10404
+    assert estimated_support(10**5, separable=True) == 5202
+    assert estimated_support(10**6) == 12246
+    assert estimated_support(10**5, 0.05) > 166_000
+    X, y = clouds(400)
+    model = rand_svm(400, epsilon=0.5, delta=0.5).fit(X, y)
+    assert model.k_ == estimated_support(400, 0.5, 0.5) == math.ceil(128 * math.log(3200))
+
+
+def test_a_sample_has_c_times_k_rows_where_there_is_room():
+    X, y = clouds(500)
+    sizes = {
+        rand_svm(300, k=40).fit(X, y).sample_size_: 80,
+        rand_svm(300, k=40, c=1.5).fit(X, y).sample_size_: 60,
+        rand_svm(70, k=40).fit(X, y).sample_size_: 70,
+        rand_svm(600).fit(X, y).sample_size_: 500,
+    }
+    assert all(found == expected for found, expected in sizes.items()) and len(sizes) == 4
+
+
+# -- the four stops --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_violators_is_the_optimum_of_all_the_data(engine):
+    X, y = clouds(1500)
+    model = rand_svm(400, engine, tol=1e-4, dtype="float64").fit(X, y)
+    assert model.stop_ == "optimal" and model.converged_
+    assert model.n_violators_ == 0 and model.n_passes_ >= 2
+    assert len(model.support_vectors_) < 400 == model.sample_size_ < model.k_
+    whole = BatchSVM(
+        max_samples=1500, C=10.0, kernel=RBF(0.5), tol=1e-4, dtype="float64", cache="32MiB"
+    ).fit(X, y)
+    np.testing.assert_allclose(model.objective_, whole.objective_, rtol=1e-5)
+    decisions = whole.decision_function(X)
+    np.testing.assert_allclose(model.decision_function(X), decisions, atol=1e-2)
+    sign = np.where(y, 1.0, -1.0)
+    outside = sign * model.decision_function(X) < 1 - 1e-3
+    assert outside.sum() <= len(model.support_vectors_)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_as_many_support_vectors_as_expected(engine):
+    X, y = board(2000)
+    told = []
+    model = rand_svm(200, engine, k=50, kernel=RBF(2.0))
+    model.fit(X, y, progress=lambda *now: told.append(now[1]))
+    assert model.stop_ == "support_vectors" and not model.converged_
+    assert all(n_support < 50 for n_support in told[:-1]) and told[-1] >= 50 == model.k_
+    assert model.sample_size_ == 100
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_full_sample(engine):
+    X, y = clouds(1500, gap=1.0)
+    told = []
+    model = rand_svm(40, engine).fit(X, y, progress=lambda *now: told.append(now[1]))
+    assert model.stop_ == "sample_full" and not model.converged_
+    assert max(told[:-1], default=0) < told[-1] == 40 == model.sample_size_ < model.k_
+    assert model.n_violators_ > 0
+
+
+def primal(model, X, y, weights=1.0):
+    """C-SVM-1, as the paper has it."""
+    beta, rows = model.dual_coef_[0], model.support_vectors_.astype(float)
+    inner = beta @ model.solver.kernel(rows, rows) @ beta
+    slack = np.maximum(0.0, 1.0 - np.where(y, 1.0, -1.0) * model.decision_function(X))
+    return 0.5 * inner + model.solver.C * np.sum(weights * slack)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_best_solution_is_returned(engine):
+    """The second sample is nearly all violators, and its solution worse than the first's."""
+    X, y = clouds(3000, gap=2.0)
+    told = []
+    model = rand_svm(300, engine, k=150, C=1.0, dtype="float64")
+    model.fit(X, y, progress=lambda *_: told.append((primal(model, X, y), model.n_passes_)))
+    assert model.stop_ == "support_vectors" and told[0][0] < 0.7 * told[-1][0]
+    assert primal(model, X, y) == pytest.approx(min(told)[0], rel=1e-3)
+    assert model.primal_objective_ == pytest.approx(min(told)[0], rel=1e-6)
+    first = rand_svm(300, engine, C=1.0, dtype="float64", max_passes=1).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), first.decision_function(X), atol=5e-3)
+    assert model.n_violators_ == first.n_violators_ > 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_primal_objective_is_that_of_the_returned_solution(engine):
+    """An earlier solution may be a little better than the optimal one, within a large tolerance."""
+    stops = set()
+    for seed in range(12):
+        X, y = clouds(600, seed, gap=2.0)
+        for size in (60, 300):
+            model = rand_svm(size, engine, C=1.0, dtype="float64", tol=0.3, seed=seed).fit(X, y)
+            assert model.primal_objective_ == pytest.approx(primal(model, X, y), rel=1e-6)
+            stops.add(model.stop_)
+    assert stops == {"optimal", "sample_full"}
+
+
+def test_a_solution_that_the_solver_moves_is_counted_again():
+    X, y = clouds(3000, gap=2.0)
+    model = rand_svm(300, k=150, C=1.0, dtype="float64")
+    model.set_params(solver__max_iter=120).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(primal(model, X, y), rel=1e-6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_last_solution_is_returned_as_the_paper_has_it(engine):
+    X, y = clouds(3000, gap=2.0)
+    told = []
+    model = rand_svm(300, engine, k=150, C=1.0, dtype="float64", returns="last")
+    model.fit(X, y, progress=lambda *now: told.append((primal(model, X, y), *now[1:])))
+    assert model.stop_ == "support_vectors" and told[-1][0] > 1.4 * min(told)[0]
+    assert model.primal_objective_ == pytest.approx(told[-1][0], rel=1e-6)
+    assert model.primal_objective_ == pytest.approx(primal(model, X, y), rel=1e-6)
+    assert (len(model.support_vectors_), model.n_violators_) == told[-1][1:]
+
+
+def test_the_duality_gap_of_the_optimum():
+    X, y = clouds(2000, gap=2.0)
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], 2000)
+    model = rand_svm(1200, C=1.0, tol=1e-5, dtype="float64").fit(X, y, sample_weight=weights)
+    assert model.converged_ and model.n_passes_ > 1
+    assert model.primal_objective_ == pytest.approx(-model.objective_, rel=1e-4)
+    assert model.primal_objective_ == pytest.approx(primal(model, X, y, weights), rel=1e-6)
+    stopped = rand_svm(100, C=1.0, dtype="float64").fit(X, y, sample_weight=weights)
+    assert not stopped.converged_
+    assert -stopped.objective_ < -model.objective_ < stopped.primal_objective_
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_max_passes(engine):
+    X, y = board(3000)
+    model = rand_svm(300, engine, kernel=RBF(2.0), max_passes=1).fit(X, y)
+    assert (model.stop_, model.n_passes_, model.converged_) == ("max_passes", 1, False)
+    assert model.n_violators_ > 0
+
+
+def test_a_solver_that_was_cut_short_has_not_converged():
+    X, y = clouds(300, gap=1.0)
+    solver = BatchSVM(max_samples=300, max_iter=3, C=100.0)
+    model = RandSVM(solver=solver).fit(X, y)
+    assert model.stop_ == "unsolved" and not model.converged_, "all rows are in the sample"
+    assert model.n_violators_ == 0
+    outside = np.where(y, 1.0, -1.0) * model.decision_function(X) < 1 - solver.tol
+    assert (outside & (model.solver_.alpha_ == 0.0)).any(), "a row of the sample violates"
+
+
+def test_samples_that_come_later_take_the_verdict_back():
+    X, y = clouds(300)
+    model = rand_svm(600, k=300).fit(X, y)
+    assert model.converged_
+    model.partial_fit(X[:5], y[:5])
+    assert model.stop_ is None and not model.converged_ and model.n_seen_ == 305
+    assert model.predict(X).shape == (300,)
+
+
+# -- the way there ---------------------------------------------------------------------------------
+
+
+def test_the_objective_never_rises():
+    """Each sample holds the support vectors of the last, so the dual optimum can only grow."""
+    X, y = board(4000)
+    objectives = []
+    model = rand_svm(400, kernel=RBF(2.0), C=100.0, tol=1e-4)
+    model.fit(X, y, progress=lambda *_: objectives.append(model.objective_))
+    assert len(objectives) > 3
+    for before, after in itertools.pairwise(objectives):
+        assert after <= before + 1e-4 * abs(before)
+
+
+def test_progress_tells_each_pass():
+    X, y = board(3000)
+    told = []
+    model = rand_svm(300, kernel=RBF(2.0)).fit(X, y, progress=lambda *now: told.append(now))
+    assert [n for n, _, _ in told] == list(range(1, model.n_passes_ + 1))
+    assert all(0 < n_support <= 300 for _, n_support, _ in told)
+    assert model.n_violators_ in [n for _, _, n in told]
+
+
+def test_violators_are_counted_as_defined():
+    X, y = board(3000)
+    model = rand_svm(300, kernel=RBF(2.0))
+    checked = []
+
+    def check(n_passes, n_support, n_violators):
+        margin = np.where(y, 1.0, -1.0) * model.decision_function(X)
+        outside = X[margin < 1 - model.solver.tol]
+        held = model._allocated.views["rows"].transpose(0, 2, 1).reshape(-1, 2)[:300]
+        known = {row.tobytes() for row in held}
+        checked.append(n_violators == sum(row.tobytes() not in known for row in outside))
+
+    model.fit(X, y, progress=check)
+    assert len(checked) > 2 and all(checked)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_stopped_fit_keeps_the_last_solution(engine):
+    X, y = board(3000)
+
+    expected = []
+
+    def stop(n_passes, n_support, n_violators):
+        if n_passes == 2:
+            expected.extend(model.predict(X).tolist())
+            raise KeyboardInterrupt
+
+    model = rand_svm(200, engine, kernel=RBF(2.0))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y, progress=stop)
+    assert model.stop_ is None and not model.converged_ and model.n_passes_ == 2
+    assert model.score(X, y) > 0.8
+    assert model.predict(X).tolist() == expected
+    again = model.fit(X, y)
+    assert bytes(again.arena) == bytes(rand_svm(200, engine, kernel=RBF(2.0)).fit(X, y).arena)
+
+
+def test_the_twin_goes_the_same_way():
+    X, y = board(1500)
+    fast, plain = (
+        rand_svm(120, engine, kernel=RBF(2.0), dtype="float64", tol=1e-6).fit(X, y)
+        for engine in ENGINES
+    )
+    assert fast.n_passes_ == plain.n_passes_ > 2 and fast.stop_ == plain.stop_
+    assert fast.n_violators_ == plain.n_violators_
+    np.testing.assert_allclose(fast.decision_function(X), plain.decision_function(X), atol=1e-4)
+
+
+def test_the_seed_decides():
+    X, y = board(3000)
+    models = [rand_svm(200, kernel=RBF(2.0), seed=seed).fit(X, y) for seed in (1, 1, 2)]
+    assert bytes(models[0].arena) == bytes(models[1].arena) != bytes(models[2].arena)
+
+
+def test_a_rare_class_that_the_first_sample_misses():
+    """A sample of one class has no support vectors: a whole sample of violators would be of the
+    other class alone, and so on for ever."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((5000, 2)).astype(np.float32)
+    y = np.zeros(5000, bool)
+    X[2500:2560] += 8
+    y[2500:2560] = True
+    model = rand_svm(40, C=100.0, seed=2)
+    told = []
+    model.fit(X, y, progress=lambda *now: told.append(now))
+    assert told[0][1:] == (0, 60), "the first sample is of one class, and all of the other violate"
+    assert model.score(X, y) > 0.999
+
+
+def test_a_sample_of_one_row_ends():
+    X, y = clouds(50)
+    model = rand_svm(1, max_passes=4).fit(X, y)
+    assert model.stop_ == "max_passes" and model.sample_size_ == 1
+
+
+def test_one_class():
+    X, _ = clouds(300)
+    model = rand_svm(50).fit(X, ["only"] * 300)
+    assert model.converged_ and model.n_passes_ == 1 and model.predict(X).tolist() == ["only"] * 300
+
+
+def test_weights():
+    X, y = clouds(1200, gap=2.0)
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], 1200)
+    params = {"C": 1.0, "tol": 1e-4, "dtype": "float64"}
+    model = rand_svm(600, **params).fit(X, y, sample_weight=weights)
+    assert model.converged_ and model.n_passes_ > 0 and model.n_seen_ == 1200
+    whole = BatchSVM(max_samples=1200, kernel=RBF(0.5), cache="32MiB", **params)
+    whole.fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(model.objective_, whole.objective_, rtol=1e-5)
+
+
+def test_labels_of_any_kind_and_order():
+    X, y = board(2000)
+    plain = rand_svm(200, kernel=RBF(2.0)).fit(X, y)
+    for low, high in (("cold", "hot"), (7, 3)):
+        labels = np.array([high if label else low for label in y.tolist()])
+        model = rand_svm(200, kernel=RBF(2.0)).fit(X, labels)
+        assert model.n_passes_ == plain.n_passes_ and model.n_violators_ == plain.n_violators_
+        assert (model.predict(X) == high).tolist() == plain.predict(X).tolist()
+
+
+# -- the working set -------------------------------------------------------------------------------
+
+
+def views(capacity, width=2):
+    return {
+        "drawn_rows": np.zeros((capacity, width), np.float32),
+        "drawn_slots": np.zeros(capacity, np.int8),
+        "drawn_weights": np.zeros(capacity),
+        "drawn_numbers": np.zeros(capacity, np.int64),
+        "before": np.zeros(capacity, np.int64),
+        "draws": np.zeros(4, np.uint64),
+    }
+
+
+@each("kind", WORKING_SETS)
+def test_every_row_is_drawn_as_often(kind):
+    """Algorithm R: 4 of 12 rows, 3,000 seeds; each row is in a third of the samples, 5 deviations
+    either way."""
+    X = np.arange(24, dtype=np.float32).reshape(12, 2)
+    times = np.zeros(12)
+    for seed in range(3000):
+        arrays = views(4)
+        working = kind(arrays, seed)
+        working.keep(np.empty(0, np.int64), 4)
+        working.offer(0, X[:7], np.zeros(7, np.int8))
+        working.offer(7, X[7:], np.zeros(5, np.int8))
+        assert (working.n_rows, working.n_offered) == (4, 12)
+        numbers = arrays["drawn_numbers"]
+        assert arrays["drawn_rows"].tolist() == X[numbers].tolist()
+        times[numbers] += 1
+    assert times.sum() == 12_000
+    assert np.abs(times - 1000).max() < 5 * math.sqrt(3000 * (1 / 3) * (2 / 3))
+
+
+@each("kind", WORKING_SETS)
+def test_kept_in_front_and_none_of_the_last_drawn_again(kind):
+    X = np.arange(40, dtype=np.float32).reshape(20, 2)
+    slots = np.arange(20, dtype=np.int8) % 2
+    weights = np.where(np.arange(20) == 19, 0.0, 0.5 + np.arange(20))
+    arrays = views(8)
+    working = kind(arrays, 1)
+    working.keep(np.empty(0, np.int64), 8)
+    working.offer(0, X[:8], slots[:8], weights[:8])
+    working.keep(np.array([1, 4, 6]), 8)
+    f = np.where(slots == 1, 0.9, -0.9)
+    f[[10, 13]] *= -3  # wrong side
+    f[[12, 15]] /= 0.9  # on the margin: no violator
+    f[11] = 1.5
+    working.offer(0, X[:12], slots[:12], weights[:12], f[:12], 1.0)
+    working.offer(12, X[12:], slots[12:], weights[12:], f[12:], 1.0)
+    violators = [8, 9, 10, 13, 14, 16, 17, 18]
+    assert (working.n_kept, working.n_drawn, working.n_offered) == (3, 5, len(violators))
+    numbers = arrays["drawn_numbers"].tolist()
+    assert numbers[:3] == [1, 4, 6] and set(numbers[3:]) <= set(violators)
+    assert len(set(numbers)) == 8
+    assert arrays["drawn_rows"].tolist() == X[numbers].tolist()
+    assert arrays["drawn_slots"].tolist() == slots[numbers].tolist()
+    assert arrays["drawn_weights"].tolist() == weights[numbers].tolist()
+
+
+@each("kind", WORKING_SETS)
+def test_the_loss_is_that_of_all_rows(kind):
+    X, slots = np.zeros((6, 2), np.float32), np.array([1, 1, 0, 0, 1, 0], np.int8)
+    working = kind(views(4), 0)
+    working.keep(np.empty(0, np.int64), 4)
+    working.offer(0, X[:2], slots[:2])
+    assert working.loss == 0.0, "there is no solution yet"
+    working.keep(np.array([0]), 4)
+    f = np.array([0.25, 3.0, -0.5, 2.0, -1.0, 1.0])
+    weights = np.array([1.0, 1.0, 2.0, 1.0, 0.5, 0.0])
+    working.offer(0, X[:3], slots[:3], weights[:3], f[:3], 1.0)
+    working.offer(3, X[3:], slots[3:], weights[3:], f[3:], 1.0)
+    assert working.loss == 0.75 + 2 * 0.5 + 3.0 + 0.5 * 2.0
+
+
+@each("kind", WORKING_SETS)
+def test_rows_are_had_back_by_their_numbers(kind):
+    X = np.arange(40, dtype=np.float32).reshape(20, 2)
+    slots, weights = np.arange(20, dtype=np.int8) % 2, 1.0 + np.arange(20)
+    arrays = views(5)
+    working = kind(arrays, 0)
+    working.keep(np.empty(0, np.int64), 5)
+    working.offer(0, X, slots, weights)
+    working.recall(np.array([2, 9, 10, 19]))
+    working.offer(0, X[:10], slots[:10], weights[:10])
+    working.offer(10, X[10:], slots[10:], weights[10:])
+    assert working.n_rows == 4
+    numbers = arrays["drawn_numbers"][:4].tolist()
+    assert numbers == [2, 9, 10, 19]
+    assert arrays["drawn_rows"][:4].tolist() == X[numbers].tolist()
+    assert arrays["drawn_slots"][:4].tolist() == slots[numbers].tolist()
+    assert arrays["drawn_weights"][:4].tolist() == weights[numbers].tolist()
+
+
+def test_both_working_sets_draw_the_same():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2)).astype(np.float32)
+    f, slots = rng.standard_normal(300), rng.integers(0, 2, 300).astype(np.int8)
+    found = []
+    for kind in WORKING_SETS:
+        arrays = views(20)
+        working = kind(arrays, 7)
+        working.keep(np.empty(0, np.int64), 20)
+        for places in (np.array([0, 3, 7, 19]), np.arange(10), np.empty(0, np.int64)):
+            working.offer(0, X[:130], slots[:130], None, f[:130], 0.5)
+            working.offer(130, X[130:], slots[130:], None, f[130:], 0.5)
+            working.keep(places, 20)
+        working.offer(0, X, slots)
+        found.append({name: array.tolist() for name, array in arrays.items()})
+    assert found[0] == found[1]
+
+
+def test_places_that_are_none_are_refused():
+    working = WorkingSet(views(4), 0)
+    working.keep(np.empty(0, np.int64), 4)
+    working.offer(0, np.zeros((3, 2), np.float32), np.zeros(3, np.int8))
+    for places in ([3], [-1], [1, 0]):
+        with pytest.raises(ValueError, match="place"):
+            working.keep(np.array(places), 4)
+
+
+# -- sources ---------------------------------------------------------------------------------------
+
+
+def recording(path, X, y):
+    n = len(X)
+    with RecordingWriter(path, RecordingSchema(X.shape[1])) as writer:
+        writer.append(
+            Batch(X, y.astype(np.int32), np.ones(n, bool), np.ones(n, np.float32),
+                  np.arange(n, dtype=np.uint32))
+        )  # fmt: skip
+    return path
+
+
+def test_array_memmap_and_recording_are_the_same(tmp_path):
+    X, y = board(4000)
+    labels = y.astype(int)
+    model = rand_svm(250, kernel=RBF(2.0)).fit(X, labels)
+    np.save(tmp_path / "X.npy", X)
+    mapped = rand_svm(250, kernel=RBF(2.0)).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), labels)
+    with Recording(recording(tmp_path / "samples.rec", X, y)) as source:
+        recorded = rand_svm(250, kernel=RBF(2.0)).fit(source)
+        with pytest.raises(TypeError, match="leave out y"):
+            rand_svm(250).fit(source, y)
+    assert bytes(model.arena) == bytes(mapped.arena) == bytes(recorded.arena)
+    assert model.n_seen_ == 4000 and model.n_passes_ > 2
+
+
+class Rows:
+    """A source of one's own; `spoil` changes the labels and rows of its n-th pass."""
+
+    n_features = 2
+
+    def __init__(self, n=3000, spoil=None, bad_pass=1, rows=None):
+        self.X, self.y = board(n)
+        self.spoil, self.bad_pass, self.rows, self.passes = spoil, bad_pass, rows, 0
+
+    def chunks(self, rows):
+        self.passes += 1
+        for at in range(0, len(self.X), self.rows or rows):
+            part = slice(at, at + (self.rows or rows))
+            X, y = self.X[part].copy(), self.y[part].astype(object)
+            if self.spoil and self.passes == self.bad_pass and at:
+                self.spoil(X, y)
+            yield data.Rows(X, y)
+
+
+@each("size, stop, goes_back", [(1000, "optimal", False), (100, "sample_full", True)])
+def test_passes_over_a_source(size, stop, goes_back):
+    source, primals = Rows(), []
+    model = rand_svm(size, kernel=RBF(2.0))
+    model.fit(source, progress=lambda *_: primals.append(primal(model, source.X, source.y)))
+    assert model.stop_ == stop and (primals[-1] > min(primals)) == goes_back
+    more = 3 if goes_back else 2
+    assert source.passes == model.n_passes_ + more, "to see it, to sample it, to go back"
+    again = rand_svm(size, kernel=RBF(2.0)).fit(source.X, source.y)
+    assert bytes(model.arena) == bytes(again.arena)
+
+
+def third_label(X, y):
+    y[3] = "third"
+
+
+def no_label(X, y):
+    y[3] = None
+
+
+def not_a_number(X, y):
+    X[3, 1] = np.nan
+
+
+@each("spoil", [third_label, no_label, not_a_number])
+def test_bad_rows_are_refused_before_anything_is_forgotten(spoil):
+    model = rand_svm(200, kernel=RBF(2.0)).fit(Rows())
+    before = bytes(model.arena)
+    with pytest.raises(ValueError, match="row 203"):
+        model.fit(Rows(spoil=spoil))
+    assert bytes(model.arena) == before and model.classes_.tolist() == [False, True]
+
+
+# A row that is not a number is noticed when it is decided, or learned: not when it is not drawn.
+@each(
+    "spoil, bad_pass",
+    [*((third_label, n) for n in (2, 3, 4)), *((not_a_number, n) for n in (3, 4))],
+)
+def test_a_source_that_changes_between_passes(spoil, bad_pass, tmp_path):
+    """The last solution stays, and what was half drawn leaves no trace."""
+    model = rand_svm(200, kernel=RBF(2.0))
+    with pytest.raises(ValueError, match=r"RandSVM: .*row 203 "):
+        model.fit(Rows(spoil=spoil, bad_pass=bad_pass))
+    assert model.is_fitted == (bad_pass > 2) and model.stop_ is None
+    if model.is_fitted:
+        model.save(tmp_path / "model.esvm")
+        loaded = edgesvm.load(tmp_path / "model.esvm")
+        X, y = board(500, seed=9)
+        assert loaded.score(X, y) == model.score(X, y) > 0.7
+
+
+def test_a_source_that_gives_more_than_it_was_asked_for():
+    model = rand_svm(200).fit(*board(300))
+    before = bytes(model.arena)
+    with pytest.raises(ValueError, match=re.escape("250 rows, at most 200 were requested")):
+        model.fit(Rows(rows=250))
+    assert bytes(model.arena) == before
+
+
+@each(
+    "kernel, dtype, value",
+    [(edgesvm.Polynomial(3), "float32", 1e13), (Linear(), "float64", 1e19)],
+)
+def test_a_row_too_large_for_its_kernel_is_refused_before_anything_is_forgotten(
+    kernel, dtype, value
+):
+    """Its square is finite: it is the solver's kernel row that has no room for it."""
+    X, y = clouds(600)
+    model = rand_svm(200, kernel=kernel, dtype=dtype).fit(X, y)
+    before = bytes(model.arena)
+    X = X.astype(np.float64)
+    X[350] = value
+    with pytest.raises(ValueError, match=r"RandSVM: row 350 \(label"):
+        model.fit(X, y)
+    assert bytes(model.arena) == before
+
+
+@each("C, weight", [(1e-200, 1e-200), (1e200, 1e200), (1.0, -1.0)])
+def test_a_weight_of_which_there_is_no_bound_is_refused_before_anything_is_forgotten(C, weight):
+    X, y = clouds(600)
+    model = rand_svm(200, C=C).fit(X, y)
+    before = bytes(model.arena)
+    weights = np.where(np.arange(600) == 350, weight, 1.0)
+    with pytest.raises(ValueError, match=r"RandSVM: row 350 .* weight"):
+        model.fit(X, y, sample_weight=weights)
+    assert bytes(model.arena) == before
+
+
+@each("kernel", [Linear(), RBF(0.7), edgesvm.Polynomial(3, gamma=0.5, coef0=2.0)])
+def test_the_kernel_of_a_square(kernel):
+    X = np.random.default_rng(0).standard_normal((5, 3))
+    np.testing.assert_allclose(kernel.of_square((X**2).sum(axis=1)), np.diag(kernel(X, X)))
+
+
+@each("name", ["support_vectors_", "dual_coef_", "intercept_", "objective_"])
+def test_there_is_no_solution_before_a_sample(name):
+    for model in (rand_svm(20), rand_svm(20).allocate(2)):
+        with pytest.raises(edgesvm.NotFittedError, match="RandSVM has not learned a sample"):
+            getattr(model, name)
+
+
+# -- solvers ---------------------------------------------------------------------------------------
+
+
+def test_any_solver_with_the_interface():
+    X, y = board(3000)
+    plain = rand_svm(200, kernel=RBF(2.0)).fit(X, y)
+
+    class Doubled(BatchSVM):
+        """A solver of one's own, with another C."""
+
+        def _check_params(self):
+            super()._check_params()
+
+        def _build(self, engine, place):
+            return BatchSVM(**{**self.get_params(), "C": 2 * self.C})._build(engine, place)
+
+    mine = Doubled(max_samples=200, C=5.0, kernel=RBF(2.0), tol=1e-3, cache="1MiB")
+    model = RandSVM(solver=mine).fit(X, y)
+    assert isinstance(model.solver_, Doubled)
+    assert model.predict(X).tolist() == plain.predict(X).tolist()
+    reservoir = ReservoirSVM(max_samples=200, C=10.0, kernel=RBF(2.0), cache="1MiB")
+    drawn = RandSVM(solver=reservoir).fit(X, y)
+    assert drawn.score(X, y) > reservoir.fit(X, y).score(X, y)
+
+
+@each("solver", [StreamSVM(), "batch", BatchSVM, 3])
+def test_what_is_no_solver_is_refused(solver):
+    with pytest.raises(ValueError, match="solver="):
+        RandSVM(solver=solver).plan(3)
+
+
+def test_the_solver_given_stays_as_it_is():
+    X, y = clouds(300)
+    solver = BatchSVM(max_samples=100)
+    model = RandSVM(solver=solver).fit(X, y)
+    assert solver.nbytes == 0 and model.solver is solver
+    assert model.solver_.nbytes == model.nbytes
+    assert model.solver_.support_vectors_.tolist() == model.support_vectors_.tolist()
+
+
+def test_behind_a_standardizer_it_learns_a_stream():
+    X, y = clouds(200)
+    model = Standardized(learner=RandSVM(solver=BatchSVM(max_samples=64, when_full="oldest")))
+    assert model.partial_fit(X * [1000, 0.001], y).score(X * [1000, 0.001], y) > 0.9
+
+
+@each(
+    "name, value",
+    [
+        ("epsilon", 0.0),
+        ("epsilon", 1.0),
+        ("epsilon", np.nan),
+        ("delta", -0.1),
+        ("delta", 1.5),
+        ("separable", "yes"),
+        ("k", 0),
+        ("k", 2.5),
+        ("c", 0.99),
+        ("c", np.inf),
+        ("max_passes", 0),
+        ("max_passes", None),
+        ("seed", -1),
+        ("seed", 2**32),
+        ("returns", "first"),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(name, value):
+    X, y = clouds(50)
+    model = rand_svm(20, **{name: value})
+    for use in (lambda: model.plan(2), lambda: model.fit(X, y)):
+        with pytest.raises(ValueError, match=f"{name}={value!r}"):
+            use()
+    assert model.nbytes == 0
+
+
+def test_a_huge_k_is_held_to_the_room_there_is():
+    X, y = clouds(800)
+    model = rand_svm(300, epsilon=1e-100).fit(X, y)
+    assert model.sample_size_ == 300 and model.k_ == 2**62
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+def test_within_a_budget():
+    model = RandSVM.within("64KiB", 8, solver=BatchSVM(cache="16KiB"))
+    assert model.solver.max_samples > 100 and model.plan(8).total <= 65536
+    with pytest.raises(edgesvm.MemoryBudgetError):
+        RandSVM.within(300, 8, solver=BatchSVM(cache=128))
+
+
+def test_a_fit_stays_in_its_block():
+    X, y = board(3000)
+    model = rand_svm(200, kernel=RBF(2.0)).allocate(2)
+    address = model.arena.memory.ctypes.data
+    assert model.fit(X, y).fit(X[::-1], y[::-1]).arena.memory.ctypes.data == address
+    assert model.nbytes == model.plan(2).total
+
+
+def test_saved_and_loaded(tmp_path):
+    X, y = board(3000)
+    model = rand_svm(200, kernel=RBF(2.0)).fit(X, y)
+    model.save(tmp_path / "model.esvm")
+    loaded = edgesvm.load(tmp_path / "model.esvm")
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+    assert (loaded.stop_, loaded.k_, loaded.n_passes_) == (model.stop_, model.k_, model.n_passes_)
+    assert bytes(loaded.fit(X, y).arena) == bytes(model.arena)
+
+
+def test_linear():
+    X, y = clouds(2000, gap=6.0)
+    model = rand_svm(100, kernel=Linear(), C=1.0, separable=True).fit(X, y)
+    assert model.converged_ and model.score(X, y) > 0.99
+
+
+def test_draws_by_number_are_those_of_the_rows():
+    """`draw` and `put`, for rows that are elsewhere, leave what `offer` leaves."""
+    X = np.arange(80, dtype=np.float32).reshape(40, 2)
+    slots = (np.arange(40) % 2).astype(np.int8)
+    for kind in WORKING_SETS:
+        states = []
+        for apart in (False, True):
+            views = {
+                "drawn_rows": np.zeros((9, 2), np.float32),
+                "drawn_slots": np.zeros(9, np.int8),
+                "drawn_weights": np.zeros(9),
+                "drawn_numbers": np.zeros(9, np.int64),
+                "before": np.zeros(9, np.int64),
+                "draws": np.zeros(4, np.uint64),
+            }
+            working = kind(views, 3)
+            for kept, size in ((0, 9), (4, 9), (2, 7)):
+                working.keep(np.arange(kept), size)
+                free = np.setdiff1d(np.arange(40), views["before"][: working.n_before])
+                if apart:
+                    at = free[working.draw(len(free))]
+                    working.put(X[at], slots[at], np.ones(len(at)), at, 0.5)
+                    assert working.loss == 0.5
+                else:
+                    working.offer(0, X, slots)
+                counts = working.n_kept, working.n_drawn, working.n_offered, working.n_rows
+                states.append((counts, {name: view.tobytes() for name, view in views.items()}))
+        assert states[:3] == states[3:], kind

@@ -1,0 +1,368 @@
+"""Bytes to frames: worked examples, then properties for any input divided in any way."""
+
+import binascii
+import itertools
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cobs import cobs
+from each import each
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgesvm.link import FrameDecoder, wire
+from edgesvm.link._crc32 import crc32_view
+from edgesvm.link._frames import cobs_decode_view, cobs_encode_view
+from edgesvm.link._outbox import Outbox
+
+HAND_WORKED = [
+    (b"", b"\x01"),
+    (b"\x00", b"\x01\x01"),
+    (b"\x00\x00", b"\x01\x01\x01"),
+    (b"\x0b\x16\x00\x21", b"\x03\x0b\x16\x02\x21"),
+    (b"\x11\x22\x33\x44", b"\x05\x11\x22\x33\x44"),
+    (b"\x11\x00\x00\x00", b"\x02\x11\x01\x01\x01"),
+    (b"\x01" * 253, b"\xfe" + b"\x01" * 253),
+    (b"\x01" * 254, b"\xff" + b"\x01" * 254),
+    (b"\x01" * 255, b"\xff" + b"\x01" * 254 + b"\x02\x01"),
+    (b"\x01" * 254 + b"\x00", b"\xff" + b"\x01" * 254 + b"\x01\x01"),
+    (b"\x00" + b"\x01" * 254, b"\x01\xff" + b"\x01" * 254),
+    (b"\x01" * 508, (b"\xff" + b"\x01" * 254) * 2),
+]
+
+
+def test_the_other_ending_of_a_full_block_is_accepted():
+    """Some encoders put a code byte after a final block of 254 bytes."""
+    assert cobs_decode_view(b"\xff" + b"\x01" * 254 + b"\x01") == b"\x01" * 254
+
+
+@pytest.mark.parametrize(("raw", "run"), HAND_WORKED, ids=lambda value: f"{len(value)}B")
+@pytest.mark.parametrize("encode", [wire.cobs_encode, cobs_encode_view, cobs.encode])
+def test_cobs_by_hand(encode, raw, run):
+    assert encode(raw) == run
+    assert cobs_decode_view(run) == raw
+    assert len(run) <= wire.max_encoded_length(len(raw))
+
+
+@each("zero_at", [None, 0, 1, 100, -1])
+@each("n", [0, 1, 2, 253, 254, 255, 256, 507, 508, 509, 762])
+def test_cobs_equals_the_cobs_package_around_whole_blocks(n, zero_at):
+    raw = bytearray(b"\x07" * n)
+    if zero_at is not None and n > abs(zero_at):
+        raw[zero_at] = 0
+    run = cobs.encode(bytes(raw))
+    assert wire.cobs_encode(bytes(raw)) == run
+    assert cobs_encode_view(raw) == run
+    assert cobs_decode_view(run) == raw
+
+
+@given(st.binary(max_size=1200))
+def test_cobs_equals_the_cobs_package(raw):
+    run = cobs.encode(raw)
+    assert wire.cobs_encode(raw) == cobs_encode_view(raw) == run
+    assert cobs_decode_view(run) == raw
+
+
+@given(st.binary(min_size=1, max_size=600).map(lambda b: b.replace(b"\0", b"\1")))
+def test_cobs_refuses_what_the_cobs_package_refuses(run):
+    try:
+        expected = cobs.decode(run)
+    except cobs.DecodeError:
+        expected = None
+    assert cobs_decode_view(run) == expected
+
+
+def test_crc32_check_value():
+    assert crc32_view(b"123456789") == 0xCBF43926
+
+
+@given(st.binary(max_size=300))
+def test_crc32_equals_binascii(data):
+    assert crc32_view(data) == binascii.crc32(data)
+
+
+def test_frame_by_hand():
+    """HELLO is the first frame every node must parse, so its bytes are written out here."""
+    body = bytes.fromhex("0403020101 01fe00 10270000")
+    assert wire.Hello(0x01020304, host_ms=10000).pack() == body
+    raw = bytes.fromhex("01 10 0000 05000000") + body
+    raw += binascii.crc32(raw).to_bytes(4, "little")
+    frame = wire.encode_frame(wire.HELLO, body, sequence=5)
+    assert frame == cobs.encode(raw) + b"\0"
+    assert FrameDecoder().feed(frame) == [(wire.HELLO, 0, 0, 5, body, 1)]
+
+
+def test_the_example_of_the_format_document():
+    text = (Path(__file__).parents[2] / "docs" / "FORMATS.md").read_text()
+    frame = wire.encode_frame(wire.HELLO, wire.Hello(0x01020304, host_ms=10000).pack(), sequence=5)
+    assert f"    {frame.hex(' ')}\n" in text
+
+
+def test_sizes_of_the_protocol():
+    x = np.arange(8, dtype=np.float32)
+    assert len(wire.encode_sample(1, 2, x)) == 46
+    assert len(wire.encode_sample(1, 2, x, label=1)) == 50
+    assert len(wire.encode_frame(wire.PREDICTION, wire.Prediction(1, 2, 3, 4.0).pack())) == 26
+    assert len(wire.Schema(0, 1, 8).pack()) == 26
+    assert len(wire.Heartbeat(1, 2).pack()) == 32
+    raw = range(8)
+    assert len(wire.encode_sample_i16(1, 2, raw)) == 30
+    assert len(wire.encode_sample_i16(1, 2, raw, label=1)) == 34
+    assert len(wire.encode_frame(wire.LABEL, wire.Label(1, 2).pack())) == 22
+
+
+def test_scale_table_is_sent_in_pages_and_its_crc_covers_all_pairs():
+    scales, offsets = np.linspace(1, 2, 30), np.linspace(-1, 1, 30)
+    crc, bodies = wire.scale_table(scales, offsets)
+    pages = [wire.ScalePage.unpack(body) for body in bodies]
+    table = np.column_stack([scales, offsets]).astype("<f4").tobytes()
+    assert b"".join(page.pairs for page in pages) == table
+    assert [(page.page, page.pages) for page in pages] == [(0, 2), (1, 2)]
+    assert crc == zlib.crc32(table)
+    assert max(map(len, bodies)) + wire.MIN_RAW <= wire.MAX_RAW
+
+
+@each("body", [b"", b"\0" * 4, b"\0" * 11, b"\1\0\1\0" + b"\0" * 8, b"\0" * 12])
+def test_scale_page_refuses_an_invalid_body(body):
+    with pytest.raises(wire.BadBody):
+        wire.ScalePage.unpack(body)
+
+
+@pytest.mark.parametrize(
+    ("scales", "offsets", "options"),
+    [([], [], {}), ([1], [1, 2], {}), ([1e39], [0], {}), ([1], [1], {"max_raw": 23})],
+)
+def test_scale_table_refuses_invalid_arguments(scales, offsets, options):
+    with pytest.raises(ValueError):
+        wire.scale_table(scales, offsets, **options)
+
+
+@each("body", [wire.Command(7, wire.SET_RATE, 0, b"abcd"), wire.Ack(7, 9, 1)])
+def test_commands_survive_the_wire(body):
+    packed = body.pack()
+    assert type(body).unpack(packed) == body
+    for wrong in (packed[:3], packed + b"\0" * 17, b""):
+        with pytest.raises(wire.BadBody, match="bytes"):
+            type(body).unpack(wrong)
+
+
+def test_values_out_of_range_cannot_be_packed():
+    with pytest.raises(ValueError, match="argument has 17"):
+        wire.Command(1, wire.PING, 0, bytes(17))
+    with pytest.raises(ValueError, match="Command"):
+        wire.Command(65536, wire.PING).pack()
+    with pytest.raises(ValueError, match="int16"):
+        wire.encode_sample_i16(1, 2, [32768])
+    with pytest.raises(ValueError, match="Label"):
+        wire.Label(1, 2, 256.0).pack()
+
+
+BODIES = [
+    wire.Hello(7, host_ms=9),
+    wire.Schema(1, 2, 3, wire.DTYPE_I16, wire.LABEL_LATE, 4, 200, 5, 6),
+    wire.Prediction(1, -2, wire.TRAINED, 0.5),
+    wire.Heartbeat(1, 2, 3, 4, 5, 6, 7, 8),
+    wire.Label(1, -2, 0.5),
+]
+
+
+@each("body", BODIES, ids=lambda body: type(body).__name__)
+def test_bodies_survive_the_wire_and_refuse_other_lengths(body):
+    packed = body.pack()
+    assert type(body).unpack(packed) == body
+    for wrong in (packed[:-1], packed + b"\0", b""):
+        with pytest.raises(ValueError, match="bytes"):
+            type(body).unpack(wrong)
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [(8, b"\0\0"), (10, b"\3"), (11, b"\3"), (12, b"\xff\xff"), (14, b"\x0b\0"), (16, b"\1\0")],
+)
+def test_schema_refuses_undefined_values(at, value):
+    body = bytearray(wire.Schema(1, 2, 3).pack())
+    body[at : at + len(value)] = value
+    with pytest.raises(ValueError, match="Schema"):
+        wire.Schema.unpack(bytes(body))
+
+
+def test_schema_id_depends_on_the_boot_and_not_on_the_handshake():
+    assert wire.Schema(1, 9, 8).schema_id == wire.Schema(2, 9, 8).schema_id
+    assert wire.Schema(1, 9, 8).schema_id != wire.Schema(1, 10, 8).schema_id
+    assert wire.Schema(1, 9, 8).schema_id != wire.Schema(1, 9, 9).schema_id
+    assert all(wire.Schema(0, boot, 1).schema_id for boot in range(3000))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((256, b""), {}),
+        ((1, b""), {"flags": 16}),
+        ((1, b""), {"schema_id": 65536}),
+        ((-1, b""), {}),
+    ],
+)
+def test_encode_frame_refuses_fields_out_of_range(arguments, options):
+    with pytest.raises(ValueError, match="must be"):
+        wire.encode_frame(*arguments, **options)
+
+
+def test_encode_sample_refuses_values_out_of_range():
+    for options in ({"label": 40000}, {"label": 1, "weight": 300.0}, {"label": 1, "weight": -1.0}):
+        with pytest.raises(ValueError, match="label"):
+            wire.encode_sample(1, 1, [1.0], **options)
+    with pytest.raises(ValueError, match="float32"):
+        wire.encode_sample(1, 1, [1e300])
+
+
+def frame_of_raw(n_raw):
+    return wire.encode_frame(0x7E, b"\xaa" * (n_raw - wire.MIN_RAW))
+
+
+def test_longest_frame_is_accepted_and_one_byte_more_is_not():
+    decoder = FrameDecoder(254)
+    assert len(decoder.feed(frame_of_raw(254))) == 1
+    assert decoder.feed(frame_of_raw(255)) == []
+    assert (decoder.ok, decoder.oversize, decoder.frames) == (1, 1, 2)
+    assert len(decoder.feed(frame_of_raw(12))) == 1
+
+
+@each("n", [1, 11])
+def test_run_too_short_for_a_frame_is_bad_len(n):
+    decoder = FrameDecoder()
+    assert decoder.feed(wire.cobs_encode(b"\x05" * n) + b"\0") == []
+    assert decoder.bad_len == 1
+
+
+def test_run_that_is_too_long_is_counted_once_and_takes_no_memory():
+    decoder = FrameDecoder()
+    held = decoder.nbytes
+    for _ in range(1000):
+        decoder.feed(b"\x55" * 1000)
+        assert decoder.pending <= held
+    assert (decoder.oversize, decoder.bytes_rejected, decoder.nbytes) == (1, 1_000_000, held)
+    assert decoder.feed(b"\0" + frame_of_raw(20))[0].body == b"\xaa" * 8
+    assert decoder.broken_identities() == []
+
+
+def test_empty_frames_are_counted():
+    decoder = FrameDecoder()
+    assert len(decoder.feed(b"\0" * 100 + frame_of_raw(20) + b"\0" * 7)) == 1
+    assert (decoder.empty, decoder.delimiters, decoder.frames) == (107, 108, 1)
+
+
+def test_resync_discards_to_the_first_delimiter():
+    decoder = FrameDecoder()
+    decoder.feed(b"half a fr")
+    decoder.resync()
+    frame = frame_of_raw(30)
+    assert decoder.feed(b"stale" + frame[3:]) == []
+    assert decoder.feed(frame)[0].kind == 0x7E
+    assert decoder.discarded_bytes == 9 + 5 + len(frame) - 3 - 1
+    assert decoder.frames == decoder.ok == 1
+    assert decoder.broken_identities() == []
+
+
+@each("label", [None, 1])
+def test_no_single_bit_flip_is_accepted(label):
+    frame = wire.encode_sample(77, 1234, [0.5, -1.25, 0.0, 3e7], label=label)
+    for bit in range(8 * (len(frame) - 1)):
+        hurt = bytearray(frame)
+        hurt[bit >> 3] ^= 1 << (bit & 7)
+        decoder = FrameDecoder()
+        assert decoder.feed(hurt) == [], f"bit {bit}"
+        assert 1 <= decoder.bad_cobs + decoder.bad_crc + decoder.bad_len <= 2
+        assert decoder.broken_identities() == []
+    # Without the delimiter, two frames merge and are lost; the third is accepted.
+    for bit in range(8):
+        decoder = FrameDecoder()
+        hurt = frame[:-1] + bytes([1 << bit])
+        assert len(decoder.feed(hurt + frame + frame)) == 1
+
+
+def test_every_truncation_is_rejected_at_the_next_delimiter():
+    frame = wire.encode_sample(77, 1234, [0.5, -1.25], label=1)
+    for n in range(1, len(frame) - 1):
+        decoder = FrameDecoder()
+        assert decoder.feed(frame[:n]) == []
+        assert decoder.pending == n
+        assert len(decoder.feed(b"\0" + frame)) == 1
+        assert decoder.bad_cobs + decoder.bad_crc + decoder.bad_len == 1
+
+
+FRAMES = st.builds(
+    wire.encode_frame,
+    st.integers(0, 255),
+    st.binary(max_size=260),
+    sequence=st.integers(0, 2**32 - 1),
+)
+PIECES = st.lists(
+    st.one_of(FRAMES, st.binary(max_size=40), st.just(b"\0"), st.just(b"\x55" * 300)), max_size=8
+)
+
+
+def cut_at(stream, cuts):
+    edges = [0, *sorted(c % (len(stream) + 1) for c in cuts), len(stream)]
+    return [stream[a:b] for a, b in itertools.pairwise(edges)]
+
+
+@given(PIECES, st.lists(st.integers(0, 10**6), max_size=12), st.booleans())
+def test_any_division_gives_the_same_frames_and_identities_hold(pieces, cuts, resync):
+    stream = b"".join(pieces)
+    whole, parts = FrameDecoder(), FrameDecoder()
+    if resync:
+        whole.resync()
+        parts.resync()
+    expected = whole.feed(stream)
+    got = []
+    for part in cut_at(stream, cuts):
+        got += parts.feed(part)
+        assert parts.broken_identities() == []
+    assert got == expected
+    assert parts.counters() == whole.counters()
+    assert whole.broken_identities() == []
+    assert whole.bytes_in == len(stream)
+
+
+@given(st.binary(max_size=2000))
+@settings(max_examples=200)
+def test_identities_hold_for_any_bytes(noise):
+    decoder = FrameDecoder(40)
+    decoder.feed(noise)
+    assert decoder.broken_identities() == []
+    assert decoder.bytes_in == len(noise)
+    assert decoder.delimiters == noise.count(0)
+
+
+@each("max_raw", [11, 0, -5, 262145])
+def test_decoder_refuses_a_limit_out_of_range(max_raw):
+    with pytest.raises(ValueError, match="max_raw"):
+        FrameDecoder(max_raw)
+
+
+def test_compiled_prediction_equals_the_plain_one():
+    outbox = Outbox()
+    assert outbox.prediction(513, 6, 70000, -3, wire.TRAINED | wire.REJECTED, 0.75)
+    body = wire.Prediction(70000, -3, wire.TRAINED | wire.REJECTED, 0.75).pack()
+    assert outbox.pending() == wire.encode_frame(wire.PREDICTION, body, schema_id=513, sequence=6)
+
+
+def test_outbox_drops_whole_frames_and_keeps_order():
+    outbox = Outbox(64)
+    assert outbox.prediction(0, 0, 0, 0, 0, 0.0)
+    assert outbox.prediction(0, 1, 1, 0, 0, 0.0)
+    before = outbox.pending()
+    assert not outbox.prediction(0, 2, 2, 0, 0, 0.0)
+    assert not outbox.append(b"x" * 13)
+    assert outbox.pending() == before
+    outbox.consume(26)
+    assert outbox.pending() == before[26:]
+    assert outbox.append(b"x" * 38)
+    assert len(outbox) == 64
+    for n in (-1, 65):
+        with pytest.raises(ValueError, match="consume"):
+            outbox.consume(n)
+    with pytest.raises(ValueError, match="capacity"):
+        Outbox(63)

@@ -1,0 +1,413 @@
+"""Text lines to rows: decimals, separators, checksums, and each way a line can be invalid."""
+
+import binascii
+import itertools
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from each import each
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from edgesvm.link import LineParser, SampleRing
+from edgesvm.link._decimal import parse_float32_view, parse_plain_view
+
+GOOD_NUMBERS = [
+    "0",
+    "-0",
+    "+1",
+    "1.",
+    ".5",
+    "-.5",
+    "007",
+    "1e3",
+    "1E+3",
+    "1.5e-3",
+    "340282346e30",
+    "16777217",
+]
+
+
+@each("text", GOOD_NUMBERS)
+def test_decimals_by_hand(text):
+    got = np.float32(parse_float32_view(text.encode()))
+    assert got.tobytes() == np.float32(float(text)).tobytes()
+
+
+@each(
+    "text",
+    [
+        "",
+        "-",
+        "+",
+        ".",
+        "e5",
+        "1e",
+        "1e+",
+        "--1",
+        "1..2",
+        "1.2.3",
+        "0x10",
+        "1_000",
+        "1 2",
+        "1,5",
+        "é",
+        "1f",
+        "na",
+        "nano",
+    ],
+)
+def test_text_that_is_not_a_decimal(text):
+    assert parse_float32_view(text.encode()) == "bad_char"
+
+
+@each(
+    "text", ["nan", "NaN", "-nan", "inf", "-INF", "+Infinity", "ovf", "1e39", "-9e999999", "3.5e38"]
+)
+def test_text_that_is_not_a_finite_float32(text):
+    assert parse_float32_view(text.encode()) == "bad_value"
+
+
+@each("text", ["1e-60", "0e999", "-0.000e5", "0." + "0" * 400 + "1", "1e-9999"])
+def test_decimals_that_are_too_small_become_zero(text):
+    assert parse_float32_view(text.encode()) == 0.0
+
+
+def nearest_float32(text):
+    """By exact arithmetic: the float32 nearest to the decimal; on a tie, the even one."""
+    exact = abs(Fraction(Decimal(text)))
+    near = np.float32(float(exact))
+    around = [np.nextafter(near, np.float32(0)), near, np.nextafter(near, np.float32(np.inf))]
+    best = min(around, key=lambda f: (abs(Fraction(float(f)) - exact), f.view(np.uint32) & 1))
+    return -best if text.startswith("-") else best
+
+
+@given(st.integers(0, 10**15 - 1), st.integers(-22, 22), st.sampled_from(["", "-"]))
+@example(16777217, 0, "")  # a true tie, to even
+@example(16777219, 0, "")
+@example(100000017881393, -14, "")  # 1 + 1.5 * 2**-23, a tie except for its last digits
+@example(100000017881394, -14, "")
+@example(100000005960464, -14, "")  # just below 1 + 2**-24
+@example(100000005960465, -14, "-")
+@settings(max_examples=500)
+def test_ordinary_decimals_are_rounded_to_the_nearest_float32(mantissa, power, sign):
+    text = f"{sign}{mantissa}e{power}"
+    right = nearest_float32(text).tobytes()
+    assert np.float32(parse_float32_view(text.encode())).tobytes() == right
+    plain = f"{Decimal(text):f}"
+    value, n = parse_plain_view(plain.encode())
+    assert n == 0 or (np.float32(value).tobytes(), n) == (right, len(plain))
+
+
+@given(
+    st.text(alphabet="0123456789", max_size=21),
+    st.text(alphabet="0123456789", max_size=21),
+    st.sampled_from(["", "-", "+"]),
+    st.sampled_from(["", ",", ",12345678", " 1", ":7", "e5", "*7F", "\t", "/", "\xff", "." * 9]),
+)
+@settings(max_examples=1000)
+def test_a_plain_decimal_ends_where_its_digits_end(before, behind, sign, then):
+    """Read eight digits at a time, whatever follows."""
+    text = sign + before + ("." + behind if behind else "")
+    value, n = parse_plain_view((text + then).encode("latin-1"))
+    if not 1 <= len(before + behind) <= 19:
+        assert n == 0
+        return
+    end = len(text) + (then[0:1] == "." and not behind)
+    assert n == end
+    assert np.float32(value).tobytes() == np.float32(parse_float32_view(text.encode())).tobytes()
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(9, 17))
+def test_float32_printed_with_nine_digits_is_restored(x, digits):
+    text = f"{x:.{digits}g}"
+    assert np.float32(parse_float32_view(text.encode())).tobytes() == np.float32(x).tobytes()
+
+
+@given(st.text(alphabet="0123456789+-.eEnaif", max_size=30))
+def test_grammar_is_that_of_float_without_specials(text):
+    try:
+        expected = float(text)
+    except ValueError:
+        expected = None
+    got = parse_float32_view(text.encode())
+    if expected is None:
+        assert got in ("bad_char", "bad_value")
+        assert got == "bad_char" or "n" in text.lower()
+    elif isinstance(got, float):
+        assert got == pytest.approx(float(np.float32(expected)), rel=1e-6, abs=2e-45)
+    else:
+        assert got == "bad_value"
+        assert not np.isfinite(expected) or abs(expected) > 3.4e38
+
+
+def parser(n_features=2, capacity=64, **options):
+    made = LineParser(n_features, **options)
+    made.expect(SampleRing(capacity, n_features))
+    return made
+
+
+def feed(into, text):
+    events = list(into.feed(text.encode("latin-1") if isinstance(text, str) else text))
+    assert into.broken_identities() == []
+    return events
+
+
+def checked(text):
+    xor = 0
+    for byte in text.encode():
+        xor ^= byte
+    return f"{text}*{xor:02X}\n"
+
+
+@each(
+    "line",
+    [
+        "0.5,-3,1", "0.5, -3, 1", "0.5\t-3\t1", "0.5;-3;1", "0.5 -3 1", "  0.5   -3  1  ",
+        "a:0.5,b:-3,class:1",
+        "x:0.5 y:-3 z:1", "x:0.5\ty:-3\tz:1", "@7 0.5,-3,1", "+0.5,-3.0,1.0", "@7  0.5 -3 1",
+    ],
+)  # fmt: skip
+@each("end", ["\n", "\r\n", " \n"])
+def test_the_same_sample_in_every_notation(line, end):
+    into = parser()
+    feed(into, line + end)
+    batch = into.ring.take()
+    assert batch.X.tolist() == [[0.5, -3.0]]
+    assert (batch.y.tolist(), batch.has_label.tolist()) == ([1], [True])
+    assert batch.sequence.tolist() == [7 if line.startswith("@") else 0]
+
+
+@each("line", ["1,2,", "1,2,?", "1\t2\t", "1\t2\t?", "1;2;", "1 2 ?", "1,2, ?"])
+def test_absent_label(line):
+    into = parser()
+    feed(into, line + "\r\n")
+    batch = into.ring.take()
+    assert batch.X.tolist() == [[1, 2]]
+    assert not batch.has_label[0]
+
+
+@each("line", ["1,2", "1,2,", "1\t2\t", "1 2", "1;2;"])
+def test_no_label_column(line):
+    into = parser(label_column=False)
+    feed(into, line + "\n")
+    assert into.ring.take().X.tolist() == [[1, 2]]
+
+
+def test_one_feature_needs_no_separator():
+    into = parser(1, label_column=False)
+    feed(into, "5\n-6.5\ntemp:7\n")
+    assert into.ring.take().X[:, 0].tolist() == [5, -6.5, 7]
+    assert into.separator is None
+
+
+def test_the_separator_is_determined_once():
+    into = parser()
+    feed(into, "1;2;0\n1,2,0\n3;4;1\n")
+    assert into.separator == ";"
+    assert into.counters()["bad_columns"] == 1
+    assert len(into.ring) == 2
+
+
+BAD = {
+    "bad_columns": ["1,2", "1,2,3,4", "1", ",,,,,,,"],
+    "bad_char": ["1,x,0", "1,,0", "1,0x2,0", "1,2\x00,0", "1,2,\xb5", "1,--2,0", "1,2\x7f,0"],
+    "bad_label": ["1,2,a", "1,2,1.5", "1,2,40000", "1,2,nan", "1,2,-"],
+    "bad_checksum": ["1,2,0*", "1,2,0*0", "1,2,0*FFFF", "1,2,0*GG", "*1,2,0"],
+    "bad_sequence": [
+        "@",
+        "@ 1,2,0",
+        "@x 1,2,0",
+        "@4294967296 1,2,0",
+        "@99999999999999999999 1,2,0",
+        "@5",
+    ],
+    "bad_value": ["1,nan,0", "inf,2,0", "1,-ovf,0", "1,1e39,0"],
+    "ignored": ["=5 1"],
+    "comments": ["# hello", "#esvmx", "#"],
+    "blank": ["", " ", "\t", "\r"],
+    "too_long": ["1," + "0" * 600 + ",0"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [(name, line) for name, lines in BAD.items() for line in lines]
+)
+def test_each_kind_of_line_is_counted_and_affects_no_other_line(name, line):
+    into = parser()
+    feed(into, "3,4,1\n" + line + "\n5,6,0\n")
+    assert into.counters()[name] == 1
+    assert into.ring.take().X.tolist() == [[3, 4], [5, 6]]
+    assert into.lines == 3
+
+
+def test_an_unprintable_byte_is_found_wherever_it_is():
+    line = b"1.2345678,-2.3456789,1"
+    for at, byte in itertools.product(range(len(line)), (0, 8, 31, 127, 128, 160, 255)):
+        into = parser()
+        feed(into, (line[:at] + bytes([byte]) + line[at + 1 :] + b"\n").decode("latin1"))
+        assert into.counters()["bad_char"] == 1, (at, byte)
+
+
+def test_a_row_has_the_same_values_however_it_is_written():
+    into = parser(n_features=3)
+    feed(into, "12.345678901,-0.5,1e2,1\n")
+    feed(into, "12.345678901,-0.5,100,1\n")
+    feed(into, "+12.345678901, -.5, 100.,1.0\n")
+    feed(into, "12.345678901,-0.50000000000000000000001,100.0000000000000001,1\n")
+    rows = into.ring.take()
+    assert rows.X.tolist() == [[np.float32(12.345678901), -0.5, 100]] * 4
+    assert rows.y.tolist() == [1] * 4
+
+
+def test_a_header_row_of_names_does_not_fix_the_columns():
+    into = parser()
+    feed(into, "temperature,humidity,class\n1,2,0\n")
+    assert into.counters()["bad_char"] == 1
+    assert into.separator == ","
+    assert len(into.ring) == 1
+
+
+def test_checksums_are_checked_and_two_in_a_row_make_them_required():
+    into = parser()
+    feed(into, checked("1,2,0"))
+    assert not into.checksummed
+    feed(into, "1,2,1\n")
+    feed(into, checked("@9 1,2,0") + checked("1,2,1").lower())
+    assert into.checksummed
+    feed(into, "1,2,0\n" + "# a comment needs none\n\n" + checked("5,6,0"))
+    assert into.counters()["no_checksum"] == 1
+    assert len(into.ring) == 5
+    feed(into, checked("1,2,0").replace("2", "3", 1))
+    assert into.counters()["bad_checksum"] == 1
+
+
+def crc_checked(line):
+    return f"{line}*{binascii.crc_hqx(line.encode(), 0xFFFF):04X}\n"
+
+
+def test_the_longer_checksum_is_a_crc_and_becomes_required_too():
+    assert crc_checked("123456789") == "123456789*29B1\n"
+    into = parser()
+    feed(into, crc_checked("1,2,0") + checked("1,2,1"))
+    assert not into.checksummed  # one of each kind is not enough
+    feed(into, crc_checked("3,4,0") + crc_checked("5,6,0").lower())
+    assert into.checksummed
+    assert len(into.ring) == 4
+    feed(into, checked("1,2,0") + crc_checked("1,2,0").replace("2", "3", 1) + "1,2,0\n")
+    assert (into.counters()["bad_checksum"], into.counters()["no_checksum"]) == (2, 1)
+    assert len(into.ring) == 4
+    assert into.broken_identities() == []
+
+
+@each("tail", ["*", "*1", "*123", "*12345", "*29B1 1", "*29BG", "*+9B1"])
+def test_a_checksum_has_two_or_four_digits(tail):
+    into = parser()
+    feed(into, f"1,2,0{tail}\n")
+    assert into.counters()["bad_checksum"] == 1
+
+
+def test_every_single_bit_flip_of_a_checked_line_is_caught():
+    line = checked("@41 0.5,-3.25,1").encode()
+    for bit in range(8 * (len(line) - 1)):
+        into = parser()
+        feed(into, checked("1,1,0") + checked("1,1,0"))
+        into.ring.take()
+        into.ring.release(2)
+        hurt = bytearray(line)
+        hurt[bit >> 3] ^= 1 << (bit & 7)
+        feed(into, bytes(hurt))
+        # A hexadecimal digit in the other case is the same digit.
+        same = hurt.upper() == line.upper()
+        assert len(into.ring) == same, bytes(hurt)
+
+
+def test_numbered_lines_are_deduplicated_and_gaps_counted():
+    into = parser()
+    feed(into, "@0 1,2,0\n@1 1,2,0\n@1 1,2,0\n@5 1,2,0\n@4 1,2,0\n")
+    assert into.ring.take().sequence.tolist() == [0, 1, 5, 4]
+    assert (into.sequence.missing, into.sequence.duplicate, into.sequence.reordered) == (2, 1, 1)
+
+
+def test_a_restarted_sketch_opens_an_epoch():
+    into = parser(capacity=300)
+    feed(into, "".join(f"@{i} 1,2,0\n" for i in range(100)))
+    feed(into, "@0 1,2,0\n@1 1,2,0\n")
+    assert (into.sequence.epochs, into.sequence.too_old, into.sequence.missing) == (2, 0, 0)
+    assert len(into.ring) == 102
+
+
+def test_columns_are_determined_by_two_lines_that_agree():
+    into = LineParser()
+    events = []
+    for event in into.feed(b"rtial,1\n1,2,3,0\n1,2,0\n3,4,0\n5,6,1\n"):
+        events.append(event)
+        into.expect(SampleRing(8, event))
+    assert events == [2]
+    assert into.counters()["discovery"] == 3
+    assert into.counters()["bad_char"] == 1
+    assert into.ring.take().X.tolist() == [[5, 6]]
+    assert into.broken_identities() == []
+
+
+def test_resync_discards_the_partial_line():
+    into = parser()
+    feed(into, "1,2")
+    into.resync()
+    feed(into, "5,7,1\n1,2,0\n")
+    assert into.ring.take().X.tolist() == [[1, 2]]
+    assert into.discarded_bytes == 8
+    assert into.lines == 1
+
+
+def test_line_that_is_too_long_is_counted_once_and_not_stored():
+    into = parser()
+    for _ in range(100):
+        feed(into, "7" * 1000)
+        assert into.pending <= 512
+    feed(into, "\n1,2,0\n")
+    assert into.counters()["too_long"] == 1
+    assert len(into.ring) == 1
+
+
+def test_longest_line_and_most_columns():
+    into = parser(256, label_column=False)
+    feed(into, ",".join(["1"] * 256) + "\n")
+    assert len(into.ring) == 1
+    feed(into, ("1," * 256)[:511].rjust(512) + "\n")
+    assert len(into.ring) == 2
+    feed(into, ("1," * 256)[:511].rjust(513) + "\n")
+    assert into.counters()["too_long"] == 1
+    for n in (0, 257, -1):
+        with pytest.raises(ValueError, match="n_features"):
+            LineParser(n)
+
+
+LINES = st.one_of(
+    st.binary(max_size=60),
+    st.sampled_from([b"1,2,0", b"@3 1,2,0", b"1,2,0*1C", b"1 2 3", b"nan,1,1", b"9" * 600]),
+    st.sampled_from([b"# x", b"#esvm 1 d=2", b"\t\t\t"]),
+    st.text(alphabet="0123456789.,;:@*=#?- \te", max_size=40).map(str.encode),
+)
+
+
+@given(st.lists(LINES, max_size=12), st.lists(st.integers(0, 10**6), max_size=10), st.booleans())
+@settings(max_examples=300)
+def test_any_division_of_any_bytes_gives_the_same_rows_and_identities_hold(
+    lines, cuts, label_column
+):
+    stream = b"\n".join(lines)
+    edges = [0, *sorted(c % (len(stream) + 1) for c in cuts), len(stream)]
+    whole, parts = parser(label_column=label_column), parser(label_column=label_column)
+    expected = feed(whole, stream)
+    got = []
+    for a, b in itertools.pairwise(edges):
+        got += feed(parts, stream[a:b])
+    assert got == expected
+    assert parts.counters() == whole.counters()
+    assert parts.bytes_in == len(stream)
+    for a, b in zip(parts.ring.take(), whole.ring.take(), strict=True):
+        assert a.tobytes() == b.tobytes()
+    assert np.isfinite(whole.ring.take().X).all()

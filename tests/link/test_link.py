@@ -1,0 +1,1051 @@
+"""Links with a simulated port and clock: nothing here waits, and every run is the same."""
+
+import zlib
+
+import numpy as np
+import pytest
+from fake_port import Clock, FakePort, Node, connect, rows, sound, text_link
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
+from edgesvm.link import FrameDecoder, open_link, wire
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def test_handshake_samples_and_predictions(clock):
+    node = Node(n_features=2, n_classes=2, nominal_us=1000)
+    link, port = connect(clock, node)
+    assert clock.now == 100.0
+    assert (link.schema.n_features, link.schema.label, link.schema.n_classes) == (2, "inline", 2)
+    assert (link.schema.nominal_us, link.schema.boot_id) == (1000, 5)
+    port.inbox += node.sample(0, (1.5, -2.5), label=1) + node.sample(1)
+    assert link.poll() == 2
+    batch = link.take()
+    assert batch.X.tolist() == [[1.5, -2.5], [1.0, 2.0]]
+    assert batch.has_label.tolist() == [True, False]
+    for sequence in batch.sequence.tolist():
+        assert link.send_prediction(sequence, 1, 0.25, wire.TRAINED)
+    link.release(2)
+    link.flush()
+    answers = [wire.Prediction.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
+    assert answers == [wire.Prediction(n, 1, wire.TRAINED, 0.25) for n in (0, 1)]
+    assert [f.sequence for f in node.kinds(wire.PREDICTION)] == [0, 1]
+    assert {f.schema_id for f in node.kinds(wire.PREDICTION)} == {node.schema.schema_id}
+    assert node.decoder.broken_identities() == []
+    assert sound(link)["predictions_sent"] == 2
+    link.close()
+    assert port.closed
+
+
+def test_hello_is_repeated_until_the_device_has_booted(clock):
+    node = Node(answers=False)
+
+    class Booting(FakePort):
+        def write(self, data):
+            node.answers = self.clock.now >= 102.0
+            return super().write(data)
+
+    port = Booting(clock, node)
+    link = open_link("fake", opener=lambda: port, clock=clock)
+    assert len(node.kinds(wire.HELLO)) == 5
+    assert clock.now == pytest.approx(102.0)
+    sound(link)
+
+
+def test_hello_gives_the_limits_of_the_host(clock):
+    node = Node(n_features=100)
+    connect(clock, node, n_features=100)
+    hello = wire.Hello.unpack(node.kinds(wire.HELLO)[0].body)
+    assert (hello.version_min, hello.version_max, hello.max_raw) == (1, 1, 420)
+    assert hello.nonce != 0
+
+
+def test_an_unsolicited_schema_is_accepted_and_one_with_another_nonce_is_not(clock):
+    node = Node(answers=False)
+    port = FakePort(clock, node)
+    port.inbox += node.schema_frame(nonce=12345) + node.schema_frame(nonce=0)
+    link = open_link("fake", opener=lambda: port, clock=clock)
+    assert sound(link)["schema_stale"] == 1
+    assert link.schema.n_features == 2
+
+
+def test_bytes_before_the_first_delimiter_are_discarded(clock):
+    node = Node()
+    port = FakePort(clock, node)
+    port.inbox += b"stale" * 3
+    link = open_link("fake", opener=lambda: port, clock=clock)
+    assert sound(link)["discarded_bytes"] == 15
+    assert link.counters["frames"] == 1
+
+
+NOTHING, NOISE, FRAMES = (
+    b"",
+    b"\x80\x55\x12" * 40 + b"\0" + b"\x33" * 20,
+    b"\0" + wire.encode_frame(0x7E, b"hi") * 2,
+)
+
+
+@pytest.mark.parametrize(
+    ("bytes_in", "message"),
+    [(NOTHING, "no byte arrived"), (NOISE, "115200 baud"), (FRAMES, "2 valid frames")],
+)
+def test_no_schema_reports_what_arrived_instead(clock, bytes_in, message):
+    port = FakePort(clock, Node(answers=False))
+    port.inbox += bytes_in
+    with pytest.raises(NoSchema, match=message):
+        open_link("fake", opener=lambda: port, clock=clock)
+    assert clock.now == pytest.approx(110.0)
+    assert port.closed
+
+
+class StoppedPort(FakePort):
+    """The process is stopped for a minute in its first read; what came by then is lost."""
+
+    minutes = 1
+
+    def read(self, timeout, limit=65536):
+        if self.minutes:
+            self.minutes -= 1
+            self.clock.now += 60.0
+            self.inbox.clear()
+        return super().read(timeout, limit)
+
+
+def test_a_host_that_is_stopped_in_the_handshake_still_asks_the_node(clock):
+    node = Node()
+    port = StoppedPort(clock, node)
+    link = open_link("fake", opener=lambda: port, clock=clock)
+    assert link.schema.n_features == 2 and len(node.kinds(wire.HELLO)) == 2
+
+
+class Version2Node(Node):
+    def schema_frame(self, nonce=0):
+        body = nonce.to_bytes(4, "little") + b"whatever version 2 says"
+        raw = bytes([wire.SCHEMA, 0x20, 0, 0, 0, 0, 0, 0]) + body
+        crc = zlib.crc32(raw).to_bytes(4, "little")
+        return b"\0" + wire.cobs_encode(raw + crc) + b"\0"
+
+
+def test_an_answer_in_another_version_names_both(clock):
+    with pytest.raises(VersionMismatch, match=r"version 2, this host uses version 1"):
+        connect(clock, Version2Node())
+    assert clock.now == 100.0
+
+
+def test_only_frames_of_another_version_is_a_mismatch_after_the_timeout(clock):
+    node = Version2Node(answers=False)
+    port = FakePort(clock, node)
+    port.inbox += node.schema_frame(0)
+    with pytest.raises(VersionMismatch, match="another version"):
+        open_link("fake", opener=lambda: port, clock=clock)
+    assert clock.now == pytest.approx(110.0)
+
+
+@pytest.mark.parametrize(
+    ("node", "options", "error", "message"),
+    [
+        (
+            {"n_features": 3},
+            {"n_features": 2},
+            ValueError,
+            "3 features per sample, but n_features=2",
+        ),
+        ({"n_features": 2000}, {}, ValueError, "n_features=2000"),
+        ({"n_features": 60}, {"max_raw": 100}, ValueError, "max_raw=256"),
+        ({"dtype": wire.DTYPE_I16, "scale_crc": 5}, {}, NoSchema, "scale table of its int16"),
+    ],
+)
+def test_a_schema_that_cannot_be_used(clock, node, options, error, message):
+    with pytest.raises(error, match=message):
+        connect(clock, Node(**node), **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mode": "guess"},
+        {"late_labels": -1},
+        {"value_range": (1, 1)},
+        {"value_range": (0, float("inf"))},
+        {"clip": True},
+        {"label": "first"},
+        {"policy": "x"},
+        {"ring": 0},
+        {"n_features": 0},
+        {"max_raw": 3},
+        {"outbox_bytes": 1},
+    ],
+)
+def test_parameters_out_of_range(clock, options):
+    with pytest.raises(ValueError, match="must be"):
+        connect(clock, Node(), **options)
+
+
+def test_rows_right_after_the_schema_are_kept(clock):
+    node = Node()
+    port = FakePort(clock, node)
+    port.inbox += node.schema_frame() + b"".join(node.sample(i) for i in range(30))
+    link = open_link("fake", opener=lambda: port, clock=clock, ring=4)
+    got = []
+    while link.poll(0.0):
+        got += rows(link)
+    assert got == list(range(30))
+    assert sound(link)["ring_dropped"] == 0
+
+
+def test_a_reader_that_keeps_up_loses_nothing_however_much_waits(clock):
+    node = Node()
+    link, port = connect(clock, node, ring=8)
+    port.inbox += b"".join(node.sample(i, label=i % 2) for i in range(1000))
+    got = []
+    while link.poll(0.0):
+        while batch := rows(link):
+            got += batch
+    assert got == list(range(1000))
+    assert sound(link)["ring_dropped"] == 0
+    assert 0 < link.counters["ring_high_water"] <= 8
+
+
+@pytest.mark.parametrize(
+    ("policy", "kept"), [("drop_oldest", [196, 197, 198, 199]), ("drop_newest", [0, 1, 2, 3])]
+)
+def test_a_slow_reader_loses_samples_by_the_policy(clock, policy, kept):
+    node = Node()
+    link, port = connect(clock, node, ring=4, policy=policy)
+    port.inbox += b"".join(node.sample(i) for i in range(200))
+    while port.inbox:
+        link.poll(0.0)
+    got = rows(link) + rows(link)
+    assert got == kept
+    assert sound(link)["ring_dropped"] == 196
+
+
+def test_samples_of_another_schema_are_refused_until_it_arrives(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0)
+    link.poll()
+    node.schema = wire.Schema(0, 5, 2, nominal_us=77)
+    clock.now += 1
+    port.inbox += node.sample(1) + node.sample(2)
+    assert link.poll() == 1
+    assert link.counters["schema_mismatch"] == 2
+    link.poll(0.0)  # writes HELLO, reads the SCHEMA
+    link.poll(0.0)
+    assert link.schema.nominal_us == 77
+    port.inbox += node.sample(3)
+    link.poll()
+    assert rows(link) == [0, 3]
+    assert (sound(link)["missing"], link.counters["epochs"]) == (2, 1)
+
+
+def test_another_number_of_features_ends_the_link_and_earlier_rows_stay(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0) + Node(n_features=3).schema_frame() + node.sample(1)
+    with pytest.raises(SchemaChanged, match="now sends 3 features per sample instead of 2"):
+        link.poll()
+    assert sound(link)["schema_refused"] == 1
+    assert rows(link) == [0]
+
+
+def test_another_number_of_features_after_a_reconnect_ends_it_too(clock):
+    second = FakePort(clock, Node(n_features=3))
+    link, port = connect(clock, Node(), [second])
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    with pytest.raises(SchemaChanged, match="3 features"):
+        link.reconnect()
+    assert second.closed
+
+
+def test_the_link_goes_on_with_another_dtype(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0)
+    link.poll()
+    crc, pages = wire.scale_table([0.5, 2.0], [1.0, -1.0])
+    node.schema = wire.Schema(0, 5, 2, wire.DTYPE_I16, scale_crc=crc)
+    told = node.schema.schema_id
+    sample = wire.encode_sample_i16(told, 1, [-32768, 32767], label=-3, time_us=7)
+    port.inbox += node.schema_frame() + sample
+    port.inbox += wire.encode_frame(wire.SCALES, pages[0], schema_id=told)
+    port.inbox += wire.encode_sample_i16(told, 2, [-32768, 32767], label=-3, weight=0.5)
+    port.inbox += node.sample(3)  # a float32 sample of an int16 schema
+    assert link.poll() == 2
+    batch = link.take()
+    assert batch.X.tolist() == [[1, 2], [-16383, 65533]]
+    assert batch.weight.tolist() == [1, 0.5]
+    assert batch.y[1] == -3
+    assert sound(link)["schema_mismatch"] == 2
+
+
+def test_pages_of_a_long_scale_table_and_one_that_is_lost(clock):
+    n = 70
+    scales, offsets = np.linspace(-1, 1, n), np.linspace(5, 6, n)
+    crc, bodies = wire.scale_table(scales, offsets)
+
+    class Int16Node(Node):
+        answers_given = 0
+
+        def schema_frame(self, nonce=0):
+            self.answers_given += 1
+            told = self.schema.schema_id
+            pages = [wire.encode_frame(wire.SCALES, body, schema_id=told) for body in bodies]
+            if self.answers_given == 1:
+                del pages[1]
+            return super().schema_frame(nonce) + b"".join(pages)
+
+    node = Int16Node(n_features=n, dtype=wire.DTYPE_I16, scale_crc=crc)
+    link, port = connect(clock, node)
+    assert node.answers_given == 2
+    raw = np.arange(n, dtype=np.int16) * 400
+    port.inbox += wire.encode_sample_i16(node.schema.schema_id, 0, raw)
+    assert link.poll() == 1
+    expected = scales.astype(np.float32) * raw.astype(np.float32) + offsets.astype(np.float32)
+    np.testing.assert_array_equal(link.take().X[0], expected)
+    assert ("scale table", 8 * n) in link.memory()
+    assert sound(link)["scale_pages"] == 5
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [b"\0\0\1\0" + b"\0" * 16],  # another CRC
+        [b"\0\0\1\0" + b"\0" * 24],  # too long
+        [b"\0\0\1\0" + b"\0" * 8],  # too short
+        [b"\0\0\1\0" + np.float32([np.nan, 0, 1, 0]).tobytes()],
+        [b"x"],
+    ],
+)
+def test_an_invalid_scale_table_is_refused(clock, pages):
+    nan = np.float32([np.nan, 0, 1, 0]).tobytes()
+    node = Node(dtype=wire.DTYPE_I16, scale_crc=zlib.crc32(nan))
+    node.answers = False
+    port = FakePort(clock, node)
+    told = node.schema.schema_id
+    port.inbox += node.schema_frame()
+    port.inbox += b"".join(wire.encode_frame(wire.SCALES, p, schema_id=told) for p in pages)
+    with pytest.raises(NoSchema, match="scale table"):
+        open_link("fake", opener=lambda: port, clock=clock)
+
+
+def test_a_restarted_device_opens_an_epoch(clock):
+    node = Node(boot_id=5)
+    link, port = connect(clock, node)
+    port.inbox += b"".join(node.sample(i) for i in range(10))
+    link.poll()
+    again = Node(boot_id=6)
+    port.node = again
+    # Its samples are refused until its SCHEMA arrives; here the heartbeat reveals the restart.
+    port.inbox += again.sample(0) + wire.encode_frame(
+        wire.HEARTBEAT, wire.Heartbeat(6, 1, 7, 3).pack()
+    )
+    clock.now += 1
+    link.poll()
+    link.poll(0.0)
+    link.poll(0.0)
+    assert link.schema.boot_id == 6
+    port.inbox += again.sample(1) + again.sample(2)
+    link.poll()
+    assert rows(link) == [*range(10), 1, 2]
+    c = sound(link)
+    assert (c["epochs"], c["missing"], c["schema_mismatch"]) == (2, 0, 1)
+    assert (c["node_samples_made"], c["node_samples_dropped"]) == (7, 3)
+
+
+def test_heartbeats_go_out_every_second(clock):
+    node = Node()
+    link, _ = connect(clock, node)
+    for _ in range(55):
+        link.poll(0.1)
+    beats = [wire.Heartbeat.unpack(frame.body) for frame in node.kinds(wire.HEARTBEAT)]
+    assert len(beats) == 5
+    assert [b.up_ms // 1000 for b in beats] == [1, 2, 3, 4, 5]
+    assert beats[-1].frames_ok == 1
+    assert len({b.boot_id for b in beats}) == 1
+
+
+def test_bad_values_are_answered_as_rejected(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0) + node.sample(1, (float("nan"), 0.0)) + node.sample(2)
+    assert link.poll() == 2
+    link.flush()
+    answers = [wire.Prediction.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
+    assert answers == [wire.Prediction(1, 0, wire.REJECTED, 0.0)]
+    assert sound(link)["bad_value"] == 1
+
+
+def test_frames_the_host_does_not_read_are_counted(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    for kind in (
+        wire.SAMPLE_I16,
+        wire.LABEL,
+        wire.COMMAND,
+        wire.ACK,
+        wire.HELLO,
+        wire.PREDICTION,
+        0x99,
+    ):
+        port.inbox += wire.encode_frame(kind, b"\1\2\3\4", schema_id=node.schema.schema_id)
+    port.inbox += wire.encode_frame(wire.LOG, b"hot\x1b[31m\xff")
+    port.inbox += wire.encode_frame(wire.HEARTBEAT, b"short") + wire.encode_frame(wire.SCHEMA, b"")
+    assert link.poll() == 0
+    c = sound(link)
+    assert (c["ignored"], c["logs"], c["bad_control"]) == (5, 1, 2)
+    assert (c["schema_mismatch"], c["acks"], c["ack_stray"]) == (1, 1, 1)
+    assert link.last_log == "hot?[31m?"
+    assert link.take_logs() == ["hot?[31m?"]
+    assert link.take_logs() == []
+
+
+def test_a_device_that_does_not_read_costs_predictions_only(clock):
+    node = Node()
+    link, port = connect(clock, node, outbox_bytes=100)
+    port.deaf = True
+    assert [link.send_prediction(i, 0) for i in range(6)] == [True, True, True, False, False, False]
+    port.inbox += node.sample(0)
+    assert link.poll() == 1
+    assert (link.counters["predictions_sent"], link.counters["predictions_dropped"]) == (3, 3)
+    port.deaf = False
+    link.flush()
+    assert len(node.kinds(wire.PREDICTION)) == 3
+    assert node.decoder.broken_identities() == []
+
+
+def test_a_partial_write_is_finished_before_anything_else(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.bite = 7
+    link.send_prediction(3, 1, 0.5)
+    for _ in range(8):
+        link.flush()
+        clock.now += 0.2  # longer than the silence after which a delimiter is sent first
+    assert len(node.kinds(wire.PREDICTION)) == 1
+    assert node.decoder.frames == node.decoder.ok
+
+
+def test_a_delimiter_is_sent_first_after_silence(clock):
+    node = Node()
+    link, _ = connect(clock, node)
+    node.decoder.feed(b"\x42\x42")  # noise on the line
+    clock.now += 0.2
+    link.send_prediction(3, 1, 0.5)
+    link.flush()
+    assert len(node.kinds(wire.PREDICTION)) == 1
+
+
+@pytest.mark.parametrize("arguments", [(0, 40000), (0, 0.5), (0, 0, 0.0, 16), (0, 0, 0.0, -1)])
+def test_send_prediction_refuses_values_out_of_range(clock, arguments):
+    link, _ = connect(clock, Node())
+    with pytest.raises(ValueError, match="must be"):
+        link.send_prediction(*arguments)
+
+
+def test_a_port_that_fails_is_link_down_and_rows_stay(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0)
+    assert link.poll() == 1
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    with pytest.raises(LinkDown, match="not open"):
+        link.poll()
+    assert port.closed
+    assert rows(link) == [0]
+    assert not link.send_prediction(0, 1)
+    assert sound(link)["disconnects"] == 1
+
+
+def test_the_last_bytes_of_a_port_that_cannot_be_written_are_read(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0) + node.sample(1)
+    port.dead = True
+    clock.now += 5  # a heartbeat is due, and writing it fails
+    assert link.poll() == 2
+    with pytest.raises(LinkDown):
+        link.poll()
+    assert sound(link)["disconnects"] == 1
+
+
+def test_reconnect_backs_off_and_the_same_boot_continues(clock):
+    node = Node()
+    second = FakePort(clock, node)
+    link, port = connect(clock, node, ports=[None] * 8 + [second])
+    port.inbox += node.sample(0) + node.sample(1)[:20]
+    link.poll()
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    link.reconnect()
+    assert clock.slept == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+    second.inbox += node.sample(1)[20:] + node.sample(0) + node.sample(4)
+    link.poll()
+    assert rows(link) == [0, 4]
+    c = sound(link)
+    assert (c["epochs"], c["missing"], c["duplicate"]) == (1, 3, 1)
+    assert (c["disconnects"], c["reconnects"], c["connect_attempts"]) == (1, 1, 10)
+    assert c["downtime_ms"] == 16300 == round(1000 * sum(clock.slept))
+
+
+def test_a_port_that_fails_in_the_handshake_is_a_disconnect_too(clock):
+    node = Node()
+    dying, whole = FakePort(clock), FakePort(clock, node)
+    dying.inbox += b"\0" + node.sample(0)[:7]  # and then nothing
+    dying.dead = True
+    link, port = connect(clock, node, [dying, whole])
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    link.reconnect()
+    c = link.counters
+    assert dying.closed
+    assert (c["disconnects"], c["connect_attempts"], c["reconnects"]) == (2, 3, 1)
+    assert c["downtime_ms"] == 100  # from the first failure on
+    sound(link)
+
+
+def test_a_port_that_cannot_be_opened_is_not_a_disconnect(clock):
+    link, port = connect(clock, Node())
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    with pytest.raises(LinkDown, match="gave up"):
+        link.reconnect(give_up=1.0)
+    assert link.counters["disconnects"] == 1
+
+
+def test_reconnect_to_a_new_boot_leaves_no_gap(clock):
+    again = Node(boot_id=6)
+    second = FakePort(clock, again)
+    node = Node()
+    link, port = connect(clock, node, ports=[second])
+    port.inbox += node.sample(7)
+    link.poll()
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    link.reconnect()
+    second.inbox += again.sample(0)
+    link.poll()
+    assert rows(link) == [7, 0]
+    assert (sound(link)["epochs"], link.counters["missing"]) == (2, 0)
+
+
+def test_reconnect_gives_up_after_the_time_given(clock):
+    link, port = connect(clock, Node())
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    with pytest.raises(LinkDown, match="gave up after 3"):
+        link.reconnect(give_up=3.0)
+    assert sum(clock.slept) <= 3.0
+
+
+def test_memory_is_reported_in_bytes_and_stays(clock):
+    node = Node()
+    link, port = connect(clock, node, ring=16, n_features=2, outbox_bytes=128)
+    assert dict(link.memory()) == {
+        "frame buffer": 255, "sample": 8, "ring": 16 * (4 * 2 + 13), "outbox": 128,
+    }  # fmt: skip
+    before = link.nbytes
+    port.inbox += b"\x55" * 100_000 + b"\0" + b"".join(node.sample(i) for i in range(1000))
+    while port.inbox:
+        link.poll(0.0)
+    assert link.nbytes == before
+    assert sound(link)["oversize"] == 1
+
+
+def test_any_bytes_from_a_hostile_node_are_only_counted(clock):
+    rng = np.random.default_rng(5)
+    node = Node()
+    link, port = connect(clock, node)
+    kinds = [0, 1, 2, 0x10, 0x11, 0x12, 0x20, 0x30, 0x40, 0x7E]
+    for _ in range(300):
+        body = rng.bytes(int(rng.integers(0, 50)))
+        if rng.random() < 0.3:
+            body = wire.Schema(0, int(rng.integers(4)), int(rng.integers(1, 4))).pack()
+        port.inbox += wire.encode_frame(
+            int(rng.choice(kinds)),
+            body,
+            schema_id=int(rng.choice([node.schema.schema_id, 0, 9])),
+            sequence=int(rng.integers(2**32)),
+            flags=int(rng.integers(16)),
+        )
+        port.inbox += rng.bytes(int(rng.integers(0, 20)))
+    while port.inbox:
+        link.poll(0.0)
+        clock.now += 0.05
+        sound(link)
+
+
+# Text.
+
+
+def test_text_with_known_features_is_open_at_once(clock):
+    link, port = text_link(clock, b"rtial\n1,2,1\r\n3,4,?\r\n", n_features=2)
+    assert clock.now == 100.0
+    assert link.poll() == 2
+    batch = link.take()
+    assert batch.X.tolist() == [[1, 2], [3, 4]]
+    assert batch.has_label.tolist() == [True, False]
+    link.send_prediction(0, 1, 0.5, wire.TRAINED)
+    link.poll(0.0)
+    assert port.written == b"!0 1 2 0.5\n"
+    assert sound(link)["discarded_bytes"] == 5
+    assert link.counters["unprotected"] == 1
+
+
+def test_text_columns_come_from_a_schema_line_or_two_lines(clock):
+    link, _ = text_link(clock, b"\n#esvm 1 d=3 label=none\n1,2,3\n")
+    link.poll()
+    assert (link.schema.n_features, link.schema.label) == (3, "none")
+    assert len(link.take().y) == 1
+    link, _ = text_link(clock, b"\n1,2,0\n1,2,1\n3,4,0\n")
+    link.poll()
+    assert link.schema.n_features == 2
+    assert link.take().X.tolist() == [[3, 4]]
+
+
+def test_text_labels_can_be_ignored(clock):
+    link, _ = text_link(clock, b"\n#esvm 1 d=2 label=last\n1,2,1\n", label="none")
+    link.poll()
+    batch = link.take()
+    assert (batch.X.tolist(), batch.has_label.tolist()) == ([[1, 2]], [False])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"#esvm 2 d=2",
+        b"#esvm 1 d=9",
+        b"#esvm 1 d=0",
+        b"#esvm 1",
+        b"#esvm 1 d=99999",
+        b"#esvm 1 d=2 x",
+    ],
+)
+def test_text_schema_lines_that_change_nothing(clock, line):
+    link, _ = text_link(clock, b"\n" + line + b"\n1,2,1\n", n_features=2)
+    assert link.poll() == 1
+    assert sound(link)["schema_refused"] == 1
+
+
+@pytest.mark.parametrize(
+    ("bytes_in", "message"),
+    [(b"", "no byte arrived"), (b"\x80\x81" * 50, "baud"), (b"\nwhat\nis\n", "2 lines arrived")],
+)
+def test_text_no_schema_reports_what_arrived_instead(clock, bytes_in, message):
+    with pytest.raises(NoSchema, match=message):
+        text_link(clock, bytes_in)
+    assert clock.now == pytest.approx(110.0)
+
+
+def test_text_reader_that_keeps_up_loses_nothing(clock):
+    link, _ = text_link(
+        clock,
+        b"\n" + b"".join(b"%d\n" % (i % 10) for i in range(500)),
+        n_features=1,
+        label="none",
+        ring=4,
+    )
+    got = 0
+    while link.poll(0.0):
+        got += len(rows(link))
+    assert got == 500
+    assert sound(link)["ring_dropped"] == 0
+
+
+# Late labels.
+
+
+def late_link(clock, node=None, **options):
+    node = Node(label_mode=wire.LABEL_LATE) if node is None else node
+    link, port = connect(clock, node, late_labels=4, **options)
+    return link, port, node
+
+
+def label_frame(node, sequence, label=1, **options):
+    body = wire.Label(sequence, label, **options).pack()
+    return wire.encode_frame(wire.LABEL, body, schema_id=node.schema.schema_id)
+
+
+def wire_order(link):
+    """What a reader gets, in order: ("sample", number) and ("label", number, label)."""
+    order = []
+    while True:
+        while (late := link.take_labelled()) is not None:
+            order.append(("label", late.sequence, late.label))
+        batch = link.take()
+        if not len(batch.y):
+            return order
+        for x, sequence in zip(batch.X, batch.sequence.tolist(), strict=True):
+            link.late.wait(x, sequence)
+            order.append(("sample", sequence))
+        link.release(len(batch.y))
+
+
+def test_the_reader_gets_each_label_between_the_rows_around_it(clock):
+    link, port, node = late_link(clock)
+    assert link.schema.label == "late"
+    port.inbox += node.sample(0) + node.sample(1) + label_frame(node, 0) + label_frame(node, 9)
+    port.inbox += node.sample(2) + label_frame(node, 2, -7) + label_frame(node, 2)
+    assert link.poll() == 3
+    assert wire_order(link) == [
+        ("sample", 0), ("sample", 1), ("label", 0, 1), ("sample", 2), ("label", 2, -7),
+    ]  # fmt: skip
+    c = sound(link)
+    assert (c["labels"], c["label_matched"], c["label_unknown"], c["label_duplicate"]) == (
+        4, 2, 1, 1,
+    )  # fmt: skip
+
+
+def test_an_invalid_label_is_counted(clock):
+    link, port, node = late_link(clock)
+    told = node.schema.schema_id
+    port.inbox += node.sample(0) + wire.encode_frame(wire.LABEL, b"short", schema_id=told)
+    port.inbox += wire.encode_frame(wire.LABEL, wire.Label(0, 1).pack(), schema_id=told ^ 1)
+    port.inbox += wire.encode_frame(wire.LABEL, wire.Label(0, 1).pack(), schema_id=told, flags=1)
+    link.poll()
+    assert wire_order(link) == [("sample", 0)]
+    assert (sound(link)["bad_label"], link.counters["label_mismatch"]) == (2, 1)
+
+
+def test_late_labels_are_ignored_unless_requested(clock):
+    node = Node(label_mode=wire.LABEL_LATE)
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0) + label_frame(node, 0)
+    link.poll()
+    assert (link.late, link.take_labelled(), rows(link)) == (None, None, [0])
+    assert sound(link)["ignored"] == 1
+
+
+def test_a_label_of_the_previous_boot_matches_nothing(clock):
+    link, port, node = late_link(clock)
+    port.inbox += node.sample(0) + node.sample(1)
+    again = Node(label_mode=wire.LABEL_LATE, boot_id=6)
+    port.inbox += again.schema_frame() + label_frame(node, 0) + label_frame(again, 1)
+    port.inbox += again.sample(0) + label_frame(again, 0)
+    link.poll()
+    assert wire_order(link) == [("sample", 0), ("sample", 1), ("sample", 0), ("label", 0, 1)]
+    c = sound(link)
+    assert (c["label_mismatch"], c["label_unknown"], c["late_unlabelled"]) == (1, 1, 2)
+
+
+def test_a_jump_of_the_numbers_drops_waiting_samples(clock):
+    link, port, node = late_link(clock)
+    port.inbox += node.sample(3) + node.sample(3 + 2**21) + node.sample(4) + label_frame(node, 4)
+    link.poll()
+    assert wire_order(link)[-2:] == [("sample", 4), ("label", 4, 1)]
+    assert (sound(link)["seq_jump"], link.counters["late_unlabelled"]) == (2, 2)
+
+
+@pytest.mark.parametrize("policy", ["drop_oldest", "drop_newest"])
+def test_a_slow_reader_loses_labels_too_and_nothing_is_mixed_up(clock, policy):
+    link, port, node = late_link(clock, ring=4, policy=policy)
+    for n in range(50):
+        port.inbox += node.sample(n) + label_frame(node, n, n % 3)
+    while port.inbox:
+        link.poll(0.0)
+    order = wire_order(link)
+    assert all(step[2] == step[1] % 3 for step in order if step[0] == "label")
+    assert len([step for step in order if step[0] == "sample"]) == 4
+    c = sound(link)
+    assert c["label_dropped"] == 46
+    assert c["labels"] == 50 == c["label_dropped"] + c["label_matched"] + c["label_unknown"]
+
+
+def test_a_reader_that_keeps_up_loses_no_label(clock):
+    link, port, node = late_link(clock, ring=4)
+    port.inbox += b"".join(node.sample(n) for n in range(3))
+    port.inbox += b"".join(label_frame(node, n % 3) for n in range(100)) + node.sample(3)
+    order = []
+    while port.inbox:
+        link.poll(0.0)
+        order += wire_order(link)
+    assert len(order) == 7
+    c = sound(link)
+    assert (c["label_matched"], c["label_duplicate"], c["label_dropped"]) == (3, 97, 0)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(1, 60), max_size=40), st.integers(0, 2**31))
+def test_the_reader_gets_the_same_however_the_bytes_are_divided(cuts, seed):
+    rng = np.random.default_rng(seed)
+    node = Node(label_mode=wire.LABEL_LATE)
+    stream = b""
+    for n in range(40):
+        if rng.random() < 0.9:
+            stream += node.sample(n)
+        for _ in range(rng.integers(3)):
+            stream += label_frame(node, max(0, n - int(rng.integers(8))), int(rng.integers(5)))
+
+    def run(pieces):
+        clock = Clock()
+        link, port, _ = late_link(clock, Node(label_mode=wire.LABEL_LATE))
+        order, at = [], 0
+        for size in [*pieces, len(stream)]:
+            port.inbox += stream[at : at + size]
+            at += size
+            while port.inbox:
+                link.poll(0.0)
+                order += wire_order(link)
+        c = sound(link)
+        return order, {name: c[name] for name in c if "label" in name or "late" in name}
+
+    assert run(cuts) == run([])
+
+
+def test_late_labels_in_lines(clock):
+    lines = b"\n#esvm 1 d=2 label=late\n@0 1,2\n@1 3,4\n=0 7\n=0 1\n=9 1\n"
+    lines += b"=1 x\n=x 1\n=1\n=1 ?\n5,6\n=2 -1\n"
+    link, _ = text_link(clock, lines, late_labels=8)
+    link.poll()
+    assert link.schema.label == "late"
+    assert wire_order(link) == [
+        ("sample", 0), ("sample", 1), ("label", 0, 7), ("sample", 2), ("label", 2, -1),
+    ]  # fmt: skip
+    c = sound(link)
+    assert (c["labels"], c["label_matched"], c["label_duplicate"], c["label_unknown"]) == (
+        4, 2, 1, 1,
+    )  # fmt: skip
+    assert (c["bad_label"], c["bad_sequence"], c["ignored"]) == (2, 2, 0)
+
+
+def test_a_restarted_sketch_drops_waiting_samples(clock):
+    lines = b"\n" + b"".join(b"@%d 1,2\n" % n for n in range(70)) + b"@0 1,2\n=69 1\n=0 1\n"
+    link, port = text_link(clock, lines, n_features=2, late_labels=100)
+    while port.inbox:
+        link.poll()
+    assert wire_order(link)[-1] == ("label", 0, 1)
+    c = sound(link)
+    assert (c["label_unknown"], c["late_unlabelled"], c["epochs"]) == (1, 70, 2)
+
+
+# Commands.
+
+
+class Commanded(Node):
+    """Carries out commands, except the first `deaf_to` of them."""
+
+    def __init__(self, deaf_to=0, status=wire.DONE, **options):
+        super().__init__(**options)
+        self.deaf_to, self.status = deaf_to, status
+
+    def hear(self, data):
+        before = len(self.kinds(wire.COMMAND))
+        out = super().hear(data)
+        for frame in self.kinds(wire.COMMAND)[before:]:
+            self.deaf_to -= 1
+            if self.deaf_to < 0:
+                asked = wire.Command.unpack(frame.body)
+                ack = wire.Ack(asked.command_id, asked.opcode, self.status, asked.argument)
+                out += wire.encode_frame(wire.ACK, ack.pack())
+        return out
+
+
+def test_a_command_is_sent_and_acknowledged(clock):
+    node = Commanded()
+    link, _ = connect(clock, node, allow_commands=True)
+    told = link.command(wire.PING, b"hello")
+    assert link.commands.pending
+    link.poll(0.01)
+    link.poll(0.01)
+    assert not link.commands.pending
+    assert link.commands.last_ack == wire.Ack(told, wire.PING, wire.DONE, b"hello")
+    (frame,) = node.kinds(wire.COMMAND)
+    assert frame.flags == wire.WANTS_ACK
+    assert link.command(wire.STOP) == told + 1
+    assert sound(link)["command_done"] == 1
+
+
+@pytest.mark.parametrize(("deaf_to", "done", "lost"), [(0, 1, 0), (3, 1, 0), (4, 0, 1)])
+def test_a_command_is_repeated_three_times_with_the_same_id(clock, deaf_to, done, lost):
+    node = Commanded(deaf_to)
+    link, _ = connect(clock, node, allow_commands=True)
+    started = clock.now
+    link.command(wire.START)
+    while link.commands.pending:
+        link.poll(0.01)
+    c = sound(link)
+    assert (c["command_done"], c["command_lost"]) == (done, lost)
+    sent = [wire.Command.unpack(frame.body) for frame in node.kinds(wire.COMMAND)]
+    assert len(sent) == c["command_retries"] + 1 == min(deaf_to + 1, 4)
+    assert len({body.command_id for body in sent}) == 1
+    assert clock.now - started == pytest.approx(0.2 * min(deaf_to, 4), abs=0.2)
+
+
+def test_a_refusal_and_a_stray_acknowledgement_are_distinguished(clock):
+    node = Commanded(status=wire.REFUSED)
+    link, port = connect(clock, node, allow_commands=True)
+    told = link.command(wire.RESET_COUNTERS)
+    port.inbox += wire.encode_frame(wire.ACK, wire.Ack(told + 1, wire.RESET_COUNTERS).pack())
+    port.inbox += wire.encode_frame(wire.ACK, b"x")
+    for _ in range(3):
+        link.poll(0.01)
+    c = sound(link)
+    assert (c["command_refused"], c["ack_stray"], c["acks"], c["bad_control"]) == (1, 1, 2, 1)
+
+
+def test_invalid_commands(clock):
+    link, _ = connect(clock, Node(), allow_commands=True)
+    with pytest.raises(ValueError, match="opcode=9 must be one of"):
+        link.command(9)
+    with pytest.raises(ValueError, match="argument has 17"):
+        link.command(wire.PING, bytes(17))
+    link.command(wire.PING)
+    with pytest.raises(ValueError, match="not been acknowledged"):
+        link.command(wire.PING)
+    with pytest.raises(ValueError, match="allow_commands"):
+        connect(clock, Node())[0].command(wire.PING)
+    with pytest.raises(ValueError, match="cannot send commands"):
+        text_link(clock, b"\n1,2,1\n", n_features=2)[0].command(wire.PING)
+
+
+# Values and the device's clock.
+
+
+def test_values_outside_the_range_are_refused_or_clipped(clock):
+    values = [0.5, 2.0, np.inf, -np.inf, np.nan, -1.0]
+    for clip, kept in ((False, [0.5, -1.0]), (True, [0.5, 1.0, 1.0, -1.0, -1.0])):
+        node = Node()
+        link, port = connect(clock, node, value_range=(-1, 1), clip=clip)
+        port.inbox += b"".join(node.sample(n, (v, 0.0)) for n, v in enumerate(values))
+        link.poll()
+        assert link.take().X[:, 0].tolist() == kept
+        c = sound(link)
+        refused = (c["bad_nan"], c["bad_inf"], c["bad_range"], c["clipped"])
+        assert refused == ((1, 0, 0, 3) if clip else (1, 2, 1, 0))
+        assert c["bad_value"] == sum(refused[:3])
+        link.flush()
+        answers = [wire.Prediction.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
+        assert [answer.flags for answer in answers] == [wire.REJECTED] * c["bad_value"]
+
+
+def test_value_range_on_a_text_link(clock):
+    link, _ = text_link(clock, b"\n1,2,1\n1,2.5,1\nnan,1,1\n", n_features=2, value_range=(0, 2))
+    link.poll()
+    c = sound(link)
+    assert (c["ring_in"], c["bad_value"], c["bad_range"]) == (1, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("times", "jumps"),
+    [
+        ([0, 1000, 2000, 3000], 0),
+        ([2**32 - 1500, 2**32 - 500, 500, 1500], 0),  # the clock wraps
+        ([5000, 6000, 1000, 2000], 1),
+        ([0, 1000, 900_000_000, 900_001_000], 1),
+        ([0, 1000, 1_002_000, 1_002_001], 0),  # a second late
+        ([0, 1000, 1_002_001, 0], 2),
+    ],
+)
+def test_the_device_clock_orders_nothing_and_its_jumps_are_counted(clock, times, jumps):
+    node = Node(nominal_us=1000)
+    link, port = connect(clock, node)
+    for n, time in enumerate(times):
+        port.inbox += node.sample(n, time_us=time)
+    link.poll()
+    assert rows(link) == [0, 1, 2, 3]
+    assert sound(link)["clock_jumps"] == jumps
+
+
+def test_a_restart_is_not_a_clock_jump(clock):
+    node, again = Node(boot_id=1), Node(boot_id=2)
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0, time_us=5_000_000) + again.schema_frame()
+    port.inbox += again.sample(0, time_us=3) + again.sample(1, time_us=2)
+    link.poll()
+    assert sound(link)["clock_jumps"] == 1
+
+
+def test_the_skew_of_the_clock_is_estimated(clock):
+    node = Node(nominal_us=1_000_000)
+    link, port = connect(clock, node)
+    for n in range(30):
+        port.inbox += node.sample(n, time_us=n * 1_000_100)
+        link.poll(0.0)
+        assert (link.clock_skew_ppm is None) == (n < 10)
+        clock.now += 1.0
+    assert link.clock_skew_ppm == pytest.approx(100, abs=0.1)
+
+
+# Frames or lines.
+
+
+def test_auto_detects_frames(clock):
+    node = Node()
+    link, port = connect(clock, node, mode="auto", late_labels=None)
+    port.inbox += node.sample(0)
+    assert link.poll() == 1
+    assert sound(link)["samples"] == 1
+
+
+def test_auto_detects_lines(clock):
+    port = FakePort(clock)
+    port.inbox += b"4\n1,2,1\n3,4,0\n"
+    link = open_link("fake", mode="auto", n_features=2, opener=lambda: port, clock=clock)
+    while port.inbox:
+        link.poll(0.0)
+    assert rows(link) == [0, 1]
+    assert (sound(link)["discarded_bytes"], link.counters["bytes_in"]) == (1, 14)
+
+
+def test_auto_gives_up_if_no_byte_arrives(clock):
+    port = FakePort(clock)
+    with pytest.raises(NoSchema, match="no byte arrived within 3 s"):
+        open_link("fake", mode="auto", opener=lambda: port, clock=clock, handshake_timeout=3.0)
+    assert port.closed
+    hellos = [frame for frame in FrameDecoder().feed(bytes(port.written))]
+    assert [frame.kind for frame in hellos] == [wire.HELLO] * 6
+
+
+def test_auto_reopens_a_port_that_failed(clock):
+    node = Node()
+    second = FakePort(clock, node)
+    link, port = connect(clock, node, [second], mode="auto")
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    link.reconnect()
+    second.inbox += node.sample(0)
+    assert link.poll() == 1
+
+
+@pytest.mark.parametrize("options", [{"ring": 0}, {"late_labels": -1}, {"outbox_bytes": 0}])
+def test_auto_closes_the_port_if_an_argument_is_invalid(clock, options):
+    port = FakePort(clock, Node())
+    with pytest.raises(ValueError, match=r"ring=0|late_labels=-1|capacity|outbox"):
+        open_link("fake", mode="auto", opener=lambda: port, clock=clock, **options)
+    assert port.written  # the mode was detected first
+    assert port.closed
+
+
+def test_rows_of_an_earlier_boot_make_no_late_label_expire(clock):
+    """The ring holds a row of the boot before when late labels begin, at sample 0."""
+    link, port = connect(clock, Node(), late_labels=4)
+    late = Node(boot_id=6, label_mode=wire.LABEL_LATE)
+    port.inbox += Node().sample(600, label=1) + late.schema_frame() + late.sample(0)
+    body = wire.Label(0, 1).pack()
+    port.inbox += wire.encode_frame(wire.LABEL, body, schema_id=late.schema.schema_id)
+    assert link.poll() == 2
+    found = []
+    for _ in range(3):
+        batch = link.take()
+        for x, labelled, n in zip(batch.X, batch.has_label, batch.sequence.tolist(), strict=True):
+            link.late.labelled(n) if labelled else link.late.wait(x, n)
+        link.release(len(batch.y))
+        while (sample := link.take_labelled()) is not None:
+            found.append(sample.sequence)
+    assert found == [0]
+    assert sound(link)["label_expired"] == 0

@@ -1,0 +1,349 @@
+"""Frames to rows of the ring: sequence window, refusals, policies."""
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgesvm.link import FrameDecoder, SampleReceiver, SampleRing, wire
+from edgesvm.link._sequence import SequenceWindow
+
+ID = 42
+
+
+def receiver(n_features=2, capacity=16, policy="drop_oldest", **options):
+    made = SampleReceiver(FrameDecoder(), **options)
+    made.expect(ID, SampleRing(capacity, n_features, policy))
+    return made
+
+
+def feed(into, *frames):
+    controls = list(into.feed(b"".join(frames)))
+    assert into.broken_identities() == []
+    return controls
+
+
+def sample(sequence, x=(1.0, 2.0), **options):
+    return wire.encode_sample(ID, sequence, x, **options)
+
+
+# Numbers in order of arrival, the verdict on each, and (span, unique, missing) after them.
+WINDOWS = [
+    ([0, 1, 2], "nnn", (3, 3, 0)),
+    ([7], "n", (1, 1, 0)),
+    ([0, 2, 1], "nnr", (3, 3, 0)),
+    ([0, 5, 2, 2], "nnrd", (6, 3, 3)),
+    ([5, 2, 3, 2], "nrrd", (4, 3, 1)),
+    ([0, 63, 0], "nnd", (64, 2, 62)),
+    ([0, 64, 0], "nno", (65, 2, 63)),
+    ([0, 63, 1], "nnr", (64, 3, 61)),
+    ([0, 64, 1, 1], "nnrd", (65, 3, 62)),
+    ([100, 37], "nr", (64, 2, 62)),
+    ([100, 36], "no", (1, 1, 0)),
+    ([2**32 - 1, 0, 1, 2**32 - 2], "nnnr", (4, 4, 0)),
+    ([0, 2**20], "nn", (2**20 + 1, 2, 2**20 - 1)),
+]
+NAMES = {"n": "new", "r": "reordered", "d": "duplicate", "o": "too_old"}
+
+
+@pytest.mark.parametrize(("numbers", "verdicts", "account"), WINDOWS)
+def test_sequence_window_by_hand(numbers, verdicts, account):
+    window = SequenceWindow()
+    assert [window.classify(n) for n in numbers] == [NAMES[v] for v in verdicts]
+    assert (window.span, window.unique, window.missing) == account
+    assert window.broken_identities() == []
+    assert (window.epochs, window.seq_jump) == (1, 0)
+
+
+@pytest.mark.parametrize("strays", [[2**22], [2**22, 2**23], [2**22 + k for k in range(63)]])
+def test_a_stray_number_does_not_reopen_the_window(strays):
+    """As one valid frame far ahead did: every number before it could be used again."""
+    window = SequenceWindow()
+    for number in range(100):
+        window.classify(number)
+    assert {window.classify(stray) for stray in strays} == {"new"}
+    verdicts = [window.classify(number) for number in range(100)]
+    assert verdicts == ["too_old"] * 36 + ["duplicate"] * 64
+    assert window.classify(100) == "new"
+    assert (window.span, window.unique, window.missing) == (
+        101 + len(strays),
+        101 + len(strays),
+        0,
+    )
+    assert window.broken_identities() == []
+    assert window.seq_jump == len({stray >> 20 for stray in strays}) + 1
+
+
+def test_a_stream_that_has_moved_is_the_stream():
+    """After 64 numbers there the numbers of before are a jump of their own."""
+    window = SequenceWindow()
+    for number in [*range(10), *range(2**22, 2**22 + 64)]:
+        assert window.classify(number) == "new"
+    assert window.classify(5) == "new"
+    assert (window.seq_jump, window.epochs) == (2, 3)
+
+
+@pytest.mark.parametrize("there", [2**20 + 1, 2**31, 2**32 - 2**20 - 2])
+def test_a_jump_opens_an_epoch_once(there):
+    window = SequenceWindow()
+    assert [window.classify(n) for n in (0, there, there + 1)] == ["new"] * 3
+    assert (window.seq_jump, window.epochs, window.missing, window.unique) == (1, 2, 0, 3)
+
+
+def test_a_new_epoch_leaves_no_gap():
+    window = SequenceWindow()
+    for n in (0, 3):
+        window.classify(n)
+    window.new_epoch()
+    assert window.classify(0) == "new"
+    assert (window.epochs, window.span, window.unique, window.missing) == (2, 5, 3, 2)
+
+
+FAR = st.integers(2**22, 2**22 + 200)
+
+
+@given(st.lists(st.one_of(st.integers(0, 200), FAR, st.integers(0, 2**32 - 1)), max_size=200))
+def test_sequence_window_equals_plain_bookkeeping(numbers):
+    """The same rules with a set and without modular arithmetic, one epoch at a time."""
+    window = SequenceWindow()
+    seen, top, home = set(), None, None
+
+    def nearest(n, top):
+        return top + (n - top + 2**31) % 2**32 - 2**31
+
+    for n in numbers:
+        here = n if top is None else nearest(n, top)
+        if top is not None and abs(here - top) > 2**20:
+            if home and len(seen) < 64 and abs(nearest(n, home[1]) - home[1]) <= 2**20:
+                (seen, top), home = home, None
+                here = nearest(n, top)
+            else:
+                home = (seen, top) if home is None or len(seen) >= 64 else home
+                seen, top, here = set(), None, n
+        if top is None or here > top:
+            expected, top = "new", here
+        elif top - here >= 64:
+            expected = "too_old"
+        else:
+            expected = "duplicate" if here in seen else "reordered"
+        if expected in ("new", "reordered"):
+            seen.add(here)
+        assert window.classify(n) == expected
+        assert window.broken_identities() == []
+
+
+def test_rows_arrive_as_sent():
+    into = receiver(3)
+    feed(
+        into,
+        sample(0, (1.5, -2.0, 3e-8), label=-7, weight=0.5),
+        sample(1, (0.0, -0.0, 1e38), time_us=12345),
+        sample(2, (4.0, 5.0, 6.0), label=300, weight=2.25, time_us=2**32 - 1),
+    )
+    batch = into.ring.take()
+    expected = np.array([[1.5, -2.0, 3e-8], [0.0, -0.0, 1e38], [4, 5, 6]], np.float32)
+    assert batch.X.tobytes() == expected.tobytes()
+    assert batch.y[batch.has_label].tolist() == [-7, 300]
+    assert batch.has_label.tolist() == [True, False, True]
+    assert batch.weight.tolist() == [0.5, 1.0, 2.25]
+    assert batch.sequence.tolist() == [0, 1, 2]
+    assert (batch.X.dtype, batch.y.dtype, batch.has_label.dtype) == (np.float32, np.int32, np.bool_)
+
+
+def test_labels_can_be_ignored():
+    into = receiver(use_labels=False)
+    feed(into, sample(0, label=1))
+    assert not into.ring.take().has_label[0]
+
+
+def test_before_a_schema_every_sample_is_a_mismatch():
+    into = SampleReceiver(FrameDecoder())
+    feed(into, sample(0), wire.encode_sample(0, 1, [1.0]))
+    assert into.schema_mismatch == 2
+
+
+REFUSED = {
+    "schema_mismatch": wire.encode_sample(ID + 1, 0, (1.0, 2.0)),
+    "bad_dimension": wire.encode_sample(ID, 0, (1.0, 2.0, 3.0)),
+    "bad_flags": wire.encode_frame(
+        wire.SAMPLE_F32, struct.pack("<2f", 1, 2), schema_id=ID, flags=8
+    ),
+    "bad_nan": wire.encode_sample(ID, 0, (1.0, float("nan"))),
+    "bad_inf": wire.encode_sample(ID, 0, (float("-inf"), 0.0)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_each_refusal_is_counted_by_its_name_and_adds_no_row(name):
+    into = receiver()
+    feed(into, REFUSED[name])
+    assert into.counters()[name] == 1
+    assert into.samples == 1
+    assert len(into.ring) == 0
+    assert into.take_refused() == ([0] if name in ("bad_nan", "bad_inf") else [])
+    feed(into, sample(0 if "schema" in name else 1))
+    assert len(into.ring) == 1
+
+
+@pytest.mark.parametrize("n_body", [0, 1, 3, 4, 7, 9, 11, 12, 16, 20])
+@pytest.mark.parametrize("flags", range(4))
+def test_a_body_of_any_wrong_length_is_a_bad_dimension(n_body, flags):
+    right = 8 + 4 * (flags & 1) + 4 * (flags >> 1 & 1)
+    into = receiver()
+    feed(into, wire.encode_frame(wire.SAMPLE_F32, bytes(n_body), schema_id=ID, flags=flags))
+    assert into.bad_dimension == (n_body != right)
+
+
+def test_duplicates_and_late_samples():
+    into = receiver(capacity=200)
+    feed(into, *(sample(i) for i in (0, 1, 1, 3, 2, 2, 80, 4)))
+    assert into.ring.take().sequence.tolist() == [0, 1, 3, 2, 80]
+    assert (into.sequence.duplicate, into.sequence.reordered, into.sequence.too_old) == (2, 1, 1)
+    assert into.sequence.missing == 76
+
+
+def test_control_frames_are_yielded_in_order():
+    into = receiver()
+    heartbeat = wire.encode_frame(wire.HEARTBEAT, wire.Heartbeat(1, 2).pack(), sequence=9)
+    seen = []
+    for frame in into.feed(sample(0) + heartbeat + sample(1) + heartbeat + sample(2)):
+        seen.append((frame.kind, len(into.ring)))
+    assert seen == [(wire.HEARTBEAT, 1), (wire.HEARTBEAT, 2)]
+    assert len(into.ring) == 3
+
+
+@pytest.mark.parametrize(
+    ("policy", "kept"), [("drop_oldest", [6, 7, 8, 9]), ("drop_newest", [0, 1, 2, 3])]
+)
+def test_a_full_ring_drops_by_its_policy(policy, kept):
+    into = receiver(capacity=4, policy=policy)
+    feed(into, *(sample(i) for i in range(10)))
+    got = []
+    while len(into.ring):
+        rows = into.ring.take().sequence.tolist()
+        got += rows
+        into.ring.release(len(rows))
+    assert got == kept
+    assert (into.ring.dropped, into.ring.high_water, into.ring.pushed) == (6, 4, 10)
+
+
+def test_rows_in_use_are_not_overwritten():
+    ring = SampleRing(4, 1, "drop_oldest")
+    for i in range(4):
+        ring.push_row(np.array([i], np.float32), i)
+    batch = ring.take(2)
+    assert not ring.push_row(np.array([9], np.float32), 9)
+    assert batch.X[:, 0].tolist() == [0, 1]
+    ring.release(2)
+    assert ring.push_row(np.array([9], np.float32), 9)
+    assert ring.take().sequence.tolist() == [2, 3]
+    assert ring.broken_identities() == []
+
+
+@pytest.mark.parametrize("arguments", [(0, 1), (1, 0), (-1, 1), (1, 1, "drop_some")])
+def test_ring_refuses_parameters_out_of_range(arguments):
+    with pytest.raises(ValueError, match="must be"):
+        SampleRing(*arguments)
+
+
+def test_release_only_what_was_taken():
+    ring = SampleRing(4, 1)
+    ring.push_row(np.zeros(1, np.float32))
+    for n in (1, -1):
+        with pytest.raises(ValueError, match="taken"):
+            ring.release(n)
+    with pytest.raises(ValueError, match="negative"):
+        ring.take(-1)
+    ring.take()
+    ring.release(1)
+    assert len(ring) == 0
+
+
+@given(st.lists(st.integers(0, 30), max_size=60), st.sampled_from(["drop_oldest", "drop_newest"]))
+def test_ring_equals_a_deque(steps, policy):
+    """Even steps push that many rows, odd steps take and release that many."""
+    ring, model, n = SampleRing(7, 1, policy), [], 0
+    for turn, amount in enumerate(steps):
+        if turn % 2 == 0:
+            for _ in range(amount):
+                ring.push_row(np.array([n], np.float32), n)
+                if len(model) == 7 and policy == "drop_oldest":
+                    model.pop(0)
+                if len(model) < 7:
+                    model.append(n)
+                n += 1
+        else:
+            rows = ring.take(amount)
+            assert rows.sequence.tolist() == model[: len(rows.y)]
+            assert rows.X[:, 0].tolist() == model[: len(rows.y)]
+            ring.release(len(rows.y))
+            del model[: len(rows.y)]
+        assert len(ring) == len(model)
+        assert ring.broken_identities() == []
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_valid_frames_with_hostile_content_are_counted_and_never_raise(data):
+    into = receiver()
+    for _ in range(data.draw(st.integers(1, 20))):
+        kind = data.draw(
+            st.sampled_from([0, 1, 2, 0x10, 0x10, 0x10, 0x11, 0x12, 0x20, 0x30, 0x7E, 255])
+        )
+        body = data.draw(st.binary(max_size=40))
+        frame = wire.encode_frame(
+            kind,
+            body,
+            schema_id=data.draw(st.sampled_from([ID, 0, 7])),
+            sequence=data.draw(st.integers(0, 2**32 - 1)),
+            flags=data.draw(st.integers(0, 15)),
+        )
+        feed(into, frame)
+    assert np.isfinite(into.ring.take().X).all()
+
+
+def test_any_division_gives_the_same_rows():
+    rng = np.random.default_rng(3)
+    frames = [sample(i, rng.standard_normal(2), label=i % 3) for i in range(50)]
+    stream = b"".join(frames)
+    whole = receiver(capacity=64)
+    feed(whole, stream)
+    for size in (1, 2, 3, 7, 31, 100):
+        parts = receiver(capacity=64)
+        for at in range(0, len(stream), size):
+            feed(parts, stream[at : at + size])
+        assert parts.counters() == whole.counters()
+        for a, b in zip(parts.ring.take(), whole.ring.take(), strict=True):
+            assert a.tobytes() == b.tobytes()
+
+
+def test_no_false_sample_passes_in_a_damaged_stream():
+    """One frame in a hundred is damaged (`benchmarks.link.decoder` does this on a long stream)."""
+    rng = np.random.default_rng(11)
+    n = 20000
+    X = rng.standard_normal((n, 2)).astype(np.float32)
+    stream = bytearray()
+    hurt = 0
+    for i in range(n):
+        frame = bytearray(sample(i, X[i], label=i % 2))
+        if rng.random() < 0.01:
+            hurt += 1
+            at = int(rng.integers(len(frame)))
+            kind = rng.integers(4)
+            if kind == 0:
+                frame[at] ^= 1 << int(rng.integers(8))
+            elif kind == 1:
+                del frame[at]
+            elif kind == 2:
+                frame[at:at] = rng.bytes(3)
+            else:
+                del frame[at:]
+        stream += frame
+    into = receiver(capacity=n)
+    feed(into, stream)
+    rows = into.ring.take()
+    assert rows.X.tobytes() == X[rows.sequence].tobytes()
+    assert n - 2 * hurt <= len(rows.y) < n
+    assert into.sequence.missing >= n - len(rows.y) - 1

@@ -1,0 +1,311 @@
+"""Every row of the fault matrix alone, end to end in memory: node, line, a real link, a learner."""
+
+import math
+
+import numpy as np
+import pytest
+
+from edgesvm import StreamSVM
+from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
+from edgesvm.link import open_link, wire
+from edgesvm.link._frames import FrameDecoder
+from edgesvm.runner import Runner
+from firmware_sim.harness import Pump
+from firmware_sim.line import MIXES, FaultInjector, Ledger, Line, MemoryLink
+from firmware_sim.line.faults import FAULTS, UNPLUGGING
+from firmware_sim.line.ledger import Entry
+from firmware_sim.node import FaultyNode, FrameNode, Mishaps, RotatingMachine, TextNode
+from firmware_sim.node.mishaps import MISHAPS
+from rig.conformance.checks import (
+    MATRIX,
+    identities,
+    matrix_checks,
+    of_former_sessions,
+)
+from rig.conformance.expected import expected
+
+WAITING = 100  # samples that may wait for a late label
+
+
+class Bench:
+    """A node, a line and a host on one clock; simulated time goes by while the host waits."""
+
+    def __init__(self, node, line):
+        self.node, self.line, self.link = node, line, line.link
+        self.link.host.is_open = False
+        self.pump = Pump(node, line)
+        self.now = 0.0
+
+    def open(self):
+        if not self.link.plugged:
+            raise LinkDown("unplugged")
+        self.link.host.is_open = True
+        return self
+
+    def close(self):
+        self.link.host.is_open = False
+
+    def read(self, timeout, limit=65536):
+        deadline = self.now + timeout
+        while True:
+            self.pump.step(self.now)
+            if not self.link.plugged:
+                self.link.host.is_open = False
+                raise LinkDown("unplugged")
+            data = bytes(self.link.to_host[:limit])
+            del self.link.to_host[:limit]
+            if data or self.now >= deadline:
+                return data
+            self.now += 1e-3
+
+    def write(self, data):
+        if not self.link.plugged:
+            raise LinkDown("unplugged")
+        return self.link.host.write(data)
+
+    def sleep(self, seconds):
+        end = self.now + seconds
+        while self.now < end:
+            self.now += 1e-3
+            self.pump.step(self.now)
+
+    @property
+    def drained(self):
+        return self.pump.done and not self.link.to_host
+
+
+def bench(rates=None, mishaps=None, *, samples=3000, baud=None, capacity=8192, **settings):
+    faults = FaultInjector(rates or {}, seed=5)
+    node = FaultyNode(
+        RotatingMachine(0),
+        samples=samples,
+        mishaps=Mishaps(mishaps or {}, seed=5),
+        **settings,
+    )
+    return Bench(node, Line(MemoryLink(capacity), baud=baud, faults=faults))
+
+
+def connect(desk, **options):
+    return open_link(
+        "memory", opener=desk.open, clock=lambda: desk.now, sleep=desk.sleep, **options
+    )
+
+
+def serve(desk, **options):
+    """Learn until all is drained; the counters, after every check there is."""
+    link = connect(desk, **options)
+    runner = Runner(link, StreamSVM(lookahead=4), clock=lambda: desk.now)
+    while not desk.drained and desk.now < 600:
+        try:
+            runner.step(0.02)
+        except LinkDown:
+            link.reconnect()
+    runner.step(0.0)
+    assert desk.drained and runner.check_identities() == []
+    return runner.counters()
+
+
+def broken(checks):
+    return [str(check) for check in checks if not check.holds]
+
+
+def check_all(desk, counters):
+    faults, node = desk.line.faults, desk.node
+    assert desk.line.lost_bytes == 0
+    assert broken(matrix_checks(faults.ledger, counters)) == []
+    assert broken(identities(counters)) == []
+    want = expected(node, faults)
+    assert (counters["unique"], counters["missing"]) == (want.unique, want.missing)
+    arrived = np.zeros(node.samples_made, bool)
+    arrived[want.rows] = True
+    assert node.answers_astray == 0 and not (node.answered & ~arrived).any()
+    if node.label_mode == "inline":
+        assert counters["learned"] == len(want.learned)
+
+
+RATES = dict.fromkeys(FAULTS, 0.03) | {"noise": 0.002, "overlong": 0.001}
+RATES |= dict.fromkeys(("disconnect", "stale", "reboot"), 0.002)
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_each_fault_of_the_wire_alone(kind):
+    desk = bench({kind: RATES[kind]})
+    counters = serve(desk)
+    assert desk.line.faults.ledger.counts()[kind] > 0
+    check_all(desk, counters)
+
+
+BAD_LINES = ("too_long", "bad_columns", "bad_char", "bad_checksum", "no_checksum", "bad_sequence")
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_each_fault_of_the_wire_alone_in_lines_of_text(kind):
+    faults = FaultInjector({kind: RATES[kind]}, seed=5, delimiter=10)
+    node = TextNode(RotatingMachine(0), samples=3000, numbered=True, checksum="crc16")
+    desk = Bench(node, Line(MemoryLink(8192), faults=faults))
+    c = serve(desk, mode="text")
+    ledger, want = faults.ledger, expected(node, faults)
+    assert ledger.counts()[kind] > 0 and desk.line.lost_bytes == 0
+    # A second boot, and it alone, says the schema line again; nothing garbled passes for a comment.
+    assert c["comments"] == node.boots
+    assert sum(c[name] for name in BAD_LINES) == ledger.total("bad")
+    assert c["duplicate"] == ledger.total("copies", ("duplicate", "stale"))
+    assert c["disconnects"] == ledger.counts().get(kind, 0) * (kind in UNPLUGGING)
+    assert c["learned"] == c["unique"] == len(want.learned)
+    assert c["unprotected"] == 0
+
+
+SETTINGS = {
+    "clock": {"timestamps": True},
+    **{kind: {"label_mode": "late"} for kind in MISHAPS if kind.startswith("label-")},
+}
+
+
+@pytest.mark.parametrize("kind", MISHAPS)
+def test_each_mishap_of_the_device_alone(kind):
+    settings = SETTINGS.get(kind, {})
+    rate = 0.001 if kind == "schema" else 0.03
+    desk = bench(mishaps={kind: rate}, **settings)
+    late = WAITING if settings.get("label_mode") == "late" else 0
+    counters = serve(desk, late_labels=late)
+    struck = desk.node.ledger.counts()[kind]
+    assert struck > 0
+    check_all(desk, counters)
+    if kind == "label-never":
+        assert counters["unlabelled"] + counters["waiting"] == struck
+    if late:
+        assert counters["label_matched"] == counters["learned"] > 2000
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_mixes(mix):
+    desk = bench(MIXES[mix], {"nan": 0.01, "dimension": 0.01, "overrun": 0.01, "hostile": 0.01})
+    check_all(desk, serve(desk))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+@pytest.mark.parametrize("label_mode", ["inline", "late", "none"])
+def test_every_kind_of_sample(dtype, label_mode):
+    desk = bench(samples=1000, dtype=dtype, label_mode=label_mode, timestamps=True)
+    counters = serve(desk, late_labels=WAITING)
+    check_all(desk, counters)
+    assert counters["taken"] == 1000
+    assert counters["learned"] == (0 if label_mode == "none" else 1000)
+
+
+def test_a_device_that_overruns_owns_up_to_what_is_missing():
+    desk = bench(samples=800, baud=115200, rate=1000.0)
+    counters = serve(desk)
+    check_all(desk, counters)
+    dropped = desk.node.samples_dropped
+    assert dropped > 300 and counters["node_samples_dropped"] == dropped
+    # Those after the last that was sent leave no gap.
+    tail = desk.node.samples_made - 1 - expected(desk.node, desk.line.faults).rows.max()
+    assert counters["missing"] == dropped - tail
+
+
+def test_a_slow_consumer_costs_samples_and_no_memory():
+    """A host that polls and takes nothing: the ring drops its oldest, and says how many."""
+    desk = bench(samples=2000)
+    link = connect(desk, ring=64)
+    held = link.nbytes
+    while not desk.drained:
+        link.poll(0.01)
+    c = link.counters
+    assert c["ring_dropped"] == 2000 - 64 and c["ring_high_water"] == 64
+    assert link.nbytes == held and link.check_identities() == []
+
+
+def test_a_uart_nobody_reads_in_time_overruns():
+    desk = bench(samples=2000, baud=2_000_000, capacity=4096)
+    link = connect(desk)
+    runner = Runner(link, StreamSVM(), clock=lambda: desk.now)
+    while not desk.drained:
+        runner.step(0.0)
+        desk.sleep(0.05)  # 10,000 bytes into a buffer of 4,096
+    assert desk.line.lost_bytes > 10_000
+    c = runner.counters()
+    assert broken(identities(c)) == [] and runner.check_identities() == []
+    assert c["missing"] > 500 and c["learned"] == c["unique"] < 1500
+
+
+class Garbled(FaultInjector):
+    """Another baud rate: every byte arrives as some other byte."""
+
+    def feed(self, data):
+        return [self._rng.integers(0, 256, len(data)).astype(np.uint8).tobytes()]
+
+
+def test_baud_mismatch_is_told_from_silence():
+    desk = bench()
+    desk.line.faults = Garbled({}, seed=1)
+    with pytest.raises(NoSchema, match="the node uses 9600 baud"):
+        connect(desk, baud=9600)
+    assert desk.node.hellos > 10 and math.isclose(desk.now, 10.0, abs_tol=0.1)
+
+
+def test_version_mismatch_names_both_versions():
+    with pytest.raises(VersionMismatch, match=r"version 2.*version 1"):
+        connect(bench(version=2))
+
+
+def test_a_board_that_restarts_says_so_in_the_log():
+    desk = bench({"reboot": 0.002})
+    counters = serve(desk)
+    check_all(desk, counters)
+    assert counters["logs"] == desk.node.boots - 1 > 0
+    assert counters["epochs"] == desk.node.boots
+
+
+def test_commands_are_carried_out_once_and_answered_each_time():
+    node = FrameNode(RotatingMachine(0), rate=100.0)
+    node.poll(0.0, wire.encode_frame(wire.HELLO, wire.Hello(nonce=5).pack()))
+
+    def ask(now, command_id, opcode, argument=b""):
+        body = wire.Command(command_id, opcode, argument=argument).pack()
+        out = node.poll(now, wire.encode_frame(wire.COMMAND, body, flags=wire.WANTS_ACK))
+        decoder = FrameDecoder()
+        acks = [f for f in decoder.feed(out) if f.kind == wire.ACK]
+        assert len(acks) == 1
+        return wire.Ack.unpack(acks[0].body)
+
+    assert ask(0.1, 1, wire.PING, b"abc") == wire.Ack(1, wire.PING, wire.DONE, b"abc")
+    assert ask(0.2, 2, wire.STOP).status == wire.DONE
+    made = node.samples_made
+    assert ask(0.9, 2, wire.STOP).status == wire.DONE
+    assert node.samples_made == made and node.commands == 2
+    assert ask(1.0, 3, wire.START).status == wire.DONE
+    ask(1.5, 4, wire.SET_RATE, (1_000_000).to_bytes(4, "little"))
+    assert node.rate == 1.0 and node.samples_made == made + 50
+    assert ask(1.6, 5, wire.SET_RATE, b"\0\0\0\0").status == wire.BAD_ARGUMENT
+    assert ask(1.7, 6, 99).status == wire.UNKNOWN_OPCODE
+
+
+def test_the_table_covers_every_fault():
+    covered = {kind for row in MATRIX for kind in row.kinds}
+    # A frame that is lost whole, and a label that never comes, leave a gap and nothing to count.
+    assert set(FAULTS) | set(MISHAPS) == covered | {"lose", "label-never", "hostile"}
+
+
+def test_a_count_that_is_off_by_one_is_found():
+    desk = bench({"flip": 0.05, "duplicate": 0.05}, samples=500)
+    counters = serve(desk)
+    assert broken(matrix_checks(desk.line.faults.ledger, counters)) == []
+    for name in ("bad_crc", "duplicate"):
+        wrong = {**counters, name: counters[name] + 1}
+        assert len(broken(matrix_checks(desk.line.faults.ledger, wrong))) == 1
+    assert len(broken(identities({**counters, "learned": 0}))) == 1
+    assert len(broken(identities({**counters, "bytes_ok": 0}))) == 1
+
+
+def test_with_a_key_a_frame_that_comes_again_may_be_counted_as_refused():
+    ledger = Ledger()
+    for kind, effects in (("duplicate", {"copies": 2}), ("reorder", {}), ("hostile", {})):
+        ledger.enter(Entry(len(ledger), kind, 0, 0, 0, 0, **effects))
+    counters = {"duplicate": 0, "reordered": 1, "too_old": 0}
+    assert not all(check.holds for check in matrix_checks(ledger, counters))
+    for replayed, bad_tag, holds in ((2, 1, True), (0, 3, True), (1, 0, False)):
+        keyed = {**counters, "replayed": replayed, "bad_tag": bad_tag}
+        assert all(check.holds for check in matrix_checks(ledger, keyed)) == holds
+        assert of_former_sessions(ledger, keyed) == bad_tag - 1
+    assert of_former_sessions(ledger, counters) == 0

@@ -1,0 +1,372 @@
+"""Threads and callbacks at one learner: what they may do to it, and what they must not.
+
+Work is chosen so that right and wrong can be told apart to the last bit. Two threads learn a block
+of rows each, so the arena afterwards is that of one order or the other, and what a third thread was
+told meanwhile is what one of the five states in between says. Of a model that nobody changes each
+thread is told what a lone thread is told.
+
+Run in a process of its own (``python -m rig.threads``): what fails may crash.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgesvm import load
+from edgesvm.errors import LearnerBusy
+
+Make = Callable[[], Any]
+Door = Callable[[Any], Any]
+
+# What is gone through, with threads or from a callback.
+DOORS = (
+    *("learn_one", "partial_fit", "fit", "predict", "predict_one", "predict_with_score"),
+    *("decision_function", "decision_one", "reset", "allocate", "set_params", "save", "pickle"),
+    "deepcopy",
+)
+SWITCH = 1e-5  # seconds between two switches of threads, so that there are many
+READERS = 2
+
+
+@dataclass
+class Tried:
+    """What was tried at one learner, and what went wrong."""
+
+    interleavings: int = 0
+    answers: int = 0
+    callbacks: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def try_threads(make: Make, X: np.ndarray, y: Any, seconds: float) -> Tried:
+    """Threads at learners of `make`, for about so many seconds."""
+    tried = Tried()
+    y = np.asarray(y)
+    for work in (_frozen, _two_orders, _everything):
+        end = time.monotonic() + seconds / 3
+        while not tried.wrong:
+            work(make, X, y, tried)
+            if time.monotonic() >= end:
+                break
+    return tried
+
+
+def together(*jobs: Callable[[], None]) -> list[str]:
+    """Run each in a thread of its own, started at once; what they raised."""
+    gate, raised = threading.Barrier(len(jobs)), []
+
+    def run(job: Callable[[], None]) -> None:
+        gate.wait()
+        try:
+            job()
+        except Exception as error:
+            raised.append(f"{type(error).__name__}: {error}")
+
+    threads = [threading.Thread(target=run, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return raised
+
+
+def _answers(model: Any, X: np.ndarray) -> dict[str, np.ndarray]:
+    """What a model says of rows, through each door."""
+    return {
+        "predict": model.predict(X),
+        "decision_function": model.decision_function(X),
+        "predict_one": np.array([model.predict_one(x) for x in X[:20]]),
+        "decision_one": np.array([model.decision_one(x) for x in X[:20]]),
+        "predict_with_score": np.array([model.predict_with_score(x)[1] for x in X[:20]]),
+    }
+
+
+def _frozen(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
+    """Predictions of several threads from a model that does not change: those of a lone thread."""
+    model = make().partial_fit(X, y)
+    alone = copy.deepcopy(model)
+    parts = [X[i :: READERS + 1].copy() for i in range(READERS + 1)]
+    expected = [_answers(alone, part) for part in parts]
+
+    def read(part: np.ndarray, want: dict[str, np.ndarray]) -> None:
+        for _ in range(3):
+            for door, answer in _answers(model, part).items():
+                tried.answers += len(answer)
+                if not np.array_equal(answer, want[door]):
+                    tried.wrong.append(f"{door} beside other predictions")
+
+    jobs = [lambda p=p, w=w: read(p, w) for p, w in zip(parts, expected, strict=True)]
+    tried.wrong += together(*jobs)
+    tried.interleavings += 1
+
+
+def _two_orders(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
+    """Two threads learn a block each, while others predict."""
+    third = len(X) // 3
+    blocks = [slice(i * third, (i + 1) * third) for i in range(3)]
+    queries = X[:30].copy()
+
+    def learned(*order: int) -> Any:
+        model = make().partial_fit(X[blocks[0]], y[blocks[0]])
+        for i in order:
+            model.partial_fit(X[blocks[i]], y[blocks[i]])
+        return model
+
+    orders = [learned(1, 2), learned(2, 1)]
+    states = [learned(), learned(1), learned(2), *orders]
+    allowed = [(state.decision_function(queries), state.predict(queries)) for state in states]
+    model, done = learned(), threading.Event()
+    finished = []
+
+    def learn(i: int) -> None:
+        model.partial_fit(X[blocks[i]], y[blocks[i]])
+        finished.append(i)
+        if len(finished) == 2:
+            done.set()
+
+    def read() -> None:
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            last = done.is_set()
+            for k, answer in enumerate((model.decision_function(queries), model.predict(queries))):
+                tried.answers += len(answer)
+                if not any(np.array_equal(answer, told[k]) for told in allowed):
+                    tried.wrong.append("an answer of no state that the model was ever in")
+            if last:
+                return
+
+    tried.wrong += together(lambda: learn(1), lambda: learn(2), *[read] * READERS)
+    model.predict(queries)  # a store is solved or not; its samples tell the order
+    if bytes(model.arena) not in [bytes(order.arena) for order in orders]:
+        tried.wrong.append("the arena is that of neither order")
+    tried.interleavings += 1
+
+
+def _everything(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
+    """Through all doors at once, those that replace the model's memory too; it stays sound."""
+    model = make().partial_fit(X[:30], y[:30])
+    n_features = X.shape[1]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.esvm"
+
+        def saving() -> None:
+            for _ in range(3):
+                model.save(path)
+                load(path)
+                pickle.loads(pickle.dumps(model))
+
+        def learning() -> None:
+            for i in range(6):
+                model.partial_fit(X[i::6], y[i::6])
+                for x, label in zip(X[:10], y[:10].tolist(), strict=True):
+                    model.learn_one(x, label)
+
+        def reading() -> None:
+            for x in X[:60]:
+                ignoring_empty(model.predict_one, x)
+                ignoring_empty(model.predict, X[:20])
+
+        def dropping() -> None:
+            for i in range(6):
+                model.reset() if i % 2 else model.allocate(n_features)
+
+        tried.wrong += together(learning, learning, reading, saving, dropping)
+        model._check(model._allocated)
+        model.partial_fit(X, y).predict(X)
+    tried.interleavings += 1
+
+
+def ignoring_empty(door: Callable, x: np.ndarray) -> None:
+    """A model that was just emptied has no answer; that is no fault."""
+    try:
+        door(x)
+    except ValueError as error:
+        if "not learned a sample" not in str(error):
+            raise
+
+
+# -- callbacks -------------------------------------------------------------------------------------
+
+
+def changing_doors(X: np.ndarray, y: Any, path: Path) -> dict[str, Door]:
+    """What a callback must not do with the learner that calls it."""
+    label = np.asarray(y).tolist()[0]
+    return {
+        "learn_one": lambda model: model.learn_one(X[0], label),
+        "partial_fit": lambda model: model.partial_fit(X, y),
+        "fit": lambda model: model.fit(X, y),
+        "reset": lambda model: model.reset(),
+        "allocate": lambda model: model.allocate(X.shape[1]),
+        "set_params": lambda model: model.set_params(),
+        "save": lambda model: model.save(path),
+        "pickle": pickle.dumps,
+        "deepcopy": copy.deepcopy,
+    }
+
+
+class Nosy:
+    """A label whose comparison goes through a door of the learner."""
+
+    def __init__(self, value: Any, visit: Callable[[], None]) -> None:
+        self.value, self.visit = value, visit
+
+    def __eq__(self, other: object) -> bool:
+        self.visit()
+        return bool(self.value == other)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+def try_callbacks(make: Make, X: np.ndarray, y: Any) -> Tried:
+    """Callbacks that come back through every door are refused, and leave no trace."""
+    tried = Tried()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "good.esvm"
+        make().partial_fit(X, y).save(path)
+        good = path.read_bytes()
+        for name, door in changing_doors(X, y, path).items():
+            for site, calling in (("a label", _compare), ("progress", _progress)):
+                left = calling(make, X, y, door, tried)
+                if left is not None:
+                    tried.wrong.append(f"{name} from {site}: {left}")
+                if path.read_bytes() != good:
+                    tried.wrong.append(f"{name} from {site} replaced a good file")
+    return tried
+
+
+def _compare(make: Make, X: np.ndarray, y: Any, door: Door, tried: Tried) -> str | None:
+    model, plain = make().partial_fit(X, y), make().partial_fit(X, y)
+    outcomes: list[str] = []
+    label = np.asarray(y).tolist()[1]
+    model.learn_one(X[1], Nosy(label, lambda: outcomes.append(_refused(door, model))))
+    plain.learn_one(X[1], label)
+    return _judged(model, plain, outcomes, tried)
+
+
+def _progress(make: Make, X: np.ndarray, y: Any, door: Door, tried: Tried) -> str | None:
+    model, plain = make(), make()
+    if "progress" not in type(model).fit.__annotations__:
+        return None
+    outcomes: list[str] = []
+    model.fit(X, y, progress=lambda *_: outcomes.append(_refused(door, model)))
+    plain.fit(X, y)
+    return _judged(model, plain, outcomes, tried)
+
+
+def _refused(door: Door, model: Any) -> str:
+    try:
+        door(model)
+    except LearnerBusy:
+        return ""
+    except Exception as error:
+        return f"raised {error!r}"
+    return "let in"
+
+
+def _judged(model: Any, plain: Any, outcomes: list[str], tried: Tried) -> str | None:
+    tried.callbacks += len(outcomes)
+    wrong = next(filter(None, outcomes), None)
+    if wrong is None and bytes(model.arena) != bytes(plain.arena):
+        wrong = "the model is another than without the callback"
+    return wrong
+
+
+# -- learners --------------------------------------------------------------------------------------
+
+LEARNERS = """
+import numpy as np
+import edgesvm as e
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((240, 4)).astype(np.float32)
+y = (X[:, 0] + 0.5 * rng.standard_normal(240) > 0).astype(int)
+store = dict(max_samples=40, when_full="oldest")
+subjects = {
+    name: (make, X, y)
+    for name, make in {
+        "StreamSVM": lambda: e.StreamSVM(lookahead=6),
+        "KernelStreamSVM": lambda: e.KernelStreamSVM(max_vectors=20),
+        "BatchSVM": lambda: e.BatchSVM(**store),
+        "ReservoirSVM": lambda: e.ReservoirSVM(max_samples=40),
+        "IncrementalSVM": lambda: e.IncrementalSVM(max_vectors=20, batch_size=15),
+        "WindowedSVM": lambda: e.WindowedSVM(max_vectors=20, batch_size=15, window=3),
+        "TwinVectorMachine": lambda: e.TwinVectorMachine(max_twins=12),
+        "IncrementalDecrementalSVM": lambda: e.IncrementalDecrementalSVM(max_vectors=30),
+        "SimpleSVM": lambda: e.SimpleSVM(max_vectors=120),
+        "CoreVectorMachine": lambda: e.CoreVectorMachine(max_core=20),
+        "BallVectorMachine": lambda: e.BallVectorMachine(max_core=20),
+        "RandSVM": lambda: e.RandSVM(solver=e.BatchSVM(**store)),
+        "Perceptron": lambda: e.Perceptron(),
+        "PassiveAggressive": lambda: e.PassiveAggressive(),
+        "Pegasos": lambda: e.Pegasos(lambda_=0.1, batch_size=20),
+        "KernelPerceptron": lambda: e.KernelPerceptron(max_vectors=20, when_full="oldest"),
+        "Forgetron": lambda: e.Forgetron(max_vectors=20),
+        "LASVM": lambda: e.LASVM(max_vectors=20),
+        "Standardized": lambda: e.Standardized(learner=e.StreamSVM()),
+        "OneVsOne": lambda: e.OneVsOne(learner=e.StreamSVM(), n_classes=3),
+        "OneVsRest": lambda: e.OneVsRest(learner=e.BatchSVM(**store), n_classes=3),
+    }.items()
+}
+"""
+
+
+def try_all(setup: str, seconds: float) -> Iterator[tuple[str, Tried]]:
+    """Each of the `subjects` that `setup` defines, a dict from a name to (make, X, y)."""
+    namespace: dict = {}
+    exec(compile(setup, "<setup>", "exec"), namespace)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        for name, (make, X, y) in namespace["subjects"].items():
+            tried, called = try_threads(make, X, y, seconds), try_callbacks(make, X, y)
+            tried.callbacks, tried.wrong = called.callbacks, tried.wrong + called.wrong
+            yield name, tried
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def in_child(
+    setup: str = LEARNERS, *, seconds: float = 0.6, path: tuple[Path, ...] = (), limit: float = 300
+) -> tuple[dict[str, Tried], str]:
+    """`try_all` in a process of its own: what it came to, and how it died, "" if it did not."""
+    request = json.dumps({"setup": setup, "seconds": seconds, "path": [str(p) for p in path]})
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"}
+    command = [sys.executable, "-m", "rig.threads"]
+    try:
+        child = subprocess.run(
+            command,
+            input=request,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+        )
+        output, death = child.stdout, child.stderr if child.returncode else ""
+    except subprocess.TimeoutExpired as late:
+        output = (late.stdout or b"").decode()
+        death = f"still at work after {limit} s"
+    told = [json.loads(line) for line in output.splitlines()]
+    return {name: Tried(**tried) for name, tried in told}, death
+
+
+if __name__ == "__main__":
+    asked = json.load(sys.stdin)
+    sys.path[:0] = asked["path"]
+    for name, tried in try_all(asked["setup"], asked["seconds"]):
+        print(json.dumps([name, asdict(tried)]), flush=True)
