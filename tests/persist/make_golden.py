@@ -5,6 +5,7 @@ python tests/persist/make_golden.py
 """
 
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,11 @@ from edgesvm import (
     TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
+    catalogue,
     load,
 )
+from edgesvm.catalogue import commands
+from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 
@@ -194,6 +198,12 @@ GOLDEN: dict[str, Learner] = {
     "kernel_novelty_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
+# A learner of the catalogue that is not above gets a file with its defaults, in a small store.
+NAMED = {name for learner in GOLDEN.values() for name in re.findall(r"\w+(?=\()", repr(learner))}
+for command, name in commands(*catalogue.LEARNERS).items():
+    if name not in NAMED:
+        kind = kind_of(name)
+        GOLDEN[f"{command}_f32"] = kind(**({kind._capacity: 9} if kind._capacity else {}))
 
 
 def learned(learner: Learner) -> Learner:

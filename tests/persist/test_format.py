@@ -185,7 +185,7 @@ def test_golden_files_answer_as_they_did():
         seen.update(re.findall(r"\w+(?=\()", repr(model)))
     ours = {name for name, kind in LEARNERS.items() if kind.__module__.startswith("edgesvm.")}
     assert len(ours) >= 14
-    assert seen.issuperset(ours)  # a new learner gets a file: make_golden.py
+    assert seen.issuperset(ours), f"{ours - seen}: run python tests/persist/make_golden.py"
 
 
 def test_a_golden_file_is_never_written_again(tmp_path, monkeypatch, capsys):
