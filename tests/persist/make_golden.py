@@ -45,10 +45,9 @@ from edgesvm import (
     TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
-    catalogue,
     load,
 )
-from edgesvm.catalogue import commands
+from edgesvm.catalogue import CATALOGUE, LEARNERS
 from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
@@ -200,10 +199,11 @@ GOLDEN: dict[str, Learner] = {
 }
 # A learner of the catalogue that is not above gets a file with its defaults, in a small store.
 NAMED = {name for learner in GOLDEN.values() for name in re.findall(r"\w+(?=\()", repr(learner))}
-for command, name in commands(*catalogue.LEARNERS).items():
-    if name not in NAMED:
-        kind = kind_of(name)
-        GOLDEN[f"{command}_f32"] = kind(**({kind._capacity: 9} if kind._capacity else {}))
+for entry in CATALOGUE:
+    if entry.family in LEARNERS and entry.name not in NAMED:
+        kind = kind_of(entry.name)
+        small = {kind._capacity: 9} if kind._capacity else {}
+        GOLDEN[f"{entry.name.lower()}_f32"] = kind(**small)
 
 
 def learned(learner: Learner) -> Learner:
