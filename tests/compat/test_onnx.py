@@ -31,8 +31,8 @@ from edgesvm import (  # noqa: E402
     StreamSVM,
     TwinVectorMachine,
 )
-from edgesvm.compat.onnx import export  # noqa: E402
 from edgesvm.catalogue import CATALOGUE  # noqa: E402
+from edgesvm.compat.onnx import export  # noqa: E402
 from edgesvm.contract.registry import LEARNERS  # noqa: E402
 
 WITHOUT = {"Auto", "Calibrated", "FourierFeatures", "GaussianNovelty", "KernelNovelty"}
