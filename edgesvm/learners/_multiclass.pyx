@@ -25,7 +25,7 @@ from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
-from edgesvm.core.linalg cimport BLOCK, dot, item_at, item_bytes, square_rows
+from edgesvm.core.linalg cimport BLOCK, dot, item_bytes, square_rows
 from edgesvm.core.rows cimport ROWS_BLOCK
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners._same_vectors cimport SameVectors

@@ -57,6 +57,7 @@ cpdef enum:
     NOTED = 4       # every so many samples are asked of the mean too
     RECENT = 250    # of those, lapses are counted over so many
 
+
 @cython.final
 cdef class StreamSVMCore(LearnerCore):
     """State and step. The public class has checked the parameters."""
