@@ -15,7 +15,7 @@ from edgesvm.link._values import ValueGate
 from edgesvm.link.commands import Commands
 from edgesvm.link.ports import Port
 from edgesvm.link.scales import ScaleTable
-from edgesvm.link.session import AWAY, HEARTBEAT_EVERY, Link, RowReader, SampleSchema
+from edgesvm.link.session import AWAY, HEARTBEAT_EVERY, Link, SampleSchema
 
 HELLO_EVERY = 0.5  # seconds
 # After a silence this long, send a 0x00 first, so that noise cannot corrupt the next frame.
@@ -467,18 +467,6 @@ class BinaryLink(Link):
         )
         self._prediction_sequence += queued
         return queued
-
-    def pass_rows(self, reader: RowReader, most: int, *, answers: bool) -> int:
-        n = super().pass_rows(reader, most, answers=answers)
-        self._prediction_sequence += reader.answered
-        return n
-
-    def _answer_frame(self) -> dict[str, Any]:
-        return {
-            "schema_id": self._schema_id,
-            "frame_sequence": self._prediction_sequence & 0xFFFFFFFF,
-            "guard": self.guard,
-        }
 
     def _write_out(self, port: Port) -> None:
         if not len(self._outbox):

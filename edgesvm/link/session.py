@@ -12,10 +12,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from edgesvm.errors import LinkDown, NoSchema
-from edgesvm.link._guard import Guard
 from edgesvm.link._late import LateLabel, LateLabels, LateSample
 from edgesvm.link._outbox import Outbox
 from edgesvm.link._ring import Batch, SampleRing
@@ -52,25 +51,6 @@ class SampleSchema:
     n_classes: int = 0
     nominal_us: int = 0
     boot_id: int | None = None
-
-
-class RowReader(Protocol):
-    """Takes rows from a ring; `answered` counts those that it answered in the last `read`."""
-
-    answered: int
-
-    def read(
-        self,
-        ring: SampleRing,
-        late: LateLabels | None,
-        most: int,
-        *,
-        outbox: Outbox | None = None,
-        schema_id: int = 0,
-        frame_sequence: int = 0,
-        guard: Guard | None = None,
-    ) -> int:
-        """Take at most `most` rows, and the labels before them; return the number of rows."""
 
 
 class Link(ABC):
@@ -143,7 +123,7 @@ class Link(ABC):
         self._n_features = n_features
         self._label = label
         self._handshake_timeout = handshake_timeout
-        self._outbox = Outbox(outbox_bytes, as_lines=not self.binary)
+        self._outbox = Outbox(outbox_bytes)
         self._late_rows = late_labels if label != "none" else 0
         self._logs: deque[str] = deque(maxlen=LOGS)
         self._silent_after = silent_after
@@ -291,6 +271,11 @@ class Link(ABC):
         epochs: int = self._parser.sequence.epochs
         return epochs
 
+    @property
+    def waiting(self) -> int:
+        """Rows waiting in the ring."""
+        return 0 if self._ring is None else len(self._ring)
+
     def poll(self, timeout: float = 0.1) -> int:
         """Write queued bytes, read once, and decode.
 
@@ -335,7 +320,7 @@ class Link(ABC):
         except LinkDown:
             self._port_lost()
             raise
-        return 0 if self._ring is None else len(self._ring)
+        return self.waiting
 
     def _mind_silence(self, seconds: float) -> None:
         """Nothing valid has come for so long: count it once it is too long, and end it."""
@@ -385,36 +370,6 @@ class Link(ABC):
     def release(self, n: int) -> None:
         """Release the `n` oldest rows taken."""
         self._rows().release(n)
-
-    def pass_rows(self, reader: RowReader, most: int, *, answers: bool) -> int:
-        """Let a compiled reader take rows straight from the ring, and late labels, and write its
-        answers straight into the outbox.
-
-        Parameters
-        ----------
-        reader : RowReader
-        most : int
-            Rows to take at most.
-        answers : bool
-            Whether it is to answer.
-
-        Returns
-        -------
-        int
-            Rows taken and released. Those left are for `take`: the reader does not handle them, or
-            the link has no room for their answers.
-        """
-        if not answers:
-            return reader.read(self._rows(), self.late, most)
-        if self._port is None:
-            return 0
-        n = reader.read(self._rows(), self.late, most, outbox=self._outbox, **self._answer_frame())
-        self.predictions_sent += reader.answered
-        return n
-
-    def _answer_frame(self) -> dict[str, Any]:
-        """What `RowReader.read` is told of the next answer's frame."""
-        return {}
 
     def _rows(self) -> SampleRing:
         if self._ring is None:
