@@ -15,7 +15,7 @@ from edgesvm.evaluation import Forecasts, Prequential
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.link import Link
-from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
+from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch

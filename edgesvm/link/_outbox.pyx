@@ -13,10 +13,10 @@ import numpy as np
 from edgesvm.link._cobs cimport cobs_encode, max_encoded_length
 from edgesvm.link._crc32 cimport crc32
 from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION, store_u16, store_u32
-from edgesvm.link._guard cimport MOST_ADDED, Guard
+from edgesvm.link._authenticator cimport MOST_ADDED, Authenticator
 
 cdef enum:
-    PREDICTION = 0x20  # as in wire.py
+    PREDICTION = 0x20  # as in frames.py
     PREDICTION_RAW = 24  # header, u32 sequence, i16 label, u16 flags, f32 score, CRC
 
 
@@ -55,7 +55,7 @@ cdef class Outbox:
 
     def prediction(self, uint16_t schema_id, uint32_t frame_sequence,
                    uint32_t sequence, int16_t label, uint16_t flags, float score,
-                   Guard guard=None):
+                   Authenticator guard=None):
         """Queue a PREDICTION frame; False, with nothing queued, if it does not fit."""
         cdef uint8_t[PREDICTION_RAW + MOST_ADDED] raw
         cdef Py_ssize_t longest = PREDICTION_RAW + (0 if guard is None else MOST_ADDED)

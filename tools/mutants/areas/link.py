@@ -37,7 +37,7 @@ AREA = Area(
             ("        self.empty += 1\n", "        pass\n", "empty runs are not counted"),
         ),
         *mutants_of(
-            "edgesvm/link/_guard.pyx",
+            "edgesvm/link/_authenticator.pyx",
             ("    return sent == right\n", "    return True\n", "the tag is not compared"),
             (
                 "        if not accept(counter, number):\n            self.replayed += 1\n            return False\n",
@@ -231,7 +231,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/link/session.py",
+            "edgesvm/link/link.py",
             (
                 "min(now - self._read_at, timeout + AWAY)",
                 "now - self._read_at",
@@ -349,7 +349,7 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/link/wire.py",
+            "edgesvm/link/frames.py",
             (
                 '_LABEL = struct.Struct("<hH")',
                 '_LABEL = struct.Struct(">hH")',
