@@ -51,10 +51,9 @@ cdef class LearnerCore:
     cdef int64_t decide_block(
         self, const void *x, const void *squares, int64_t n, double *values) noexcept nogil
     # With `looks_ahead`: find what the steps on n rows, from the next one on, need and no step
-    # changes; or what the next decision and the step after it need, on two rows or on the same.
+    # changes.
     cdef bint looks_ahead
     cdef void look_ahead(self, const void *x, int64_t n) noexcept nogil
-    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil
     # Before and after n rows are learned or decided, for what pays off for many. What is taken in
     # between is beside the arena.
     cdef int begin_rows(self, int64_t n) except -1

@@ -97,9 +97,6 @@ cdef class LearnerCore:
     cdef void look_ahead(self, const void *x, int64_t n) noexcept nogil:
         pass
 
-    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil:
-        pass
-
     cdef int begin_rows(self, int64_t n) except -1:
         return 0
 
