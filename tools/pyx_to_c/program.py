@@ -229,7 +229,7 @@ class Program:
         owners = [o for o in self.owners if o.module is module]
         where = name.replace(".", "/")
         parts = [
-            f"/* Translated from src/{where}.*: change that, then `make translate`. */",
+            f"/* Translated from {where}.*: change that instead. */",
             f"#ifndef {guard}\n#define {guard}",
             "\n".join(['#include "floor.h"', *(f'#include "{stem}.h"' for stem in below)]),
             "\n".join(texts["names"]),

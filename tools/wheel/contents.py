@@ -17,8 +17,9 @@ NEEDED = (
     "edgesvm/examples/arduino/vibration_features/vibration_features.ino",
     "edgesvm/examples/micropython/edgesvm_node.py",
     "edgesvm/examples/pi/edgesvm.service",
+    "edgesvm/export/costs.json",
     "edgesvm/export/floor/esvm.h",
-    "edgesvm_command.py",
+    "edgesvm/export/translated/stream_svm.h",
 )
 
 
@@ -29,7 +30,7 @@ def check(wheel: Path) -> Iterator[str]:
     info = next(name.split("/")[0] for name in files if name.endswith(".dist-info/WHEEL"))
     for name in (*NEEDED, f"{info}/licenses/LICENSE"):
         _must(name in files, f"{name} is missing")
-    yield "licence, examples and the floor of exported models are there"
+    yield "licence, examples and the C of exported models are there"
     records = csv.reader(io.StringIO(files[f"{info}/RECORD"].decode()))
     recorded = {row[0]: row[1:] for row in records if row}
     _must(recorded.keys() == files.keys(), f"RECORD: {recorded.keys() ^ files.keys()}")
