@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
 from edgesvm.export.costs import predicted
-from edgesvm.export.units import Unit, number, units_of, window_features
+from edgesvm.export.units import (
+    Unit,
+    check_translated,
+    number,
+    units_of,
+    window_features,
+)
 from edgesvm.learner import Learner, learner_in
 from edgesvm.learners.fourier.constants import FADED
 from edgesvm.persist.format import CRC_BYTES
@@ -61,14 +65,17 @@ class Model:
             raise ValueError(
                 "the model does not know its classes yet: name them to allocate(), or teach both"
             )
-        units, behind = units_of(built, width), built.plan(width)
+        check_translated(built)
+        behind = built.plan(width)
         classes = labels.in_slots or None
         more: dict[str, Any] = {}
+        empty: Any
         if isinstance(model, Chain):
             n_features = model.windows_._core.n_channels
             plan = model.plan(n_features)
             chain = type(model)(windows=model.windows_, learner=built, label=model.label)
-            empty = chain.allocate(n_features, classes=classes).arena
+            empty = chain.allocate(n_features, classes=classes)
+            inner = empty.learner_
             more |= {
                 "base": plan.offsets["learner"],
                 "windows": window_features(model.windows_, n_features),
@@ -76,7 +83,7 @@ class Model:
             }
         else:
             plan = behind
-            empty = built._like_new().allocate(width, classes=classes).arena
+            empty = inner = built._like_new().allocate(width, classes=classes)
         cost = predicted(built, width, "M3", windows=isinstance(model, Chain))
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
@@ -86,10 +93,10 @@ class Model:
             n_features=width,
             dtype=learner.dtype,
             plan=plan,
-            units=units,
+            units=units_of(built, inner._allocated),
             head=describe(model),
             arena=bytes(model.arena),
-            empty=bytes(empty),
+            empty=bytes(empty.arena),
             labels=labels.in_slots,
             order=labels.sorted_slots,
             sign=labels.sign,
@@ -162,11 +169,6 @@ class Model:
         if not isinstance(y, int):
             return slot
         return int(y) if -(1 << 15) <= y < 1 << 15 else slot
-
-
-def read(folder: str, name: str) -> str:
-    """One of the files that are the same for every model."""
-    return (files("edgesvm.export") / folder / name).read_text(encoding="utf-8")
 
 
 # -- NAME.h ----------------------------------------------------------------------------------------
@@ -380,7 +382,6 @@ NAMES = """\
 
 def macros(model: Model, unit: Unit) -> str:
     """The attributes of a core, and where its arrays are."""
-    text = read("translated", unit.header)
     plan, n_labels, sign, slots = model.behind, len(model.labels), model.sign, model.order
     if unit.plan is not None:
         plan = unit.plan
@@ -388,19 +389,18 @@ def macros(model: Model, unit: Unit) -> str:
         n_labels, sign, slots = 2, 1, (0, 1)
     order = ", ".join(map(str, slots))
     given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
-    given |= unit.of_labels((0, 1) if unit.is_part else model.labels)
     lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
-    if f"{unit.name}_labels_order" in text:
+    if unit is not model.windows:
         lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
     offsets = {**plan.offsets, **model.beside}
-    for name in sorted(set(re.findall(rf"\b{unit.name}_AT_(\w+)", text))):
+    for name in unit.asked["at"]:
         lines.append(
             f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}"
         )
     shapes = {array.name: array.shape for array in plan.arrays}
-    for name in sorted(set(re.findall(rf"\b{unit.name}_LEN_(\w+)", text))):
+    for name in unit.asked["len"]:
         lines.append(f"#define {unit.name}_LEN_{name} {shapes.get(name, (0,))[0]}")
-    for name in sorted(set(re.findall(rf"\b{unit.name}_HAS_(\w+)", text))):
+    for name in unit.asked["has"]:
         there = unit.renamed.get(name, name) in offsets
         lines.append(f"#define {unit.name}_HAS_{name} {int(there)}")
     return "\n".join(lines)

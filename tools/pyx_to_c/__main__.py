@@ -5,6 +5,7 @@ Meson runs it. The depfile lists, for Ninja, the files that were read.
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -47,11 +48,13 @@ COUNTS += ["n_iter", "n_taken", "n_given_up", "budget", "max_iter", "clock", "nu
 
 def main() -> None:
     target = Path(sys.argv[1])
-    headers = Program(CLASSES, ROOTS, COUNTS).headers()
+    program = Program(CLASSES, ROOTS, COUNTS)
+    texts = program.headers()
+    texts["attributes.json"] = json.dumps(program.attributes(), indent=1) + "\n"
     target.mkdir(parents=True, exist_ok=True)
     for old in target.iterdir():  # also so that the folder is newer than what it was made of
         old.unlink()
-    for name, text in headers.items():
+    for name, text in texts.items():
         (target / name).write_text(text, encoding="utf-8")
     if len(sys.argv) > 2:
         read = [path for module in Module.loaded.values() for path in module.files]
