@@ -10,25 +10,31 @@ import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
 from edgesvm.export.costs import predicted
+from edgesvm.export.limits import limits
 from edgesvm.export.units import (
     Unit,
-    check_translated,
     number,
     units_of,
+    untranslated,
     window_features,
 )
 from edgesvm.learner import Learner, learner_in
-from edgesvm.learners.fourier.constants import FADED
 from edgesvm.persist.format import CRC_BYTES
 from edgesvm.persist.store import describe
 from edgesvm.preprocessing.chain import Chain
 
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
-KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
-SCRATCH = {"scaled", "features", "angle", "mixed", "scores", "sums", "scratch", "merged", "coded"}
-SQUARES = {"R", "xi2", "ww", "q", "spread", "square", "radius"}  # never negative
-SIZES = {"tilt": 2 * FADED}  # logarithms of amplitudes and those at first: what exp() can take
-INDICES = {"i8": "ESVM_INDICES", "i4": "ESVM_INDICES_32", "i1": "ESVM_INDICES_8"}
+ALL_AT_ONCE = "it solves for all its samples at once; use LASVM, or --inference"
+A_BATCH = "it solves for a batch at a time; use LASVM, or --inference"
+INSTEAD = {
+    "BatchSVM": ALL_AT_ONCE,
+    "ReservoirSVM": ALL_AT_ONCE,
+    "RandSVM": ALL_AT_ONCE,
+    "IncrementalSVM": A_BATCH,
+    "WindowedSVM": A_BATCH,
+    "CoreVectorMachine": "it solves after every sample; use BallVectorMachine, or --inference",
+    "Auto": "it has several learners; use the one that answers, or FourierSVM",
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,10 @@ class Model:
             raise ValueError(
                 "the model does not know its classes yet: name them to allocate(), or teach both"
             )
-        check_translated(built)
+        if (lacks := untranslated(built)) is not None:
+            name = type(lacks).__name__
+            why = INSTEAD.get(name, "it has no translation; use FourierSVM")
+            raise ValueError(f"{name} cannot be exported to C to learn: {why}")
         behind = built.plan(width)
         classes = labels.in_slots or None
         more: dict[str, Any] = {}
@@ -441,23 +450,16 @@ def check(
     model: Model, array: PlannedArray, begin: int = 0, repeated: tuple[int, int] = (1, 0)
 ) -> str:
     """The line of an array; `repeated`: how many there are, and how many bytes apart."""
-    times, apart = repeated
-    kind = array.dtype.kind + str(array.dtype.itemsize)
-    what, n, most = KINDS.get(kind), int(np.prod(array.shape, dtype=int)), 0
-    if array.name in SCRATCH or array.name in model.scratch:
-        what, n = "ESVM_ZEROS", array.nbytes
-    elif array.name in model.most:
-        what, most = INDICES[kind], model.most[array.name]
-    if kind in ("u8", "i2"):
-        return ""  # the words of a random generator, and codes of 16 bits, may be any
-    if what is None:
-        raise ValueError(f"the array {array.name} of {model.title} has no check in C")
-    least = -1 if array.name == "partner" else 0  # -1: none
-    if what == "ESVM_DOUBLES":
-        least = 0 if array.name in SQUARES else -1
-        most = int(SIZES.get(array.name, 0))
+    try:
+        known = limits(array, model.most, model.scratch)
+    except KeyError:
+        raise ValueError(f"the array {array.name} of {model.title} has no check in C") from None
+    if known is None or array.nbytes == 0:
+        return ""
+    (what, least, most), (times, apart) = known, repeated
+    n = array.nbytes if what == "ESVM_ZEROS" else int(np.prod(array.shape, dtype=int))
     numbers = f"{begin + array.offset}u, {n}u, {times}u, {apart}u, {what}, {least}, {most}"
-    return f"    {{{numbers}}}, /* {array.name} */" if n else ""
+    return f"    {{{numbers}}}, /* {array.name} */"
 
 
 def first_words(model: Model) -> str:

@@ -1,8 +1,7 @@
 """What a model's translated cores need to know: one `Unit` for each, the innermost first.
 
 The translator lists which numbers and arrays a core's C asks for (``translated/attributes.json``);
-the numbers are read from the compiled core, by name. What it keeps otherwise is in `MORE`, and what
-its arrays may hold in `MOST`.
+the numbers are read from the compiled core, by name. What is no plain number is in `MORE`.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from typing import Any
 
 from edgesvm.budget import PARTS, MemoryPlan
 from edgesvm.core.packed_factor import packed_length
+from edgesvm.export.limits import MOST, SCRATCH_OF
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.constants import FIRST_TILT
 from edgesvm.learners.multiclass import Multiclass
-from edgesvm.learners.novelty.constants import CALM
-from edgesvm.learners.papers.enclosing._enclosing import SCRATCH
 from edgesvm.learners.wrapper import Shell, Wrapper
 from edgesvm.preprocessing.window_features import WindowFeatures
 
@@ -33,20 +31,20 @@ class Unit:
     name : of the class in C
     macros : its attributes that are no arrays, name -> number or C text
     renamed : array in C -> array of the plan, where they differ
-    most : integers of its arrays that are indices -> the largest
     plan : that its arrays are in; None: the learner's
     is_part : of a multiclass learner, on the labels 0 and 1
     beside : what the core keeps behind the arena while it works, as it is at first
-    scratch : arrays that are zero between samples
+    most : integers of its arrays that are indices -> the largest; scratch : arrays that are zero
+        between samples; see `limits`
     """
 
     name: str
     macros: Mapping[str, Any]
     renamed: Mapping[str, str] = field(default_factory=dict)
-    most: Mapping[str, int] = field(default_factory=dict)
     plan: MemoryPlan | None = None
     is_part: bool = False
     beside: Mapping[str, bytes] = field(default_factory=dict)
+    most: Mapping[str, int] = field(default_factory=dict)
     scratch: frozenset[str] = frozenset()
 
     @property
@@ -85,15 +83,6 @@ def untranslated(learner: Learner) -> Learner | None:
     return inner
 
 
-def check_translated(learner: Learner) -> None:
-    """Raise ValueError if the learner, or one in it, has no translation."""
-    lacks = untranslated(learner)
-    if lacks is not None:
-        name = type(lacks).__name__
-        why = INSTEAD.get(name, "it has no translation; use FourierSVM")
-        raise ValueError(f"{name} cannot be exported to C to learn: {why}")
-
-
 def units_of(learner: Learner, core: Any) -> list[Unit]:
     """The cores of a model; `core` is the learner's, which knows the model's labels."""
     inside: list[Unit] = []
@@ -113,16 +102,18 @@ def units_of(learner: Learner, core: Any) -> list[Unit]:
         inside = units_of(learner._inner, core.inner)
         macros["inner(f)"] = f"{inside[-1].name}_##f"
     if hasattr(core, "kernel"):
-        macros["KERNEL"] = kernel(**core.kernel)
+        kind, degree, gamma, coef0 = map(number, core.kernel.values())
+        macros["KERNEL"] = f"{{(kernels_KernelKind){kind}, {degree}, {gamma}, {coef0}}}"
     if "pool" in core.views:
-        macros |= factor(len(core.views["pool"]), len(core.views["coef"]))
+        macros["factor_length"] = len(core.views["pool"])
+        macros["factor_width"] = len(core.views["coef"])
     unit = Unit(
         name,
         macros,
         renamed={"mapped": "features" if name == "FourierFeatures" else "scaled"},
-        most=MOST.get(name, nothing)(core),
         beside=BESIDE.get(name, nothing)(core),
-        scratch=frozenset(SCRATCH) if name == "BallVectorMachine" else frozenset(),
+        most=MOST.get(name, nothing)(core),
+        scratch=SCRATCH_OF.get(name, frozenset()),
     )
     return [*inside, unit]
 
@@ -153,14 +144,6 @@ def numbers(name: str, core: Any) -> dict[str, Any]:
     return found
 
 
-def kernel(kind: int, gamma: float, coef0: float, degree: int) -> str:
-    return f"{{(kernels_KernelKind){int(kind)}, {degree}, {number(gamma)}, {number(coef0)}}}"
-
-
-def factor(length: int, width: int) -> dict[str, int]:
-    return {"factor_length": length, "factor_width": width}
-
-
 def nothing(*_: Any) -> dict[str, Any]:
     return {}
 
@@ -188,26 +171,22 @@ def fourier_svm(learner: Any, core: Any) -> dict[str, Any]:
     }
 
 
-def calibrated(learner: Any, core: Any) -> dict[str, Any]:
-    # Labels are known when the model is exported, and stay.
-    return {
-        "PRICE": table(core.price[: core.n_classes]),
-        "named_at": 0,
-        "labels_n_changes": 0,
-    }
-
-
 # Class -> of a learner and its core, what is not one of the core's numbers
 MORE: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
     "StreamSVM": lambda _, core: {"balls_capacity": len(core.views.get("radius", ()))},
     "Standardized": lambda _, core: {"until": f"((int64_t){core.until})"},
     "FourierSVM": fourier_svm,
     "FourierFeatures": directions,
-    "GaussianNovelty": lambda _, core: factor(
-        packed_length(core.n_features), packed_length(core.n_features) + 1
-    ),
+    "GaussianNovelty": lambda _, core: {
+        "factor_length": packed_length(core.n_features),
+        "factor_width": packed_length(core.n_features) + 1,
+    },
     "Multiclass": lambda _, core: {"part_bytes": core.views[PARTS].shape[1]},
-    "Calibrated": calibrated,
+    "Calibrated": lambda _, core: {
+        "PRICE": table(core.price[: core.n_classes]),
+        "named_at": 0,  # labels are known when the model is exported
+        "labels_n_changes": 0,
+    },
 }
 # Class -> of its core, what it keeps behind the arena, as it is at first
 BESIDE: dict[str, Callable[[Any], dict[str, bytes]]] = {
@@ -216,39 +195,6 @@ BESIDE: dict[str, Callable[[Any], dict[str, bytes]]] = {
         "order": (core.n_features if "factor" in core.views else 0).to_bytes(8, "little"),
         "lift": bytes(8),
     },
-}
-
-
-# -- what arrays may hold --------------------------------------------------------------------------
-
-
-def margin_set(core: Any) -> dict[str, int]:
-    """Of the numbers of twins, all and on the margin, of their slots and states."""
-    slots, on_margin = core.slots, 0
-    while packed_length(on_margin + 1) <= len(core.views["pool"]):
-        on_margin += 1
-    return {"n": slots, "m": min(on_margin, slots), "S": slots - 1, "state": 4}
-
-
-# Class -> of its core, integers of its arrays that are indices, and the largest
-MOST: dict[str, Callable[[Any], dict[str, int]]] = {
-    "StreamSVM": lambda core: {"n_held": len(core.views.get("radius", ())) - 1},
-    "KernelStreamSVM": lambda core: {"n_held": core.slots - (not core.newton)},
-    "Pegasos": lambda core: {"n_waiting": core.batch_size},
-    "KernelPerceptron": lambda core: {"n_held": core.capacity, "oldest": core.capacity},
-    "Forgetron": lambda core: {"n_held": core.capacity, "oldest": core.capacity},
-    "LASVM": lambda core: {"n_held": core.capacity - 1},
-    "GaussianNovelty": lambda core: {"alarmed": CALM},
-    "KernelNovelty": lambda core: {
-        "alarmed": CALM,
-        "n_held": core.room,
-        "partner": core.room - 1,
-    },
-    "TwinVectorMachine": margin_set,
-    "TwinDictionarySVM": margin_set,
-    "IncrementalDecrementalSVM": margin_set,
-    "SimpleSVM": margin_set,
-    "BallVectorMachine": lambda core: {"n_core": core.max_core, "converged": 1},
 }
 
 
@@ -267,16 +213,3 @@ def number(value: Any) -> str:
         return "ESVM_INFINITY"
     text = value.hex() if isinstance(value, float) else str(int(value))
     return f"({text})" if text.startswith("-") else text
-
-
-ALL_AT_ONCE = "it solves for all its samples at once; use LASVM, or --inference"
-A_BATCH = "it solves for a batch at a time; use LASVM, or --inference"
-INSTEAD = {
-    "BatchSVM": ALL_AT_ONCE,
-    "ReservoirSVM": ALL_AT_ONCE,
-    "RandSVM": ALL_AT_ONCE,
-    "IncrementalSVM": A_BATCH,
-    "WindowedSVM": A_BATCH,
-    "CoreVectorMachine": "it solves after every sample; use BallVectorMachine, or --inference",
-    "Auto": "it has several learners; use the one that answers, or FourierSVM",
-}

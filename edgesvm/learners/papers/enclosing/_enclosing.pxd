@@ -22,7 +22,7 @@ cdef struct Block:      # rows examined together
 
 cdef class EnclosingCore(KernelCore):
     cdef readonly double epsilon    # the current one
-    cdef readonly double margin_tol # the current one; infinite: epsilon alone counts
+    cdef readonly double margin_tol  # the current one; infinite: epsilon alone counts
     cdef readonly double C, kappa   # K_ii of a sample of weight one
     cdef readonly bint normalize
     cdef bint streaming             # make room if the core set is full
