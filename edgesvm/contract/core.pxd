@@ -25,13 +25,13 @@ cdef class LearnerCore:
     cdef readonly object dtype
     cdef readonly str owner         # the public class's name, for messages
     cdef readonly int64_t n_features
-    cdef bint one_class             # all samples are of one class: the value tells what is not
+    cdef readonly bint one_class    # all samples are of one class: the value tells what is not
     cdef public bint balanced       # whether a sample weighs more the rarer its class has been
     cdef int typenum
     cdef bint is_float32
     cdef Common *common
     cdef int64_t *n_per_class       # (n_classes,): samples learned, by class index
-    cdef int n_classes
+    cdef readonly int n_classes
     cdef double *scores             # (n_classes,): TMP, of a multiclass learner; else NULL
 
     # A subclass overrides these two. `x` has n_features numbers of the learner's dtype; `y` is -1
