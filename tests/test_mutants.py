@@ -161,3 +161,14 @@ def test_a_text_that_is_gone_is_named(tmp_path, tools, old, new):
     (tmp_path / "a.py").write_text("a = 1\nb = 1\n")
     with pytest.raises(LookupError, match=r"a\.py: it is wrong"):
         by_hand.mutant(tmp_path, "a.py", old, new, "it is wrong")
+
+
+def test_each_equivalent_is_there(tools):
+    from fnmatch import fnmatchcase
+
+    from mutants.equivalent import EQUIVALENT
+    from mutants.sources import mutants_of
+
+    for pattern in EQUIVALENT:
+        names = [mutant.name for mutant in mutants_of(pattern.split(":")[0])]
+        assert any(fnmatchcase(name, pattern) for name in names), pattern

@@ -16,7 +16,7 @@ SYMBOLS |= {ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
 # Types, and what is said of an error; Python before 3.12 gives wrong columns inside f-strings.
 LEFT_OUT = (ast.Import, ast.ImportFrom, ast.Raise, ast.Assert, ast.JoinedStr, ast.pattern)
-FIELDS_LEFT_OUT = {"annotation", "returns", "decorator_list", "bases", "keywords of a class"}
+FIELDS_LEFT_OUT = {"annotation", "returns", "decorator_list", "bases"}
 BEGINNINGS = {"__init__", "__post_init__"}  # an attribute that is missing says nothing
 
 
