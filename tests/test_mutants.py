@@ -141,7 +141,10 @@ def test_areas_have_every_source_and_tests_that_are_there(tools):
     used = {area_of(file).name for file in source_files()} | {"rig"}
     assert used == {area.name for area in AREAS}  # none is hidden behind another
     paths = [path for area in AREAS for path in (*area.files, *area.tests)]
+    paths += [arg for area in AREAS for run in area.runs() for arg in run if arg.endswith(".py")]
     assert [path for path in paths if not (ROOT / path).exists()] == []
+    registered = (ROOT / "tests" / "conformance" / "registry.py").read_text()
+    assert [name for area in AREAS for name in area.learners if name not in registered] == []
 
 
 def test_those_by_hand_apply_and_belong_to_an_area(tools):

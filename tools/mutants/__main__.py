@@ -73,7 +73,7 @@ def try_all(mutants: list[Mutant], tree: Tree) -> list[tuple[Mutant, Result]]:
         area = area_of(mutant.file)
         if area.name not in limits:
             limits[area.name] = time_limit(area, tree)
-        result = tree.try_out(mutant, area.tests, limits[area.name])
+        result = tree.try_out(mutant, area, limits[area.name])
         by = f"  [{result.by}]" if result.by else ""
         place = f"{i}/{len(mutants)}"
         print(
@@ -86,7 +86,7 @@ def try_all(mutants: list[Mutant], tree: Tree) -> list[tuple[Mutant, Result]]:
 def time_limit(area: Area, tree: Tree) -> float:
     """Seconds for an area's tests, which must pass without a mutant."""
     began = time.monotonic()
-    if failed := tree.first_failure(area.tests, HOUR):
+    if failed := tree.first_failure(area, HOUR):
         sys.exit(f"{failed} fails without any mutant: fix it first")
     seconds = time.monotonic() - began
     print(f"{area.name}: the tests pass in {seconds:.0f} s without a mutant", flush=True)

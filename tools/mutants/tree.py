@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from mutants.areas import Area
 from mutants.mutant import Mutant
 from mutants.sources import ROOT
 
@@ -82,8 +83,8 @@ class Tree:
         code, said = self._run(["ninja", "-C", str(self.built)], BUILD_SECONDS)
         return said[-3000:] if code else ""
 
-    def try_out(self, mutant: Mutant, tests: tuple[str, ...], limit: float) -> Result:
-        """Build with the mistake and run the tests until the first failure."""
+    def try_out(self, mutant: Mutant, area: Area, limit: float) -> Result:
+        """Build with the mistake and run the area's tests until the first failure."""
         began = time.monotonic()
         path = self.folder / mutant.file
         right = path.read_bytes()
@@ -91,13 +92,17 @@ class Tree:
         try:
             if self._build():
                 return Result("unbuilt", "", time.monotonic() - began)
-            failed = self.first_failure(tests, limit)
+            failed = self.first_failure(area, limit)
         finally:
             path.write_bytes(right)
         return Result("killed" if failed else "survived", failed, time.monotonic() - began)
 
-    def first_failure(self, tests: tuple[str, ...], limit: float) -> str:
-        """The first of these tests that fails, "" if none does, within a limit in seconds."""
+    def first_failure(self, area: Area, limit: float) -> str:
+        """The first of an area's tests that fails, "" if none does, within a limit in seconds."""
+        failures = (self._first_of(tests, limit) for tests in area.runs())
+        return next(filter(None, failures), "")
+
+    def _first_of(self, tests: list[str], limit: float) -> str:
         command = [".venv/bin/python", "-m", "pytest", "-q", "-x", "--tb=no", "-m", "not long"]
         command += ["-p", "no:cacheprovider", f"--timeout={TEST_SECONDS}"]
         code, said = self._run([*command, *tests], limit)
