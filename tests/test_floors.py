@@ -1,4 +1,4 @@
-"""The house stands as `architecture.md` has it: a floor imports only from floors above it in the list."""
+"""A file imports only from its own layer and from those above it in architecture.md's list."""
 
 import ast
 import re
