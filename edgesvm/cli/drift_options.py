@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from edgesvm import catalogue
 from edgesvm.learner import Learner
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from edgesvm.persist.checkpointing import Checkpointer
 
 # The class of each, which is imported once it is asked for.
-DETECTORS = {"page-hinkley": "PageHinkley", "adwin": "Adwin"}
+DETECTORS = catalogue.commands("drift")
 
 
 def add_to(command: argparse.ArgumentParser) -> None:
@@ -21,8 +22,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--drift",
         choices=DETECTORS,
-        help="say where the errors become more: page-hinkley sums what is above their mean; adwin "
-        "compares the parts of a window",
+        help=f"say where the errors become more; {catalogue.help_of('drift')}",
     )
     group.add_argument(
         "--on-drift",

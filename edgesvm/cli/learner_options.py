@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from edgesvm import learners
+from edgesvm import catalogue, learners
 from edgesvm.cli import arguments, decision_options
 from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.kernels import RBF, Linear, Polynomial
@@ -14,35 +14,13 @@ from edgesvm.learners.wrapper import Wrapper
 from edgesvm.preprocessing.scaler import Scaler
 from edgesvm.preprocessing.stage import Stage
 
-# The class of each, as of the kinds and scalers below; it is imported once it is asked for.
-KINDS = {
-    "stream": "StreamSVM",
-    "adagrad": "AdaGradSVM",
-    "auto": "Auto",
-    "fourier": "FourierSVM",
-    "kernel-stream": "KernelStreamSVM",
-    "batch": "BatchSVM",
-    "reservoir": "ReservoirSVM",
-    "incremental": "IncrementalSVM",
-    "windowed": "WindowedSVM",
-    "core-vector": "CoreVectorMachine",
-    "ball-vector": "BallVectorMachine",
-    "twin": "TwinVectorMachine",
-    "twin-dictionary": "TwinDictionarySVM",
-    "incremental-decremental": "IncrementalDecrementalSVM",
-    "simple": "SimpleSVM",
-    "lasvm": "LASVM",
-    "forgetron": "Forgetron",
-    "kernel-perceptron": "KernelPerceptron",
-    "perceptron": "Perceptron",
-    "passive-aggressive": "PassiveAggressive",
-    "pegasos": "Pegasos",
-}
-OF_MANY = {"one-vs-one": "OneVsOne", "one-vs-rest": "OneVsRest"}
+# The class of each, which is imported once it is asked for.
+KINDS = catalogue.commands(*catalogue.LEARNERS)
+OF_MANY = catalogue.commands("multiclass")
+SCALERS = catalogue.commands("scaler")
+LINEAR = catalogue.commands("plane")
 DEFAULT_SCALE = "deviation"
-SCALERS = {"deviation": "Standardized", "robust": "RobustStandardized"}
 DEFAULT_KIND = "fourier"
-LINEAR = ("stream", "adagrad", "perceptron", "passive-aggressive", "pegasos")
 SCHEMES = (
     *("error_driven", "fixed_partition", "exceeding_margin", "exceeding_margin_errors", "active"),
 )
@@ -65,17 +43,7 @@ def add_to(
     group.add_argument(
         "--learner",
         choices=KINDS,
-        help="fourier (default): a kernel machine on random features, no sample stored; auto: "
-        "candidates share the memory and the best one answers; stream: linear, one ball; "
-        "adagrad: linear, gradient steps that scale themselves; kernel-stream: the ball with a "
-        "kernel; batch: solves the last samples again; reservoir: solves a random sample of the "
-        "stream; incremental: trains a batch at a time; windowed: the last batches only; "
-        "core-vector: smallest enclosing ball; ball-vector: ball of fixed radius, no solver; "
-        "twin: exact SVM on weighted twin vectors; twin-dictionary: twins that settle, then "
-        "second-order steps; incremental-decremental: exact SVM of the "
-        "last samples; simple: exact SVM of the samples that violated; lasvm: two steps of SMO per "
-        "sample; to compare with: forgetron, "
-        "kernel-perceptron, and the linear perceptron, passive-aggressive, pegasos. All but "
+        help=f"default {DEFAULT_KIND}; {catalogue.help_of(*catalogue.LEARNERS)}. All but "
         "stream, fourier and the linear ones use an RBF kernel unless --kernel is given",
     )
     group.add_argument(
@@ -220,15 +188,14 @@ def add_to(
     group.add_argument(
         "--multiclass",
         choices=OF_MANY,
-        help="one-vs-one: one learner per pair of classes, K (K - 1) / 2 of them, and a vote; "
-        "one-vs-rest: one learner per class; without --classes, the source says how many",
+        help=f"{catalogue.help_of('multiclass')}; without --classes, the source says how many",
     )
     group.add_argument("--dtype", choices=DTYPES, help="type of stored values; default float32")
     group.add_argument(
         "--scale",
         choices=SCALERS,
-        help="how features are standardized: deviation (default): by mean and deviation; robust: "
-        "by median and median distance, clipped, for features with rare values far out of range",
+        help=f"how features are standardized; default {DEFAULT_SCALE}; "
+        f"{catalogue.help_of('scaler')}",
     )
     group.add_argument("--raw", action="store_true", help="do not standardize the features")
     decision_options.add_to(group)

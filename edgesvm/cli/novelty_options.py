@@ -6,12 +6,14 @@ import argparse
 import re
 from typing import NamedTuple
 
+from edgesvm import catalogue
 from edgesvm.cli import arguments
-from edgesvm.learners import GaussianNovelty, KernelNovelty
+from edgesvm.contract.registry import kind_of
 from edgesvm.learners.novelty.alarm_rate import alarm_rate_of, read
 from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner
 
-KINDS: dict[str, type[NoveltyLearner]] = {"kernel": KernelNovelty, "gaussian": GaussianNovelty}
+KINDS = catalogue.commands("novelty")
+DEFAULT_KIND = "kernel"
 DEFAULT_RATE = "1/day"
 
 
@@ -92,8 +94,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--learner",
         choices=KINDS,
-        help="kernel (default): distances to stored samples; gaussian: mean and covariance, for the"
-        " smallest boards",
+        help=f"default {DEFAULT_KIND}; {catalogue.help_of('novelty')}",
     )
 
 
@@ -104,7 +105,8 @@ def needs_rate(options: argparse.Namespace) -> bool:
 
 def of_options(options: argparse.Namespace, samples_per_second: float | None) -> NoveltyLearner:
     """The learner that the options ask for, not allocated."""
-    return KINDS[options.learner or "kernel"](
+    kind: type[NoveltyLearner] = kind_of(KINDS[options.learner or DEFAULT_KIND])
+    return kind(
         alarm_rate=alarm_rate_of(options.alarm_rate, samples_per_second),
         learn="all" if options.then == "all" else "normal",
         warm_up=options.learn.samples or MOST_WARM_UP,

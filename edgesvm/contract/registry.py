@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
+from edgesvm.catalogue import MODULE_OF
 from edgesvm.errors import CorruptModelError
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 _LEARNERS: dict[str, type[Any]] = {}
 OTHERS: dict[str, type[Any]] = {}  # what has snapshots and is no learner
-MODULE_OF: dict[str, str] = {}  # where our own classes are, which may not have been imported yet
 
 Kind = TypeVar("Kind", bound=type)
 

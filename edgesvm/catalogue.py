@@ -1,0 +1,157 @@
+"""What edgesvm has, one entry each. The public names and their modules, the names of ``--learner``
+and its help, and lists in documents and tests follow from this table.
+
+A new learner is one more `Entry`. The table is read at each start, so it imports nothing of
+edgesvm.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+FAMILIES = {
+    "plane": "decides by a plane in the features",
+    "kernel": "decides by kernels or random features",
+    "several": "several learners that share the memory",
+    "multiclass": "one two-class learner for each class or pair of classes",
+    "scaler": "standardizes the features in front of a learner",
+    "features": "makes other features in front of a learner",
+    "threshold": "turns scores into probabilities",
+    "novelty": "learns what is normal, without labels",
+    "drift": "detects a change in a stream of errors",
+    "windows": "takes raw samples",
+    "base": "base class, for who writes a learner",
+}
+
+
+class Entry(NamedTuple):
+    """A public class, or function, that is imported when it is first used.
+
+    Parameters
+    ----------
+    name : str
+    module : str
+        Below `edgesvm`.
+    family : str
+        One of `FAMILIES`.
+    command : str
+        Its name on the command line; empty if it has none.
+    help : str
+        One line for the command line; empty: it is for comparisons.
+    takes : str
+        Which of the parameters ``kernel``, ``n_classes`` and ``class_weight`` it has.
+    weights : {"steps", "repeats", ""}
+        What a sample of weight 2 is: one step of twice the cost, or two samples (to the tolerance
+        of a solution). Empty: there are no weights.
+    """
+
+    name: str
+    module: str
+    family: str
+    command: str = ""
+    help: str = ""
+    takes: str = ""
+    weights: str = ""
+
+
+# fmt: off
+CATALOGUE = (
+    Entry("StreamSVM", "learners.stream.stream_svm", "plane",
+          "stream", "linear, one ball", takes="class_weight", weights="steps"),
+    Entry("AdaGradSVM", "learners.gradient.adagrad_svm", "plane",
+          "adagrad", "linear, gradient steps that scale themselves",
+          takes="n_classes class_weight", weights="steps"),
+    Entry("Auto", "learners.auto.auto", "several",
+          "auto", "candidates share the memory and the best one answers", weights="steps"),
+    Entry("FourierSVM", "learners.fourier.fourier_svm", "kernel",
+          "fourier", "a kernel machine on random features, no sample stored",
+          takes="n_classes class_weight", weights="steps"),
+    Entry("KernelStreamSVM", "learners.stream.kernel_stream_svm", "kernel",
+          "kernel-stream", "the ball with a kernel", takes="kernel class_weight", weights="steps"),
+    Entry("BatchSVM", "learners.batch.batch_svm", "kernel",
+          "batch", "solves the last samples again", takes="kernel", weights="repeats"),
+    Entry("ReservoirSVM", "learners.batch.reservoir_svm", "kernel",
+          "reservoir", "solves a random sample of the stream", takes="kernel", weights="repeats"),
+    Entry("IncrementalSVM", "learners.papers.incremental.incremental_svm", "kernel",
+          "incremental", "trains a batch at a time", takes="kernel", weights="repeats"),
+    Entry("WindowedSVM", "learners.papers.incremental.windowed_svm", "kernel",
+          "windowed", "trains on the last batches only", takes="kernel", weights="repeats"),
+    Entry("CoreVectorMachine", "learners.papers.enclosing.core_vector_machine", "kernel",
+          "core-vector", "smallest enclosing ball", takes="kernel", weights="repeats"),
+    Entry("BallVectorMachine", "learners.papers.enclosing.ball_vector_machine", "kernel",
+          "ball-vector", "ball of fixed radius, no solver", takes="kernel", weights="repeats"),
+    Entry("TwinVectorMachine", "learners.twin.twin_vector_machine", "kernel",
+          "twin", "exact SVM on weighted twin vectors", takes="kernel", weights="repeats"),
+    Entry("TwinDictionarySVM", "learners.twin.twin_dictionary_svm", "kernel",
+          "twin-dictionary", "twins that settle, then second-order steps",
+          takes="kernel", weights="repeats"),
+    Entry("IncrementalDecrementalSVM", "learners.twin.incremental_decremental_svm", "kernel",
+          "incremental-decremental", "exact SVM of the last samples",
+          takes="kernel", weights="repeats"),
+    Entry("SimpleSVM", "learners.twin.simple_svm", "kernel",
+          "simple", "exact SVM of the samples that violated", takes="kernel", weights="repeats"),
+    Entry("LASVM", "learners.papers.online.lasvm", "kernel",
+          "lasvm", "two steps of SMO per sample", takes="kernel class_weight", weights="steps"),
+    Entry("Forgetron", "learners.papers.online.forgetron", "kernel",
+          "forgetron", takes="kernel", weights="steps"),
+    Entry("KernelPerceptron", "learners.papers.online.kernel_perceptron", "kernel",
+          "kernel-perceptron", takes="kernel", weights="steps"),
+    Entry("Perceptron", "learners.papers.online.perceptron", "plane",
+          "perceptron", takes="class_weight", weights="steps"),
+    Entry("PassiveAggressive", "learners.papers.online.passive_aggressive", "plane",
+          "passive-aggressive", takes="class_weight", weights="steps"),
+    Entry("Pegasos", "learners.papers.online.pegasos", "plane",
+          "pegasos", takes="class_weight", weights="steps"),
+    Entry("RandSVM", "learners.papers.randomized.rand_svm", "kernel", weights="repeats"),
+    Entry("OneVsOne", "learners.multiclass", "multiclass",
+          "one-vs-one", "one learner per pair of classes, K (K - 1) / 2 of them, and a vote",
+          takes="n_classes", weights="steps"),
+    Entry("OneVsRest", "learners.multiclass", "multiclass",
+          "one-vs-rest", "one learner per class", takes="n_classes", weights="steps"),
+    Entry("Standardized", "preprocessing.standardized", "scaler",
+          "deviation", "by mean and deviation", weights="steps"),
+    Entry("RobustStandardized", "preprocessing.robust_standardized", "scaler",
+          "robust", "by median and median distance, clipped, for features with rare values far out",
+          weights="steps"),
+    Entry("FourierFeatures", "preprocessing.fourier_features", "features", weights="steps"),
+    Entry("Calibrated", "calibration.calibrated", "threshold", weights="steps"),
+    Entry("KernelNovelty", "learners.novelty.kernel_novelty", "novelty",
+          "kernel", "distances to stored samples"),
+    Entry("GaussianNovelty", "learners.novelty.gaussian_novelty", "novelty",
+          "gaussian", "mean and covariance, for the smallest boards"),
+    Entry("alarm_rate_of", "learners.novelty.alarm_rate", "novelty"),
+    Entry("PageHinkley", "drift.page_hinkley", "drift", "page-hinkley",
+          "sums what is above their mean"),
+    Entry("Adwin", "drift.adwin", "drift", "adwin", "compares the parts of a window"),
+    Entry("WindowFeatures", "preprocessing.window_features", "windows"),
+    Entry("Chain", "preprocessing.chain", "windows"),
+    Entry("KernelLearner", "learners.kernel_learner", "base"),
+    Entry("KernelMethod", "learners.kernel_learner", "base"),
+)
+# fmt: on
+
+MODULE_OF = {entry.name: f"edgesvm.{entry.module}" for entry in CATALOGUE}
+LEARNERS = ("plane", "kernel", "several")  # the families of ``--learner``
+
+
+def public_names() -> list[str]:
+    return sorted(entry.name for entry in CATALOGUE if entry.family != "base")
+
+
+def names_in(package: str) -> dict[str, str]:
+    """Modules by the names that are in this package below `edgesvm`."""
+    below = [entry for entry in CATALOGUE if entry.module.startswith(f"{package}.")]
+    return {entry.name: MODULE_OF[entry.name] for entry in below}
+
+
+def commands(*families: str) -> dict[str, str]:
+    """Class by its name on the command line, of these families."""
+    return {e.command: e.name for e in CATALOGUE if e.family in families and e.command}
+
+
+def help_of(*families: str) -> str:
+    """What each name on the command line stands for, in one text."""
+    named = [e for e in CATALOGUE if e.family in families and e.command]
+    text = "; ".join(f"{entry.command}: {entry.help}" for entry in named if entry.help)
+    compared = ", ".join(entry.command for entry in named if not entry.help)
+    return f"{text}; to compare with: {compared}" if compared else text
