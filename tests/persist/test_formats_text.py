@@ -133,9 +133,11 @@ def rows_after(heading):
 
 
 def arrays_of_blocks():
-    blocks = {}
-    for block, name, kind, shape, _ in rows_after("| block | array | type | shape | holds |"):
-        blocks.setdefault(block, []).append((name.strip("`"), kind, shape))
+    blocks, current = {}, ""
+    for block, names, kind, shape, _ in rows_after("| block | array | type | shape | holds |"):
+        current = block or current
+        arrays = re.findall(r"`(\w+)`", names)
+        blocks.setdefault(current, []).extend((name, kind, shape) for name in arrays)
     return blocks
 
 
