@@ -134,10 +134,11 @@ def rows_after(heading):
 
 def arrays_of_blocks():
     blocks, current = {}, ""
-    for block, names, kind, shape, _ in rows_after("| block | array | type | shape | holds |"):
+    for block, arrays, _ in rows_after("| block | arrays | holds |"):
         current = block or current
-        arrays = re.findall(r"`(\w+)`", names)
-        blocks.setdefault(current, []).extend((name, kind, shape) for name in arrays)
+        names, kind, shape = re.fullmatch(r"((?:`\w+` )+)(\w+)(?:\[(.*)\])?", arrays).groups("")
+        names = re.findall(r"\w+", names)
+        blocks.setdefault(current, []).extend((name, kind, shape) for name in names)
     return blocks
 
 
