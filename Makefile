@@ -65,7 +65,7 @@ build: $(VENV)/.built  ## build and install into .venv
 
 demo:  ## a tour on a simulated sensor; half a minute once built
 	@test -e $(VENV)/.installed || \
-	  echo 'This builds edgesvm first, two to three minutes on two cores, and half a minute the next time.'
+	  echo 'This builds edgesvm first: about two minutes on two cores from nothing, and half a minute the next time.'
 	@$(MAKE) --no-print-directory $(VENV)/.built $(VENV)/.extra-plot
 	$(BIN)/edgesvm demo
 

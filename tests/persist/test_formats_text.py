@@ -133,9 +133,15 @@ def rows_after(heading):
 
 
 def arrays_of_blocks():
-    blocks = {}
-    for block, name, kind, shape, _ in rows_after("| block | array | type | shape | holds |"):
-        blocks.setdefault(block, []).append((name.strip("`"), kind, shape))
+    """Name, type and shape of the arrays of each block, from the listing."""
+    listing = TEXT.split("\n    common\n")[1].split("\n\n")[0]
+    blocks, current = {"common": []}, "common"
+    for line in listing.splitlines():
+        if heading := re.fullmatch(r"    (\w[\w ]*)", line):
+            current = heading[1]
+        elif arrays := re.match(r"      (\w+(?: \w+)*)  +(\w+)(?:\[(.*?)\])?(?=  )", line):
+            names, kind, shape = arrays.groups("")
+            blocks.setdefault(current, []).extend((name, kind, shape) for name in names.split())
     return blocks
 
 
