@@ -1,9 +1,9 @@
-"""Every learner, registered once; all of tests/conformance runs on each entry.
+"""Every learner; all of tests/conformance runs on each entry.
 
-To put a learner through the whole contract, add one `Registered(...)` line. What takes raw samples
-is in a list of its own: it has no decision about a row, but memory, snapshots and streams like any
-learner. Parameters are small, so that every branch (full store, flush, merge, eviction) is reached
-within a few hundred samples.
+A learner of `edgesvm.catalogue` without an entry here runs with its defaults. Add one or more
+`Registered(...)` lines with parameters so small that every branch (full store, flush, merge,
+eviction) is reached within a few hundred samples. What takes raw samples is in a list of its own:
+it makes no decision about a row, but has memory, snapshots and streams like any learner.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+import edgesvm
 from edgesvm import (
     LASVM,
     RBF,
@@ -54,6 +55,8 @@ from edgesvm import (
     WindowedSVM,
     WindowFeatures,
 )
+from edgesvm.catalogue import CATALOGUE
+from edgesvm.catalogue import LEARNERS as FAMILIES
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 
@@ -744,6 +747,13 @@ REGISTERED = [
         outer=Standardized,
     ),
 ]
+
+# A learner of the catalogue that has no entry above, with its defaults.
+HAS_ENTRY = {kind for entry in REGISTERED for kind in entry.family}
+for listed in CATALOGUE:
+    if listed.family in FAMILIES and (kind := getattr(edgesvm, listed.name)) not in HAS_ENTRY:
+        tuned = "C" if "C" in kind._param_names() else ""
+        REGISTERED.append(Registered(listed.name, kind, tuned=tuned))
 
 # A learner of another package: EDGESVM_ENTRIES names a file whose ENTRIES are put through the
 # contract too, in the processes that some checks start as well. See docs/write-a-learner.md.
