@@ -1,5 +1,5 @@
 import sys
 
-from edgesvm.cli import main
+from edgesvm.__main__ import main
 
 sys.exit(main())

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 HELP = """\
 Write an example into a folder, DIR, which is made if it is not there. No file is overwritten.
@@ -12,7 +15,6 @@ Write an example into a folder, DIR, which is made if it is not there. No file i
   edgesvm example micropython      a node in MicroPython, for a Pico or an ESP32
   edgesvm example pi /tmp/pi       a service that learns from boot on, for a Raspberry Pi
 """
-EXAMPLES = Path(__file__).parents[1] / "examples"  # in the installed package
 NEXT = {
     "arduino": """\
 Open {folder}/vibration_features/vibration_features.ino in the Arduino IDE and upload it. Then:
@@ -35,10 +37,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     folder = Path(options.folder or options.name)
-    source = EXAMPLES / options.name
-    files = sorted(path for path in source.rglob("*.*") if path.is_file())
-    files = [path for path in files if path.suffix != ".pyc"]
-    written = {folder / path.relative_to(source): path.read_bytes() for path in files}
+    source = resources.files("edgesvm") / "examples" / options.name
+    written = {folder / path: content for path, content in _files_in(source)}
     for path in written:
         if path.exists():
             raise FileExistsError(f"{path} is already there; give another folder")
@@ -48,3 +48,12 @@ def act(options: argparse.Namespace) -> int:
         print(path)
     print(f"\n{NEXT[options.name].format(folder=folder)}")
     return 0
+
+
+def _files_in(folder: Any, path: Path = Path()) -> Iterator[tuple[Path, bytes]]:
+    """Each file below a folder of the installed package: its path from there, and its content."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: str(entry.name)):
+        if entry.is_dir() and entry.name != "__pycache__":
+            yield from _files_in(entry, path / entry.name)
+        elif entry.is_file():
+            yield path / entry.name, entry.read_bytes()

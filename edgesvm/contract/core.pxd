@@ -43,19 +43,8 @@ cdef class LearnerCore:
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
-    # Of n rows behind one another, up to MOST_ROWS. `squares` are their x.x, of the learner's
+    # Of n rows, one behind another, up to MOST_ROWS. `squares` are their x.x, of the learner's
     # dtype; NULL: not found yet. A row less is never wrong.
-    # With `learns_in_blocks`: learn rows of classes `slots` (n,), each of weight 1, as `learn_row`
-    # does, from the first on up to one that may be refused; how many.
-    # `idle_rows`: how many of them are sure to leave the model as it is. `pass_by` then counts
-    # these, or fewer.
-    cdef bint learns_in_blocks
-    cdef int64_t learn_block(
-        self, const void *x, const signed char *slots, int64_t n) noexcept nogil
-    cdef int64_t idle_rows(
-        self, const void *x, const void *squares, const signed char *slots, int64_t n
-    ) noexcept nogil
-    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil
     # With `decides_in_blocks`: the values of the first rows, as `decide` writes them, up to one
     # that might be refused.
     cdef bint decides_in_blocks

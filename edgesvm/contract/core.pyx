@@ -89,28 +89,6 @@ cdef class LearnerCore:
     cdef bint decides_alone(self) noexcept nogil:
         return False
 
-    cdef int64_t learn_block(
-        self, const void *x, const signed char *slots, int64_t n
-    ) noexcept nogil:
-        return 0
-
-    cdef int64_t idle_rows(
-        self, const void *x, const void *squares, const signed char *slots, int64_t n
-    ) noexcept nogil:
-        return 0
-
-    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
-        cdef int64_t i, n_second = 0
-        self.common.n_seen += n
-        if self.n_classes > 2:
-            for i in range(n):
-                self.n_per_class[slots[i]] += 1
-        else:       # a sum need not wait for the count before
-            for i in range(n):
-                n_second += slots[i]
-            self.n_per_class[0] += n - n_second
-            self.n_per_class[1] += n_second
-
     cdef int64_t decide_block(
         self, const void *x, const void *squares, int64_t n, double *values
     ) noexcept nogil:
@@ -408,19 +386,17 @@ cdef class LearnerCore:
     cdef Status learn_rows(
         self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
     ) except *:
-        cdef int64_t n = len(slots), n_block
+        cdef int64_t n = len(slots)
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
         cdef const double *weight = self.first_weight(weights, n)
         cdef Status status = UNCHANGED
-        cdef bint in_blocks, looks_ahead
+        cdef bint looks_ahead
         cdef Pace pace
         self.read(&batch, X, scratch, n)
         looks_ahead = self.looks_ahead and batch.dense != NULL
-        in_blocks = (
-            self.learns_in_blocks and batch.dense != NULL and weight == NULL and not self.balanced)
         start_pace(&pace)
         with nogil:
             while i[0] < n:
@@ -430,15 +406,10 @@ cdef class LearnerCore:
                         raise changed(self.owner)
                 if looks_ahead:
                     self.look_ahead(x, min(n - i[0], pace.left))
-                n_block = 0
-                if in_blocks:
-                    n_block = self.learn_block(x, slot + i[0], min(n - i[0], pace.rows))
-                if n_block == 0:
-                    status = self.learn_row(
-                        x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
-                    if status > CHANGED:
-                        break
-                i[0] += max(n_block, 1)
+                status = self.learn_row(x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
+                if status > CHANGED:
+                    break
+                i[0] += 1
                 if is_due(&pace):
                     with gil:
                         self.guard.look_at_signals()

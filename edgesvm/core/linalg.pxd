@@ -9,7 +9,6 @@ ctypedef fused real:
     double
 
 cdef extern from "lanes.h" nogil:
-    void lanes_fetch(const void *p, int64_t n) noexcept     # n bytes into the nearest cache
     float lanes_dot_f32(const float *x, const float *z, int64_t n) noexcept
     double lanes_dot_f64(const double *x, const double *z, int64_t n) noexcept
     void lanes_dot_square_f32(

@@ -25,7 +25,7 @@ from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
-from edgesvm.core.linalg cimport BLOCK, dot, item_at, item_bytes, square_rows
+from edgesvm.core.linalg cimport BLOCK, dot, item_bytes, square_rows
 from edgesvm.core.rows cimport ROWS_BLOCK
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners._same_vectors cimport SameVectors
@@ -42,10 +42,6 @@ cdef enum:
     TILE = 32               # most rows that are looked at together, MOST_ROWS
     MOST_FOUND = 4096       # values of parts that are found together
     TILE_BYTES = 16384      # of rows that all parts look at while they are in the nearest cache
-
-
-def learns_in_blocks(LearnerCore part):
-    return part.learns_in_blocks
 
 
 def decides_in_blocks(LearnerCore part):
@@ -67,7 +63,6 @@ cdef class MulticlassCore(LearnerCore):
     cdef int64_t most
     cdef int64_t *n_left_out
     cdef double *sums       # (n_classes,): TMP, sums of decision values
-    cdef int64_t calm       # about as many rows as the model stands still for
     cdef bint of_kernel     # all parts are KernelCores
     cdef bint shares        # so many rows are decided that it pays to compare their vectors
     cdef SameVectors same   # these, where enough are equal; else None
@@ -81,7 +76,6 @@ cdef class MulticlassCore(LearnerCore):
         self.most = -1 if most is None else most
         self.n_left_out = <int64_t *> self.array("n_left_out")
         self.sums = <double *> self.array("sums")
-        self.learns_in_blocks = not pairs and most is None and all(map(learns_in_blocks, parts))
         self.decides_in_blocks = all(map(decides_in_blocks, parts))
         self.of_kernel = all(isinstance(part, KernelCore) for part in parts)
 
@@ -121,41 +115,6 @@ cdef class MulticlassCore(LearnerCore):
                 self.n_left_out[0] += 1
         return CHANGED if n_moved else UNCHANGED
 
-    cdef int64_t learn_block(
-        self, const void *x, const signed char *slots, int64_t n
-    ) noexcept nogil:
-        """Half as many rows are looked at together as the model lately stood still for."""
-        cdef int64_t n_looked = self.tile(min(n, self.calm // 2)), n_idle = 0
-        cdef Status status
-        if n_looked > 0:
-            n_idle = self.idle_rows(x, NULL, slots, n_looked)
-            self.pass_by(slots, n_idle)
-            self.calm += n_idle
-            if n_idle == n_looked:
-                return n_idle
-        status = self.learn_row(
-            item_at(self.is_float32, x, n_idle * self.n_features), slots[n_idle], 1.0)
-        if status > CHANGED:
-            return n_idle
-        self.calm = self.calm // 2 if status == CHANGED else self.calm + 1
-        return n_idle + 1
-
-    cdef int64_t idle_rows(
-        self, const void *x, const void *squares, const signed char *slots, int64_t n
-    ) noexcept nogil:
-        """One-vs-rest: rows that leave every part as it is."""
-        cdef double[TILE] found
-        cdef signed char[TILE] sides
-        cdef int p
-        n = self.tile(n)
-        squares = self.find_squares(x, n, found)
-        for p in range(self.n_classes):
-            if n == 0:
-                break
-            self.look_for(p, slots, n, sides)
-            n = (<LearnerCore> self.part(p)).idle_rows(x, squares, sides, n)
-        return n
-
     cdef int64_t tile(self, int64_t n) noexcept nogil:
         """How many of n rows to look at together: a multiple of BLOCK"""
         cdef int64_t most = TILE_BYTES // (self.n_features * item_bytes(self.is_float32))
@@ -173,22 +132,6 @@ cdef class MulticlassCore(LearnerCore):
             i += BLOCK
         return squares
 
-    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
-        cdef signed char[TILE] sides
-        cdef int p
-        for p in range(self.n_classes):
-            self.look_for(p, slots, n, sides)
-            (<LearnerCore> self.part(p)).pass_by(sides, n)
-        LearnerCore.pass_by(self, slots, n)
-
-    cdef void look_for(
-        self, int slot, const signed char *slots, int64_t n, signed char *sides
-    ) noexcept nogil:
-        """The sides that rows are on in the part of class `slot`."""
-        cdef int64_t i
-        for i in range(n):
-            sides[i] = slots[i] == slot
-
     cdef bint is_full(self, int slot) noexcept nogil:
         """Whether any part of this class would refuse one more sample."""
         cdef int other
@@ -204,7 +147,6 @@ cdef class MulticlassCore(LearnerCore):
     cdef int begin_rows(self, int64_t n) except -1:
         cdef LearnerCore part
         cdef int begun = 0
-        self.calm = 0
         try:
             for part in self.parts:
                 part.begin_rows(n)

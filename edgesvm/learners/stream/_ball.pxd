@@ -4,7 +4,7 @@ from libc.math cimport fmax, fmin, isfinite, sqrt
 
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
 
-cdef double MAX_SQUARE, MAX_STORED_SQUARE, SHARES_WITHIN, LEVEL, CLEARLY, SMALL, LARGE
+cdef double MAX_SQUARE, MAX_STORED_SQUARE, SHARES_WITHIN, LEVEL
 
 
 cdef struct Ball:    # begins at the arena's array "R"
@@ -80,35 +80,6 @@ cdef inline double move_towards(Ball *ball, const Point *z, bint lower) noexcept
     ball.q += step * (z.square - ball.q)
     ball.xi2 = (1.0 - step) * (1.0 - step) * ball.xi2 + step * step * z.xi2
     return step
-
-
-cdef extern from "inside.h" nogil:
-    ctypedef struct SureInside:
-        bint normalized
-        double cc, own, RR
-        bint towards
-        double bar, least, most
-
-    int n_inside_f32(
-        const SureInside *test, const float *xw, const float *xx, float constant, double one,
-        const signed char *slots) noexcept
-    int n_inside_f64(
-        const SureInside *test, const double *xw, const double *xx, double constant, double one,
-        const signed char *slots) noexcept
-
-
-cdef inline void sure_inside(
-    const Ball *ball, double own, bint normalized, SureInside *test
-) noexcept nogil:
-    """With `normalized`, w.z > `limit` is inside, however it is rounded."""
-    cdef double square = 1.0 + own, limit
-    test.normalized, test.own = normalized, own
-    test.cc, test.RR = ball.ww + ball.xi2, ball.R * ball.R
-    limit = 0.5 * (test.cc + square - test.RR) + CLEARLY * (test.cc + square + test.RR)
-    test.towards = not limit <= 0.0
-    test.bar = limit * limit * (1.0 + CLEARLY if test.towards else 1.0 - CLEARLY)
-    test.least = SMALL
-    test.most = LARGE if normalized else 0.5 * MAX_SQUARE - own
 
 
 cdef inline double dual_radius(const Ball *ball) noexcept nogil:

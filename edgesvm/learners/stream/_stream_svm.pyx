@@ -33,19 +33,18 @@ steps of O(M) for one outside.
 """
 
 cimport cython
-from libc.math cimport fabs, fmax, isfinite, sqrt
+from libc.math cimport fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
 from edgesvm.core.linalg cimport BLOCK, approach, axpby, dot, dot_rows, dot_square
-from edgesvm.core.linalg cimport dot_square_rows, item_bytes, lanes_fetch, real
+from edgesvm.core.linalg cimport dot_square_rows, item_bytes, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.stream._ball cimport CLEARLY, MAX_SQUARE, SHARES_WITHIN, SMALL
-from edgesvm.learners.stream._ball cimport Ball, Point, SureInside, check_point, dual_radius
-from edgesvm.learners.stream._ball cimport ball_out_of_range, move_towards, out_of_range
-from edgesvm.learners.stream._ball cimport n_inside_f32, n_inside_f64, sure_inside, too_large
+from edgesvm.learners.stream._ball cimport MAX_SQUARE, SHARES_WITHIN, Ball, Point
+from edgesvm.learners.stream._ball cimport ball_out_of_range, check_point, dual_radius
+from edgesvm.learners.stream._ball cimport move_towards, out_of_range, too_large
 from edgesvm.learners.stream._balls cimport Balls, centre_square, cheapest_pair, forget
 from edgesvm.learners.stream._balls cimport join_pair, solve
 
@@ -57,9 +56,6 @@ from edgesvm.learners.lapses import check_lapses
 cpdef enum:
     NOTED = 4       # every so many samples are asked of the mean too
     RECENT = 250    # of those, lapses are counted over so many
-
-cdef enum:
-    MOST_NOTED = 8  # of MOST_ROWS rows
 
 
 @cython.final
@@ -75,7 +71,6 @@ cdef class StreamSVMCore(LearnerCore):
     cdef char *average      # (width,): mean of w over the first n_averaged samples; else NULL
     cdef int64_t *n_averaged
     cdef double *lapses     # (2,), LAST and MEAN; else NULL
-    cdef double[2 * MOST_NOTED] said    # TMP: w's and the mean's products with rows that are idle
 
     def __init__(
         self, *common, C, slack, bound, normalize, fit_intercept, lookahead, join, average
@@ -104,7 +99,7 @@ cdef class StreamSVMCore(LearnerCore):
         self.average = self.array("average") if average else NULL
         self.n_averaged = <int64_t *> self.array("n_averaged") if average else NULL
         self.lapses = <double *> self.array("lapses") if average else NULL
-        self.learns_in_blocks = self.decides_in_blocks = self.balls.capacity == 0
+        self.decides_in_blocks = self.balls.capacity == 0
 
     # -- one sample --------------------------------------------------------------------------------
 
@@ -142,14 +137,8 @@ cdef class StreamSVMCore(LearnerCore):
         """Compute z's norms and its product with `w`, reading x once; check that it can be
         learned."""
         cdef real xw, xx
-        dot_square(x, w, self.n_features, &xw, &xx)
-        return self.place(xw, xx, w, y, weight, z)
-
-    cdef Status place(
-        self, real xw, real xx, const real *w, double y, double weight, Point *z
-    ) noexcept nogil:
-        """`measure`, from w.x and x.x"""
         cdef double norm_square
+        dot_square(x, w, self.n_features, &xw, &xx)
         if not isfinite(xx):
             return NOT_FINITE
         norm_square = xx
@@ -187,160 +176,6 @@ cdef class StreamSVMCore(LearnerCore):
         if self.lower:
             self.ball.R = dual_radius(self.ball)
         return CHANGED
-
-    # -- rows that are looked at together ----------------------------------------------------------
-
-    cdef int64_t learn_block(
-        self, const void *x, const signed char *slots, int64_t n
-    ) noexcept nogil:
-        if self.n_learned() == 0 or too_large(1.0 + 1.0 / self.C):
-            return 0
-        if self.is_float32:
-            return self.learn_typed(<const float *> x, <float *> self.w, slots, n)
-        return self.learn_typed(<const double *> x, <double *> self.w, slots, n)
-
-    cdef int64_t learn_typed(
-        self, const real *x, real *w, const signed char *slots, int64_t n
-    ) noexcept nogil:
-        """Four rows are looked at together when the ball has stood still for a while, longer for
-        wider rows: the sums of those behind one that moves it are made in vain."""
-        cdef real[BLOCK] xw
-        cdef real[BLOCK] xx
-        cdef int64_t i = 0, width = self.n_features, n_learned = self.n_learned()
-        cdef int64_t enough = max(BLOCK, width // 16), still = enough
-        cdef int64_t asked = n if self.average == NULL else -n_learned & (NOTED - 1)
-        cdef int64_t counted = 0
-        cdef int n_inside
-        cdef Point z
-        cdef Status status
-        cdef SureInside test
-        sure_inside(self.ball, 1.0 / self.C, self.normalize, &test)
-        while i < n:
-            n_inside = 0
-            if still >= enough and i + BLOCK <= n:
-                dot_square_rows(x + i * width, w, width, n - i, xw, xx)
-                n_inside = self.n_inside(&test, xw, xx, w, slots + i)
-                if asked < i + n_inside:    # at most one of them is
-                    self.note_inside(
-                        x + asked * width, w, 2 * slots[asked] - 1, xw[asked - i], xx[asked - i],
-                        n_learned + asked)
-                    asked += NOTED
-                i += n_inside
-                if n_inside == BLOCK:
-                    continue
-            else:
-                lanes_fetch(x + (i + 1) * width, width * sizeof(real))
-                dot_square(x + i * width, w, width, xw, xx)
-            status = self.place(xw[n_inside], xx[n_inside], w, 2 * slots[i] - 1, 1.0, &z)
-            if status > CHANGED:
-                break
-            LearnerCore.pass_by(self, slots + counted, i - counted)
-            if asked == i:
-                self.note_lapses(x + i * width, w, &z)
-                asked += NOTED
-            status = self.take(x + i * width, w, &z)
-            self.count(slots[i], status)
-            still += 1
-            if status == CHANGED:
-                sure_inside(self.ball, 1.0 / self.C, self.normalize, &test)
-                still = 0
-            i += 1
-            counted = i
-        LearnerCore.pass_by(self, slots + counted, i - counted)
-        return i
-
-    cdef inline int n_inside(
-        self, const SureInside *test, const real *xw, const real *xx, const real *w,
-        const signed char *slots
-    ) noexcept nogil:
-        """How many of four rows are sure to be inside, from the first on, by their products with w
-        and with themselves"""
-        cdef double one = 1.0 if self.intercept else 0.0
-        cdef real constant = w[self.n_features] if self.intercept else 0.0
-        if real is float:
-            return n_inside_f32(test, xw, xx, constant, one, slots)
-        else:
-            return n_inside_f64(test, xw, xx, constant, one, slots)
-
-    cdef void note_inside(
-        self, const real *x, const real *w, double y, real xw, real xx, int64_t n_learned
-    ) noexcept nogil:
-        """`note_lapses` of a row, from w.x and x.x: without a root and with two divisions if w and
-        the mean are both clearly right, and any mean of them is."""
-        cdef const real *u = <const real *> self.average
-        cdef real xu = dot(x, u, self.n_features)
-        cdef double constant = w[self.n_features] if self.intercept else 0.0
-        cdef double mean_constant = u[self.n_features] if self.intercept else 0.0
-        cdef double n = min(n_learned / NOTED + 1, RECENT)
-        cdef double[2] said
-        cdef double doubt = CLEARLY * (
-            fabs(xw) + fabs(constant) + fabs(xu) + fabs(mean_constant))
-        if (doubt * doubt > SMALL and y * (xw + constant) > doubt
-                and y * (xu + mean_constant) > doubt):
-            note_lapse(self.lapses, LAST, False, n)
-            note_lapse(self.lapses, MEAN, False, n)
-        else:
-            self.ask(x, w, y, xw, xx, said)
-            self.note_answers(said[LAST], said[MEAN], n_learned)
-
-    cdef void ask(
-        self, const real *x, const real *w, double y, real xw, double square, double *said
-    ) noexcept nogil:
-        """What w and the mean say of a row, to the bit as `note_lapses`, from w.x and x.x."""
-        cdef Point z
-        if self.intercept:
-            square += 1.0
-        z.scale = y / sqrt(square) if self.normalize else y
-        z.constant = z.scale
-        said[LAST] = self.product_of(xw, w, &z)
-        said[MEAN] = self.product(x, <const real *> self.average, &z)
-
-    # -- rows that leave several parts as they are -------------------------------------------------
-
-    cdef int64_t idle_rows(
-        self, const void *x, const void *squares, const signed char *slots, int64_t n
-    ) noexcept nogil:
-        if n < BLOCK or self.balanced or self.n_learned() == 0 or too_large(1.0 + 1.0 / self.C):
-            return 0
-        if self.is_float32:
-            return self.idle_typed(
-                <const float *> x, <const float *> self.w, <const float *> squares, slots, n)
-        return self.idle_typed(
-            <const double *> x, <const double *> self.w, <const double *> squares, slots, n)
-
-    cdef int64_t idle_typed(
-        self, const real *x, const real *w, const real *squares, const signed char *slots, int64_t n
-    ) noexcept nogil:
-        """Rows are counted up to the first that is not sure to be inside."""
-        cdef real[BLOCK] xw
-        cdef real[BLOCK] xx
-        cdef int64_t i = 0, j, width = self.n_features
-        cdef int64_t noted = n if self.average == NULL else -self.n_learned() & (NOTED - 1)
-        cdef int n_inside
-        cdef SureInside test
-        sure_inside(self.ball, 1.0 / self.C, self.normalize, &test)
-        while i + BLOCK <= n:
-            multiply(x + i * width, w, width, n - i, squares, i, xw, xx)
-            n_inside = self.n_inside(&test, xw, xx, w, slots + i)
-            if noted < i + n_inside:    # at most one of them is
-                j = noted - i
-                self.ask(
-                    x + noted * width, w, 2 * slots[noted] - 1, xw[j], xx[j],
-                    &self.said[2 * (noted // NOTED)])
-                noted += NOTED
-            i += n_inside
-            if n_inside < BLOCK:
-                break
-        return i
-
-    cdef void pass_by(self, const signed char *slots, int64_t n) noexcept nogil:
-        cdef int64_t n_learned = self.n_learned(), i = -n_learned & (NOTED - 1)
-        cdef const double *said
-        while self.average != NULL and i < n:
-            said = &self.said[2 * (i // NOTED)]
-            self.note_answers(said[LAST], said[MEAN], n_learned + i)
-            i += NOTED
-        LearnerCore.pass_by(self, slots, n)
 
     # -- several balls -----------------------------------------------------------------------------
 
@@ -448,10 +283,10 @@ cdef class StreamSVMCore(LearnerCore):
 
     cdef double pending(self) noexcept nogil:
         """b, the weight of w in the mean: of the samples since it last changed; 1 without a mean"""
-        return 1.0 if self.average == NULL else self.pending_of(self.n_learned())
-
-    cdef double pending_of(self, int64_t n_learned) noexcept nogil:
-        cdef double n = <double> n_learned, s = <double> self.n_averaged[0]
+        cdef double n, s
+        if self.average == NULL:
+            return 1.0
+        n, s = <double> self.n_learned(), <double> self.n_averaged[0]
         return (n - s) * (n + s + 1.0) / (n * (n + 1.0)) if n > s else 0.0
 
     cdef void take_mean(self, const real *w) noexcept nogil:
@@ -462,14 +297,10 @@ cdef class StreamSVMCore(LearnerCore):
 
     cdef void note_lapses(self, const real *x, const real *w, const Point *z) noexcept nogil:
         """Ask z, whose sign is that of its label, of w and of the mean."""
-        self.note_answers(
-            self.product_of(z.wx, w, z), self.product(x, <const real *> self.average, z),
-            self.n_learned())
-
-    cdef void note_answers(self, double last, double mean, int64_t n_learned) noexcept nogil:
-        """What w and the mean up to its last change say, after `n_learned` samples"""
-        cdef double n = min(n_learned / NOTED + 1, RECENT)
-        mean += self.pending_of(n_learned) * (last - mean)
+        cdef double last = self.product_of(z.wx, w, z)
+        cdef double mean = self.product(x, <const real *> self.average, z)
+        cdef double n = min(self.n_learned() / NOTED + 1, RECENT)
+        mean += self.pending() * (last - mean)
         note_lapse(self.lapses, LAST, last <= 0.0, n)
         note_lapse(self.lapses, MEAN, mean <= 0.0, n)
 

@@ -4,8 +4,6 @@ MAX_SQUARE = 1e300  # of a new sample's squared length: no sum of a few overflow
 MAX_STORED_SQUARE = 1e304  # of a squared length in a file: a radius can be slightly larger
 SHARES_WITHIN = 1e-3  # of one, after any number of steps
 LEVEL = 1e-9  # values whose relative difference is smaller count as equal
-CLEARLY = 1e-12  # a share: far more than a few roundings
-SMALL, LARGE = 1e-270, 1e270  # squares between them neither vanish nor overflow when multiplied
 AT_POINT = 1e-12  # share of the farthest reach: closer than this, the centre is at a ball's centre
 
 # Steps to the smallest ball around a few. On the paper's data sets finer tolerances do not change
