@@ -1,4 +1,4 @@
-"""The house stands as `DESIGN.md` has it: a floor imports only from floors above it in the list."""
+"""A file imports only from its own layer and from those above it in architecture.md's list."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ COMPILED = re.compile(r"^\s*(?:from\s+([\w.]+)\s+c?import\b|c?import\s+([\w.]+))
 
 def floors():
     """Names of the files and folders in the list, top down."""
-    text = (ROOT / "docs" / "DESIGN.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     house = text.split("    edgesvm/\n")[1].split("    firmware_sim/")[0]
     return re.findall(r"^      (\w+)(?:/|\.py) ", house, re.M)
 

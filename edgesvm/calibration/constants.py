@@ -1,4 +1,4 @@
-"""Numbers that both cores of Calibrated share; DESIGN.md says what they were chosen by."""
+"""Numbers that both cores of Calibrated share, chosen as docs/notes/calibration.md says."""
 
 FIRST_SLOPE = 2.0  # of a sigmoid, in units of the mean score
 PRIOR = 1.0  # its weight, and that of the first offset, as information

@@ -1,4 +1,4 @@
-"""No circle among the modules of firmware_sim, and its floors stand as DESIGN.md has them."""
+"""No circle among the modules of firmware_sim, and its layers are as architecture.md lists them."""
 
 import ast
 import re
@@ -7,8 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "firmware_sim"
-HOUSE = (ROOT / "docs" / "DESIGN.md").read_text(encoding="utf-8").split("    firmware_sim/")[1]
-FLOORS = [*re.findall(r"^      (\w+)(?:/|\.py) ", HOUSE, re.MULTILINE), "__main__"]
+LIST = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("    firmware_sim/")[1]
+FLOORS = [*re.findall(r"^      (\w+)(?:/|\.py) ", LIST, re.MULTILINE), "__main__"]
 
 
 def name_of(file):

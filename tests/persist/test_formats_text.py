@@ -133,9 +133,12 @@ def rows_after(heading):
 
 
 def arrays_of_blocks():
-    blocks = {}
-    for block, name, kind, shape, _ in rows_after("| block | array | type | shape | holds |"):
-        blocks.setdefault(block, []).append((name.strip("`"), kind, shape))
+    blocks, current = {}, ""
+    for block, arrays, _ in rows_after("| block | arrays | holds |"):
+        current = block or current
+        names, kind, shape = re.fullmatch(r"((?:`\w+` )+)(\w+)(?:\[(.*)\])?", arrays).groups("")
+        names = re.findall(r"\w+", names)
+        blocks.setdefault(current, []).extend((name, kind, shape) for name in names)
     return blocks
 
 
