@@ -69,7 +69,8 @@ def test_in_a_package_of_its_own(tmp_path):
         inside = text.replace("edgesvm.learners.papers.online._adaline ", "adaline._adaline ")
         if path == "use.py":
             inside = inside.replace(
-                "from edgesvm import Adaline, ", "from adaline.adaline import Adaline\nfrom edgesvm import "
+                "from edgesvm import Adaline, ",
+                "from adaline.adaline import Adaline\nfrom edgesvm import ",
             )
         (tmp_path / OUTSIDE.get(path, path)).write_text(inside, encoding="utf-8")
     run = runner(tmp_path, EDGESVM=str(ROOT))
