@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from each import each, each_of
-from reference.perceptron import PerceptronCoreRef
 from registry import every_array
 from test_stream import settle
 
 from edgesvm import Perceptron
 from edgesvm.learner import DECISION_SCRATCH
+from reference.perceptron import PerceptronCoreRef
 
 
 def dirty(learner):

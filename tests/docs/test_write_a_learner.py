@@ -1,5 +1,5 @@
-"""The learner of docs/write-a-learner.md, taken out of the page, built, and put through the contract:
-in a package of its own by the page's commands, and in the long run in a copy of the tree."""
+"""The learner of docs/write-a-learner.md, taken out of the page, built, and put through the
+contract: in a package of its own by the page's commands, in the long run in a copy of the tree."""
 
 import os
 import re
