@@ -50,8 +50,10 @@ $(VENV)/.installed: $(VENV)/.tools
 	  $(BIN)/pip install -v --no-build-isolation --no-deps -Cbuild-dir=$(BUILD) -Ceditable-verbose=true $(SETUP) -e .
 	@touch $@
 
+# Looks for changed sources each time.
 $(VENV)/.built: $(VENV)/.installed FORCE
-	@PATH="$(BIN):$$PATH" $(BIN)/python tools/progress.py 'building edgesvm' $(BIN)/ninja -C $(BUILD)
+	@$(BIN)/ninja -C $(BUILD) -n | grep -q 'no work to do' || \
+	  $(BIN)/python tools/progress.py 'building edgesvm' $(BIN)/ninja -C $(BUILD)
 FORCE:
 
 $(VENV)/.extra-%: $(VENV)/.tools pyproject.toml
@@ -62,7 +64,7 @@ $(VENV)/.extra-%: $(VENV)/.tools pyproject.toml
 build: $(VENV)/.built  ## build and install into .venv
 
 demo:  ## a tour on a simulated sensor: two minutes and a half from nothing, half a minute once built
-	@test -e $(VENV)/.built || \
+	@test -e $(VENV)/.installed || \
 	  echo 'This builds edgesvm first, about two minutes on two cores; the tour takes half a minute.'
 	@$(MAKE) --no-print-directory $(VENV)/.built $(VENV)/.extra-plot
 	$(BIN)/edgesvm demo

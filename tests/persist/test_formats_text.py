@@ -133,12 +133,15 @@ def rows_after(heading):
 
 
 def arrays_of_blocks():
-    blocks, current = {}, ""
-    for block, arrays, _ in rows_after("| block | arrays | holds |"):
-        current = block or current
-        names, kind, shape = re.fullmatch(r"((?:`\w+` )+)(\w+)(?:\[(.*)\])?", arrays).groups("")
-        names = re.findall(r"\w+", names)
-        blocks.setdefault(current, []).extend((name, kind, shape) for name in names)
+    """Name, type and shape of the arrays of each block, from the listing."""
+    listing = TEXT.split("\n    common\n")[1].split("\n\n")[0]
+    blocks, current = {"common": []}, "common"
+    for line in listing.splitlines():
+        if heading := re.fullmatch(r"    (\w[\w ]*)", line):
+            current = heading[1]
+        elif arrays := re.match(r"      (\w+(?: \w+)*)  +(\w+)(?:\[(.*?)\])?(?=  )", line):
+            names, kind, shape = arrays.groups("")
+            blocks.setdefault(current, []).extend((name, kind, shape) for name in names.split())
     return blocks
 
 

@@ -18,8 +18,9 @@ NEEDED = (
     "edgesvm/examples/micropython/edgesvm_node.py",
     "edgesvm/examples/pi/edgesvm.service",
     "edgesvm/export/floor/esvm.h",
-    "edgesvm_command.py",
+    "edgesvm/export/translated/stream_svm.h",
 )
+UNWANTED = ("tests/", "reference/", "rig/", "_ref.py")  # what only a clone needs
 
 
 def check(wheel: Path) -> Iterator[str]:
@@ -29,7 +30,9 @@ def check(wheel: Path) -> Iterator[str]:
     info = next(name.split("/")[0] for name in files if name.endswith(".dist-info/WHEEL"))
     for name in (*NEEDED, f"{info}/licenses/LICENSE"):
         _must(name in files, f"{name} is missing")
-    yield "licence, examples and the floor of exported models are there"
+    yield "licence, examples and the C of exported models are there"
+    for name in files:
+        _must(not any(part in name for part in UNWANTED), f"{name} is for a clone only")
     records = csv.reader(io.StringIO(files[f"{info}/RECORD"].decode()))
     recorded = {row[0]: row[1:] for row in records if row}
     _must(recorded.keys() == files.keys(), f"RECORD: {recorded.keys() ^ files.keys()}")
