@@ -7,13 +7,15 @@ snapshot says is then checked against its own length and against what a stream c
 import contextlib
 import pickle
 import struct
+import tempfile
 import tracemalloc
 import zlib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from each import each
+from each import each, each_of
 from registry import CHECKS, DOORS
 
 import edgesvm
@@ -33,11 +35,12 @@ def path(tmp_path):
     return tmp_path / "model.esvm"
 
 
-@pytest.fixture
-def saved(compiled, path):
+def snapshot_of(compiled):
     """The bytes of a small learned model."""
-    compiled.learned().save(path)
-    return path.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.esvm"
+        compiled.learned().save(path)
+        return path.read_bytes()
 
 
 def load_bytes(path, data):
@@ -69,6 +72,7 @@ def some(places):
 
 
 @in_the_file
+@each_of("compiled", saved=snapshot_of)
 @each("mask", [0x01, 0xFF])
 def test_flipped_bytes(saved, mask):
     for place in some(range(len(saved))):
@@ -79,6 +83,7 @@ def test_flipped_bytes(saved, mask):
 
 
 @in_the_file
+@each_of("compiled", saved=snapshot_of)
 def test_truncations(saved):
     for length in some(range(len(saved))):
         with pytest.raises(CorruptModelError):
@@ -86,6 +91,7 @@ def test_truncations(saved):
 
 
 @in_the_file
+@each_of("compiled", saved=snapshot_of)
 def test_truncations_with_a_right_crc(saved):
     for length in some(range(len(saved) - CRC_BYTES)):
         with pytest.raises(CorruptModelError):
@@ -93,6 +99,7 @@ def test_truncations_with_a_right_crc(saved):
 
 
 @in_the_file
+@each_of("compiled", saved=snapshot_of)
 def test_bytes_behind_the_end(saved, path):
     for data in (saved + b"\0", saved + saved, sealed(saved[:-CRC_BYTES] + b"\0" * 8)):
         with pytest.raises(CorruptModelError):
@@ -113,6 +120,7 @@ def test_a_missing_file_is_an_os_error(tmp_path):
 
 
 @in_the_arena
+@each_of("compiled", saved=snapshot_of)
 def test_changed_bytes_with_a_right_crc(compiled, saved):
     body = saved[:-CRC_BYTES]
     refused = 0
@@ -129,6 +137,7 @@ HOSTILE_FLOATS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e300, -1e300, 5e-324]
 
 
 @in_the_arena
+@each_of("compiled", saved=snapshot_of)
 def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path):
     """Entries of each planned array, spread over long ones, with values that no stream makes."""
     learner = load_bytes(path, saved)
@@ -152,6 +161,7 @@ def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path):
 
 
 @in_the_arena
+@each_of("compiled", saved=snapshot_of)
 def test_counters_that_no_stream_reaches_are_refused(compiled, saved, path):
     """They would overflow with the samples to come."""
     plan = load_bytes(path, saved).plan(compiled.n_features)
@@ -172,6 +182,7 @@ def test_counters_that_no_stream_reaches_are_refused(compiled, saved, path):
 
 
 @in_the_arena
+@each_of("compiled", saved=snapshot_of)
 @each("seed", range(4))
 def test_random_changes_with_a_right_crc(compiled, saved, seed):
     rng = np.random.default_rng(seed)
@@ -219,6 +230,7 @@ def with_each_set(params, value):
 
 
 @in_the_file
+@each_of("compiled", saved=snapshot_of)
 def test_every_parameter_hostile(compiled, saved):
     """Written by our own writer, so that all but the value is in order."""
     snapshot = unpack(saved)
@@ -232,6 +244,7 @@ def test_every_parameter_hostile(compiled, saved):
 
 
 @in_the_file
+@each_of("compiled", saved=snapshot_of)
 def test_learner_labels_and_width_hostile(compiled, saved, path):
     snapshot = unpack(saved)
     too_many = tuple(range(compiled.entry.n_classes + 1))
@@ -253,6 +266,7 @@ def test_learner_labels_and_width_hostile(compiled, saved, path):
 
 
 @pytest.mark.entries("StreamSVM", "BatchSVM", "TwinVectorMachine", "Standardized-OneVsOne")
+@each_of("compiled", saved=snapshot_of)
 def test_no_snapshot_takes_more_memory_than_its_length_allows(compiled, saved, path):
     """Every field of header, parameters and labels claims the largest count it can hold."""
     learner = load_bytes(path, saved)
@@ -278,6 +292,7 @@ def test_no_snapshot_takes_more_memory_than_its_length_allows(compiled, saved, p
 
 
 @in_the_file
+@each_of("compiled", saved=snapshot_of)
 def test_another_version_is_told_apart(saved, path):
     """The version is the u16 behind the eight bytes of magic (FORMATS.md)."""
     assert issubclass(FormatVersionError, CorruptModelError)
@@ -289,6 +304,7 @@ def test_another_version_is_told_apart(saved, path):
 
 
 @in_the_file
+@each_of("compiled", saved=snapshot_of)
 def test_a_snapshot_runs_no_code(saved):
     with pytest.raises(pickle.UnpicklingError):
         pickle.loads(saved)
