@@ -1,4 +1,4 @@
-"""Every study runs with --quick, without the real data, and leaves a report."""
+"""Every study runs with --quick, without the real data, and leaves a report; most are long."""
 
 import json
 import os
@@ -49,7 +49,16 @@ def test_every_module_is_a_study_or_a_helper():
 
 ALONE = pytest.mark.xdist_group("one at a time")  # they open pseudo-terminals
 ON_PORTS = {"link/reading", "link/ports"}
-STARTED = [pytest.param(s, marks=ALONE if s in ON_PORTS else ()) for s in STUDIES]
+# What `make test` starts: of each folder one, and those that compute from committed figures.
+USUAL = {study.split("/")[0]: study for study in reversed(STUDIES)}
+USUAL = {*USUAL.values(), "fleet/horizon", "ledger/moved"}
+
+
+def marks(study):
+    return [ALONE] * (study in ON_PORTS) + [pytest.mark.long] * (study not in USUAL)
+
+
+STARTED = [pytest.param(study, marks=marks(study)) for study in STUDIES]
 
 
 @pytest.mark.parametrize("study", STARTED)
