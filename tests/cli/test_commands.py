@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import (
     Chain,
@@ -58,7 +59,7 @@ def said_json(capsys, *argv):
 # Help.
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each("command", COMMANDS)
 def test_the_lines_of_a_paragraph_of_help_are_filled(command):
     module = importlib.import_module(COMMANDS[command][0])
     for paragraph in module.HELP.strip().split("\n\n"):
@@ -75,7 +76,7 @@ def test_help_names_every_command(capsys):
         assert f"edgesvm {name}" in text and summary in text
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"demo"}))
+@each("name", sorted(set(COMMANDS) - {"demo"}))
 def test_help_of_a_command_has_an_example(name, capsys):
     with pytest.raises(SystemExit) as done:
         main([name, "--help"])
@@ -106,8 +107,8 @@ def test_the_module_is_the_command():
 # plan
 
 
-@pytest.mark.parametrize("budget", ["1400", "4KiB", "1MiB"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("budget", ["1400", "4KiB", "1MiB"])
+@each("dtype", ["float32", "float64"])
 def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
     argv = ["plan", budget, "--features", 7, "--dtype", dtype, "--bound", "upper", "--C", 2]
     told = said_json(capsys, *argv)
@@ -494,7 +495,7 @@ def test_simulate_each_signal(signal, capsys):
     assert told["edge"]["broken_identities"] == [] and told["exit_code"] == 0
 
 
-@pytest.mark.parametrize("profile", ["pi-zero", "pi-3", "esp32-class", "pico-class"])
+@each("profile", ["pi-zero", "pi-3", "esp32-class", "pico-class"])
 def test_simulate_each_profile_under_faults(profile, tmp_path, capsys):
     ledger, save = tmp_path / "ledger", tmp_path / "m.esvm"
     argv = ["simulate", "--profile", profile, "--samples", 400, "--baud", 921600, "--faults"]

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import OneVsOne, StreamSVM
 from edgesvm.cli import link_options, main
@@ -68,8 +69,8 @@ def test_a_damaged_snapshot(damage, snapshot, capsys):
     assert str(snapshot) in complaint(capsys, 1, "inspect", snapshot)
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
+@each(
+    "name, content",
     [
         ("empty.csv", b""),
         ("empty.npz", b""),
@@ -144,8 +145,8 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
     assert main(["eval", str(rows), "--memory", str(needed)]) == 0
 
 
-@pytest.mark.parametrize(
-    ("argv", "word"),
+@each(
+    "argv, word",
     [
         ([], "COMMAND"),
         (["fly"], "fly"),

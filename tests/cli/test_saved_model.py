@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import (
     RBF,
@@ -206,8 +207,8 @@ FEATURES = Standardized(
 )
 
 
-@pytest.mark.parametrize(
-    ("learner", "words", "told"),
+@each(
+    "learner, words, told",
     [
         (STREAM, ["--C", "5"], [("--C 1.0", "--C 5.0")]),
         (STREAM, ["--learner", "twin"], [("--learner stream", "--learner twin")]),
@@ -249,8 +250,8 @@ def test_options_that_a_model_contradicts(learner, words, told):
     assert learner_options.contradicted(options(*words), model) == told
 
 
-@pytest.mark.parametrize(
-    ("learner", "words"),
+@each(
+    "learner, words",
     [
         (STREAM, ["--scale", "deviation"]),
         (ROBUST, ["--scale", "robust", "--C", "1"]),
@@ -271,7 +272,7 @@ def test_options_that_a_model_has(learner, words):
     assert learner_options.contradicted(options(*words), model) == []
 
 
-@pytest.mark.parametrize("kind", learner_options.KINDS)
+@each("kind", learner_options.KINDS)
 def test_a_model_has_the_options_it_was_built_with(kind):
     values = [("C", "3", "4"), ("epsilon", "0.01", "4"), ("dtype", "float64", "float32")]
     values = [value for value in values if value[0] in learner_options.OWN[kind]]

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-import edgesvm
 from edgesvm import (
     LASVM,
     RBF,
