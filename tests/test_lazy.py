@@ -78,7 +78,7 @@ UNUSED = (
     *("edgesvm.preprocessing.fourier_features", "edgesvm.preprocessing.robust_standardized"),
     *("edgesvm.link.binary", "edgesvm.link.bodies", "edgesvm.link.recording"),
     *("edgesvm.link.files", "edgesvm.data.files", "edgesvm.persist.checkpoint"),
-    *("edgesvm.cli.several_ports", "edgesvm.window_runner", "firmware_sim", "serial"),
+    *("edgesvm.cli.on_device", "edgesvm.window_runner", "firmware_sim", "serial"),
     *("http", "email", "ssl", "asyncio", "multiprocessing", "concurrent", "xml", "decimal"),
     *("bz2", "lzma", "shutil", "tempfile", "queue", "heapq", "subprocess", "unittest", "inspect"),
     *("csv", "json", "logging", "pathlib", "random", "traceback", "urllib", "encodings.idna"),
@@ -110,5 +110,3 @@ def test_the_names_of_learner_stand_for_what_they_say():
     kinds = {name: learner_options.class_of(name) for name in learner_options.KINDS}
     linear = tuple(name for name, kind in kinds.items() if hasattr(kind, "coef_"))
     assert linear == learner_options.LINEAR
-    assert kinds["incremental"]._schemes == learner_options.SCHEMES
-    assert kinds.keys() == learner_options.OWN.keys()

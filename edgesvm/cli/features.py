@@ -13,6 +13,7 @@ import numpy as np
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, window_options
 from edgesvm.cli.raw_samples import samples
+from edgesvm.cli.window_options import WindowSettings
 from edgesvm.data import CsvRows, NpzRows
 from edgesvm.errors import SampleRefused
 from edgesvm.link import Recording, open_rows
@@ -68,7 +69,7 @@ def act(options: argparse.Namespace) -> int:
         drop_columns=tuple(options.drop_column),
     )
     with closing(source):
-        windows = window_options.windows(options, source.period_us)
+        windows = WindowSettings.of(options).windows(source.period_us)
         assert windows is not None  # the option has a default
         windows.allocate(source.n_features)
         names = windows.names()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes, parse_bytes
@@ -133,32 +134,105 @@ def _size(text: str) -> int:
     return size
 
 
-def check(options: argparse.Namespace) -> None:
-    """Raise ValueError if the options contradict each other; nothing is open yet."""
-    if options.out and getattr(options, "on_device", False):
-        raise ValueError("--out passes on what this host predicts; with --on-device the node does")
-    if len(set(options.out)) < len(options.out):
-        raise ValueError("--out names a sink twice")
-    if STDOUT in options.out and options.json:
-        raise ValueError(
-            "--json and --out jsonl:- both write standard output: send one of them to a file, "
-            "as in --out jsonl:FILE"
+@dataclass(frozen=True)
+class OutSettings:
+    """The sinks that predictions are passed on to; none by default."""
+
+    sinks: tuple[str, ...] = ()
+    when: When | None = None
+    queue: int = 1024
+    rotate: int = 10 << 20  # bytes
+    keep: int = 5
+    password_file: str | None = None
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> OutSettings:
+        """Raises ValueError if the options contradict each other."""
+        if len(set(options.out)) < len(options.out):
+            raise ValueError("--out names a sink twice")
+        if STDOUT in options.out and options.json:
+            raise ValueError(
+                "--json and --out jsonl:- both write standard output: send one of them to a file, "
+                "as in --out jsonl:FILE"
+            )
+        return cls(
+            tuple(options.out),
+            options.out_when,
+            options.out_queue,
+            options.out_rotate,
+            options.out_keep,
+            options.out_password_file,
         )
 
+    @property
+    def takes_stdout(self) -> bool:
+        """Whether standard output is for predictions alone."""
+        return STDOUT in self.sinks
 
-def takes_stdout(options: argparse.Namespace) -> bool:
-    """Whether standard output is for predictions alone."""
-    return STDOUT in options.out
+    def journal(self, model: Learner | Chain) -> Journal | None:
+        """Where the answers of a model are kept for the sinks; None without sinks."""
+        if not self.sinks:
+            return None
+        from edgesvm.journal import Journal
 
+        learner = learner_in(model)
+        return Journal(learner.n_features_in_, self.queue, dtype=learner.dtype)
 
-def journal(options: argparse.Namespace, model: Learner | Chain) -> Journal | None:
-    """Where the answers of a model are kept for the sinks; None without ``--out``."""
-    if not options.out:
-        return None
-    from edgesvm.journal import Journal
+    def start(
+        self,
+        journals: Mapping[str, Journal | None],
+        report: Callable[[str], None],
+        *,
+        alarms: bool = False,
+    ) -> Outputs:
+        """Begin to pass on the answers in the journals, given by their ports' names.
 
-    learner = learner_in(model)
-    return Journal(learner.n_features_in_, options.out_queue, dtype=learner.dtype)
+        Raises
+        ------
+        OSError
+            The port of a server is taken, or the password's file cannot be read.
+        ValueError
+            A URL is wrong, a certificate cannot be read, or paho-mqtt is not installed.
+        """
+        if not self.sinks:
+            return Outputs([])
+        from edgesvm.outputs.lines import When
+        from edgesvm.outputs.output import Output
+
+        topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
+        sinks = [self._open(text, topics, alarms=alarms) for text in self.sinks]
+        there = {name: one for name, one in journals.items() if one is not None}
+        return Outputs([Output(sink, there, self.when or When(1), report=report) for sink in sinks])
+
+    def _open(self, text: str, topics: Mapping[str, str], *, alarms: bool) -> Sink:
+        """The sink of an option. A kind's module is imported only for it."""
+        kind, _, rest = text.partition(":")
+        if text == STDOUT:
+            from edgesvm.outputs.standard import StandardOutput
+
+            return StandardOutput()
+        if kind == "jsonl":
+            from edgesvm.outputs.rotated import RotatedFile
+
+            return RotatedFile(rest, self.rotate, self.keep)
+        if kind == "exec":
+            from edgesvm.outputs.child import Child
+
+            return Child(rest)
+        if kind == "socket":
+            from edgesvm.outputs.server import Server
+
+            return Server(*_address(rest), self.queue)
+        from edgesvm.outputs.mqtt import Mqtt
+
+        return Mqtt(text, alarms=alarms, topics=topics, password=self._password())
+
+    def _password(self) -> str | None:
+        if self.password_file is None:
+            return os.environ.get(PASSWORD)
+        with open(self.password_file, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        return lines[0] if lines else ""
 
 
 def bytes_told(*journals: Journal | None) -> str:
@@ -180,68 +254,6 @@ class Outputs:
         for output in self._outputs:
             output.stop()
         return {"outputs": [one.counters() for one in self._outputs]} if self._outputs else {}
-
-
-def start(
-    options: argparse.Namespace,
-    journals: Mapping[str, Journal | None],
-    report: Callable[[str], None],
-    *,
-    alarms: bool = False,
-) -> Outputs:
-    """Begin to pass on the answers in the journals, given by their ports' names.
-
-    Raises
-    ------
-    OSError
-        The port of a server is taken, or the password's file cannot be read.
-    ValueError
-        A URL is wrong, a certificate cannot be read, or paho-mqtt is not installed.
-    """
-    if not options.out:
-        return Outputs([])
-    from edgesvm.outputs.lines import When
-    from edgesvm.outputs.output import Output
-
-    when = options.out_when or When(1)
-    topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
-    sinks = [_open(text, options, topics, alarms=alarms) for text in options.out]
-    there = {name: one for name, one in journals.items() if one is not None}
-    return Outputs([Output(sink, there, when, report=report) for sink in sinks])
-
-
-def _open(
-    text: str, options: argparse.Namespace, topics: Mapping[str, str], *, alarms: bool
-) -> Sink:
-    """The sink of an option. A kind's module is imported only for it."""
-    kind, _, rest = text.partition(":")
-    if text == STDOUT:
-        from edgesvm.outputs.standard import StandardOutput
-
-        return StandardOutput()
-    if kind == "jsonl":
-        from edgesvm.outputs.rotated import RotatedFile
-
-        return RotatedFile(rest, options.out_rotate, options.out_keep)
-    if kind == "exec":
-        from edgesvm.outputs.child import Child
-
-        return Child(rest)
-    if kind == "socket":
-        from edgesvm.outputs.server import Server
-
-        return Server(*_address(rest), options.out_queue)
-    from edgesvm.outputs.mqtt import Mqtt
-
-    return Mqtt(text, alarms=alarms, topics=topics, password=_password(options))
-
-
-def _password(options: argparse.Namespace) -> str | None:
-    if options.out_password_file is None:
-        return os.environ.get(PASSWORD)
-    with open(options.out_password_file, encoding="utf-8") as file:
-        lines = file.read().splitlines()
-    return lines[0] if lines else ""
 
 
 def words(summary: dict[str, Any]) -> list[str]:

@@ -24,7 +24,7 @@ from edgesvm import (
     WindowFeatures,
     load,
 )
-from edgesvm.cli import COMMANDS, _parse, learner_options, main
+from edgesvm.cli import COMMANDS, _parse, learner_options, main, parameters
 from edgesvm.cli.simulate import edge_command
 from edgesvm.contract.registry import kind_of
 from edgesvm.learners import LEARNERS
@@ -123,7 +123,7 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
     for row in told["learners"]:
         kind = learner_options.class_of(row["learner"])
         asked = {"C": 2.0, "bound": "upper", "dtype": dtype}
-        own = learner_options.OWN[row["learner"]]
+        own = parameters.types_of(kind)
         given = learner_options.DEFAULTS.get(row["learner"], {}) | {
             name: value for name, value in asked.items() if name in own
         }
@@ -147,7 +147,6 @@ def test_every_learner_has_a_row():
     unlabelled = {GaussianNovelty, KernelNovelty}
     named = {learner_options.class_of(name) for name in learner_options.KINDS}
     assert named | around | unlabelled == set(LEARNERS.values())
-    assert learner_options.OWN.keys() == learner_options.KINDS.keys()
 
 
 def test_a_table_of_what_does_not_fit_says_what_would_do(capsys):
@@ -359,7 +358,7 @@ def test_support_vectors_that_found_no_room_are_told(digits, capsys):
 def test_batches_are_of_the_windowed_learner(digits, capsys):
     argv = [str(a) for a in ("eval", digits, "--learner", "incremental", "--batches", 3)]
     assert main(argv) == 2
-    assert "--batches does not apply to --learner incremental" in capsys.readouterr().err
+    assert "--set window=3: IncrementalSVM has no such parameter" in capsys.readouterr().err
 
 
 def test_rows_that_are_not_finite_are_counted_and_passed_over(tmp_path, capsys):
