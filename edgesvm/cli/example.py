@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
 
 HELP = """\
 Write an example into a folder, DIR, which is made if it is not there. No file is overwritten.
@@ -12,7 +17,6 @@ Write an example into a folder, DIR, which is made if it is not there. No file i
   edgesvm example micropython      a node in MicroPython, for a Pico or an ESP32
   edgesvm example pi /tmp/pi       a service that learns from boot on, for a Raspberry Pi
 """
-EXAMPLES = Path(__file__).parents[1] / "examples"  # in the installed package
 NEXT = {
     "arduino": """\
 Open {folder}/vibration_features/vibration_features.ino in the Arduino IDE and upload it. Then:
@@ -35,10 +39,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     folder = Path(options.folder or options.name)
-    source = EXAMPLES / options.name
-    files = sorted(path for path in source.rglob("*.*") if path.is_file())
-    files = [path for path in files if path.suffix != ".pyc"]
-    written = {folder / path.relative_to(source): path.read_bytes() for path in files}
+    source = resources.files("edgesvm") / "examples" / options.name  # of the installed package
+    written = {folder / path: content for path, content in sorted(_files(source).items())}
     for path in written:
         if path.exists():
             raise FileExistsError(f"{path} is already there; give another folder")
@@ -48,3 +50,14 @@ def act(options: argparse.Namespace) -> int:
         print(path)
     print(f"\n{NEXT[options.name].format(folder=folder)}")
     return 0
+
+
+def _files(folder: Traversable) -> dict[Path, bytes]:
+    """The files in a folder and below, by their paths in it."""
+    found = {}
+    for entry in folder.iterdir():
+        if entry.is_file() and "." in entry.name and not entry.name.endswith(".pyc"):
+            found[Path(entry.name)] = entry.read_bytes()
+        elif entry.is_dir():
+            found |= {Path(entry.name) / path: of for path, of in _files(entry).items()}
+    return found
