@@ -108,7 +108,9 @@ def _run(argv: Sequence[str]) -> int:
 class _Parser(argparse.ArgumentParser):
     def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **kwargs: Any) -> None:
         # argparse makes a formatter for every argument, and each would ask for the width
-        formatter: Any = functools.partial(formatter_class, width=_columns() - 2)
+        formatter: Any = functools.partial(
+            formatter_class, width=_columns() - 2, max_help_position=30
+        )
         super().__init__(formatter_class=formatter, **kwargs)
 
     def error(self, message: str) -> NoReturn:

@@ -60,19 +60,19 @@ class Decision:
 
 def add_to(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--probabilities", action="store_true", help="fit probabilities, and report their log loss"
+        "--probabilities", action="store_true", help="fit probabilities and report their log loss"
     )
     group.add_argument(
         "--cost",
         type=by_label,
         metavar="LABEL=X,...",
-        help="what it costs to miss a class, such as fault=20; 1 for the others",
+        help="what missing a class costs: fault=20; default 1",
     )
     group.add_argument(
         "--min-recall",
         type=by_label,
         metavar="LABEL=SHARE",
-        help="share of a class to recognise, such as fault=0.9",
+        help="share of a class to recognise: fault=0.9",
     )
 
 

@@ -22,12 +22,13 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--drift",
         choices=DETECTORS,
-        help="say when the errors become more, by one of these tests",
+        metavar="TEST",
+        help="say when errors become more: page-hinkley, adwin",
     )
     group.add_argument(
         "--on-drift",
         choices=("note", "reset"),
-        help="note (default): say so; reset: forget all that was learned, but the labels",
+        help="reset: forget what was learned; default note",
     )
 
 

@@ -50,6 +50,7 @@ CURVE_POINTS = 400
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "eval",
+        usage="edgesvm eval FILE [options]",
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -64,22 +64,20 @@ def add_to(
 ) -> None:
     """Add the options; a parameter that is not given keeps the learner's default."""
     group = command.add_argument_group(
-        "learner",
-        "`edgesvm plan BYTES --features D` lists the learners, and `edgesvm plan --learner NAME "
-        "--help-parameters` what can be set.",
+        "learner (`edgesvm plan` lists them, and the parameters of each)"
     )
     if memory:
         group.add_argument(
             "--memory",
             default=DEFAULT_MEMORY,
             metavar="BYTES",
-            help=f"memory budget, such as 65536, 64KiB or 1MiB; default {memory_default}",
+            help=f"such as 65536 or 64KiB; default {memory_default}",
         )
     group.add_argument(
         "--learner",
         choices=KINDS,
         metavar="NAME",
-        help=f"{DEFAULT_KIND} (default), stream, adagrad, kernel-stream, twin, batch, auto, ...",
+        help=f"{DEFAULT_KIND} (default), stream, twin, auto, ...",
     )
     parameters.add_to(group)
     group.add_argument(
@@ -88,18 +86,19 @@ def add_to(
     group.add_argument(
         "--multiclass",
         choices=OF_MANY,
-        help="a learner per pair of classes, or one per class",
+        metavar="HOW",
+        help="one-vs-one (default) or one-vs-rest",
     )
     group.add_argument(
         "--scale",
         choices=SCALERS,
-        help="standardize features by mean and deviation (default), or by medians",
+        help="standardize by mean (default) or median",
     )
     group.add_argument("--raw", action="store_true", help="do not standardize the features")
     group.add_argument(
         "--fourier",
         action="store_true",
-        help="random Fourier features before a linear learner: a kernel machine",
+        help="a kernel machine: linear on random features",
     )
     decision_options.add_to(group)
 

@@ -17,7 +17,7 @@ from edgesvm.link.session import SILENT_AFTER
 
 def add_port(command: argparse.ArgumentParser, *, several: bool = False) -> None:
     port = command.add_argument(
-        "port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal or socket://host:port"
+        "port", metavar="PORT", help="such as /dev/ttyUSB0 or socket://HOST:PORT"
     )
     port.nargs = "+" if several else None
 
@@ -26,10 +26,10 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse.
     """Add the options of what speaks on the port, and when to stop. Returns their group."""
     group = command.add_argument_group("link")
     kind = group.add_mutually_exclusive_group()
-    kind.add_argument("--text", action="store_true", help="text lines instead of binary frames")
+    kind.add_argument("--text", action="store_true", help="text lines, not binary frames")
     if auto:
         kind.add_argument(
-            "--auto", action="store_true", help="text or frames, decided by the first byte"
+            "--auto", action="store_true", help="text or frames: the first byte decides"
         )
     group.add_argument(
         "--baud",
@@ -39,36 +39,36 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse.
         help="speed of a serial port; default 115200",
     )
     group.add_argument(
-        "--unlabelled", action="store_true", help="text lines have no label: all are features"
+        "--unlabelled", action="store_true", help="no label: a line has features only"
     )
     group.add_argument("--samples", type=arguments.count, metavar="N", help="stop after N samples")
     group.add_argument(
-        "--once", action="store_true", help="stop when the port fails instead of opening it again"
+        "--once", action="store_true", help="stop when the port fails; do not open it again"
     )
     group.add_argument(
         "--key",
         metavar="FILE",
-        help="refuse frames without a valid tag of this key; the node has it too",
+        help="refuse frames without a tag of this key",
     )
     group.add_argument(
         "--n-features",
         type=arguments.count,
         metavar="D",
-        help="expected numbers in a sample; default: found on the link",
+        help="numbers in a sample; default: found on the link",
     )
     group.add_argument(
         "--wait",
         type=arguments.seconds,
         default=10.0,
         metavar="S",
-        help="how long to wait for the node's schema; default 10 s",
+        help="seconds to wait for the node; default 10",
     )
     group.add_argument(
         "--silent-after",
         type=_silence,
         default=SILENT_AFTER,
         metavar="S",
-        help=f"seconds without anything valid that count as a silence; default {SILENT_AFTER:g}",
+        help=f"seconds that count as a silence; default {SILENT_AFTER:g}",
     )
     return group
 
@@ -80,7 +80,7 @@ def add_ring(group: argparse._ActionsContainer) -> None:
         type=arguments.count,
         default=256,
         metavar="ROWS",
-        help="samples kept between link and learner; default 256",
+        help="samples between link and learner; default 256",
     )
 
 
@@ -89,7 +89,7 @@ def add_report(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--json", action="store_true", help="print one JSON line to stdout at the end"
     )
-    group.add_argument("--quiet", action="store_true", help="do not show the status line")
+    group.add_argument("--quiet", action="store_true", help="no status line")
 
 
 def _silence(text: str) -> float:

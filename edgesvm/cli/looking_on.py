@@ -29,16 +29,14 @@ def add_to(group: argparse._ActionsContainer) -> None:
         "--http",
         type=address,
         metavar="[HOST:]PORT",
-        help=f"show a page, /metrics and /status.json at this port; default host {LOCAL}",
+        help="a page, /metrics and /status.json at this port",
     )
     group.add_argument(
         "--http-token-file",
         metavar="FILE",
-        help="holds the token for giving labels on the page; made if it is not there",
+        help="token for giving labels on the page",
     )
-    group.add_argument(
-        "--live", action="store_true", help="fill the terminal with figures, not one line of it"
-    )
+    group.add_argument("--live", action="store_true", help="fill the terminal with figures")
 
 
 def address(text: str) -> tuple[str, int]:

@@ -27,7 +27,7 @@ PASSWORD = "EDGESVM_MQTT_PASSWORD"
 
 def add_to(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group(
-        "predictions for others", "each as a JSON line; docs/outputs.md has examples"
+        "predictions for others, each as a JSON line (docs/outputs.md)"
     )
     group.add_argument(
         "--out",
@@ -35,31 +35,27 @@ def add_to(command: argparse.ArgumentParser) -> None:
         default=[],
         type=_sink,
         metavar="SINK",
-        help="jsonl:FILE or jsonl:- (standard output), exec:COMMAND (on its standard input), "
-        "mqtt://[user@]host[:port]/topic (mqtts:// over TLS), socket:[HOST:]PORT (a server); "
-        "may be given again",
+        help="jsonl:FILE, jsonl:-, exec:, mqtt:// or socket:",
     )
     group.add_argument(
         "--out-when",
         type=_when,
         metavar="every|change|N",
-        help="pass on every prediction (default), those that differ from the one before, or every "
-        "N-th; the begin and end of an alarm always",
+        help="which predictions to pass on; default every",
     )
     group.add_argument(
         "--out-queue",
         type=arguments.count,
         default=1024,
         metavar="N",
-        help="predictions kept for sinks that are slow or away; then the oldest are lost and "
-        "counted; default 1024",
+        help="predictions kept for a slow sink; default 1024",
     )
     group.add_argument(
         "--out-rotate",
         type=_size,
         default="10MiB",
         metavar="SIZE",
-        help="a file that would become larger is renamed FILE.1, and so on; default 10MiB",
+        help="size at which a file is renamed; default 10MiB",
     )
     group.add_argument(
         "--out-keep",
@@ -72,7 +68,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--out-password-file",
         metavar="FILE",
-        help=f"holds the password of mqtt:// or mqtts:// in its first line; or set {PASSWORD}",
+        help="password of mqtt:// or mqtts://",
     )
 
 

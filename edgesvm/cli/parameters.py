@@ -84,7 +84,7 @@ def add_set(group: argparse._ArgumentGroup) -> None:
         "--set",
         action=_Set,
         metavar="NAME=VALUE",
-        help="any parameter of the learner, such as max_vectors=100; may be given again",
+        help="a parameter, such as max_vectors=64; repeatable",
     )
 
 
@@ -94,9 +94,12 @@ def add_to(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--kernel", action=_OwnOption, choices=("rbf", "poly", "linear"), help="default rbf"
     )
-    group.add_argument("--gamma", action=_OwnOption, help="width of the kernel: larger is narrower")
+    group.add_argument("--gamma", action=_OwnOption, help="width of the kernel; larger is narrower")
     group.add_argument(
-        "--dtype", action=_OwnOption, choices=("float32", "float64"), help="of stored values"
+        "--dtype",
+        action=_OwnOption,
+        choices=("float32", "float64"),
+        help="of stored values; default float32",
     )
     add_set(group)
     for option in {*FORMER, *FORMER_FLAGS}:

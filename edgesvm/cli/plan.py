@@ -27,6 +27,7 @@ OF_ALL = ("C", "bound", "dtype")  # the others need a choice of a learner
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "plan",
+        usage="edgesvm plan BYTES --features D [options]",
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

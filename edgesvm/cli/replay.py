@@ -21,7 +21,10 @@ as in `run`. Damaged records and samples without a label are skipped and counted
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "replay", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+        "replay",
+        usage="edgesvm replay FILE [options]",
+        description=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("file", metavar="FILE", help="a recording; the name does not matter")
     evaluate.add_options(command)

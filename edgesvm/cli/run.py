@@ -41,32 +41,24 @@ if TYPE_CHECKING:
     from edgesvm.preprocessing.chain import Chain
 
 HELP = """\
-Learn from the sensor on PORT: predict each sample, learn it, and send the prediction back.
+Learn from the sensor on PORT: predict each sample, learn it, send the answer.
 
-  edgesvm run /dev/ttyUSB0                         a node that sends frames (FORMATS.md)
-  edgesvm run /dev/ttyACM0 --text --save m.esvm    a sketch that prints numbers, the label last
+  edgesvm run /dev/ttyUSB0                         frames (docs/FORMATS.md)
+  edgesvm run /dev/ttyACM0 --text --save m.esvm    lines of numbers, label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
-  edgesvm run /dev/ttyACM0 --text --window 256 --hop 128 --rate 1000 --bands 10-50,50-200
-  edgesvm run /dev/ttyUSB0 /dev/ttyUSB1 --memory 64KiB --save '{port}.esvm'      a learner each
+  edgesvm run /dev/ttyACM0 --text --window 256 --rate 1000 --bands 10-50,50-200
+  edgesvm run /dev/ttyUSB0 /dev/ttyUSB1 --save '{port}.esvm'      a learner each
+  edgesvm run /dev/ttyACM0 --on-device --save pump.esvm     the board learns
 
-With --window, samples are raw signals: each window of them becomes a row of features, which is
-predicted and learned, and the prediction goes back with the number of the window's last sample.
-
-With --save, the model is loaded from FILE if it exists, and written there at the end, on Ctrl-C,
-SIGTERM and SIGHUP. With --checkpoint it is also saved while learning, so that a power cut at any
-moment leaves a model. If the port fails, it is opened again after 0.1 to 5 s; with --once, run ends
-instead. On a text link predictions are sent back only with --answers, as lines
-"!SEQUENCE LABEL FLAGS SCORE".
-
-With --on-device a microcontroller on PORT learns (edgesvm export), and this host looks on:
-
-  edgesvm run /dev/ttyACM0 --on-device --save pump.esvm
+The model is saved at the end, on Ctrl-C, SIGTERM and SIGHUP. A port that fails
+is opened again after 0.1 to 5 s. More is in docs/command-line.md.
 """
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "run",
+        usage="edgesvm run PORT [PORT ...] [options]",
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -84,19 +76,20 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--full",
         choices=("drop_oldest", "drop_newest"),
         default="drop_oldest",
-        help="which sample to drop when the ring is full; default drop_oldest",
+        metavar="WHICH",
+        help="what to drop then: drop_oldest or drop_newest",
     )
     link.add_argument(
         "--late-labels",
         type=arguments.count,
         metavar="W",
-        help="samples that may wait for a late label; default 256 if there are any",
+        help="samples that wait for a late label; default 256",
     )
     link.add_argument(
         "--range",
         type=arguments.value_range,
         metavar="LO,HI",
-        help="refuse samples with a value outside, as --range=-1,1",
+        help="refuse samples with other values: --range=-1,1",
     )
     link.add_argument("--clip", action="store_true", help="move values into --range instead")
     link.add_argument(
@@ -112,12 +105,12 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--set-rate",
         type=arguments.rate,
         metavar="HZ",
-        help="ask the node for this sampling rate; needs --allow-commands",
+        help="ask the node for this rate (--allow-commands)",
     )
     link.add_argument(
         "--one-model",
         action="store_true",
-        help="several ports teach one learner, instead of one each",
+        help="several ports teach one learner, not one each",
     )
     shown = command.add_argument_group("what is shown")
     link_options.add_report(shown)
@@ -126,7 +119,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         type=arguments.count,
         default=1000,
         metavar="N",
-        help="rolling accuracy over the last N samples; default 1000",
+        help="rolling accuracy of N samples; default 1000",
     )
     looking_on.add_to(shown)
     window_options.add_to(command)
@@ -136,14 +129,14 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     board.add_argument(
         "--on-device",
         action="store_true",
-        help="the board on PORT learns; --save keeps its model, and gives it back",
+        help="the board learns; --save keeps its model",
     )
     board.add_argument(
         "--fetch-every",
         type=arguments.duration,
         default=60.0,
         metavar="TIME",
-        help="how often the board's model is fetched, such as 30s; default 1m",
+        help="how often its model is fetched; default 1m",
     )
     command.set_defaults(act=act)
 

@@ -31,7 +31,7 @@ def add_save(group: argparse._ActionsContainer) -> None:
         "--save",
         type=arguments.new_file,
         metavar="FILE",
-        help="snapshot file: loaded if it exists, written at the end",
+        help="loaded if it exists, written at the end",
     )
     group.add_argument("--fresh", action="store_true", help="start with a new model; load no file")
 
@@ -42,19 +42,19 @@ def add_checkpoint(group: argparse._ActionsContainer) -> None:
         "--checkpoint",
         type=arguments.file_in_folder,  # writable, or not yet: a medium may come back
         metavar="FILE",
-        help="save here while learning too, and continue from here",
+        help="saved while learning too; continue from it",
     )
     group.add_argument(
         "--every",
         type=_interval,
         metavar="60s|N",
-        help=f"time between saves (60s) or a number of samples; default {DEFAULT_EVERY}",
+        help=f"time or samples between saves; default {DEFAULT_EVERY}",
     )
     group.add_argument(
         "--checkpoint-second",
         type=arguments.file_in_folder,  # writable, or not yet: a medium may come back
         metavar="FILE",
-        help="a second file for each save, on another medium",
+        help="a copy of each save on another medium",
     )
 
 

@@ -29,6 +29,7 @@ SAMPLES = 10_000
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "simulate",
+        usage="edgesvm simulate [options]",
         description=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

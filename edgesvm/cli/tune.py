@@ -43,6 +43,7 @@ CHUNK_ROWS = 1024
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
         "tune",
+        usage="edgesvm tune FILE [options]",
         description=HELP.format(varied=described()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -84,7 +84,10 @@ class WatchSettings:
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "watch", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+        "watch",
+        usage="edgesvm watch PORT [options]",
+        description=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     link_options.add_port(command)
     novelty_options.add_to(command)
@@ -195,7 +198,13 @@ def _model(
         rate = _measured_rate(link, signals)
         status.say(f"{rate:.3g} samples a second")
     rows = None if rate is None else rate / windows.rows_apart
-    model = windows.chain(novelty.learner(rows), n_inputs, novelty.memory, period_us=period_us)
+    model = windows.chain(
+        novelty.learner(rows),
+        n_inputs,
+        novelty.memory,
+        period_us=period_us,
+        fixed="max_vectors" in novelty.parameters,
+    )
     return model.allocate(n_inputs), None
 
 

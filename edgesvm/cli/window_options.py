@@ -150,32 +150,31 @@ def add_to(command: argparse.ArgumentParser, *, always: bool = False, labels: bo
         type=arguments.count,
         default=usual,
         metavar="N",
-        help="samples in a window; "
-        + (f"default {usual}" if always else "default: no windows, rows are learned"),
+        help=f"samples in a window; default {usual or 'no windows'}",
     )
     group.add_argument(
         "--hop",
         type=arguments.count,
         metavar="N",
-        help="samples from one window to the next; default: half a window",
+        help="samples from window to window; default N/2",
     )
     group.add_argument(
         "--rate",
         type=arguments.rate,
         metavar="HZ",
-        help="raw samples per second; default: what the node or the recording says, else 1",
+        help="samples a second; default: as the source says",
     )
     group.add_argument("--bands", metavar="LO-HI,...", help="bands in Hz, such as 10-50,50-200")
     group.add_argument(
         "--features",
         metavar="NAMES",
-        help='"default", "all", or names separated by commas, such as std,crest,power',
+        help="default, all, or names: std,crest,power",
     )
     if labels and not always:
         group.add_argument(
             "--label-of",
             choices=("majority", "last"),
-            help="whose label is a window's: that of most of its samples (default), or its last's",
+            help="whose label is a window's; default majority",
         )
 
 

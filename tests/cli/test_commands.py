@@ -89,6 +89,14 @@ def test_help_of_a_command_has_an_example(name, capsys):
     assert done.value.code == 0 and f"\n  edgesvm {name}" in capsys.readouterr().out
 
 
+def test_the_help_of_run_fits_two_screens(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert 60 < len(lines) <= 100 and max(map(len, lines)) <= 80
+
+
 @pytest.mark.parametrize(
     "argv", [["--help"], ["run", "--help"], ["plan", "1KiB", "--features", "2"]]
 )
@@ -178,6 +186,69 @@ def test_plan_of_one_learner_lists_its_arrays(capsys):
 def test_a_capacity_given_is_kept(options, capacity, capsys):
     text = said(capsys, "plan", "64KiB", "--features", 3, "--learner", "stream", *options)
     assert capacity in text
+
+
+# Parameters of a learner.
+
+
+def test_every_parameter_is_explained(capsys):
+    for kind in learner_options.KINDS:
+        text = said(capsys, "plan", "--learner", kind, "--help-parameters")
+        for name in parameters.types_of(learner_options.class_of(kind)):
+            assert f"\n  {name}=" in text, (kind, name)
+    assert "max_vectors=100\n      int, default 100\n" in said(
+        capsys, "plan", "--learner", "kernel-stream", "--help-parameters"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("C=10", 10.0),
+        ("max_twins=7", 7),
+        ("kernel=poly", "poly"),
+        ("gamma=none", None),
+        ("gamma=0.5", 0.5),
+        ("control_C=false", False),
+        ("rejection=paper", "paper"),
+        ("max_margin=none", None),
+    ],
+)
+def test_a_parameter_has_the_type_of_its_field(text, value):
+    name, _, text_of_value = text.partition("=")
+    got = parameters.parsed(learner_options.class_of("twin"), name, text_of_value)
+    assert got == value and type(got) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--C", "ten"], "--C ten: C is a number"),
+        (["--set", "max_twins=many"], "--set max_twins=many: max_twins is an integer"),
+        (["--set", "max_margin=few"], "max_margin is an integer or none"),
+        (["--set", "control_C=maybe"], "control_C is true or false"),
+        (["--set", "max_twins=0"], "max_twins=0: give an integer from"),
+        (["--set", "twins=4"], "--set twins=4: TwinVectorMachine has no such parameter; it has C,"),
+        (["--set", "C"], "C: give NAME=VALUE"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_one_line(words, told, capsys):
+    argv = ["plan", "64KiB", "--features", "3", "--learner", "twin", *words]
+    try:
+        code = main(argv)
+    except SystemExit as done:
+        code = done.code
+    err = capsys.readouterr().err
+    assert code == 2 and told in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", [*parameters.FORMER, *parameters.FORMER_FLAGS])
+def test_an_option_of_earlier_versions_says_its_new_spelling(option, capsys):
+    values = [] if option in parameters.FORMER_FLAGS else ["5"]
+    options = _parse(["eval", "x.csv", "--C", "2", f"--{option}", *values])
+    assert options.set.pop("C") == "2"
+    ((name, value),) = options.set.items()
+    assert capsys.readouterr().err == f"note: --{option} is now --set {name}={value}\n"
 
 
 # eval
