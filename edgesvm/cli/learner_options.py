@@ -111,7 +111,7 @@ class LearnerSettings:
     ----------
     memory : str or int
         For the learner and what it is behind.
-    kind : str or None
+    learner : str or None
         One of `KINDS`; None: the default.
     parameters : mapping of str to str
         Those given, as text: what they mean is for the class of the learner to say.
@@ -125,7 +125,7 @@ class LearnerSettings:
     """
 
     memory: str | int = DEFAULT_MEMORY
-    kind: str | None = None
+    learner: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     fourier: bool = False
     classes: int | None = None
@@ -142,15 +142,11 @@ class LearnerSettings:
             raise ValueError(f"--classes {options.classes}: give at least 2")
         if options.raw and options.scale is not None:
             raise ValueError(f"--scale {options.scale} contradicts --raw: give one of them")
-        settings = cls(
+        settings = arguments.read(
+            cls,
+            options,
             memory=options.memory if memory is None else memory,
-            kind=options.learner,
             parameters=parameters.given(options),
-            fourier=options.fourier,
-            classes=options.classes,
-            multiclass=options.multiclass,
-            scale=options.scale,
-            raw=options.raw,
             decision=Decision.of(options),
         )
         if settings.fourier and settings.chosen not in LINEAR:
@@ -160,13 +156,13 @@ class LearnerSettings:
     @property
     def chosen(self) -> str:
         """The kind of the learner."""
-        return self.kind or ("stream" if self.fourier else DEFAULT_KIND)
+        return self.learner or ("stream" if self.fourier else DEFAULT_KIND)
 
     def words(self) -> list[str]:
         """The words of a command line that ask for this learner."""
         given = {
             "memory": self.memory,
-            "learner": self.kind,
+            "learner": self.learner,
             "classes": self.classes,
             "multiclass": self.multiclass,
             "scale": self.scale,
@@ -242,8 +238,8 @@ class LearnerSettings:
         inner = innermost(learner)
         named = {of: name for name, of in KINDS.items()}
         kind = named.get(type(inner).__name__, type(inner).__name__)
-        if self.kind not in (None, kind):
-            return [(f"--learner {kind}", f"--learner {self.kind}")]
+        if self.learner not in (None, kind):
+            return [(f"--learner {kind}", f"--learner {self.learner}")]
         found = self.decision.contradicted(learner)
         scaled = decision_options.within(learner)
         if self.raw and isinstance(scaled, Scaler):

@@ -100,6 +100,13 @@ def _silence(text: str) -> float:
     return number
 
 
+# What `open_link` is told by the same name.
+AS_THEY_ARE = (
+    *("baud", "mode", "n_features", "silent_after", "ring", "late_labels", "clip"),
+    "allow_commands",
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LinkSettings:
     """A port, what speaks on it, and when to stop."""
@@ -117,29 +124,16 @@ class LinkSettings:
     ring: int = 256
     full: str = "drop_oldest"
     late_labels: int | None = 0
-    value_range: tuple[float, float] | None = None
+    range: tuple[float, float] | None = None
     clip: bool = False
     allow_commands: bool = False
     set_rate: float | None = None
 
     @classmethod
     def of(cls, options: argparse.Namespace, **more: Any) -> LinkSettings:
-        """What the options of `add_to` say; `more` are the other settings, and the URL."""
+        """What the options say; `more` is not in them, such as the URL."""
         mode = "text" if options.text else "auto" if getattr(options, "auto", False) else "binary"
-        return cls(
-            **{
-                "mode": mode,
-                "baud": options.baud,
-                "key": options.key,
-                "n_features": options.n_features,
-                "unlabelled": options.unlabelled,
-                "wait": options.wait,
-                "silent_after": options.silent_after,
-                "samples": options.samples,
-                "once": options.once,
-                **more,
-            }
-        )
+        return arguments.read(cls, options, **{"mode": mode, **more})
 
     def open(self, sleep: Callable[[float], None] = time.sleep) -> Link:
         """Open the link. `sleep` waits between attempts to open it again, later.
@@ -154,19 +148,12 @@ class LinkSettings:
         try:
             return open_link(
                 self.url,
-                baud=self.baud,
-                mode=self.mode,
-                n_features=self.n_features,
+                **{name: getattr(self, name) for name in AS_THEY_ARE},
+                policy=self.full,
+                value_range=self.range,
                 label="none" if self.unlabelled else "last",
                 handshake_timeout=self.wait,
-                silent_after=self.silent_after,
                 key=None if self.key is None else read_key(self.key),
-                ring=self.ring,
-                policy=self.full,
-                late_labels=self.late_labels,
-                value_range=self.value_range,
-                clip=self.clip,
-                allow_commands=self.allow_commands,
                 sleep=sleep,
             )
         except LinkDown as error:

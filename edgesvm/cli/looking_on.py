@@ -7,10 +7,10 @@ import functools
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.cli.live import LiveScreen
 from edgesvm.cli.status import StatusLine
@@ -56,17 +56,23 @@ class ShowSettings:
     quiet: bool = False
     live: bool = False
     http: tuple[str, int] | None = None
-    token_file: str | None = None
-
-    @classmethod
-    def of(cls, options: argparse.Namespace) -> ShowSettings:
-        return cls(options.json, options.quiet, options.live, options.http, options.http_token_file)
+    http_token_file: str | None = None
 
     def status_line(self) -> StatusLine:
         """The screen if it is asked for and there is a terminal, else the line."""
         if self.live and not self.quiet and sys.stderr.isatty():
             return LiveScreen()
         return StatusLine(quiet=self.quiet)
+
+    def report(self, summary: dict[str, Any], lines: Iterable[str], status: StatusLine) -> None:
+        """Print the summary as a JSON line, or say the lines."""
+        if self.json:
+            import json
+
+            print(json.dumps(summary), flush=True)
+        else:
+            for line in lines:
+                status.say(line)
 
     @contextmanager
     def at(
@@ -112,7 +118,7 @@ class ShowSettings:
 
         assert self.http is not None
         host, port = self.http
-        token = _new_token() if self.token_file is None else _token(self.token_file)
+        token = _new_token() if self.http_token_file is None else _token(self.http_token_file)
         try:
             desks = {name: Desk(lookout) for name, lookout in lookouts.items()}
             server = PageServer(host, port, desks, token)
@@ -121,7 +127,7 @@ class ShowSettings:
                 f"the page cannot be served at {host}, port {port}: {error.strerror or error}"
             ) from error
         where = f"page: {server.url}"
-        if self.token_file is None:
+        if self.http_token_file is None:
             where += f"#{token} (up to # without the right to give labels)"
         status.say(where)
         try:

@@ -58,7 +58,7 @@ class NoveltySettings:
     """The learner without labels that is asked for, and what is an alarm."""
 
     memory: str
-    kind: str
+    learner: str
     parameters: Mapping[str, str]  # besides what the options below say
     learn: Learning
     alarm_rate: str
@@ -67,24 +67,16 @@ class NoveltySettings:
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> NoveltySettings:
-        return cls(
-            memory=options.memory,
-            kind=options.learner,
-            parameters=parameters.given(options),
-            learn=options.learn,
-            alarm_rate=options.alarm_rate,
-            alarm=options.alarm,
-            then=options.then,
-        )
+        return arguments.read(cls, options, parameters=parameters.given(options))
 
     @property
     def needs_rate(self) -> bool:
         """Whether ``--alarm-rate`` is alarms in a time."""
         return read(self.alarm_rate)[1] is not None
 
-    def learner(self, samples_per_second: float | None) -> NoveltyLearner:
+    def new_learner(self, samples_per_second: float | None) -> NoveltyLearner:
         """The learner, not allocated. Raises ValueError for a parameter that it does not have."""
-        kind = KINDS[self.kind]
+        kind = KINDS[self.learner]
         own: dict[str, Any] = {
             "alarm_rate": alarm_rate_of(self.alarm_rate, samples_per_second),
             "learn": "all" if self.then == "all" else "normal",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from typing import Any
@@ -69,10 +68,7 @@ def run(settings: RunSettings) -> int:
             service.stopping()
             status.end()
             told = summary(job, time.monotonic() - started)
-            if settings.show.json:
-                print(json.dumps(told), flush=True)
-            else:
-                status.say(words(told))
+            settings.show.report(told, [words(told)], status)
     keeper.end()
     server.check(told)
     return 0

@@ -134,12 +134,12 @@ def _size(text: str) -> int:
 class OutSettings:
     """The sinks that predictions are passed on to; none by default."""
 
-    sinks: tuple[str, ...] = ()
-    when: When | None = None
-    queue: int = 1024
-    rotate: int = 10 << 20  # bytes
-    keep: int = 5
-    password_file: str | None = None
+    out: tuple[str, ...] = ()
+    out_when: When | None = None
+    out_queue: int = 1024
+    out_rotate: int = 10 << 20  # bytes
+    out_keep: int = 5
+    out_password_file: str | None = None
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> OutSettings:
@@ -151,28 +151,21 @@ class OutSettings:
                 "--json and --out jsonl:- both write standard output: send one of them to a file, "
                 "as in --out jsonl:FILE"
             )
-        return cls(
-            tuple(options.out),
-            options.out_when,
-            options.out_queue,
-            options.out_rotate,
-            options.out_keep,
-            options.out_password_file,
-        )
+        return arguments.read(cls, options, out=tuple(options.out))
 
     @property
     def takes_stdout(self) -> bool:
         """Whether standard output is for predictions alone."""
-        return STDOUT in self.sinks
+        return STDOUT in self.out
 
     def journal(self, model: Learner | Chain) -> Journal | None:
         """Where the answers of a model are kept for the sinks; None without sinks."""
-        if not self.sinks:
+        if not self.out:
             return None
         from edgesvm.journal import Journal
 
         learner = learner_in(model)
-        return Journal(learner.n_features_in_, self.queue, dtype=learner.dtype)
+        return Journal(learner.n_features_in_, self.out_queue, dtype=learner.dtype)
 
     def start(
         self,
@@ -190,15 +183,17 @@ class OutSettings:
         ValueError
             A URL is wrong, a certificate cannot be read, or paho-mqtt is not installed.
         """
-        if not self.sinks:
+        if not self.out:
             return Outputs([])
         from edgesvm.outputs.lines import When
         from edgesvm.outputs.output import Output
 
         topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
-        sinks = [self._open(text, topics, alarms=alarms) for text in self.sinks]
+        sinks = [self._open(text, topics, alarms=alarms) for text in self.out]
         there = {name: one for name, one in journals.items() if one is not None}
-        return Outputs([Output(sink, there, self.when or When(1), report=report) for sink in sinks])
+        return Outputs(
+            [Output(sink, there, self.out_when or When(1), report=report) for sink in sinks]
+        )
 
     def _open(self, text: str, topics: Mapping[str, str], *, alarms: bool) -> Sink:
         """The sink of an option. A kind's module is imported only for it."""
@@ -210,7 +205,7 @@ class OutSettings:
         if kind == "jsonl":
             from edgesvm.outputs.rotated import RotatedFile
 
-            return RotatedFile(rest, self.rotate, self.keep)
+            return RotatedFile(rest, self.out_rotate, self.out_keep)
         if kind == "exec":
             from edgesvm.outputs.child import Child
 
@@ -218,15 +213,15 @@ class OutSettings:
         if kind == "socket":
             from edgesvm.outputs.server import Server
 
-            return Server(*_address(rest), self.queue)
+            return Server(*_address(rest), self.out_queue)
         from edgesvm.outputs.mqtt import Mqtt
 
         return Mqtt(text, alarms=alarms, topics=topics, password=self._password())
 
     def _password(self) -> str | None:
-        if self.password_file is None:
+        if self.out_password_file is None:
             return os.environ.get(PASSWORD)
-        with open(self.password_file, encoding="utf-8") as file:
+        with open(self.out_password_file, encoding="utf-8") as file:
             lines = file.read().splitlines()
         return lines[0] if lines else ""
 

@@ -13,26 +13,12 @@ from typing import Any
 # The parameters that have an option of their own.
 OPTIONS = ("C", "gamma", "kernel", "dtype")
 # Options of earlier versions, and the parameter that each of them sets.
-FORMER = {
-    "average": "average",
-    "batch-size": "batch_size",
-    "batches": "window",
-    "bound": "bound",
-    "class-weight": "class_weight",
-    "directions": "directions",
-    "epsilon": "epsilon",
-    "learning-rate": "learning_rate",
-    "lookahead": "lookahead",
-    "loss": "loss",
-    "max-core": "max_core",
-    "max-samples": "max_samples",
-    "max-twins": "max_twins",
-    "max-vectors": "max_vectors",
-    "n-balls": "n_balls",
-    "n-directions": "n_directions",
-    "scheme": "scheme",
-    "when-full": "when_full",
-}
+_SAME = (
+    *("average", "batch_size", "bound", "class_weight", "directions", "epsilon", "learning_rate"),
+    *("lookahead", "loss", "max_core", "max_samples", "max_twins", "max_vectors", "n_balls"),
+    *("n_directions", "scheme", "when_full"),
+)
+FORMER = {"batches": "window", **{name.replace("_", "-"): name for name in _SAME}}
 FORMER_FLAGS = {"average": "true", "no-average": "false"}
 A_KIND = {"int": "an integer", "float": "a number", "bool": "true or false", "None": "none"}
 

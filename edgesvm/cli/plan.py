@@ -54,7 +54,7 @@ def act(options: argparse.Namespace) -> int:
     if options.memory is None or options.features is None:
         raise ValueError("give BYTES and --features D (see edgesvm plan --help)")
     asked = LearnerSettings.of(options)
-    if asked.kind is not None:
+    if asked.learner is not None:
         return _one(asked, options.features, as_json=options.json)
     return table(asked, options.features, as_json=options.json)
 
@@ -111,7 +111,7 @@ def _row(asked: LearnerSettings, n_features: int, name: str) -> dict:
     kind = learner_options.class_of(name)
     own = parameters.types_of(kind)
     given = {name: text for name, text in asked.parameters.items() if name in own}
-    one = replace(asked, kind=name, parameters=given)
+    one = replace(asked, learner=name, parameters=given)
     row: dict = {"learner": name}
     for how in ("raw", "standardized"):
         try:

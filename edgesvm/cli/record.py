@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from json import dumps
 from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, link_options, server
 from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.status import StatusLine, lost_lines
+from edgesvm.cli.looking_on import ShowSettings
+from edgesvm.cli.status import lost_lines
 from edgesvm.cli.stopping import stop_signals
 from edgesvm.link import LateLabel, Link, RecordingSchema, RecordingWriter
 from edgesvm.link.recording import SUFFIX, claim_recording
@@ -75,14 +75,13 @@ def act(options: argparse.Namespace) -> int:
     # Labels are recorded as they arrive; the reader matches them to samples.
     late = int(options.late_labels or not options.text)
     settings = LinkSettings.of(options, url=options.port, late_labels=late)
-    return record(
-        options.file, settings, sync_s=options.sync, json=options.json, quiet=options.quiet
-    )
+    show = arguments.read(ShowSettings, options)
+    return record(options.file, settings, show, sync_s=options.sync)
 
 
-def record(file: str, settings: LinkSettings, *, sync_s: float, json: bool, quiet: bool) -> int:
+def record(file: str, settings: LinkSettings, show: ShowSettings, *, sync_s: float) -> int:
     """Record until all samples are in, a signal arrives or, with --once, the port fails."""
-    status = StatusLine(quiet=quiet)
+    status = show.status_line()
     with (
         claim_recording(file) as claim,  # before the port is taken from another process
         stop_signals() as signals,
@@ -107,10 +106,7 @@ def record(file: str, settings: LinkSettings, *, sync_s: float, json: bool, quie
             recorder.guarded(writer.close)
             summary = recorder.summary()
             summary["counters"]["log_lost"] = status.lost
-            if json:
-                print(dumps(summary), flush=True)
-            else:
-                status.say(_closing_text(file, summary))
+            show.report(summary, [_closing_text(file, summary)], status)
     if port.error is not None:
         raise port.error
     return 0

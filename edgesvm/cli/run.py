@@ -313,25 +313,14 @@ def _end(
 ) -> dict[str, Any]:
     """Save each model and report, whatever ended the serving. Returns the summary."""
     status.end()
-    n_models = 1 if settings.one_model else len(ports)
-    files = [one.saving.save for one in settings.ports[:n_models]]
+    owners = list(zip(settings.ports, ports, strict=True))[: 1 if settings.one_model else None]
     try:
-        with contextlib.ExitStack() as saving:  # each is saved, whatever becomes of another
-            for port, file in zip(ports, files, strict=False):
-                if file:
-                    saving.callback(port.job.model.save, file)
-                if port.saver is not None:
-                    saving.callback(port.saver.close)
+        saved_model.save_all([(of.job.model, one.saving, of.saver) for one, of in owners])
     finally:
         told = run_report.summary(ports, time.monotonic() - started) | outputs()
         run_report.add_lost(told, status.lost)
-        if settings.show.json:
-            import json
-
-            print(json.dumps(told), flush=True)
-        else:
-            for line in run_report.words(told):
-                status.say(line)
-    for file in filter(None, files):
-        status.say(f"saved to {file}")
+        settings.show.report(told, run_report.words(told), status)
+    for one, _ in owners:
+        if one.saving.save:
+            status.say(f"saved to {one.saving.save}")
     return told

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 
 from edgesvm.budget import parse_bytes
+from edgesvm.cli import arguments
 from edgesvm.cli.drift_options import DriftSettings
 from edgesvm.cli.learner_options import LearnerSettings
 from edgesvm.cli.link_options import LinkSettings
@@ -17,7 +18,7 @@ from edgesvm.cli.window_options import WindowSettings
 from edgesvm.outputs.names import port_name
 
 PLACEHOLDER = "{port}"
-FILES = {"save": "save", "checkpoint": "checkpoint", "second": "checkpoint_second"}
+FILES = ("save", "checkpoint", "checkpoint_second")
 # Options that say how this host learns, which a board that learns does not need.
 OF_THE_HOST = (
     *("text", "auto", "key", "learner", "set", "window", "checkpoint", "set_rate", "range"),
@@ -73,18 +74,15 @@ class RunSettings:
         """Raises ValueError if the options contradict each other; nothing is open yet."""
         if options.on_device:
             _check_on_device(options)
-        settings = cls(
+        settings = arguments.read(
+            cls,
+            options,
             ports=_ports(options),
-            one_model=options.one_model,
-            memory=options.memory,
-            answers=options.answers,
-            max_labels_per_second=options.max_labels_per_second,
-            last=options.last,
             fetch_every=options.fetch_every if options.on_device else None,
             windows=WindowSettings.of(options),
             drift=DriftSettings.of(options),
             out=OutSettings.of(options),
-            show=ShowSettings.of(options),
+            show=arguments.read(ShowSettings, options),
         )
         if len(settings.ports) > 1 and settings.show.live:
             raise ValueError("--live shows one port; give one, or --http for a page of each")
@@ -95,7 +93,7 @@ class RunSettings:
         for port in settings.ports[:1]:
             files = (port.saving.save, port.saving.checkpoint)
             loads = not port.saving.fresh and any(path and os.path.exists(path) for path in files)
-            if port.learner.kind is not None or not loads:
+            if port.learner.learner is not None or not loads:
                 port.learner.of_two()  # checks the parameters
         return settings
 
@@ -115,25 +113,14 @@ def _ports(options: argparse.Namespace) -> tuple[PortSettings, ...]:
         raise ValueError(f"two ports have one name: {', '.join(names)}")
     learners = 1 if options.one_model else len(names)
     share = options.memory if learners == 1 else parse_bytes(options.memory) // learners
-    more = {
-        "ring": options.ring,
-        "full": options.full,
-        "late_labels": options.late_labels,
-        "value_range": options.range,
-        "clip": options.clip,
-        "allow_commands": options.allow_commands,
-        "set_rate": options.set_rate,
-    }
-    if options.on_device:
-        more |= {"mode": "board", "late_labels": 0}
+    board = {"mode": "board", "late_labels": 0} if options.on_device else {}
     return tuple(
         PortSettings(
             name,
-            LinkSettings.of(options, url=url, **more),
+            LinkSettings.of(options, url=url, **board),
             LearnerSettings.of(options, memory=share),
             SavingSettings.of(
-                options,
-                **{to: _file(options, option, learners, name) for to, option in FILES.items()},
+                options, **{option: _file(options, option, learners, name) for option in FILES}
             ),
         )
         for url, name in zip(options.port, names, strict=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -74,20 +74,15 @@ class SavingSettings:
     save: str | None = None
     fresh: bool = False
     checkpoint: str | None = None
-    second: str | None = None
+    checkpoint_second: str | None = None
     every: Interval | None = None
 
     @classmethod
     def of(cls, options: argparse.Namespace, **files: str | None) -> SavingSettings:
         """What the options say; `files` in place of theirs. Raises ValueError if they contradict
         each other."""
-        own = {
-            "save": options.save,
-            "checkpoint": options.checkpoint,
-            "second": options.checkpoint_second,
-        }
-        settings = cls(fresh=options.fresh, every=options.every, **{**own, **files})
-        if settings.second is not None and settings.checkpoint is None:
+        settings = arguments.read(cls, options, **files)
+        if settings.checkpoint_second is not None and settings.checkpoint is None:
             raise ValueError("--checkpoint-second needs --checkpoint")
         if settings.save and settings.checkpoint and _same(settings.save, settings.checkpoint):
             raise ValueError(f"--save and --checkpoint are both {settings.save}: use two files")
@@ -108,7 +103,9 @@ class SavingSettings:
             if self.checkpoint is not None:
                 from edgesvm.persist import Checkpoint
 
-                checkpoint = Checkpoint(self.checkpoint, second=self.second, fresh=self.fresh)
+                checkpoint = Checkpoint(
+                    self.checkpoint, second=self.checkpoint_second, fresh=self.fresh
+                )
                 held.callback(checkpoint.close)
                 checkpoint.claim()
             if self.save:
@@ -180,6 +177,16 @@ class SavingSettings:
 
         every = self.every or _interval(DEFAULT_EVERY)
         return Checkpointer(checkpoint, learner, every, report=report)
+
+
+def save_all(learned: Iterable[tuple[Any, SavingSettings, Checkpointer | None]]) -> None:
+    """Save each model at the end, whatever becomes of another; its saver is closed first."""
+    with contextlib.ExitStack() as saving:
+        for model, settings, saver in learned:
+            if settings.save:
+                saving.callback(model.save, settings.save)
+            if saver is not None:
+                saving.callback(saver.close)
 
 
 def _same(one: str, other: str) -> bool:

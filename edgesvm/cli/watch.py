@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import time
 from dataclasses import dataclass
 from typing import Any
 
 from edgesvm.alarms import Hysteresis
 from edgesvm.cli import (
+    arguments,
     headroom,
     link_options,
     looking_on,
@@ -72,13 +71,13 @@ class WatchSettings:
     def of(cls, options: argparse.Namespace) -> WatchSettings:
         """Raises ValueError if the options contradict each other."""
         return cls(
-            link=LinkSettings.of(options, url=options.port, ring=options.ring),
+            link=LinkSettings.of(options, url=options.port),
             answers=options.answers,
             novelty=NoveltySettings.of(options),
             windows=WindowSettings.of(options),
             saving=SavingSettings.of(options),
             out=OutSettings.of(options),
-            show=ShowSettings.of(options),
+            show=arguments.read(ShowSettings, options),
         )
 
 
@@ -152,19 +151,12 @@ def watch(settings: WatchSettings) -> int:
             service.stopping()
             status.end()
             try:
-                with contextlib.ExitStack() as saving:
-                    if settings.saving.save:
-                        saving.callback(model.save, settings.saving.save)
-                    if saver is not None:
-                        saving.callback(saver.close)
+                saved_model.save_all([(model, settings.saving, saver)])
             finally:
                 told = report.summary() | outs.end()
                 told["counters"] |= saver.counters if saver else {}
                 told["counters"]["log_lost"] = status.lost
-                if settings.show.json:
-                    print(json.dumps(told), flush=True)
-                else:
-                    status.say(watch_report.words(told))
+                settings.show.report(told, [watch_report.words(told)], status)
     del room
     if port.error is not None:
         raise port.error
@@ -199,7 +191,7 @@ def _model(
         status.say(f"{rate:.3g} samples a second")
     rows = None if rate is None else rate / windows.rows_apart
     model = windows.chain(
-        novelty.learner(rows),
+        novelty.new_learner(rows),
         n_inputs,
         novelty.memory,
         period_us=period_us,

@@ -32,8 +32,7 @@ class WindowSettings:
     @classmethod
     def of(cls, options: argparse.Namespace) -> WindowSettings:
         """Raises ValueError if an option of windows is given without ``--window``."""
-        names = ("window", *OF_WINDOWS)
-        settings = cls(**{name: getattr(options, name, None) for name in names})
+        settings = arguments.read(cls, options)
         if settings.window is None and (given := settings.given()):
             option, value = next(iter(given.items()))
             raise ValueError(f"{option} {value} is for windows of raw samples: give --window N")

@@ -12,7 +12,7 @@ import pytest
 from fake_port import Clock, Node, connect
 
 from edgesvm import StreamSVM
-from edgesvm.cli import link_options, looking_on, main
+from edgesvm.cli import arguments, link_options, looking_on, main
 from edgesvm.cli.looking_on import ShowSettings, address
 from edgesvm.cli.status import StatusLine
 from edgesvm.page.run_lookout import RunLookout
@@ -23,7 +23,7 @@ def shown(*words):
     parser = argparse.ArgumentParser()
     link_options.add_report(parser)
     looking_on.add_to(parser)
-    return ShowSettings.of(parser.parse_args(words))
+    return arguments.read(ShowSettings, parser.parse_args(words))
 
 
 @contextmanager
