@@ -98,3 +98,19 @@ def new_file(text: str) -> str:
 def seed(text: str) -> int:
     """The seed of a random order, an integer >= 0."""
     return _checked(int, text, lambda number: number >= 0, "an integer >= 0")
+
+
+def add_columns(command: argparse.ArgumentParser) -> None:
+    """Add the options that say what the columns of a CSV are."""
+    command.add_argument(
+        "--label-column",
+        metavar="NAME",
+        help='label column of a CSV, or "none"; default: label, class, target or y, else the last',
+    )
+    command.add_argument(
+        "--drop-column",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a CSV column that is not a feature; may be repeated",
+    )

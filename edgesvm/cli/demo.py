@@ -30,9 +30,7 @@ UNLABELLED = 2_000  # samples that the saved model predicts once labels have sto
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "demo", help="a tour on a simulated sensor, in half a minute", description=HELP
-    )
+    command = commands.add_parser("demo", usage="edgesvm demo [options]", description=HELP)
     command.add_argument(
         "--samples",
         type=int,

@@ -26,9 +26,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
         help="say when errors become more: page-hinkley, adwin",
     )
     group.add_argument(
-        "--on-drift",
-        choices=("note", "reset"),
-        help="reset: forget what was learned; default note",
+        "--on-drift", choices=("note", "reset"), help="reset: forget what was learned; default note"
     )
 
 

@@ -48,25 +48,9 @@ CURVE_POINTS = 400
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "eval",
-        usage="edgesvm eval FILE [options]",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = commands.add_parser("eval", usage="edgesvm eval FILE [options]", description=HELP)
     command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X and y, or a .rec")
-    command.add_argument(
-        "--label-column",
-        metavar="NAME",
-        help="label column of a CSV; default: one named label, class, target or y, else the last",
-    )
-    command.add_argument(
-        "--drop-column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a CSV column that is not a feature; may be repeated",
-    )
+    arguments.add_columns(command)
     command.add_argument(
         "--header",
         choices=("yes", "no"),

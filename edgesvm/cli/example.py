@@ -29,9 +29,7 @@ Copy {folder}/edgesvm_node.py to the board; its first lines say how to read your
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "example", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("example", description=HELP)
     command.add_argument("name", choices=tuple(NEXT), help="which example")
     command.add_argument("folder", nargs="?", metavar="DIR", help="default: the example's name")
     command.set_defaults(act=act)

@@ -35,24 +35,10 @@ over it are dropped, and counted on stderr.
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "features", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("features", description=HELP)
     command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X, or a .rec")
     window_options.add_to(command, always=True)
-    command.add_argument(
-        "--label-column",
-        metavar="NAME",
-        help='label column of a CSV, or "none"; default: one named label, class, target or y, else'
-        " the last",
-    )
-    command.add_argument(
-        "--drop-column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a CSV column that is not a channel; may be repeated",
-    )
+    arguments.add_columns(command)
     command.add_argument(
         "--plot",
         type=arguments.new_file,

@@ -84,21 +84,12 @@ def add_to(
         "--classes", type=arguments.count, metavar="K", help="number of classes, if more than 2"
     )
     group.add_argument(
-        "--multiclass",
-        choices=OF_MANY,
-        metavar="HOW",
-        help="one-vs-one (default) or one-vs-rest",
+        "--multiclass", choices=OF_MANY, metavar="HOW", help="one-vs-one (default) or one-vs-rest"
     )
-    group.add_argument(
-        "--scale",
-        choices=SCALERS,
-        help="standardize by mean (default) or median",
-    )
+    group.add_argument("--scale", choices=SCALERS, help="standardize by mean (default) or median")
     group.add_argument("--raw", action="store_true", help="do not standardize the features")
     group.add_argument(
-        "--fourier",
-        action="store_true",
-        help="a kernel machine: linear on random features",
+        "--fourier", action="store_true", help="a kernel machine: linear on random features"
     )
     decision_options.add_to(group)
 

@@ -45,11 +45,7 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse.
     group.add_argument(
         "--once", action="store_true", help="stop when the port fails; do not open it again"
     )
-    group.add_argument(
-        "--key",
-        metavar="FILE",
-        help="refuse frames without a tag of this key",
-    )
+    group.add_argument("--key", metavar="FILE", help="refuse frames without a tag of this key")
     group.add_argument(
         "--n-features",
         type=arguments.count,

@@ -32,9 +32,7 @@ def add_to(group: argparse._ActionsContainer) -> None:
         help="a page, /metrics and /status.json at this port",
     )
     group.add_argument(
-        "--http-token-file",
-        metavar="FILE",
-        help="token for giving labels on the page",
+        "--http-token-file", metavar="FILE", help="token for giving labels on the page"
     )
     group.add_argument("--live", action="store_true", help="fill the terminal with figures")
 

@@ -66,9 +66,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
         help="renamed files to keep, 0 to 99; default 5",
     )
     group.add_argument(
-        "--out-password-file",
-        metavar="FILE",
-        help="password of mqtt:// or mqtts://",
+        "--out-password-file", metavar="FILE", help="password of mqtt:// or mqtts://"
     )
 
 

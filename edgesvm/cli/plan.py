@@ -26,10 +26,7 @@ OF_ALL = ("C", "bound", "dtype")  # the others need a choice of a learner
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "plan",
-        usage="edgesvm plan BYTES --features D [options]",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "plan", usage="edgesvm plan BYTES --features D [options]", description=HELP
     )
     command.add_argument(
         "memory", nargs="?", metavar="BYTES", help="memory budget: 65536, 64KiB, 1MiB"

@@ -36,10 +36,7 @@ samples already written stay readable. If the port fails, it is opened again aft
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "record",
-        usage="edgesvm record PORT FILE [options]",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "record", usage="edgesvm record PORT FILE [options]", description=HELP
     )
     link_options.add_port(command)
     command.add_argument(

@@ -57,10 +57,7 @@ is opened again after 0.1 to 5 s. More is in docs/command-line.md.
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "run",
-        usage="edgesvm run PORT [PORT ...] [options]",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "run", usage="edgesvm run PORT [PORT ...] [options]", description=HELP
     )
     link_options.add_port(command, several=True)
     files = command.add_argument_group("files")
@@ -93,10 +90,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     link.add_argument("--clip", action="store_true", help="move values into --range instead")
     link.add_argument(
-        "--max-labels-per-second",
-        type=arguments.rate,
-        metavar="N",
-        help="learn at most so many",
+        "--max-labels-per-second", type=arguments.rate, metavar="N", help="learn at most so many"
     )
     link.add_argument(
         "--allow-commands", action="store_true", help="allow sending commands to the node"
@@ -108,9 +102,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="ask the node for this rate (--allow-commands)",
     )
     link.add_argument(
-        "--one-model",
-        action="store_true",
-        help="several ports teach one learner, not one each",
+        "--one-model", action="store_true", help="several ports teach one learner, not one each"
     )
     shown = command.add_argument_group("what is shown")
     link_options.add_report(shown)
@@ -127,9 +119,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     out_options.add_to(command)
     board = command.add_argument_group("a board that learns (edgesvm export, NAME_link.h)")
     board.add_argument(
-        "--on-device",
-        action="store_true",
-        help="the board learns; --save keeps its model",
+        "--on-device", action="store_true", help="the board learns; --save keeps its model"
     )
     board.add_argument(
         "--fetch-every",

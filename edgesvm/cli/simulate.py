@@ -27,12 +27,7 @@ SAMPLES = 10_000
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "simulate",
-        usage="edgesvm simulate [options]",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = commands.add_parser("simulate", usage="edgesvm simulate [options]", description=HELP)
     sim_options.add_node_options(command, raw="--raw-signal")  # --raw is the learner's
     sim_options.add_link_options(command)
     command.add_argument(

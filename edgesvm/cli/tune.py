@@ -42,20 +42,10 @@ CHUNK_ROWS = 1024
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "tune",
-        usage="edgesvm tune FILE [options]",
-        description=HELP.format(varied=described()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "tune", usage="edgesvm tune FILE [options]", description=HELP.format(varied=described())
     )
     command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X and y, or a .rec")
-    command.add_argument("--label-column", metavar="NAME", help="label column of a CSV, as in eval")
-    command.add_argument(
-        "--drop-column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a CSV column that is not a feature; may be repeated",
-    )
+    arguments.add_columns(command)
     command.add_argument("--positive", type=int, metavar="LABEL", help="this class and all others")
     command.add_argument(
         "--shuffle", type=arguments.seed, metavar="SEED", help="take the rows in random order"

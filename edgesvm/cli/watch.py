@@ -82,12 +82,7 @@ class WatchSettings:
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "watch",
-        usage="edgesvm watch PORT [options]",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = commands.add_parser("watch", usage="edgesvm watch PORT [options]", description=HELP)
     link_options.add_port(command)
     novelty_options.add_to(command)
     files = command.add_argument_group("files")
