@@ -36,6 +36,9 @@ cdef class Core:
         if n >= 2 and not p == NULL:
             self.n_seen += n
         return <double> n * 0.5
+
+    def kept(self, rows):
+        return [row for row in rows if row]
 '''
 
 C = """\

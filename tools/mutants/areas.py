@@ -74,7 +74,7 @@ AREAS = [
     area("calibration", "calibration", "calibration", "Calibrated"),
     area("drift", "drift", "drift"),
     area("data", "data", "data"),
-    area("link", "link", "link fuzz"),
+    area("link", "link", "link fuzz test_on_device.py"),
     area("persist", "persist", "persist", "StreamSVM"),
     area(
         "runner",

@@ -62,7 +62,7 @@ class Source:
     def of(self, node, kind: str) -> Iterator[Edit]:
         """The edits of this node alone; none where the text is not what the tree says."""
         start = self.offset(node)
-        if kind == "IfClauseNode":
+        if kind == "IfClauseNode" and self.code[:start].rstrip().endswith("if"):
             end = self.end_of(start, ":")
             yield Edit(start, end, f"not ({self.text[start:end]})", "negated")
         elif kind in {"IntNode", "FloatNode", "BoolNode"}:
