@@ -6,17 +6,15 @@ the numbers are read from the compiled core, by name. What is no plain number is
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from edgesvm.budget import PARTS, MemoryPlan
 from edgesvm.core.packed_factor import packed_length
-from edgesvm.export.limits import MOST, SCRATCH_OF
+from edgesvm.export.limits import MOST
+from edgesvm.export.texts import translated
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.constants import FIRST_TILT
 from edgesvm.learners.multiclass import Multiclass
@@ -30,22 +28,18 @@ class Unit:
 
     name : of the class in C
     macros : its attributes that are no arrays, name -> number or C text
-    renamed : array in C -> array of the plan, where they differ
     plan : that its arrays are in; None: the learner's
     is_part : of a multiclass learner, on the labels 0 and 1
     beside : what the core keeps behind the arena while it works, as it is at first
-    most : integers of its arrays that are indices -> the largest; scratch : arrays that are zero
-        between samples; see `limits`
+    most : integers of its arrays that are indices -> the largest; see `limits`
     """
 
     name: str
     macros: Mapping[str, Any]
-    renamed: Mapping[str, str] = field(default_factory=dict)
     plan: MemoryPlan | None = None
     is_part: bool = False
     beside: Mapping[str, bytes] = field(default_factory=dict)
     most: Mapping[str, int] = field(default_factory=dict)
-    scratch: frozenset[str] = frozenset()
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -56,16 +50,10 @@ class Unit:
     def header(self) -> str:
         return str(self.asked["header"])
 
-
-def read(folder: str, name: str) -> str:
-    """One of the files that are the same for every model."""
-    return (files("edgesvm.export") / folder / name).read_text(encoding="utf-8")
-
-
-@cache
-def translated() -> dict[str, dict[str, Any]]:
-    """Class -> its header, the numbers and the arrays that this asks for."""
-    return json.loads(read("translated", "attributes.json"))
+    def stored(self, name: str) -> str:
+        """The array of the plan that the C calls `name`."""
+        mapped = "features" if self.name == "FourierFeatures" else "scaled"
+        return mapped if name == "mapped" else name
 
 
 def name_of(learner: Learner) -> str:
@@ -107,15 +95,8 @@ def units_of(learner: Learner, core: Any) -> list[Unit]:
     if "pool" in core.views:
         macros["factor_length"] = len(core.views["pool"])
         macros["factor_width"] = len(core.views["coef"])
-    unit = Unit(
-        name,
-        macros,
-        renamed={"mapped": "features" if name == "FourierFeatures" else "scaled"},
-        beside=BESIDE.get(name, nothing)(core),
-        most=MOST.get(name, nothing)(core),
-        scratch=SCRATCH_OF.get(name, frozenset()),
-    )
-    return [*inside, unit]
+    beside, most = BESIDE.get(name, nothing)(core), MOST.get(name, nothing)(core)
+    return [*inside, Unit(name, macros, beside=beside, most=most)]
 
 
 def window_features(windows: WindowFeatures, n_channels: int) -> Unit:
