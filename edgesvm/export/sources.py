@@ -102,7 +102,7 @@ class Model:
             n_features=width,
             dtype=learner.dtype,
             plan=plan,
-            units=units_of(built, inner._allocated),
+            units=units_of(built, inner._allocated, labels.in_slots),
             head=describe(model),
             arena=bytes(model.arena),
             empty=bytes(empty.arena),

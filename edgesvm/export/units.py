@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from edgesvm.budget import PARTS, MemoryPlan
+from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.export.limits import MOST
 from edgesvm.export.texts import translated
@@ -71,13 +72,13 @@ def untranslated(learner: Learner) -> Learner | None:
     return inner
 
 
-def units_of(learner: Learner, core: Any) -> list[Unit]:
-    """The cores of a model; `core` is the learner's, which knows the model's labels."""
+def units_of(learner: Learner, core: Any, labels: tuple[Any, ...]) -> list[Unit]:
+    """The cores of a model; `core` is a new one of the learner, `labels` the model's by index."""
     inside: list[Unit] = []
     name = name_of(learner)
     macros = numbers(name, core) | MORE.get(name, nothing)(learner, core)
     if isinstance(learner, Multiclass):
-        inside = units_of(learner._inner, core.parts[0])
+        inside = units_of(learner._inner, core.parts[0], (0, 1))
         if any(unit.beside for unit in inside):
             raise ValueError(
                 f"{type(learner._inner).__name__} within {type(learner).__name__} cannot be"
@@ -87,8 +88,10 @@ def units_of(learner: Learner, core: Any) -> list[Unit]:
         inside = [replace(unit, plan=part, is_part=True) for unit in inside]
         macros["each(f)"] = f"{inside[-1].name}_##f"
     elif isinstance(learner, Shell):
-        inside = units_of(learner._inner, core.inner)
+        inside = units_of(learner._inner, core.inner, labels)
         macros["inner(f)"] = f"{inside[-1].name}_##f"
+    if isinstance(learner, Calibrated):
+        macros |= prices(learner, labels)
     if hasattr(core, "kernel"):
         kind, degree, gamma, coef0 = map(number, core.kernel.values())
         macros["KERNEL"] = f"{{(kernels_KernelKind){kind}, {degree}, {gamma}, {coef0}}}"
@@ -142,6 +145,15 @@ def directions(learner: Any, core: Any) -> dict[str, Any]:
     }
 
 
+def prices(learner: Calibrated, labels: tuple[Any, ...]) -> dict[str, Any]:
+    # Labels are known when the model is exported.
+    by_slot = [learner._by_label()(label) for label in labels]
+    by_slot += [(0.0, False)] * (learner._n_classes - len(labels))
+    kept = [slot for slot, (_, is_kept) in enumerate(by_slot) if is_kept]
+    price = table(price for price, _ in by_slot)
+    return {"PRICE": price, "kept": [-1, *kept][-1], "named_at": 0, "labels_n_changes": 0}
+
+
 def fourier_svm(learner: Any, core: Any) -> dict[str, Any]:
     # The last three are kept only while many rows are worked on.
     return directions(learner, core) | {
@@ -163,11 +175,6 @@ MORE: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
         "factor_width": packed_length(core.n_features) + 1,
     },
     "Multiclass": lambda _, core: {"part_bytes": core.views[PARTS].shape[1]},
-    "Calibrated": lambda _, core: {
-        "PRICE": table(core.price[: core.n_classes]),
-        "named_at": 0,  # labels are known when the model is exported
-        "labels_n_changes": 0,
-    },
 }
 # Class -> of its core, what it keeps behind the arena, as it is at first
 BESIDE: dict[str, Callable[[Any], dict[str, bytes]]] = {
