@@ -31,7 +31,7 @@ FUZZ_SECONDS ?= 60
 CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
-.PHONY: help build demo test test-bounds lint translate conformance mutants sanitize sanitize-threads fuzz mcu browser arm \
+.PHONY: help build demo test test-bounds lint conformance mutants sanitize sanitize-threads fuzz mcu browser arm \
         bench bench-check docs docs-links wheel matrix clean
 
 help:  ## show this list
@@ -40,7 +40,7 @@ help:  ## show this list
 $(VENV)/.tools: pyproject.toml
 	@echo 'setting up $(VENV): compilers of Python packages, NumPy'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q 'pip>=23.1' 'meson-python>=0.17' 'meson>=1.3' ninja 'Cython>=3.1' 'numpy>=2.0' pyserial
+	$(BIN)/python tools/extra.py requires | xargs $(BIN)/pip install -q 'pip>=23.1' 'meson>=1.3' ninja pyserial
 	@touch $@
 
 # Installed in place: an edited source, compiled or not, is what the next import takes.
@@ -65,7 +65,7 @@ build: $(VENV)/.built  ## build and install into .venv
 
 demo:  ## a tour on a simulated sensor; half a minute once built
 	@test -e $(VENV)/.installed || \
-	  echo 'This builds edgesvm first: about two minutes on two cores from nothing, and half a minute the next time.'
+	  echo 'This builds edgesvm first, two to three minutes on two cores, and half a minute the next time.'
 	@$(MAKE) --no-print-directory $(VENV)/.built $(VENV)/.extra-plot
 	$(BIN)/edgesvm demo
 
@@ -95,9 +95,6 @@ conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet  ## the lon
 	$(MAKE) bench-check
 	$(MAKE) arm ARM_ARGS=--needed
 	$(MAKE) mutants
-
-translate: $(VENV)/.tools  ## make the C of the learners anew from their Cython
-	cd tools && $(BIN)/python -m pyx_to_c
 
 mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated boards; needs Debian's compilers and QEMU
 	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export $(PYTEST_ARGS)

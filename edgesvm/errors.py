@@ -6,9 +6,11 @@ frames and bad samples on a link are counted: they are never learned and raise n
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Sized
+from typing import Any
 
-from edgesvm.bases import joined
 from edgesvm.core.status import Status
 
 
@@ -28,30 +30,34 @@ class NotTaught(ValueError):
     the message says why."""
 
 
-class Unfitted(ValueError, AttributeError):
-    """Base of `NotFittedError`, with the bases that scikit-learn's has."""
+class NotFittedError(ValueError, AttributeError):
+    """A prediction was requested before any sample was learned. What is raised is also
+    scikit-learn's exception of this name, if that is imported."""
+
+    def __reduce__(self):
+        return NotFittedError, self.args
 
 
-@joined("sklearn.exceptions", "NotFittedError")
-class NotFittedError(Unfitted):
-    """A prediction was requested before any sample was learned. Once scikit-learn is imported, it
-    is also scikit-learn's exception of this name."""
-
-
-class Notice(UserWarning):
-    """Base of the warnings."""
-
-
-@joined("sklearn.exceptions", "DataConversionWarning")
-class DataConversionWarning(Notice):
-    """Labels came as a column of shape (n, 1); scikit-learn's warning of this name once that is
+class DataConversionWarning(UserWarning):
+    """Labels came as a column of shape (n, 1); also scikit-learn's warning of this name, if that is
     imported."""
 
 
-@joined("sklearn.exceptions", "ConvergenceWarning")
-class ConvergenceWarning(Notice):
-    """A `fit` ended before its solution converged; scikit-learn's warning of this name once that is
-    imported."""
+class ConvergenceWarning(UserWarning):
+    """A `fit` ended before its solution converged; also scikit-learn's warning of this name, if
+    that is imported."""
+
+
+def as_sklearns(kind: type[Any]) -> type[Any]:
+    """The class to raise or to warn with: `kind`, and a class that is also scikit-learn's of the
+    same name where scikit-learn is imported, so that code written for either catches it."""
+    theirs = getattr(sys.modules.get("sklearn.exceptions"), kind.__name__, None)
+    return kind if theirs is None else _both(kind, theirs)  # type: ignore[arg-type]
+
+
+@functools.cache
+def _both(kind: type[Any], theirs: type[Any]) -> type[Any]:
+    return type(kind.__name__, (kind, theirs), {"__module__": kind.__module__})
 
 
 class LearnerBusy(RuntimeError):

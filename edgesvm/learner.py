@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar, 
 
 import numpy as np
 
-from edgesvm.bases import joined
 from edgesvm.budget import (
     PARTS,
     BeyondAnyMachine,
@@ -30,6 +29,7 @@ from edgesvm.budget import (
 )
 from edgesvm.contract.core import common_arrays
 from edgesvm.contract.engine import of_engine
+from edgesvm.contract.estimator import Estimator
 from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_weights
 from edgesvm.contract.labels import Labels, check_labels
@@ -41,7 +41,7 @@ from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows, RowSource, Stream
 from edgesvm.data.sources import is_row_source
-from edgesvm.errors import ConvergenceWarning, NotFittedError, refusal
+from edgesvm.errors import ConvergenceWarning, NotFittedError, as_sklearns, refusal
 from edgesvm.persist.format import Snapshot, Wrapped
 from edgesvm.persist.saved import Saved
 from edgesvm.persist.store import read_file, restore
@@ -123,7 +123,7 @@ class State(NamedTuple):
     params: dict[str, Any]  # the parameters the core was built with; others may be set later
 
 
-class Learner(Saved):
+class Learner(Estimator, Saved):
     """Base of all learners; see a concrete one, such as `StreamSVM`, for how to use it.
 
     Guarantees, each checked by a test:
@@ -142,7 +142,6 @@ class Learner(Saved):
 
     dtype: str
     class_weight: str | None = None  # a parameter of some
-    _takes_labels: ClassVar[bool] = True  # False: what it learns is normal
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
@@ -171,11 +170,6 @@ class Learner(Saved):
         core.balanced = self.class_weight == "balanced"
         return core
 
-    @property
-    def _n_classes(self) -> int:
-        """Largest number of labels."""
-        return 2
-
     def _part(self, n_features: int) -> MemoryPlan | None:
         """The plan of one part, for a learner whose array `parts` holds several; else None."""
         return None
@@ -190,7 +184,7 @@ class Learner(Saved):
         warnings.warn(
             f"{type(self).__name__} ended before it converged (max_iter={self.max_iter});"  # type: ignore[attr-defined]
             " consider scaling the features, or a larger max_iter",
-            ConvergenceWarning,
+            as_sklearns(ConvergenceWarning),
             stacklevel=4,
         )
 
@@ -655,7 +649,7 @@ class Learner(Saved):
         return state.core
 
     def _raise_not_fitted(self) -> NoReturn:
-        raise NotFittedError(
+        raise as_sklearns(NotFittedError)(
             f"{type(self).__name__} has not learned a sample yet; call learn_one or partial_fit"
             " first"
         )
@@ -908,20 +902,6 @@ class Learner(Saved):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.is_fitted
-
-
-@joined("sklearn.base", "ClassifierMixin", "BaseEstimator")
-class Classifier(Learner):
-    """Base of all learners of labelled samples: of all but those of novelty.
-
-    Once scikit-learn is imported, it is one of its classifiers.
-    """
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.classifier_tags.multi_class = self._n_classes > 2
-        tags.input_tags.sparse = True
-        return tags
 
 
 class ClosedSource:

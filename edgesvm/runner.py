@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,7 @@ from edgesvm.evaluation import Forecasts, Prequential
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.link import Link
-from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
-from edgesvm.prequential._plain_rows import PlainRows
+from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
@@ -98,8 +96,9 @@ class Runner:
         self._clock = clock
         self._credit_from = clock()
         self._dtype = np.dtype(learner.dtype)
+        self._is_float32 = self._dtype == np.float32
+        self._is_calibrated = is_a(learner, "Calibrated")
         self._fitted = learner.is_fitted
-        self._plain: PlainRows | None = None
 
     @property
     def model(self) -> Learner | Chain:
@@ -144,62 +143,31 @@ class Runner:
 
     def handle_waiting(self, at_most: int | None = None) -> int:
         """Handle the samples in the link's ring, at most `at_most`. Returns the number handled."""
-        n_total, plain = 0, self._plain_rows()
-        while self.link.schema is not None and n_total != at_most:
-            left = None if at_most is None else at_most - n_total
-            n = 0 if plain is None else self._pass_plain(plain, left)
-            if plain is not None and plain.drained:
-                return n_total + n
-            n = n or self._handle_taken(left if plain is None else 1)
-            if not n:
-                break
-            n_total += n
+        n = 0
         self._learn_late()
-        return n_total
-
-    def _plain_rows(self) -> PlainRows | None:
-        """The compiled loop; None if each row is to be seen on its way."""
-        learner, link = self.learner, self.link
-        if (
-            self.drift is not None
-            or self.journal is not None
-            or self._rate is not None
-            or type(self)._answer is not Runner._answer
-            or type(self).handle is not Runner.handle
-            or type(learner).predict_with_score is not Learner.predict_with_score
-            or type(learner).learn_one is not Learner.learn_one
-            or is_a(learner, "Calibrated")
-            or link.schema is None
-        ):
-            return None
-        if self._plain is None:
-            self._plain = PlainRows(link.schema.n_features, self.score)
-        return self._plain
-
-    def _pass_plain(self, plain: PlainRows, most: int | None) -> int:
-        """Handle the plain rows that wait, up to the first that is not. Returns the number."""
-        state = self.learner._state
-        if state is None or not plain.aim(state.core):
-            return 0
-        n = self.link.pass_rows(plain, sys.maxsize if most is None else most, answers=self.answers)
-        self.taken += n
-        self.learned += plain.learned
-        self._unlabelled += plain.unlabelled
-        self.refused_value += plain.refused_value
+        while self.link.waiting and n != at_most:
+            n += self._handle_batch(None if at_most is None else at_most - n)
+            self._learn_late()
         return n
 
-    def _handle_taken(self, most: int | None) -> int:
+    def _handle_batch(self, most: int | None) -> int:
         """Handle the rows that wait and are contiguous, at most `most`. Returns the number."""
         self._fitted = self.learner.is_fitted  # it may learn from other links too
-        self._learn_late()
         batch = self.link.take(most)
-        X = batch.X.astype(self._dtype, copy=False)
-        labels, sequences = batch.y.tolist(), batch.sequence.tolist()
-        weights, n = batch.weight.tolist(), 0
+        X = batch.X if self._is_float32 else batch.X.astype(self._dtype)
+        rows = zip(
+            X,
+            batch.has_label.tolist(),
+            batch.y.tolist(),
+            batch.sequence.tolist(),
+            batch.weight.tolist(),
+            strict=True,
+        )
+        n = 0
         try:
-            for i, labelled in enumerate(batch.has_label.tolist()):
+            for x, labelled, label, sequence, weight in rows:
                 n += 1
-                self.handle(X[i], labels[i] if labelled else None, sequences[i], weights[i])
+                self.handle(x, label if labelled else None, sequence, weight)
         finally:  # a row is handled once, even if the port fails at its answer
             self.link.release(n)
         return n
@@ -360,14 +328,14 @@ class Runner:
 
     def _forecast(self, x: np.ndarray) -> tuple[list[Any], np.ndarray] | None:
         """Labels and probabilities of a sample that is about to be learned, if there are any."""
-        if not self._fitted or not is_a(self.learner, "Calibrated"):
+        if not self._fitted or not self._is_calibrated:
             return None
-        return self.learner.classes_.tolist(), self.learner.predict_proba_one(x)
+        learner: Any = self.learner
+        return learner.classes_.tolist(), learner.predict_proba_one(x)
 
     def probability_summary(self) -> dict[str, Any]:
         """The score of the probabilities, for a JSON line; empty if there are none."""
-        scored = is_a(self.learner, "Calibrated")
-        return {"probabilities": self.forecasts.summary()} if scored else {}
+        return {"probabilities": self.forecasts.summary()} if self._is_calibrated else {}
 
     def counters(self) -> dict[str, Any]:
         """The counters of the runner and of the link, in one dict."""

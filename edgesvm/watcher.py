@@ -17,7 +17,7 @@ from edgesvm.journal import Journal
 from edgesvm.learner import learner_in
 from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE, NoveltyLearner
 from edgesvm.link import Link
-from edgesvm.link.wire import ABSTAIN, ALARM, REJECTED, TRAINED
+from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.in_order import InOrder
 

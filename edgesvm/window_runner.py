@@ -9,7 +9,7 @@ import numpy as np
 from edgesvm.core.status import Status
 from edgesvm.errors import SampleRefused
 from edgesvm.link import Link
-from edgesvm.link.wire import REJECTED
+from edgesvm.link.frames import REJECTED
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.in_order import InOrder
 from edgesvm.runner import FATES, Runner

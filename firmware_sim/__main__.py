@@ -20,7 +20,7 @@ from firmware_sim.line.faults import FAULTS
 from firmware_sim.node import RAW_SIGNALS, SIGNALS, Node
 from firmware_sim.node.mishaps import MISHAP_MIXES, MISHAPS
 from firmware_sim.options import (
-    StatusLine,
+    NodeStatus,
     add_link_options,
     add_node_options,
     closing_source,
@@ -90,7 +90,7 @@ def _serve(options: argparse.Namespace) -> int:
     node = make_node(options)
     with closing_source(node.source), contextlib.closing(make_link(options)) as link:
         line = make_line(options, link)
-        status = StatusLine()
+        status = NodeStatus()
         over = _ServedUntil(Pump(node, line), status)
         started = time.monotonic()
         with _stopping(over.stop):
@@ -155,7 +155,7 @@ def _run(options: argparse.Namespace) -> int:
     device = profile(options.profile) if options.profile and options.cap != "none" else None
     with closing_source(node.source), contextlib.closing(make_link(options)) as link:
         line = make_line(options, link)
-        status = StatusLine()
+        status = NodeStatus()
         result = simulate(
             options.argv,
             node,

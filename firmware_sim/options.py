@@ -6,22 +6,33 @@ import argparse
 import contextlib
 import re
 import secrets
+import shutil
 import sys
 import time
 
-from edgesvm.cli import status
 from edgesvm.data import SampleSource
 from edgesvm.link import open_rows
 from edgesvm.link.keys import read_key
 from firmware_sim.harness import Report
 from firmware_sim.limits.profiles import PROFILES, profile
-from firmware_sim.line import MIXES, FaultInjector, Line, Link, PtyLink, TcpLink, fault_rates
+from firmware_sim.line import (
+    MIXES,
+    FaultInjector,
+    Line,
+    PtyLink,
+    SimulatedLink,
+    TcpLink,
+    fault_rates,
+)
 from firmware_sim.line.faults import FAULTS
 from firmware_sim.node import RAW_SIGNALS, SIGNALS, FaultyNode, Mishaps, Node, TextNode
 from firmware_sim.node.mishaps import MISHAPS
 from firmware_sim.node.node import LABEL_MODES
 from firmware_sim.node.raw_signals import DEFECTS
 from firmware_sim.node.text_node import CHECKSUMS
+
+STATUS_EVERY_S = 0.2
+CLEAR_LINE = "\r\x1b[K"
 
 _SUFFIX = {"": 1, "k": 1_000, "m": 1_000_000}
 
@@ -257,7 +268,7 @@ def make_node(options: argparse.Namespace) -> Node:
     )
 
 
-def make_line(options: argparse.Namespace, link: Link) -> Line:
+def make_line(options: argparse.Namespace, link: SimulatedLink) -> Line:
     rates = fault_rates(options.faults, options.fault)
     faults = None
     if any(rates.values()) or options.mishap:
@@ -273,34 +284,44 @@ def make_line(options: argparse.Namespace, link: Link) -> Line:
     return Line(link, baud=baud, faults=faults, flow_control=options.flow_control)
 
 
-def make_link(options: argparse.Namespace) -> Link:
+def make_link(options: argparse.Namespace) -> SimulatedLink:
     if options.link == "tcp":
         return TcpLink(options.tcp_port)
     return PtyLink(options.symlink)
 
 
-class StatusLine:
-    """A live status line; nothing if stderr is not a terminal."""
+class NodeStatus:
+    """A line about the node, rewritten in place; nothing if stderr is not a terminal."""
 
     def __init__(self) -> None:
-        self._line = status.StatusLine(quiet=not sys.stderr.isatty())
-        self._started = time.monotonic()
+        self._live = sys.stderr.isatty()
+        self._started = self._shown = time.monotonic()
 
     def __call__(self, node: Node, line: Line, *_: object) -> None:
-        def text() -> str:
-            last = node.scorer.last_accuracy
-            return (
-                f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
-                f"{node.scorer.received:,} predicted  "
-                f"accuracy {'-' if last is None else f'{last:.3f}'}  "
-                f"faults {len(line.faults.ledger) if line.faults else 0}  "
-                f"{time.monotonic() - self._started:.0f} s"
-            )
-
-        self._line.show(text)
+        now = time.monotonic()
+        if not self._live or now - self._shown < STATUS_EVERY_S:
+            return
+        self._shown = now
+        last = node.scorer.last_accuracy
+        text = (
+            f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
+            f"{node.scorer.received:,} predicted  "
+            f"accuracy {'-' if last is None else f'{last:.3f}'}  "
+            f"faults {len(line.faults.ledger) if line.faults else 0}  "
+            f"{now - self._started:.0f} s"
+        )
+        columns = shutil.get_terminal_size().columns
+        self._write(CLEAR_LINE + text[: columns - 1])  # a wrapped line cannot be rewritten
 
     def end(self) -> None:
-        self._line.end()
+        """Clear the line."""
+        if self._live:
+            self._write(CLEAR_LINE)
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # a terminal that is gone
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def closing_source(source: SampleSource) -> contextlib.AbstractContextManager:

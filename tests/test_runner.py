@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgesvm import FourierSVM, Learner, LinkDown, OneVsOne, Standardized, StreamSVM
+from edgesvm import Learner, LinkDown, OneVsOne, Standardized, StreamSVM
 from edgesvm.errors import NotTaught
 from edgesvm.journal import Journal
 from edgesvm.link import FrameDecoder, open_link, wire
@@ -472,134 +472,6 @@ def test_whatever_comes_every_sample_has_one_fate(steps, capacity):
     c = runner.counters()
     assert c["labels"] == sum(c["label_" + fate] for fate in FATES)
     assert runner.taken == c["samples"]
-
-
-class RowByRow(Runner):
-    """Every row passes through Python."""
-
-    def handle(self, *row):
-        super().handle(*row)
-
-
-STEPS = ("label", "inline", "none", "lost", "reboot", "weightless", "huge", "new label", "repeated")
-
-
-def hostile(kind, steps, learner, chunk, outbox):
-    """Both runners after the same steps; each with the answers that its node was given."""
-    for kind_of_runner in (Runner, RowByRow):
-        node = FakeNode()
-        node.schema = wire.Schema(
-            0, 5, D, label_mode=wire.LABEL_LATE if kind == "late" else wire.LABEL_INLINE
-        )
-        link = open_link(
-            "fake", opener=lambda node=node: node, late_labels=4, ring=9, outbox_bytes=outbox
-        )
-        runner = kind_of_runner(link, learner(), window=5)
-        rng = np.random.default_rng(0)
-        for what, back in steps:
-            x, label = rng.standard_normal(D).tolist(), back % 2
-            if what == "label":
-                tell(node, max(0, node._sequence - back), label)
-            elif what == "lost":
-                node._sequence += back
-            elif what == "reboot":
-                was = node.schema
-                node.schema = wire.Schema(0, was.boot_id + 1, D, label_mode=was.label_mode)
-                node._sequence = 0
-                (node.inbox if node.hears else node.held).extend(
-                    wire.encode_frame(wire.SCHEMA, node.schema.pack())
-                )
-            elif what == "repeated":
-                node._sequence -= min(1, node._sequence)
-                node.send(x, label=label)
-            elif what == "huge":
-                node.send([1e30, 0.0, 0.0], label=label if back % 3 else None)
-            elif what == "new label":
-                node.send(x, label=2 + back if back < 5 else 40_000 - 65_536)
-            else:
-                weight = {"weight": 0.0} if what == "weightless" else {}
-                node.send(x, label=None if what == "none" else label, **weight)
-            if back == chunk:
-                runner.step(0.0, at_most=back)
-        yield node, run_out(node, runner)
-
-
-@settings(max_examples=150)
-@given(
-    st.sampled_from(["inline", "late"]),
-    st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 9)), max_size=80),
-    st.sampled_from(
-        [
-            StreamSVM,
-            lambda: Standardized(learner=StreamSVM(dtype="float64")),
-            lambda: OneVsOne(learner=StreamSVM(), n_classes=3),
-            lambda: FourierSVM(n_directions=68),
-            lambda: Standardized(learner=FourierSVM(n_directions=68)),
-            lambda: Standardized(
-                learner=FourierSVM(n_directions=68, n_classes=3, dtype="float64"), until=3
-            ),
-        ]
-    ),
-    st.integers(0, 9),
-    st.sampled_from([64, 4096]),
-)
-def test_rows_in_one_call_come_out_as_one_by_one(kind, steps, learner, chunk, outbox):
-    (node, runner), (other, one_by_one) = hostile(kind, steps, learner, chunk, outbox)
-    assert node.predictions == other.predictions
-    assert runner.counters() == one_by_one.counters()
-    assert runner.score.summary() == one_by_one.score.summary()
-    assert runner.score.confusion == one_by_one.score.confusion
-    assert runner.learner.nbytes == one_by_one.learner.nbytes
-    if runner.learner.nbytes:
-        assert bytes(runner.learner.arena) == bytes(one_by_one.learner.arena)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_row_is_drawn_together_with_the_one_whose_label_comes_behind_it(dtype):
-    steps = [("inline", 0), ("inline", 1)]
-    for back in (1, 3, 2, 2, 1, 4, 4, 1, 2, 1):  # back 1: its own label
-        steps += [("none", 0), ("label", back)]
-    for learner in (
-        lambda: FourierSVM(n_directions=68, dtype=dtype),
-        lambda: Standardized(learner=FourierSVM(n_directions=68, dtype=dtype)),
-    ):
-        (node, runner), (other, one_by_one) = hostile("late", steps, learner, -1, 4096)
-        assert runner.link.counters["label_matched"] >= 6
-        assert node.predictions == other.predictions
-        assert bytes(runner.learner.arena) == bytes(one_by_one.learner.arena)
-
-
-class Lines:
-    """A port of text lines; keeps what is written."""
-
-    def __init__(self, text):
-        self.inbox, self.written = text, b""
-
-    def read(self, timeout, limit=65536):
-        chunk, self.inbox = self.inbox[:limit], self.inbox[limit:]
-        return chunk
-
-    def write(self, data):
-        self.written += data
-        return len(data)
-
-    def close(self):
-        """Nothing is open."""
-
-
-def test_answers_in_lines_are_the_same_in_one_call():
-    rng = np.random.default_rng(5)
-    X = rng.standard_normal((300, D)) * 10.0 ** rng.integers(-9, 9, (300, 1))
-    lines = [f"{','.join(map(repr, x))},{i % 7 % 2}\n" for i, x in enumerate(X.tolist())]
-    written = []
-    for kind_of_runner in (Runner, RowByRow):
-        port = Lines(("\n" + "".join(lines)).encode())
-        link = open_link(
-            "fake", opener=lambda port=port: port, mode="text", n_features=D, outbox_bytes=512
-        )
-        run_out(port, kind_of_runner(link, StreamSVM()))
-        written.append(port.written)
-    assert written[0] == written[1] and written[0].count(b"!") == 300
 
 
 FATES = ("matched", "duplicate", "expired", "unknown", "dropped", "queued")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 from itertools import combinations
@@ -56,7 +55,7 @@ from edgesvm.export.folder import export  # noqa: E402
 from edgesvm.export.report import part_of  # noqa: E402
 from rig.boards import BOARDS, Board, program, run  # noqa: E402
 
-FILE = ROOT / "edgesvm" / "export" / "costs.json"
+FILE = ROOT / "data" / "costs.json"
 FILLED, COUNTED = 500, 40  # rows
 # M0's code too, on a machine with more memory: its instructions are among those of an M3
 WIDE = "qemu-system-arm -M mps2-an385"
@@ -314,9 +313,17 @@ def entry_of(kind, core, table, folder):
 
 
 def as_text(content):
-    """JSON, sorted, with a list of numbers on one line."""
-    text = json.dumps(content, indent=1, sort_keys=True)
-    return re.sub(r"\[[^\[\]{}]*\]", lambda m: re.sub(r"\s+", " ", m[0]), text) + "\n"
+    """JSON with a line for each part on each core"""
+    cores = [
+        f'"{core}": {{\n'
+        + ",\n".join(
+            f'"{kind}": {json.dumps(entry, sort_keys=True)}'
+            for kind, entry in sorted(parts.items())
+        )
+        + "\n}"
+        for core, parts in sorted(content["cores"].items())
+    ]
+    return '{"cores": {\n' + ",\n".join(cores) + "\n}}\n"
 
 
 def main():

@@ -1,4 +1,5 @@
-"""Print the requirements of one extra of pyproject.toml, one per line and quoted, for xargs."""
+"""Print the requirements of one extra of pyproject.toml, or with "requires" those of the build, one
+per line and quoted, for xargs."""
 
 import re
 import shlex

@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.report import Report, Table, publish
 from edgesvm.link import wire
+from edgesvm.link._authenticator import Authenticator
 from edgesvm.link._frames import FrameDecoder
-from edgesvm.link._guard import Guard
 from edgesvm.link._ring import SampleRing
 from edgesvm.link._samples import SampleReceiver
 
@@ -38,7 +38,7 @@ def encoded_samples(n_frames: int, n_features: int, rng: np.random.Generator) ->
     ]
 
 
-def new_receiver(n_features: int, ring: int, guard: Guard | None = None) -> SampleReceiver:
+def new_receiver(n_features: int, ring: int, guard: Authenticator | None = None) -> SampleReceiver:
     raw = wire.sample_raw_length(n_features) + wire.MOST_TAG_BYTES
     receiver = SampleReceiver(FrameDecoder(max(wire.MAX_RAW, raw)), guard=guard)
     receiver.expect(SCHEMA_ID, SampleRing(ring, n_features))
@@ -61,7 +61,7 @@ def pump(receiver: SampleReceiver, chunks: list[bytes]) -> int:
 
 def tagged(frames: list[bytes]) -> tuple[bytes, list[bytes]]:
     """The SCHEMA that opens the session of `new_guard`, and the frames with tags in it."""
-    node = Guard(KEY, boot_id=1)
+    node = Authenticator(KEY, boot_id=1)
     hello = new_guard().encode_frame(wire.HELLO, wire.Hello(NONCE).pack())
     list(SampleReceiver(FrameDecoder(), guard=node).feed(hello))
     schema = node.encode_frame(wire.SCHEMA, wire.Schema(NONCE, 1, 1).pack())
@@ -73,9 +73,9 @@ def tagged(frames: list[bytes]) -> tuple[bytes, list[bytes]]:
     ]
 
 
-def new_guard() -> Guard:
+def new_guard() -> Authenticator:
     """A host that has asked with NONCE."""
-    guard = Guard(KEY)
+    guard = Authenticator(KEY)
     guard.ask(NONCE)
     return guard
 

@@ -10,7 +10,7 @@ from edgesvm.cli.stopping import Signals, Stop
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import Link, open_link
 from edgesvm.link.keys import read_key
-from edgesvm.link.session import SILENT_AFTER
+from edgesvm.link.link import SILENT_AFTER
 
 
 def add_port(command: argparse.ArgumentParser, *, several: bool = False) -> None:

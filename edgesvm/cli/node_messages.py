@@ -9,7 +9,7 @@ from edgesvm.cli.status import StatusLine
 from edgesvm.link import Link
 
 if TYPE_CHECKING:
-    from edgesvm.link.link import BinaryLink
+    from edgesvm.link.binary import BinaryLink
 
 
 class NodeMessages:

@@ -24,7 +24,7 @@ BOARDS = {0x2341, 0x2A03, 0x1B4F, 0x239A, 0x2E8A, 0x303A, 0x0D28, 0x16C0, 0x1366
 BOARD, CONVERTER, BUILT_IN = range(3)
 
 
-class SerialPort(NamedTuple):
+class FoundPort(NamedTuple):
     device: str
     description: str
     vendor: int | None  # of a USB device
@@ -67,11 +67,11 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
-def found() -> list[SerialPort]:
+def found() -> list[FoundPort]:
     """The serial ports that the system has, boards first."""
     from serial.tools.list_ports import comports  # takes 20 ms, which other commands do not need
 
-    ports = [SerialPort(p.device, _words(p.description), p.vid) for p in comports()]
+    ports = [FoundPort(p.device, _words(p.description), p.vid) for p in comports()]
     return sorted(ports, key=lambda port: (_rank(port), port.device))
 
 
@@ -79,13 +79,13 @@ def _words(description: str | None) -> str:
     return "built in" if description in (None, "", "n/a") else str(description)
 
 
-def _rank(port: SerialPort) -> int:
+def _rank(port: FoundPort) -> int:
     if port.vendor is None:
         return BUILT_IN
     return BOARD if port.vendor in BOARDS else CONVERTER
 
 
-def probably(ports: list[SerialPort]) -> SerialPort | None:
+def probably(ports: list[FoundPort]) -> FoundPort | None:
     """The only board, or the only USB converter where there is no board; else None."""
     kinds = [_rank(port) for port in ports]
     alone = kinds.count(min(kinds, default=BUILT_IN)) == 1 and kinds[0] != BUILT_IN

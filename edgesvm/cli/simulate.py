@@ -65,7 +65,7 @@ def act(options: argparse.Namespace) -> int:
         contextlib.closing(sim_options.make_link(options)) as link,
     ):
         line = sim_options.make_line(options, link)
-        status = sim_options.StatusLine()
+        status = sim_options.NodeStatus()
         report = simulate(
             edge_command(options),
             node,

@@ -25,13 +25,13 @@ cdef class LearnerCore:
     cdef readonly object dtype
     cdef readonly str owner         # the public class's name, for messages
     cdef readonly int64_t n_features
-    cdef bint one_class             # all samples are of one class: the value tells what is not
+    cdef readonly bint one_class    # all samples are of one class: the value tells what is not
     cdef public bint balanced       # whether a sample weighs more the rarer its class has been
     cdef int typenum
     cdef bint is_float32
     cdef Common *common
     cdef int64_t *n_per_class       # (n_classes,): samples learned, by class index
-    cdef int n_classes
+    cdef readonly int n_classes
     cdef double *scores             # (n_classes,): TMP, of a multiclass learner; else NULL
 
     # A subclass overrides these two. `x` has n_features numbers of the learner's dtype; `y` is -1
@@ -51,10 +51,9 @@ cdef class LearnerCore:
     cdef int64_t decide_block(
         self, const void *x, const void *squares, int64_t n, double *values) noexcept nogil
     # With `looks_ahead`: find what the steps on n rows, from the next one on, need and no step
-    # changes; or what the next decision and the step after it need, on two rows or on the same.
+    # changes.
     cdef bint looks_ahead
     cdef void look_ahead(self, const void *x, int64_t n) noexcept nogil
-    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil
     # Before and after n rows are learned or decided, for what pays off for many. What is taken in
     # between is beside the arena.
     cdef int begin_rows(self, int64_t n) except -1

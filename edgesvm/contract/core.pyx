@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, UNCHANGED, UNKNOWN_LABEL
-from edgesvm.errors import CorruptModelError, NotFittedError, refusal
+from edgesvm.errors import CorruptModelError, NotFittedError, as_sklearns, refusal
 from edgesvm.contract.guard cimport Guard, Pace, is_due, start_pace
 from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.contract.labels cimport MAX_CLASSES
@@ -95,9 +95,6 @@ cdef class LearnerCore:
         return 0
 
     cdef void look_ahead(self, const void *x, int64_t n) noexcept nogil:
-        pass
-
-    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil:
         pass
 
     cdef int begin_rows(self, int64_t n) except -1:
@@ -632,7 +629,7 @@ cdef class LearnerCore:
 
     cdef int check_fitted(self) except -1:
         if self.n_learned() == 0:
-            raise NotFittedError(
+            raise as_sklearns(NotFittedError)(
                 f"{self.owner} has not learned a sample yet; call learn_one or partial_fit first")
         return 0
 

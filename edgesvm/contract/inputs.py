@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from edgesvm.contract.sparse import SparseRows
-from edgesvm.errors import DataConversionWarning
+from edgesvm.errors import DataConversionWarning, as_sklearns
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -152,7 +152,7 @@ def as_labels(y: object, n_rows: int, owner: str) -> np.ndarray:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of"
             " y to (n_samples, ), for example using ravel().",
-            DataConversionWarning,
+            as_sklearns(DataConversionWarning),
             stacklevel=4,
         )
         labels = labels.ravel()

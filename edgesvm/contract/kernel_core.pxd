@@ -14,8 +14,8 @@ cdef enum:
 
 
 cdef class KernelCore(LearnerCore):
-    cdef Kernel kernel
-    cdef int64_t row_bytes      # bytes per vector
+    cdef readonly Kernel kernel
+    cdef readonly int64_t row_bytes      # bytes per vector
     cdef Tiles *noted[3]        # tiles whose features are noted while many rows are worked on
     cdef list noted_names       # the plan's arrays they are in
     cdef dict notes             # name -> ndarray, the notes, while there are any

@@ -16,21 +16,7 @@ from typing import Any
 
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.learner import Learner
-from edgesvm.learners.fourier.fourier_svm import FourierSVM
-from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
 from edgesvm.learners.multiclass import Multiclass, OneVsOne
-from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
-from edgesvm.learners.novelty.kernel_novelty import KernelNovelty
-from edgesvm.learners.papers.enclosing.ball_vector_machine import BallVectorMachine
-from edgesvm.learners.papers.online.forgetron import Forgetron
-from edgesvm.learners.papers.online.kernel_perceptron import KernelPerceptron
-from edgesvm.learners.papers.online.lasvm import LASVM
-from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
-from edgesvm.learners.stream.stream_svm import StreamSVM
-from edgesvm.learners.twin.incremental_decremental_svm import IncrementalDecrementalSVM
-from edgesvm.learners.twin.simple_svm import SimpleSVM
-from edgesvm.learners.twin.twin_dictionary_svm import TwinDictionarySVM
-from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 from edgesvm.learners.wrapper import Shell
 from edgesvm.preprocessing.fourier_features import FourierFeatures
 
@@ -95,48 +81,36 @@ def parts(
 
 def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
     """Kind and sizes of a learner that has none inside."""
-    kind: str = type(learner).__name__
+    name = type(learner).__name__
+    kind = name + "".join(f", {getattr(learner, part)}" for part in VARIANTS.get(name, ()))
     sizes: tuple[int, ...] = (1, D)
-    if isinstance(learner, StreamSVM):
-        L = max(learner.lookahead, learner.n_balls - 1)
-        if L:
-            how = "lookahead" if learner.lookahead else "several balls"
-            kind, sizes = f"{kind}, {how}", (1, D, L * D, L * L)
-    elif isinstance(learner, AdaGradSVM):
+    if name == "StreamSVM":
+        if L := max(learner.lookahead, learner.n_balls - 1):
+            kind += ", lookahead" if learner.lookahead else ", several balls"
+            sizes = (1, D, L * D, L * L)
+    elif name == "AdaGradSVM":
         V = columns(learner)
         sizes = (1, V, V * D)
-    elif isinstance(learner, FourierSVM):
+    elif name == "FourierSVM":
         P = learner.n_directions
         kind += orthogonal(learner, D)
         sizes = (1, P, P * D, P * columns(learner))
-    elif isinstance(learner, GaussianNovelty):
-        kind += f", {learner.covariance}"
-        sizes = (1, D, D * D) if learner.covariance == "full" else (1, D)
-    elif isinstance(learner, (KernelPerceptron, Forgetron)):
-        M = learner.max_vectors
-        sizes = (1, M, M * D)
-    elif isinstance(learner, STORES):
-        M = getattr(learner, str(type(learner)._capacity))
-        if isinstance(learner, KernelStreamSVM):
-            kind += f", {learner.when_full}"
-        if isinstance(learner, KernelNovelty):
-            kind += f", {learner.storage}"
-        if isinstance(learner, TwinDictionarySVM):
-            kind += ", settled"
-        sizes = (1, M, M * D, M * M)
+    elif kind == "GaussianNovelty, full":
+        sizes = (1, D, D * D)
+    elif type(learner)._capacity:  # it stores vectors
+        M = getattr(learner, type(learner)._capacity)
+        sizes = (1, M, M * D) if name in ("KernelPerceptron", "Forgetron") else (1, M, M * D, M * M)
+        kind += ", settled" if name == "TwinDictionarySVM" else ""
     return kind, sizes
 
 
 LEAST_FACTOR = 1.5  # other rows than those counted may take as much longer
-STORES = (
-    KernelStreamSVM,
-    KernelNovelty,
-    LASVM,
-    TwinVectorMachine,
-    IncrementalDecrementalSVM,
-    SimpleSVM,
-    BallVectorMachine,
-)
+# Parameters by which a learner's parts are told apart.
+VARIANTS = {
+    "GaussianNovelty": ("covariance",),
+    "KernelStreamSVM": ("when_full",),
+    "KernelNovelty": ("storage",),
+}
 
 
 def orthogonal(learner: Any, D: int) -> str:

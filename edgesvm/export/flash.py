@@ -8,10 +8,8 @@ import re
 import numpy as np
 
 from edgesvm.export.fixed import TO_THE_BIT, header_of
-from edgesvm.export.sources import Model, comment, macros, read, rows
+from edgesvm.export.sources import Model, comment, macros, rows
 from edgesvm.export.units import Unit
-
-SCRATCH = re.compile(r"ESVM_SCRATCH\(\w+_AT_(\w+)\)")
 
 
 def work(model: Model) -> tuple[dict[str, dict[str, int]], np.ndarray]:
@@ -23,7 +21,7 @@ def work(model: Model) -> tuple[dict[str, dict[str, int]], np.ndarray]:
         inside = model.behind.part if unit.is_part else model.behind
         assert inside is not None
         arrays = {array.name: array.nbytes for array in inside.arrays}
-        for name in sorted(set(SCRATCH.findall(read("translated", unit.header)))):
+        for name in unit.asked["scratch"]:
             stored = unit.renamed.get(name, name)
             first = unit.beside.get(name.removeprefix("beside_"), bytes(arrays.get(stored, 0)))
             if (unit.is_part, stored) not in at:

@@ -10,8 +10,8 @@ from pathlib import Path
 from edgesvm.export import fixed, flash, link
 from edgesvm.export.fixed import Fixed
 from edgesvm.export.glue import glue
-from edgesvm.export.sources import Model, header, read, source
-from edgesvm.export.units import untranslated
+from edgesvm.export.sources import Model, header, source
+from edgesvm.export.units import read, untranslated
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
 
@@ -109,9 +109,11 @@ def for_inference(learner: Learner, prefix: str) -> tuple[dict[str, str], list[s
         texts = {f"{prefix}.h": fixed.header(given), f"{prefix}.c": fixed.source(given)}
         return texts, ["rows.h"], given.title
     lacks = untranslated(learner)
-    if lacks:
-        within = f" within {type(learner).__name__}" if lacks != type(learner).__name__ else ""
-        raise ValueError(f"{lacks}{within} cannot be exported for inference; use LASVM")
+    if lacks is not None:
+        within = "" if lacks is learner else f" within {type(learner).__name__}"
+        raise ValueError(
+            f"{type(lacks).__name__}{within} cannot be exported for inference; use LASVM"
+        )
     model = Model.of(learner, prefix)
     texts = {f"{prefix}.h": flash.header(model), f"{prefix}.c": flash.source(model)}
     return texts, [unit.header for unit in model.units], model.title

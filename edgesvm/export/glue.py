@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from edgesvm.export.sources import read
+from edgesvm.export.units import read
 
 VERSION = "1.0.0"
 

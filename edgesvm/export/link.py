@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgesvm.export.sources import Model
-from edgesvm.link.wire import MAX_RAW, sample_raw_length
+from edgesvm.link.frames import MAX_RAW, sample_raw_length
 
 
 def header(model: Model) -> str:

@@ -101,19 +101,20 @@ def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) 
     >>> [need.fits for need in needs(model, ["pico", "microbit"])]
     [True, True]
     """
+    keys = {BOARDS[name].core for name in names}
     with tempfile.TemporaryDirectory() as folder:
         export(model, folder, "model", inference=inference)
-        found: dict[str, tuple[int | None, int | None, str]] = {}
-        for name in names:
-            key = BOARDS[name].core
-            if key not in found:
-                found[key] = sizes(model, key, Path(folder), inference)
-    ram = ram_of(model, inference)
+        fixed = Fixed.of(learner_in(model), "model") if inference else None
+        made = fixed or Model.of(model, "model")
+        found = {key: sizes(made, model, key, Path(folder), inference) for key in keys}
+    ram = 0
+    if isinstance(made, Model):
+        ram = work(made)[1].nbytes if inference else made.ram
     result = []
     for name in names:
         board = BOARDS[name]
         flash, stack, source = found[board.core]
-        cost = estimated(model, board.core, inference)
+        cost = estimated(made, model, board.core)
         decide = learn = within = None
         if cost is not None:
             decide, within = cost.decide, cost.within
@@ -124,43 +125,31 @@ def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) 
     return result
 
 
-def ram_of(model: Learner | Chain, inference: bool) -> int:
-    """Bytes of RAM but for the stack: what it learns in, or what a core decides by."""
-    if not inference:
-        return Model.of(model, "model").ram
-    if Fixed.of(learner_in(model), "model") is not None:
-        return 0
-    return work(Model.of(model, "model"))[1].nbytes
-
-
 def sizes(
-    learner: Learner | Chain, key: str, folder: Path, inference: bool
+    made: Fixed | Model, learner: Learner | Chain, key: str, folder: Path, inference: bool
 ) -> tuple[int | None, int | None, str]:
     """Flash and stack on a core, and where they come from: compiled, or the committed table."""
     core = CORES[key]
     if core.compiler is not None:
-        made = compiled(folder, "model", core)
-        return made.flash, made.stack, f"compiled by {core.compiler} -Os"
-    cost = estimated(learner, key, inference)
+        built = compiled(folder, "model", core)
+        return built.flash, built.stack, f"compiled by {core.compiler} -Os"
+    cost = estimated(made, learner, key)
     if cost is None:
         return None, None, "not known: no compiler, and not measured"
-    fixed = Fixed.of(learner_in(learner), "model") if inference else None
-    if fixed is not None:
-        data = table_bytes(fixed)
+    if isinstance(made, Fixed):
+        data = table_bytes(made)
     else:
-        model = Model.of(learner, "model")
-        data = model.ram if inference else model.ram + len(model.head)
+        data = made.ram if inference else made.ram + len(made.head)
     source = f"estimated from figures of a {CORES[core.counted_as].title}"
     return cost.code + data, cost.stack, source
 
 
-def estimated(learner: Learner | Chain, key: str, inference: bool) -> Cost | None:
+def estimated(made: Fixed | Model, learner: Learner | Chain, key: str) -> Cost | None:
     """From the committed table."""
     counted_as, inner = CORES[key].counted_as, learner_in(learner)
-    if inference and (fixed := Fixed.of(inner, "model")) is not None:
-        return tables(fixed, counted_as)
-    chained = isinstance(learner, Chain)
-    return predicted(inner, inner.n_features_in_, counted_as, windows=chained)
+    if isinstance(made, Fixed):
+        return tables(made, counted_as)
+    return predicted(inner, inner.n_features_in_, counted_as, windows=isinstance(learner, Chain))
 
 
 def tables(model: Fixed, core: str) -> Cost | None:

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
 from edgesvm.export.costs import predicted
-from edgesvm.export.units import Unit, number, units_of, window_features
+from edgesvm.export.limits import limits
+from edgesvm.export.units import (
+    Unit,
+    number,
+    units_of,
+    untranslated,
+    window_features,
+)
 from edgesvm.learner import Learner, learner_in
-from edgesvm.learners.fourier.constants import FADED
 from edgesvm.persist.format import CRC_BYTES
 from edgesvm.persist.store import describe
 from edgesvm.preprocessing.chain import Chain
 
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
-KINDS = {"f4": "ESVM_FLOATS", "f8": "ESVM_DOUBLES", "i8": "ESVM_COUNTS"}
-SCRATCH = {"scaled", "features", "angle", "mixed", "scores", "sums", "scratch", "merged", "coded"}
-SQUARES = {"R", "xi2", "ww", "q", "spread", "square", "radius"}  # never negative
-SIZES = {"tilt": 2 * FADED}  # logarithms of amplitudes and those at first: what exp() can take
-INDICES = {"i8": "ESVM_INDICES", "i4": "ESVM_INDICES_32", "i1": "ESVM_INDICES_8"}
+ALL_AT_ONCE = "it solves for all its samples at once; use LASVM, or --inference"
+A_BATCH = "it solves for a batch at a time; use LASVM, or --inference"
+INSTEAD = {
+    "BatchSVM": ALL_AT_ONCE,
+    "ReservoirSVM": ALL_AT_ONCE,
+    "RandSVM": ALL_AT_ONCE,
+    "IncrementalSVM": A_BATCH,
+    "WindowedSVM": A_BATCH,
+    "CoreVectorMachine": "it solves after every sample; use BallVectorMachine, or --inference",
+    "Auto": "it has several learners; use the one that answers, or FourierSVM",
+}
 
 
 @dataclass(frozen=True)
@@ -61,14 +71,20 @@ class Model:
             raise ValueError(
                 "the model does not know its classes yet: name them to allocate(), or teach both"
             )
-        units, behind = units_of(built, width), built.plan(width)
+        if (lacks := untranslated(built)) is not None:
+            name = type(lacks).__name__
+            why = INSTEAD.get(name, "it has no translation; use FourierSVM")
+            raise ValueError(f"{name} cannot be exported to C to learn: {why}")
+        behind = built.plan(width)
         classes = labels.in_slots or None
         more: dict[str, Any] = {}
+        empty: Any
         if isinstance(model, Chain):
             n_features = model.windows_._core.n_channels
             plan = model.plan(n_features)
             chain = type(model)(windows=model.windows_, learner=built, label=model.label)
-            empty = chain.allocate(n_features, classes=classes).arena
+            empty = chain.allocate(n_features, classes=classes)
+            inner = empty.learner_
             more |= {
                 "base": plan.offsets["learner"],
                 "windows": window_features(model.windows_, n_features),
@@ -76,7 +92,7 @@ class Model:
             }
         else:
             plan = behind
-            empty = built._like_new().allocate(width, classes=classes).arena
+            empty = inner = built._like_new().allocate(width, classes=classes)
         cost = predicted(built, width, "M3", windows=isinstance(model, Chain))
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
@@ -86,10 +102,10 @@ class Model:
             n_features=width,
             dtype=learner.dtype,
             plan=plan,
-            units=units,
+            units=units_of(built, inner._allocated),
             head=describe(model),
             arena=bytes(model.arena),
-            empty=bytes(empty),
+            empty=bytes(empty.arena),
             labels=labels.in_slots,
             order=labels.sorted_slots,
             sign=labels.sign,
@@ -162,11 +178,6 @@ class Model:
         if not isinstance(y, int):
             return slot
         return int(y) if -(1 << 15) <= y < 1 << 15 else slot
-
-
-def read(folder: str, name: str) -> str:
-    """One of the files that are the same for every model."""
-    return (files("edgesvm.export") / folder / name).read_text(encoding="utf-8")
 
 
 # -- NAME.h ----------------------------------------------------------------------------------------
@@ -380,7 +391,6 @@ NAMES = """\
 
 def macros(model: Model, unit: Unit) -> str:
     """The attributes of a core, and where its arrays are."""
-    text = read("translated", unit.header)
     plan, n_labels, sign, slots = model.behind, len(model.labels), model.sign, model.order
     if unit.plan is not None:
         plan = unit.plan
@@ -388,19 +398,18 @@ def macros(model: Model, unit: Unit) -> str:
         n_labels, sign, slots = 2, 1, (0, 1)
     order = ", ".join(map(str, slots))
     given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
-    given |= unit.of_labels((0, 1) if unit.is_part else model.labels)
     lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
-    if f"{unit.name}_labels_order" in text:
+    if unit is not model.windows:
         lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
     offsets = {**plan.offsets, **model.beside}
-    for name in sorted(set(re.findall(rf"\b{unit.name}_AT_(\w+)", text))):
+    for name in unit.asked["at"]:
         lines.append(
             f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}"
         )
     shapes = {array.name: array.shape for array in plan.arrays}
-    for name in sorted(set(re.findall(rf"\b{unit.name}_LEN_(\w+)", text))):
+    for name in unit.asked["len"]:
         lines.append(f"#define {unit.name}_LEN_{name} {shapes.get(name, (0,))[0]}")
-    for name in sorted(set(re.findall(rf"\b{unit.name}_HAS_(\w+)", text))):
+    for name in unit.asked["has"]:
         there = unit.renamed.get(name, name) in offsets
         lines.append(f"#define {unit.name}_HAS_{name} {int(there)}")
     return "\n".join(lines)
@@ -441,23 +450,16 @@ def check(
     model: Model, array: PlannedArray, begin: int = 0, repeated: tuple[int, int] = (1, 0)
 ) -> str:
     """The line of an array; `repeated`: how many there are, and how many bytes apart."""
-    times, apart = repeated
-    kind = array.dtype.kind + str(array.dtype.itemsize)
-    what, n, most = KINDS.get(kind), int(np.prod(array.shape, dtype=int)), 0
-    if array.name in SCRATCH or array.name in model.scratch:
-        what, n = "ESVM_ZEROS", array.nbytes
-    elif array.name in model.most:
-        what, most = INDICES[kind], model.most[array.name]
-    if kind in ("u8", "i2"):
-        return ""  # the words of a random generator, and codes of 16 bits, may be any
-    if what is None:
-        raise ValueError(f"the array {array.name} of {model.title} has no check in C")
-    least = -1 if array.name == "partner" else 0  # -1: none
-    if what == "ESVM_DOUBLES":
-        least = 0 if array.name in SQUARES else -1
-        most = int(SIZES.get(array.name, 0))
+    try:
+        known = limits(array, model.most, model.scratch)
+    except KeyError:
+        raise ValueError(f"the array {array.name} of {model.title} has no check in C") from None
+    if known is None or array.nbytes == 0:
+        return ""
+    (what, least, most), (times, apart) = known, repeated
+    n = array.nbytes if what == "ESVM_ZEROS" else int(np.prod(array.shape, dtype=int))
     numbers = f"{begin + array.offset}u, {n}u, {times}u, {apart}u, {what}, {least}, {most}"
-    return f"    {{{numbers}}}, /* {array.name} */" if n else ""
+    return f"    {{{numbers}}}, /* {array.name} */"
 
 
 def first_words(model: Model) -> str:

@@ -59,8 +59,8 @@ cdef class MulticlassCore(LearnerCore):
     """
     cdef readonly tuple parts
     cdef PyObject *part_tuple   # the same
-    cdef bint pairs
-    cdef int64_t most
+    cdef readonly bint pairs
+    cdef readonly int64_t most
     cdef int64_t *n_left_out
     cdef double *sums       # (n_classes,): TMP, sums of decision values
     cdef bint of_kernel     # all parts are KernelCores

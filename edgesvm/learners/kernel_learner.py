@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
-from edgesvm.learner import Classifier
+from edgesvm.learner import Learner
 
 KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelMethod(Classifier):
+class KernelMethod(Learner):
     """Base of the learners with a kernel.
 
     Parameters

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, TypeVar
 from edgesvm.budget import MemoryPlan
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.registry import kind_of
-from edgesvm.learner import Classifier, Learner, Place
+from edgesvm.learner import Learner, Place
 from edgesvm.persist.format import Wrapped
 
 Self = TypeVar("Self", bound="Wrapper")
 
 
-class Wrapper(Classifier):
+class Wrapper(Learner):
     """Base of learners with a parameter that is another learner, of which only the parameters are
     used."""
 

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from edgesvm.link._ring import Batch, SampleRing
     from edgesvm.link._samples import SampleReceiver
     from edgesvm.link.files import open_rows
-    from edgesvm.link.link import open_link
+    from edgesvm.link.link import Link, SampleSchema
+    from edgesvm.link.opening import open_link
     from edgesvm.link.pages import SnapshotFetch, SnapshotGift
-    from edgesvm.link.ports import Port, SocketPort, open_port
+    from edgesvm.link.port import Port
+    from edgesvm.link.ports import open_port
     from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
     from edgesvm.link.serial_port import SerialPort
-    from edgesvm.link.session import Link, SampleSchema
+    from edgesvm.link.socket_port import SocketPort
 
 _MODULES = {
     "_frames": ("FrameDecoder",),
@@ -32,12 +34,14 @@ _MODULES = {
     "_ring": ("Batch", "SampleRing"),
     "_samples": ("SampleReceiver",),
     "files": ("open_rows",),
-    "link": ("open_link",),
+    "link": ("Link", "SampleSchema"),
+    "opening": ("open_link",),
     "pages": ("SnapshotFetch", "SnapshotGift"),
-    "ports": ("Port", "SocketPort", "open_port"),
+    "port": ("Port",),
+    "ports": ("open_port",),
     "serial_port": ("SerialPort",),
+    "socket_port": ("SocketPort",),
     "recording": ("Recording", "RecordingSchema", "RecordingWriter"),
-    "session": ("Link", "SampleSchema"),
 }
 _MODULE_OF = {name: f"edgesvm.link.{m}" for m, names in _MODULES.items() for name in names}
 

@@ -11,12 +11,3 @@ cdef enum Number:
     NOT_FINITE  # nan, inf, ovf (as Arduino prints them), or beyond the largest float32
 
 cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexcept nogil
-
-# The bytes of a plain decimal, ``[+-] digits [. digits]``, that `text` begins with, and its value;
-# 0: there is none, or it has more than 19 digits.
-cdef Py_ssize_t parse_plain(const uint8_t *text, Py_ssize_t n, float *value) noexcept nogil
-
-# Whether `text` is so many plain decimals, with one separator from each to the next; their values.
-cdef bint parse_plain_row(
-    const uint8_t *text, Py_ssize_t n, uint8_t separator, Py_ssize_t columns,
-    float *values) noexcept nogil

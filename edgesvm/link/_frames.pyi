@@ -3,7 +3,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.link.wire import Frame
+from edgesvm.link.frames import Frame
 
 _Bytes = bytes | bytearray | memoryview | NDArray[np.uint8]
 

@@ -18,7 +18,7 @@ import numpy as np
 from edgesvm.link._cobs cimport cobs_decode, cobs_encode, max_encoded_length
 from edgesvm.link._crc32 cimport crc32
 
-from edgesvm.link.wire import MAX_RAW, Frame
+from edgesvm.link.frames import MAX_RAW, Frame
 
 # No sample is longer than this: d is a uint16 in SCHEMA.
 LARGEST_RAW = 1 << 18

@@ -41,7 +41,6 @@ cdef class LateLabels:
     cdef int32_t[::1] _label
     cdef float[::1] _weight
 
-    cdef void keep(self, const float *x, uint32_t sequence, int32_t predicted) noexcept nogil
     cdef LateSample _filled(self, Py_ssize_t slot, uint32_t sequence)
     cdef void queue_label(self, int64_t row, uint32_t sequence, int32_t label,
                           float weight) noexcept nogil

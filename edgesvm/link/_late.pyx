@@ -212,20 +212,17 @@ cdef class LateLabels:
         predicted : int, optional
             What was predicted for it; 32 bits.
         """
+        cdef int32_t answer
+        cdef Py_ssize_t slot
         if x.ndim != 1 or cnp.PyArray_TYPE(x) != cnp.NPY_FLOAT32 or \
                 not cnp.PyArray_IS_C_CONTIGUOUS(x) or cnp.PyArray_DIM(x, 0) != self.n_features:
             raise ValueError(f"x must be a contiguous float32 array of {self.n_features} features")
-        self.keep(<const float *> cnp.PyArray_DATA(x), sequence,
-                  <int32_t> NO_PREDICTION if predicted is None else predicted)
-
-    cdef void keep(self, const float *x, uint32_t sequence, int32_t predicted) noexcept nogil:
-        """`wait`, of n_features numbers."""
-        cdef Py_ssize_t slot
+        answer = <int32_t> NO_PREDICTION if predicted is None else predicted
         if not self._enter(sequence, OPEN):
             return
         slot = self._slot(<int32_t> (self._highest - sequence))
-        memcpy(&self._X[slot, 0], x, self.n_features * sizeof(float))
-        self._predicted[slot] = predicted
+        memcpy(&self._X[slot, 0], cnp.PyArray_DATA(x), self.n_features * sizeof(float))
+        self._predicted[slot] = answer
 
     def labelled(self, uint32_t sequence):
         """Record a sample that arrived with its label."""

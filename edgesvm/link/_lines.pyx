@@ -9,19 +9,17 @@ Every byte, line and sample is accounted for:
 """
 
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from typing import NamedTuple
 
 import numpy as np
 
-from edgesvm.link._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number
-from edgesvm.link._decimal cimport parse_float32, parse_plain, parse_plain_row
+from edgesvm.link._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number, parse_float32
 from edgesvm.link._late cimport LateLabels
 from edgesvm.link._ring cimport SampleRing
 from edgesvm.link._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
-from edgesvm.link._siphash cimport load_u64
 from edgesvm.link._values cimport ValueGate
 
 cdef enum:
@@ -83,28 +81,10 @@ cdef Py_ssize_t count_of(uint8_t c, const uint8_t *line, Py_ssize_t n) noexcept 
     return found
 
 
-cdef bint words_are_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
-    """Whether 8 or more bytes are all from " " to "~", found by words of eight."""
-    cdef Py_ssize_t i
-    cdef uint64_t word = load_u64(line + n - 8), bad = 0
-    for i in range(0, n - 7, 8):
-        bad |= outside_printable(word)
-        word = load_u64(line + i)
-    return (bad | outside_printable(word)) & 0x8080808080808080ULL == 0
-
-
-cdef inline uint64_t outside_printable(uint64_t word) noexcept nogil:
-    """The highest bit of some byte is set if and only if one is not from " " to "~": adding one
-    sets it from 0x7F on, subtracting a blank below 0x20 and at 0xFF."""
-    return (word + 0x0101010101010101ULL) | (word - 0x2020202020202020ULL)
-
-
 cdef bint is_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
     """Printable ASCII and tabs, nothing else."""
     cdef Py_ssize_t i
     cdef uint8_t bad = 0
-    if n >= 8 and words_are_printable(line, n):
-        return True
     for i in range(n):
         bad |= (<uint8_t> (line[i] - 32) > 94) & (line[i] != c"\t")
     return not bad
@@ -123,14 +103,10 @@ cdef int hex_value(uint8_t c) noexcept nogil:
 cdef int xor_of(const uint8_t *line, Py_ssize_t n) noexcept nogil:
     """XOR of all bytes."""
     cdef Py_ssize_t i
-    cdef uint64_t word = 0
-    for i in range(0, n - 7, 8):
-        word ^= load_u64(line + i)
-    for i in range(n & ~7, n):
-        word ^= line[i]
-    word ^= word >> 32
-    word ^= word >> 16
-    return <int> ((word ^ word >> 8) & 0xFF)
+    cdef uint8_t found = 0
+    for i in range(n):
+        found ^= line[i]
+    return found
 
 
 cdef int crc16(const uint8_t *line, Py_ssize_t n) noexcept nogil:
@@ -668,9 +644,6 @@ cdef class LineParser:
         """Read the columns into `_x`, `_label` and `_found`; SAMPLE if they are all good."""
         cdef Py_ssize_t columns, features, column, start = 0, end
         cdef Line kind
-        if self._is_plain(line, n, separator):
-            finite[0] = True
-            return SAMPLE
         columns = self._count_columns(line, &n, separator)
         features = columns - self._label_column
         if features < 1 or columns > MAX_COLUMNS:
@@ -696,17 +669,6 @@ cdef class LineParser:
             start = end + 1
         self._found = features
         return SAMPLE
-
-    cdef bint _is_plain(self, const uint8_t *line, Py_ssize_t n, uint8_t separator) noexcept nogil:
-        """`_split` of the columns expected, if each is a decimal without blanks or an exponent."""
-        cdef Py_ssize_t features = self._n_features
-        if features == 0 or not parse_plain_row(
-                line, n, separator, features + self._label_column, &self._x[0]):
-            return False
-        self._has_label = False
-        self._label = 0
-        self._found = features
-        return not self._label_column or self._is_label(self._x[features])
 
     cdef bint _is_label(self, float value) noexcept nogil:
         """Take an integer of 16 bits as the label."""
@@ -754,8 +716,6 @@ cdef class LineParser:
                             bint *finite) noexcept nogil:
         cdef Number number
         self._trim(&field, &n)
-        if n and parse_plain(field, n, &self._x[column]) == n:
-            return SAMPLE
         number = parse_float32(field, n, &self._x[column])
         if number == BAD_CHARACTER:
             return BAD_CHAR

@@ -5,10 +5,7 @@ nothing else.
 """
 
 cimport cython
-from cpython.conversion cimport PyOS_double_to_string
-from cpython.mem cimport PyMem_Free
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
-from libc.stdio cimport snprintf
 from libc.string cimport memcpy, memmove
 
 import numpy as np
@@ -16,11 +13,10 @@ import numpy as np
 from edgesvm.link._cobs cimport cobs_encode, max_encoded_length
 from edgesvm.link._crc32 cimport crc32
 from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION, store_u16, store_u32
-from edgesvm.link._guard cimport MOST_ADDED, Guard
+from edgesvm.link._authenticator cimport MOST_ADDED, Authenticator
 
 cdef enum:
-    PREDICTION = 0x20  # as in wire.py
-    LONGEST_LINE = 40
+    PREDICTION = 0x20  # as in frames.py
     PREDICTION_RAW = 24  # header, u32 sequence, i16 label, u16 flags, f32 score, CRC
 
 
@@ -32,15 +28,16 @@ cdef class Outbox:
     ----------
     capacity : int
         Bytes, at least 64.
-    as_lines : bool
-        Predictions are lines of text, not frames.
     """
 
-    def __cinit__(self, Py_ssize_t capacity=4096, bint as_lines=False):
+    cdef readonly Py_ssize_t capacity
+    cdef Py_ssize_t _count
+    cdef uint8_t[::1] _bytes
+
+    def __cinit__(self, Py_ssize_t capacity=4096):
         if capacity < 64:
             raise ValueError(f"outbox capacity={capacity} must be at least 64 bytes")
         self.capacity = capacity
-        self._as_lines = as_lines
         self._bytes = np.zeros(capacity, np.uint8)
 
     def __len__(self):
@@ -58,44 +55,13 @@ cdef class Outbox:
 
     def prediction(self, uint16_t schema_id, uint32_t frame_sequence,
                    uint32_t sequence, int16_t label, uint16_t flags, float score,
-                   Guard guard=None):
+                   Authenticator guard=None):
         """Queue a PREDICTION frame; False, with nothing queued, if it does not fit."""
-        if not self.has_room(guard):
-            return False
-        self._put_frame(schema_id, frame_sequence, sequence, label, flags, score, guard)
-        return True
-
-    cdef bint has_room(self, Guard guard) noexcept:
-        """For any prediction?"""
-        cdef Py_ssize_t longest = PREDICTION_RAW + (0 if guard is None else MOST_ADDED)
-        if self._as_lines:
-            return LONGEST_LINE <= self.capacity - self._count
-        return max_encoded_length(longest) + 1 <= self.capacity - self._count
-
-    cdef int put(self, uint16_t schema_id, uint32_t frame_sequence, uint32_t sequence,
-                 int16_t label, uint16_t flags, double score, Guard guard) except -1:
-        """Queue a prediction, for which there is room."""
-        if self._as_lines:
-            self._put_line(sequence, label, flags, score)
-        else:
-            self._put_frame(schema_id, frame_sequence, sequence, label, flags, <float> score, guard)
-        return 0
-
-    cdef int _put_line(self, uint32_t sequence, int label, int flags, double score) except -1:
-        """Queue b"!%d %d %d %.6g\\n", with a point whatever the locale."""
-        cdef char *digits = PyOS_double_to_string(score, c"g", 6, 0, NULL)
-        cdef char *line = <char *> &self._bytes[self._count]
-        if digits == NULL:
-            raise MemoryError
-        self._count += snprintf(
-            line, LONGEST_LINE, "!%u %d %d %s\n", sequence, label, flags, digits)
-        PyMem_Free(digits)
-        return 0
-
-    cdef void _put_frame(self, uint16_t schema_id, uint32_t frame_sequence, uint32_t sequence,
-                         int16_t label, uint16_t flags, float score, Guard guard) noexcept:
         cdef uint8_t[PREDICTION_RAW + MOST_ADDED] raw
+        cdef Py_ssize_t longest = PREDICTION_RAW + (0 if guard is None else MOST_ADDED)
         cdef Py_ssize_t end = PREDICTION_RAW - CRC_BYTES
+        if max_encoded_length(longest) + 1 > self.capacity - self._count:
+            return False
         raw[0] = PREDICTION
         raw[1] = PROTOCOL_VERSION << 4
         store_u16(raw + 2, schema_id)
@@ -110,6 +76,7 @@ cdef class Outbox:
         self._count += cobs_encode(raw, end + CRC_BYTES, &self._bytes[self._count])
         self._bytes[self._count] = 0
         self._count += 1
+        return True
 
     def pending(self):
         """A copy of the queued bytes."""

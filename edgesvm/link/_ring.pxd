@@ -18,4 +18,3 @@ cdef class SampleRing:
 
     cdef bint push(self, const float *x, uint32_t sequence, int32_t label, bint has_label,
                    float weight) noexcept nogil
-    cdef void pass_on(self) noexcept nogil

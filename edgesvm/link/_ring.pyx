@@ -122,13 +122,6 @@ cdef class SampleRing:
         self._taken -= n
         self.released += n
 
-    cdef void pass_on(self) noexcept nogil:
-        """Release the oldest row, read where it lies."""
-        self._head = 0 if self._head + 1 == self.capacity else self._head + 1
-        self._count -= 1
-        self._taken -= self._taken > 0
-        self.released += 1
-
     def push_row(self, const float[::1] x, uint32_t sequence=0, label=None, float weight=1.0):
         """Push one sample from Python; False if it was dropped."""
         if x.shape[0] != self.n_features:

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 from typing import Any, final
 
+from edgesvm.link._authenticator import Authenticator
 from edgesvm.link._frames import FrameDecoder, _Bytes
-from edgesvm.link._guard import Guard
 from edgesvm.link._late import LateLabels
 from edgesvm.link._ring import SampleRing
 from edgesvm.link._sequence import SequenceWindow
 from edgesvm.link._values import ValueGate
-from edgesvm.link.wire import Frame
+from edgesvm.link.frames import Frame
 
 COUNTERS: tuple[str, ...]
 
@@ -18,7 +18,7 @@ class SampleReceiver:
     ring: SampleRing
     late: LateLabels | None
     gate: ValueGate
-    guard: Guard | None
+    guard: Authenticator | None
     samples: int
     bad_dimension: int
     bad_flags: int
@@ -33,7 +33,7 @@ class SampleReceiver:
         decoder: FrameDecoder,
         use_labels: bool = True,
         gate: ValueGate | None = None,
-        guard: Guard | None = None,
+        guard: Authenticator | None = None,
     ) -> SampleReceiver: ...
     @property
     def bad_value(self) -> int: ...

@@ -14,14 +14,14 @@ import numpy as np
 
 from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION
 from edgesvm.link._frames cimport FrameDecoder, load_u16, load_u32
-from edgesvm.link._guard cimport Guard
+from edgesvm.link._authenticator cimport Authenticator
 from edgesvm.link._late cimport LateLabels
 from edgesvm.link._ring cimport SampleRing
 from edgesvm.link._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
 from edgesvm.link._values cimport ValueGate
 
 cdef enum:
-    # As in wire.py.
+    # As in frames.py.
     SAMPLE_F32 = 0x10
     SAMPLE_I16 = 0x11
     LABEL = 0x12
@@ -51,7 +51,7 @@ cdef class SampleReceiver:
         False: labels on the wire are ignored.
     gate : ValueGate, optional
         The values a feature may have; by default any finite value.
-    guard : Guard, optional
+    guard : Authenticator, optional
         Frames that it refuses are not read; by default frames have no tags.
 
     Attributes
@@ -84,7 +84,7 @@ cdef class SampleReceiver:
     cdef readonly SampleRing ring
     cdef readonly LateLabels late
     cdef readonly ValueGate gate
-    cdef readonly Guard guard
+    cdef readonly Authenticator guard
     cdef readonly int64_t samples, bad_dimension, bad_flags, schema_mismatch
     cdef readonly int64_t bad_label, label_mismatch
     cdef readonly int64_t clock_jumps, clock_elapsed, clock_segments
@@ -100,7 +100,7 @@ cdef class SampleReceiver:
     cdef int _n_refused
 
     def __cinit__(self, FrameDecoder decoder not None, use_labels=True, ValueGate gate=None,
-                  Guard guard=None):
+                  Authenticator guard=None):
         self.decoder = decoder
         self.guard = guard
         self.gate = ValueGate() if gate is None else gate

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from edgesvm.errors import NoSchema
 from edgesvm.link import wire
-from edgesvm.link.ports import READ_BYTES, Port
+from edgesvm.link.port import READ_BYTES, Port
 
 HELLO_EVERY = 0.5  # seconds
 TEXT = frozenset(b"\t\n\r") | frozenset(range(32, 127))

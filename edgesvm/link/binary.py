@@ -8,14 +8,14 @@ from typing import Any
 
 from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
 from edgesvm.link import wire
+from edgesvm.link._authenticator import Authenticator
 from edgesvm.link._frames import FrameDecoder
-from edgesvm.link._guard import Guard
 from edgesvm.link._samples import SampleReceiver
 from edgesvm.link._values import ValueGate
 from edgesvm.link.commands import Commands
-from edgesvm.link.ports import Port
+from edgesvm.link.link import AWAY, HEARTBEAT_EVERY, Link, SampleSchema
+from edgesvm.link.port import Port
 from edgesvm.link.scales import ScaleTable
-from edgesvm.link.session import AWAY, HEARTBEAT_EVERY, Link, RowReader, SampleSchema
 
 HELLO_EVERY = 0.5  # seconds
 # After a silence this long, send a 0x00 first, so that noise cannot corrupt the next frame.
@@ -68,7 +68,7 @@ class BinaryLink(Link):
             longest = wire.sample_raw_length(n_features or 1, has_label=True, has_time=True)
             max_raw = OPEN_MAX_RAW if n_features is None else max(wire.MAX_RAW, longest)
             max_raw += 0 if key is None else wire.TAG_BYTES
-        guard = None if key is None else Guard(key)
+        guard = None if key is None else Authenticator(key)
         receiver = SampleReceiver(
             FrameDecoder(max_raw), use_labels=label != "none", gate=gate, guard=guard
         )
@@ -467,18 +467,6 @@ class BinaryLink(Link):
         )
         self._prediction_sequence += queued
         return queued
-
-    def pass_rows(self, reader: RowReader, most: int, *, answers: bool) -> int:
-        n = super().pass_rows(reader, most, answers=answers)
-        self._prediction_sequence += reader.answered
-        return n
-
-    def _answer_frame(self) -> dict[str, Any]:
-        return {
-            "schema_id": self._schema_id,
-            "frame_sequence": self._prediction_sequence & 0xFFFFFFFF,
-            "guard": self.guard,
-        }
 
     def _write_out(self, port: Port) -> None:
         if not len(self._outbox):

@@ -7,7 +7,7 @@ import zlib
 from dataclasses import astuple, dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
-from edgesvm.link.wire import (
+from edgesvm.link.frames import (
     ABSTAIN,
     ALARM,
     DTYPE_F32,

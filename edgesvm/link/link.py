@@ -1,184 +1,503 @@
-"""Opens a link to a node by the URL of its port."""
+"""A link to one node: a port, a parser of its bytes, a ring of samples, and an outbox.
+
+This is what both kinds of links share: polling, writing without waiting, disconnecting and
+reconnecting, counting.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, ClassVar
 
-from edgesvm.lazy import on_first_use
-from edgesvm.link._values import ValueGate
-from edgesvm.link.ports import Port, open_port
-from edgesvm.link.session import SILENT_AFTER, Link, SampleSchema
+from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.link._late import LateLabel, LateLabels, LateSample
+from edgesvm.link._outbox import Outbox
+from edgesvm.link._ring import Batch, SampleRing
+from edgesvm.link.frames import REJECTED
+from edgesvm.link.port import READ_BYTES, Port
 
-if TYPE_CHECKING:
-    from edgesvm.link.binary import BinaryLink
-    from edgesvm.link.board import BoardLink
-    from edgesvm.link.text import TextLink
+LABELS = ("last", "none")
+POLICIES = ("drop_oldest", "drop_newest")
+BACK_OFF_FIRST = 0.1  # seconds
+BACK_OFF_LAST = 5.0
+HEARTBEAT_EVERY = 1.0
+# How long a node may say nothing valid before it counts as silent: three heartbeats, at least 5 s.
+SILENT_AFTER = max(3 * HEARTBEAT_EVERY, 5.0)
+# Of the time between two reads, beyond the wait of the second, so much counts, in seconds. Who does
+# not read cannot know what has arrived: a stopped or busy host must not blame the node.
+AWAY = 1.0
+# Bytes read at a time while the ring is full; the policy decides which samples are dropped.
+FULL_RING_BYTES = 4096
+# Log lines of the node kept for the reader; the oldest are dropped.
+LOGS = 16
 
-__all__ = ["BinaryLink", "BoardLink", "Link", "SampleSchema", "TextLink", "open_link"]
 
-LATE_LABELS = 256
+@dataclass(frozen=True)
+class SampleSchema:
+    """Describes the samples of a link.
 
-MODES = {"binary": "BinaryLink", "text": "TextLink", "board": "BoardLink"}
-
-__getattr__ = on_first_use(__name__, {name: f"edgesvm.link.{mode}" for mode, name in MODES.items()})
-
-
-def open_link(
-    url: str,
-    *,
-    baud: int = 115200,
-    mode: str = "binary",
-    n_features: int | None = None,
-    label: str = "last",
-    ring: int = 256,
-    policy: str = "drop_oldest",
-    max_raw: int | None = None,
-    handshake_timeout: float = 10.0,
-    outbox_bytes: int = 4096,
-    late_labels: int | None = 0,
-    allow_commands: bool = False,
-    value_range: tuple[float, float] | None = None,
-    clip: bool = False,
-    key: bytes | None = None,
-    exclusive: bool = True,
-    low_latency: bool = False,
-    silent_after: float = SILENT_AFTER,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-    opener: Callable[[], Port] | None = None,
-) -> Link:
-    """Open a port and complete the handshake with the node.
-
-    Parameters
-    ----------
-    url : str
-        ``/dev/ttyUSB0``, the name of a pseudo-terminal, ``socket://host:port`` or another pyserial
-        URL.
-    baud : int
-        Bits per second.
-    mode : {"binary", "text", "board", "auto"}
-        CRC-checked frames, or lines of decimal numbers. "board": frames of a microcontroller that
-        learns itself; see `edgesvm.link.board.BoardLink`. "auto" chooses lines if the first byte
-        can occur in text, else frames.
-    n_features : int, optional
-        Features per sample. By default they are taken from the node's schema; on a text link
-        without a schema, from the first three rows that agree (two of these are not samples).
-    label : {"last", "none"}
-        Whether samples may have a label: inline in a frame, or the last column of a line. "none":
-        labels in frames are ignored, and lines have no label column.
-    ring : int
-        Samples held for the reader.
-    policy : {"drop_oldest", "drop_newest"}
-        Which sample is dropped when the ring is full.
-    max_raw : int, optional
-        Longest binary frame accepted, in bytes before COBS. By default what `n_features` needs, at
-        least 254; 4100 (1,020 features) if `n_features` is not given.
-    handshake_timeout : float
-        Seconds to wait for the node's schema.
-    outbox_bytes : int
-        Buffer for predictions in bytes; predictions that do not fit are dropped and counted.
-    late_labels : int or None
-        Late-label window: the number of samples that wait for labels sent after them. 0: late
-        labels are ignored. None: 256 on a binary link, 0 on a text link. On a binary link it
-        applies if the node's schema announces late labels; on a text link, lines then have no
-        label column. See `Link.take_labelled`.
-    allow_commands : bool
-        Whether `Link.command` may send commands to the node.
-    value_range : (float, float), optional
-        Lowest and highest value of a feature. Samples outside are refused (`bad_range`).
-    clip : bool
-        Clip values outside `value_range` instead, and count the sample as `clipped`.
-    key : bytes, optional
-        16 bytes that the node holds too: frames without a valid keyed tag are refused, and so are
-        those that have arrived before. It needs ``mode="binary"``. See `edgesvm.link.keys`.
-    exclusive, low_latency : bool
-        See `edgesvm.link.ports.open_port`.
-    silent_after : float
-        Seconds without a valid frame after which a node is asked for its schema again; after twice
-        as many the port counts as down. At least 5. On a text link, where there is nobody to ask,
-        silence is only counted.
-    clock, sleep : callable
-        A monotonic clock in seconds, and the wait between attempts to reconnect.
-    opener : callable, optional
-        Opens the port instead of `open_port(url, ...)`.
-
-    Returns
-    -------
-    Link
-        An open link; use it in a ``with`` block or `close` it.
-
-    Raises
-    ------
-    LinkDown
-        The port cannot be opened, or failed.
-    NoSchema
-        The node did not describe its samples within `handshake_timeout`, or the first 64 KiB of a
-        text link are not lines.
-    VersionMismatch
-        The node and this host have no protocol version in common.
-    ValueError
-        A parameter is out of range, or the node's samples do not match the parameters.
-
-    Examples
-    --------
-    ::
-
-        with open_link("/dev/ttyUSB0") as link:
-            while True:
-                if link.poll(0.1):
-                    batch = link.take()
-                    ...
-                    link.release(len(batch.y))
+    n_features : features per sample; label : "inline", "late" or "none"; n_classes : 0 if open;
+    nominal_us : microseconds between samples, 0 if irregular or unknown; boot_id : None on a text
+    link.
     """
-    if mode not in (*MODES, "auto"):
-        raise ValueError(f"mode={mode!r} must be one of {(*MODES, 'auto')}")
-    if key is not None and mode != "binary":
-        raise ValueError(f"mode={mode!r}: only frames have tags; a key needs mode='binary'")
-    gate = ValueGate(value_range, clip)
-    if opener is None:
-        opener = functools.partial(
-            open_port, url, baud, exclusive=exclusive, low_latency=low_latency
+
+    n_features: int
+    label: str
+    n_classes: int = 0
+    nominal_us: int = 0
+    boot_id: int | None = None
+
+
+class Link(ABC):
+    """A link to one node; a context manager. Create it with `open_link`, which has the parameters.
+
+    Attributes
+    ----------
+    binary : bool
+        Whether it uses frames.
+    schema : SampleSchema or None
+        None until the schema is known.
+    late : LateLabels or None
+        The samples that wait for a label, if late labels are in use.
+    disconnects : int
+        Failures of an open port, during a handshake or later.
+    silent : int
+        How often nothing valid came for `silent_after` seconds, each time counted once.
+    predictions_sent, predictions_dropped : int
+        Predictions put into the outbox; dropped, because the node did not read or the port was
+        closed.
+    """
+
+    binary: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        opener: Callable[[], Port],
+        parser: Any,
+        *,
+        name: str = "link",
+        n_features: int | None = None,
+        label: str = "last",
+        ring: int = 256,
+        policy: str = "drop_oldest",
+        handshake_timeout: float = 10.0,
+        outbox_bytes: int = 4096,
+        late_labels: int = 0,
+        silent_after: float = SILENT_AFTER,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if label not in LABELS:
+            raise ValueError(f"label={label!r} must be one of {LABELS}")
+        if policy not in POLICIES:
+            raise ValueError(f"policy={policy!r} must be one of {POLICIES}")
+        if n_features is not None and n_features < 1:
+            raise ValueError(f"n_features={n_features} must be at least 1")
+        if ring < 1:
+            raise ValueError(f"ring={ring} must be at least 1 sample")
+        if not silent_after >= SILENT_AFTER:
+            raise ValueError(f"silent_after={silent_after} must be at least {SILENT_AFTER} s")
+        if late_labels < 0:
+            raise ValueError(f"late_labels={late_labels} must be at least 0")
+        self.name = name
+        self.schema: SampleSchema | None = None
+        self.late: LateLabels | None = None
+        self.disconnects = self.silent = 0
+        self.reconnects = 0
+        self.connect_attempts = 0
+        self.predictions_sent = 0
+        self.predictions_dropped = 0
+        self._downtime = 0.0
+        self._down_since: float | None = None
+        self._opener = opener
+        self._port: Port | None = None
+        self._parser = parser
+        self._ring: SampleRing | None = None
+        self._ring_rows = ring
+        self._policy = policy
+        self._n_features = n_features
+        self._label = label
+        self._handshake_timeout = handshake_timeout
+        self._outbox = Outbox(outbox_bytes)
+        self._late_rows = late_labels if label != "none" else 0
+        self._logs: deque[str] = deque(maxlen=LOGS)
+        self._silent_after = silent_after
+        self._is_silent = False
+        self._listened = 0.0  # seconds in which the port was read
+        self._valid_at = 0.0  # of these, when the last valid frame or line had come
+        self._read_at = clock()
+        self._clock = clock
+        self._sleep = sleep
+
+    # What each kind of link implements.
+
+    @abstractmethod
+    def _handshake(self) -> None:
+        """Learn from the node what its samples look like, or raise; the port has just opened."""
+
+    @abstractmethod
+    def _feed(self, chunk: bytes) -> None:
+        """Parse the next bytes of the stream."""
+
+    @abstractmethod
+    def _tick(self, now: float) -> None:
+        """Queue what is due to be sent at this time."""
+
+    @abstractmethod
+    def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
+        """Put a prediction into the outbox; False if it does not fit."""
+
+    @abstractmethod
+    def _end_silence(self, seconds: float) -> None:
+        """Raise LinkDown if it is time to open the port again."""
+
+    @abstractmethod
+    def _least_row_bytes(self) -> int:
+        """The fewest bytes on the wire that can produce a row of the ring."""
+
+    @abstractmethod
+    def _least_label_bytes(self) -> int:
+        """The fewest bytes on the wire that can produce a late label."""
+
+    def command(self, opcode: int, argument: bytes = b"") -> int:
+        """Send a command to the node; see `BinaryLink.command`. A text link cannot."""
+        raise ValueError(f"{self.name}: a text link cannot send commands; they need mode='binary'")
+
+    # Opening and closing the port.
+
+    def open(self) -> None:
+        """Open the port and complete the handshake. Does nothing if the port is open.
+
+        Raises
+        ------
+        LinkDown
+            The port cannot be opened, or failed.
+        NoSchema, VersionMismatch, ValueError
+            The node did not describe its samples, uses another protocol version, or its samples do
+            not match the parameters. The port has been closed again.
+        """
+        if self._port is not None:
+            return
+        self.connect_attempts += 1
+        self._port = self._opener()
+        try:
+            self._parser.resync()
+            self._outbox.consume(len(self._outbox))
+            self._handshake()
+        except LinkDown:
+            self._port_lost()
+            raise
+        except BaseException:
+            self.close()
+            raise
+        self._start_listening()
+        if self._down_since is not None:
+            self._downtime += self._clock() - self._down_since
+            self._down_since = None
+
+    def _start_listening(self) -> None:
+        self._read_at = self._clock()
+        self._valid_at = self._listened
+
+    def close(self) -> None:
+        """Close the port; samples in the ring stay."""
+        if self._port is not None:
+            self._port.close()
+            self._port = None
+
+    def reconnect(self, give_up: float | None = None) -> None:
+        """Reopen the port, retrying after 0.1 s, 0.2 s, ... up to 5 s.
+
+        The ring, the counters and the sequence window carry on: samples sent in the meantime count
+        as missing, and samples sent twice are used once. A node that has restarted opens a new
+        epoch.
+
+        Parameters
+        ----------
+        give_up : float, optional
+            Seconds after which the last failure is raised as `LinkDown`; by default never.
+
+        Raises
+        ------
+        LinkDown
+            `give_up` seconds have passed.
+        VersionMismatch, ValueError
+            The node now uses another protocol version or sends other samples.
+        """
+        self.close()
+        started = self._clock()
+        delay = BACK_OFF_FIRST
+        while True:
+            try:
+                self.open()
+            except (LinkDown, NoSchema) as error:
+                if give_up is not None and self._clock() - started + delay > give_up:
+                    raise LinkDown(f"{self.name}: gave up after {give_up} s: {error}") from error
+            else:
+                self.reconnects += 1
+                return
+            self._sleep(delay)
+            delay = min(2 * delay, BACK_OFF_LAST)
+
+    def _port_lost(self) -> None:
+        if self._port is None:
+            return  # already counted, by a write inside this poll
+        self.close()
+        self.disconnects += 1
+        if self._down_since is None:  # else the port failed again while reconnecting
+            self._down_since = self._clock()
+
+    def __enter__(self) -> Link:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Samples.
+
+    @property
+    def epochs(self) -> int:
+        """How often the node has begun to number its samples."""
+        epochs: int = self._parser.sequence.epochs
+        return epochs
+
+    @property
+    def waiting(self) -> int:
+        """Rows waiting in the ring."""
+        return 0 if self._ring is None else len(self._ring)
+
+    def poll(self, timeout: float = 0.1) -> int:
+        """Write queued bytes, read once, and decode.
+
+        While the ring has room, no more is read than fits, so a reader that takes all rows after
+        each poll loses none. If the ring is full, the policy decides what is dropped.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds to wait for a byte if none has arrived.
+
+        Returns
+        -------
+        int
+            Rows waiting in the ring.
+
+        Raises
+        ------
+        LinkDown
+            The port failed, or a node that sends frames has said nothing for 2 `silent_after`; call
+            `reconnect`. Rows in the ring can still be taken.
+        NoSchema
+            On a text link, the first 64 KiB are not lines of samples.
+        SchemaChanged
+            The node now sends another number of features.
+        """
+        port = self._live_port()
+        try:
+            self._tick(self._clock())
+            write_error = self._try_write(port) if len(self._outbox) else None
+            # A peer that has gone may have left samples to read: the port is lost when read fails.
+            chunk = port.read(timeout if write_error is None else 0.0, self._room())
+            now = self._clock()
+            self._listened += min(now - self._read_at, timeout + AWAY)
+            self._read_at = now
+            if chunk:
+                self._feed(chunk)
+                self._answer_refused()
+            elif write_error is not None:
+                raise write_error
+            self._mind_silence(self._listened - self._valid_at)
+        except LinkDown:
+            self._port_lost()
+            raise
+        return self.waiting
+
+    def _mind_silence(self, seconds: float) -> None:
+        """Nothing valid has come for so long: count it once it is too long, and end it."""
+        is_silent = seconds >= self._silent_after
+        self.silent += is_silent and not self._is_silent
+        self._is_silent = is_silent
+        if is_silent:
+            self._end_silence(seconds)
+
+    def take(self, max_rows: int | None = None) -> Batch:
+        """The next rows, as views: (X, y, has_label, weight, sequence). See `SampleRing.take`.
+
+        With late labels, these are the rows before the next label: call `take_labelled` until it
+        returns None, then `take`, and so on.
+        """
+        ring = self._rows()
+        if self.late is not None:
+            n = self.late.rows_before(ring.first)
+            if n is not None:
+                max_rows = n if max_rows is None else min(n, max_rows)
+        return ring.take(max_rows)
+
+    def take_labelled(self) -> LateSample | None:
+        """The next sample passed to ``late.wait`` whose label has arrived since.
+
+        None if no more labels precede the rows that `take` returns. The same object is returned
+        each time, valid until the next call.
+        """
+        return None if self.late is None else self.late.take(self._rows().first)
+
+    def take_labels(self) -> Iterator[LateLabel]:
+        """The labels that precede the rows that `take` returns, unmatched. Use it instead of
+        `take_labelled` to store labels.
+        """
+        while self.late is not None:
+            label = self.late.take_label(self._rows().first)
+            if label is None:
+                return
+            yield label
+
+    def take_logs(self) -> list[str]:
+        """Lines the node has logged since the last call, printable; at most the last 16."""
+        logs = list(self._logs)
+        self._logs.clear()
+        return logs
+
+    def release(self, n: int) -> None:
+        """Release the `n` oldest rows taken."""
+        self._rows().release(n)
+
+    def _rows(self) -> SampleRing:
+        if self._ring is None:
+            raise LinkDown(f"{self.name} has not been opened; call open() first")
+        return self._ring
+
+    def _live_port(self) -> Port:
+        if self._port is None:
+            raise LinkDown(f"{self.name} is not open; call open() or reconnect()")
+        return self._port
+
+    def _room(self) -> int:
+        """Bytes that can be read without dropping a row; FULL_RING_BYTES if the ring is full."""
+        free = self._ring_rows if self._ring is None else self._ring_rows - len(self._ring)
+        if free == 0:
+            return FULL_RING_BYTES
+        room = free * self._least_row_bytes()
+        if self.late is not None:
+            if self.late.room == 0:
+                return FULL_RING_BYTES
+            room = min(room, self.late.room * self._least_label_bytes())
+        return max(1, min(READ_BYTES, room - self._parser.pending))
+
+    def _make_ring(self, n_features: int) -> SampleRing:
+        if self._ring is None:
+            self._ring = SampleRing(self._ring_rows, n_features, self._policy)
+        return self._ring
+
+    def _make_late(self, n_features: int) -> LateLabels | None:
+        if self.late is None and self._late_rows:
+            self.late = LateLabels(self._late_rows, n_features, self._ring_rows)
+        return self.late
+
+    # Predictions.
+
+    def send_prediction(
+        self, sequence: int, label: int, score: float = 0.0, flags: int = 0
+    ) -> bool:
+        """Queue the prediction for one sample; `flush` or the next `poll` writes it.
+
+        Parameters
+        ----------
+        sequence : int
+            Number of the sample.
+        label : int
+            Class index, -32768 to 32767.
+        score : float
+        flags : int
+            Sum of ABSTAIN 1, TRAINED 2, REJECTED 4, ALARM 8.
+
+        Returns
+        -------
+        bool
+            False if it was dropped (and counted), because the node does not read or the port is
+            closed.
+
+        Raises
+        ------
+        LinkDown
+            The outbox was full and the port failed while it was being written.
+        ValueError
+            The label or the flags are out of range.
+        """
+        if not -0x8000 <= label <= 0x7FFF or label != int(label):
+            raise ValueError(f"label={label} must be an integer, -32768 to 32767")
+        if not 0 <= flags <= 15:
+            raise ValueError(f"flags={flags} must be 0 to 15")
+        queued = self._port is not None and self._queue_prediction(
+            sequence, int(label), score, flags
         )
-    with contextlib.ExitStack() as on_failure:
-        if mode == "auto":
-            from edgesvm.link import auto
+        if not queued and self._port is not None:
+            self.flush()
+            queued = self._queue_prediction(sequence, int(label), score, flags)
+        if queued:
+            self.predictions_sent += 1
+        else:
+            self.predictions_dropped += 1
+        return queued
 
-            port = opener()
-            on_failure.callback(port.close)
-            mode, port = auto.detect_mode(port, url, handshake_timeout, clock)
-            opener = _opener_starting_with(port, opener)
-        if late_labels is None:
-            late_labels = LATE_LABELS if mode == "binary" else 0
-        options: dict[str, Any] = {}
-        if mode != "text":
-            options = {"max_raw": max_raw, "baud": baud, "key": key}
-            options["allow_commands"] = allow_commands
-        link: Link = __getattr__(MODES[mode])(
-            opener,
-            name=url,
-            n_features=n_features,
-            label=label,
-            ring=ring,
-            policy=policy,
-            handshake_timeout=handshake_timeout,
-            outbox_bytes=outbox_bytes,
-            late_labels=late_labels,
-            gate=gate,
-            silent_after=silent_after,
-            clock=clock,
-            sleep=sleep,
-            **options,
-        )
-        link.open()
-        on_failure.pop_all()
-    return link
+    def flush(self) -> None:
+        """Write what the port accepts at once; the rest stays queued. Raises LinkDown."""
+        port = self._live_port()
+        try:
+            self._write_out(port)
+        except LinkDown:
+            self._port_lost()
+            raise
 
+    def _write_out(self, port: Port) -> None:
+        if len(self._outbox):
+            self._outbox.consume(port.write(self._outbox.pending()))
 
-def _opener_starting_with(port: Port, opener: Callable[[], Port]) -> Callable[[], Port]:
-    """An opener that returns this open port first, and calls `opener` after that."""
-    waiting = [port]
-    return lambda: waiting.pop() if waiting else opener()
+    def _try_write(self, port: Port) -> LinkDown | None:
+        try:
+            self._write_out(port)
+        except LinkDown as error:
+            return error
+        return None
+
+    def _answer_refused(self) -> None:
+        for sequence in self._parser.take_refused():
+            self.send_prediction(sequence, 0, 0.0, REJECTED)
+
+    # Counters.
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """All counts of the link in one flat dict; FORMATS.md explains each."""
+        return {
+            **self._parser.counters(),
+            "disconnects": self.disconnects,
+            "silent": self.silent,
+            "reconnects": self.reconnects,
+            "connect_attempts": self.connect_attempts,
+            "downtime_ms": round(1000 * self._downtime),
+            "predictions_sent": self.predictions_sent,
+            "predictions_dropped": self.predictions_dropped,
+        }
+
+    def check_identities(self) -> list[str]:
+        """The counter identities that do not hold, as text; empty if all hold."""
+        return self._parser.broken_identities()
+
+    def memory(self) -> list[tuple[str, int]]:
+        """The buffers of the link: a list of (name, bytes)."""
+        return [*self._parser.memory(), ("outbox", self._outbox.capacity)]
+
+    @property
+    def nbytes(self) -> int:
+        """Sum of `memory`."""
+        return sum(n for _, n in self.memory())

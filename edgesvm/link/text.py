@@ -9,8 +9,8 @@ from typing import Any
 from edgesvm.errors import NoSchema, SchemaChanged
 from edgesvm.link._lines import LineParser, OtherColumns
 from edgesvm.link._values import ValueGate
-from edgesvm.link.ports import Port
-from edgesvm.link.session import Link, SampleSchema
+from edgesvm.link.link import Link, SampleSchema
+from edgesvm.link.port import Port
 
 # Read little at a time until the columns are known: the lines right after must fit in the ring.
 HANDSHAKE_BYTES = 64

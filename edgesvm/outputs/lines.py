@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.link.wire import ABSTAIN, ALARM, REJECTED, TRAINED
+from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.outputs.sink import Line
 
 FLAGS = {"abstained": ABSTAIN, "trained": TRAINED, "rejected": REJECTED, "alarm": ALARM}

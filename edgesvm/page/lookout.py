@@ -13,7 +13,7 @@ from edgesvm import __version__
 from edgesvm.budget import MemoryPlan
 from edgesvm.journal import Journal
 from edgesvm.link import Link
-from edgesvm.link.wire import REJECTED
+from edgesvm.link.frames import REJECTED
 from edgesvm.page import words
 from edgesvm.page.history import History
 from edgesvm.page.numbers import plain

@@ -11,7 +11,7 @@ import numpy as np
 
 from edgesvm.errors import NotTaught
 from edgesvm.journal import Journal
-from edgesvm.link.wire import REJECTED
+from edgesvm.link.frames import REJECTED
 from edgesvm.page.desk import Work
 from edgesvm.page.history import History
 from edgesvm.page.lookout import Lookout

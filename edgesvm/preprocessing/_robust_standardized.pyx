@@ -63,7 +63,7 @@ cdef inline double robust(Statistics of, double x, double n, double clip) noexce
 
 @cython.final
 cdef class RobustStandardizedCore(StageCore):
-    cdef double clip
+    cdef readonly double clip
     cdef double *center         # (n_features,)
     cdef double *distance       # (n_features,)
     cdef int64_t *n_apart       # (n_features,)

@@ -10,8 +10,6 @@ cdef class StageCore(LearnerCore):
     cdef readonly LearnerCore inner     # on the same arena, with the same counters
     cdef str scratch            # name of the array `mapped`
     cdef char *mapped           # (inner.n_features,): TMP, what the inner learner gets of a sample
-    cdef object kept            # what is below
-    cdef char *pair             # (2, inner.n_features): what is decided, and what is learned then
 
     # A subclass overrides these three; `x` is finite, and `n` the number of samples that what the
     # stage has learned is of.

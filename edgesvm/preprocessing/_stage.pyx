@@ -9,7 +9,7 @@ features); the stage learns from the sample only if it did not.
 cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.linalg cimport any_dot, item_bytes
@@ -28,7 +28,6 @@ cdef class StageCore(LearnerCore):
         self.inner = inner
         self.scratch = scratch
         self.mapped = self.array(scratch)
-        self.looks_ahead = self.inner.looks_ahead
 
     cdef Status map_next(self, const void *x, double n) noexcept nogil:
         return NOT_FINITE
@@ -42,29 +41,10 @@ cdef class StageCore(LearnerCore):
     # -- many rows ---------------------------------------------------------------------------------
 
     cdef int begin_rows(self, int64_t n) except -1:
-        cdef cnp.npy_intp size = 2 * self.row_bytes()
-        if self.looks_ahead:
-            kept = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, False)
-            self.inner.begin_rows(n)
-            self.kept, self.pair = kept, <char *> cnp.PyArray_DATA(kept)
-        return 0
+        return self.inner.begin_rows(n)
 
     cdef void end_rows(self) noexcept:
-        if self.looks_ahead:
-            self.kept, self.pair = None, NULL
-            self.inner.end_rows()
-
-    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil:
-        """`look_ahead` finds nothing: a step changes how the rows behind it are mapped."""
-        cdef int64_t size = self.row_bytes()
-        if self.pair == NULL or self.is_too_large(decided) or self.is_too_large(learned):
-            return
-        self.map(decided, self.n_learned())
-        memcpy(self.pair, self.mapped, size)
-        if self.map_next(learned, self.n_learned() + 1) == UNCHANGED:
-            memcpy(self.pair + size, self.mapped, size)
-            self.inner.look_at_both(self.pair, self.pair + size)
-        self.wipe()
+        self.inner.end_rows()
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double n = self.n_learned() + 1

@@ -44,7 +44,7 @@ cdef class StandardizedCore(StageCore):
     cdef double *mean           # (n_features,)
     cdef double *spread         # (n_features,): sum of squared deviations
     cdef int64_t *n_scaled      # samples that these are of; NULL: all that were learned
-    cdef int64_t until
+    cdef readonly int64_t until
 
     def __init__(self, *common, inner, until):
         super().__init__(*common, inner=inner, scratch="scaled")

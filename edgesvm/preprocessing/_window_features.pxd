@@ -55,12 +55,12 @@ cdef class WindowFeaturesCore:
     cdef readonly int64_t n_channels
     cdef readonly int64_t window, hop
     cdef readonly object row            # (n_features_out,): the last complete window's features
-    cdef double rate                    # Hz
-    cdef int64_t n_windows              # that overlap
-    cdef int64_t n_streams              # channels, and the magnitude behind them
-    cdef int64_t n_pairs
-    cdef int n_bands, n_codes, typenum
-    cdef bint is_float32, has_magnitude
+    cdef readonly double rate           # Hz
+    cdef readonly int64_t n_windows     # that overlap
+    cdef readonly int64_t n_streams     # channels, and the magnitude behind them
+    cdef readonly int64_t n_pairs
+    cdef readonly int n_bands, n_codes, typenum
+    cdef readonly bint is_float32, has_magnitude
     cdef int[N_FEATURES] codes
     cdef double[MOST_BANDS] centers     # Hz
     cdef Section[2 * MOST_BANDS] sections

@@ -1,5 +1,7 @@
 """The counts behind a prequential score; `edgesvm.evaluation.Prequential` reads them."""
 
+from libc.stdint cimport int64_t
+
 
 cdef class Tally:
     """Counts predictions, by the label that was true.
@@ -15,6 +17,17 @@ cdef class Tally:
         `window` is less than 1.
     """
 
+    cdef readonly Py_ssize_t window
+    cdef readonly int64_t n                 # predictions scored
+    cdef readonly object first              # accuracy of the first `window`; None until then
+    cdef readonly dict confusion            # [label][predicted]
+    cdef readonly int64_t _recent           # hits among the last `window`
+    cdef readonly int64_t _total
+    cdef readonly int64_t _repeats          # labels equal to the one before
+    cdef readonly int64_t _same_answer      # predictions in a row
+    cdef readonly object _before, _answer   # the last label and prediction
+    cdef bytearray _hits
+
     def __init__(self, window=1000):
         if window < 1:
             raise ValueError(f"window={window}: give an integer >= 1")
@@ -24,9 +37,6 @@ cdef class Tally:
 
     def add(self, truth, predicted):
         """Score one prediction against the true label."""
-        self.note(truth, predicted)
-
-    cdef int note(self, truth, predicted) except -1:
         cdef bint hit = truth == predicted
         cdef unsigned char *hits = self._hits
         cdef Py_ssize_t at = self.n % self.window
@@ -45,4 +55,3 @@ cdef class Tally:
         row[predicted] = row.get(predicted, 0) + 1
         if self.n == self.window:
             self.first = self._recent / <double> self.window
-        return 0

@@ -3,7 +3,7 @@
 from firmware_sim.line.injector import FaultInjector
 from firmware_sim.line.ledger import Ledger
 from firmware_sim.line.line import Line
-from firmware_sim.line.links import Link, MemoryLink, PtyLink, TcpLink
+from firmware_sim.line.links import MemoryLink, PtyLink, SimulatedLink, TcpLink
 from firmware_sim.line.rates import MIXES, fault_rates
 
 __all__ = [
@@ -11,9 +11,9 @@ __all__ = [
     "FaultInjector",
     "Ledger",
     "Line",
-    "Link",
     "MemoryLink",
     "PtyLink",
+    "SimulatedLink",
     "TcpLink",
     "fault_rates",
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgesvm.link.wire import SAMPLE_F32, SAMPLE_I16
+from edgesvm.link.frames import SAMPLE_F32, SAMPLE_I16
 from firmware_sim.line.faults import (
     FAULTS,
     UNPLUGGED_APART,

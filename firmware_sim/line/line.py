@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from firmware_sim.line.faults import Piece, Unplug
 from firmware_sim.line.injector import FaultInjector
-from firmware_sim.line.links import Link
+from firmware_sim.line.links import SimulatedLink
 
 # How far a paced line may be ahead of the clock: processes are not woken reliably for less.
 SLICE_S = 1e-3
@@ -66,7 +66,7 @@ class Line:
 
     Parameters
     ----------
-    link : Link
+    link : SimulatedLink
     baud : float or None
         Speed in bits per second; None: as fast as the link accepts.
     faults : FaultInjector or None
@@ -81,7 +81,7 @@ class Line:
 
     def __init__(
         self,
-        link: Link,
+        link: SimulatedLink,
         *,
         baud: float | None = None,
         faults: FaultInjector | None = None,

@@ -22,7 +22,7 @@ from typing import Protocol
 _CHUNK = 65536
 
 
-class Link(Protocol):
+class SimulatedLink(Protocol):
     """What all links have in common."""
 
     @property

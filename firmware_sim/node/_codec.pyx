@@ -13,10 +13,10 @@ from edgesvm.link._cobs cimport cobs_encode, max_encoded_length
 from edgesvm.link._crc32 cimport crc32
 from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION
 from edgesvm.link._frames cimport FrameDecoder, load_u16, load_u32, store_u16, store_u32
-from edgesvm.link._guard cimport MOST_ADDED, Guard
+from edgesvm.link._authenticator cimport MOST_ADDED, Authenticator
 
 cdef enum:
-    # As in wire.py.
+    # As in frames.py.
     HAS_LABEL = 1
     HAS_TIME = 2
     PREDICTION = 0x20
@@ -29,7 +29,7 @@ cdef int32_t _NO_LABEL = NO_LABEL
 
 
 def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:, ::1] rows,
-                   const int32_t[::1] labels, int64_t time_us=-1, Guard guard=None):
+                   const int32_t[::1] labels, int64_t time_us=-1, Authenticator guard=None):
     """Sample frames, one after the other.
 
     Parameters
@@ -45,7 +45,7 @@ def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:
         -32768 to 32767; NO_LABEL sends none.
     time_us : int
         Device time for all of them; -1 sends none.
-    guard : Guard, optional
+    guard : Authenticator, optional
         Adds a tag to each frame.
 
     Returns
@@ -99,7 +99,7 @@ cdef class PredictionReader:
     Parameters
     ----------
     decoder : FrameDecoder
-    guard : Guard, optional
+    guard : Authenticator, optional
         Frames that it refuses are not read.
 
     Attributes
@@ -109,14 +109,14 @@ cdef class PredictionReader:
     """
 
     cdef readonly FrameDecoder decoder
-    cdef Guard _guard
+    cdef Authenticator _guard
     cdef readonly int64_t malformed
     cdef Py_ssize_t _n
     cdef uint32_t[::1] _sequence
     cdef int32_t[::1] _label
     cdef int32_t[::1] _flags
 
-    def __cinit__(self, FrameDecoder decoder not None, Guard guard=None):
+    def __cinit__(self, FrameDecoder decoder not None, Authenticator guard=None):
         self.decoder = decoder
         self._guard = guard
         self._make_room(64)

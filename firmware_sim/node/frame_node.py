@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from edgesvm.data import SampleSource
 from edgesvm.link import wire
+from edgesvm.link._authenticator import Authenticator
 from edgesvm.link._frames import FrameDecoder
-from edgesvm.link._guard import Guard
 from firmware_sim.node._codec import NO_LABEL, PredictionReader, encode_samples
 from firmware_sim.node.node import LABEL_MODES, Block, Node
 
@@ -63,7 +63,7 @@ class FrameNode(Node):
         Which samples have had a prediction; None without a limit on samples.
     answers_astray : int
         Predictions for samples not made.
-    guard : Guard or None
+    guard : Authenticator or None
         Of this boot; None without a key.
     """
 
@@ -113,7 +113,7 @@ class FrameNode(Node):
     def _power_on(self) -> None:
         super()._power_on()
         self._decoder = FrameDecoder(wire.MAX_RAW)
-        self.guard = None if self._key is None else Guard(self._key, boot_id=self._boot_id)
+        self.guard = None if self._key is None else Authenticator(self._key, boot_id=self._boot_id)
         self._reader = PredictionReader(self._decoder, self.guard)
         self._control_sequence = 0
         # Whether the current schema has been sent.

@@ -1,6 +1,7 @@
 """Every learner, registered once; all of tests/conformance runs on each entry.
 
-To put a learner through the whole contract, add one `Registered(...)` line. What takes raw samples
+A learner of the catalogue that has no `Registered(...)` line here gets one with a small capacity;
+more lines try more of its parameters. What takes raw samples
 is in a list of its own: it has no decision about a row, but memory, snapshots and streams like any
 learner. Parameters are small, so that every branch (full store, flush, merge, eviction) is reached
 within a few hundred samples.
@@ -14,6 +15,7 @@ import runpy
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,10 @@ from edgesvm import (
     TwinVectorMachine,
     WindowedSVM,
     WindowFeatures,
+    catalogue,
 )
+from edgesvm.catalogue import CATALOGUE
+from edgesvm.contract.registry import kind_of
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 
@@ -743,6 +748,30 @@ REGISTERED = [
         **MANY[OneVsOne, 3],
         outer=Standardized,
     ),
+]
+
+
+def of_class(name: str) -> Registered:
+    """The entry of a learner that has none above: its defaults, in a small store."""
+    kind = kind_of(name)
+    default = {k: p.default for k, p in signature(kind).parameters.items()}
+    numbers = [k for k, v in default.items() if isinstance(v, float) and v > 0]
+    params = {kind._capacity: 12} if kind._capacity else {}
+    return Registered(
+        name,
+        kind,
+        params | ({"gamma": 0.5} if "gamma" in default else {}),
+        unread=("degree",) if "degree" in default else (),
+        one_pass=kind.fit is Learner.fit,
+        tuned=next((k for k in ("C", *numbers) if k in default), ""),
+    )
+
+
+TRIED = {kind.__name__ for entry in REGISTERED for kind in entry.family if kind}
+REGISTERED += [
+    of_class(entry.name)
+    for entry in CATALOGUE
+    if entry.family in catalogue.LEARNERS and entry.name not in TRIED
 ]
 
 # A learner of another package: EDGESVM_ENTRIES names a file whose ENTRIES are put through the

@@ -13,5 +13,7 @@ def test_every_learner_has_hashes():
 
 
 def test_the_list_is_current():
-    """After a learner was added, or changed on purpose: arena_hashes.py --write"""
-    assert lines() == FILE.read_text().splitlines()
+    assert lines() == FILE.read_text().splitlines(), (
+        "if a learner was added, or changed on purpose:"
+        " python tests/conformance/arena_hashes.py --write"
+    )

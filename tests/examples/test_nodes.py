@@ -27,7 +27,7 @@ from edgesvm.link import (
     open_link,
     wire,
 )
-from edgesvm.link._guard import Guard, siphash_view
+from edgesvm.link._authenticator import Authenticator, siphash_view
 from edgesvm.window_runner import WindowRunner
 
 HERE = Path(__file__).parent
@@ -391,9 +391,9 @@ def test_micropython_s_siphash(micropython_tags):
 
 def test_micropython_s_windows(micropython_tags):
     """What the compiled guard does with the same frames from a host."""
-    host = Guard(KEY)
+    host = Authenticator(KEY)
     host.ask(0x1122334455667788)
-    ends = micropython_tags.Tags(KEY, 77), Guard(KEY, boot_id=77)
+    ends = micropython_tags.Tags(KEY, 77), Authenticator(KEY, boot_id=77)
     hello = host.encode_frame(wire.HELLO, wire.Hello(0x55667788).pack())
     decoder = FrameDecoder()
     receiver = SampleReceiver(decoder, guard=ends[1])

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from edgesvm.link import LineParser, SampleRing
-from edgesvm.link._decimal import parse_float32_view, parse_plain_view
+from edgesvm.link._decimal import parse_float32_view
 
 GOOD_NUMBERS = [
     "0",
@@ -96,28 +96,6 @@ def test_ordinary_decimals_are_rounded_to_the_nearest_float32(mantissa, power, s
     text = f"{sign}{mantissa}e{power}"
     right = nearest_float32(text).tobytes()
     assert np.float32(parse_float32_view(text.encode())).tobytes() == right
-    plain = f"{Decimal(text):f}"
-    value, n = parse_plain_view(plain.encode())
-    assert n == 0 or (np.float32(value).tobytes(), n) == (right, len(plain))
-
-
-@given(
-    st.text(alphabet="0123456789", max_size=21),
-    st.text(alphabet="0123456789", max_size=21),
-    st.sampled_from(["", "-", "+"]),
-    st.sampled_from(["", ",", ",12345678", " 1", ":7", "e5", "*7F", "\t", "/", "\xff", "." * 9]),
-)
-@settings(max_examples=1000)
-def test_a_plain_decimal_ends_where_its_digits_end(before, behind, sign, then):
-    """Read eight digits at a time, whatever follows."""
-    text = sign + before + ("." + behind if behind else "")
-    value, n = parse_plain_view((text + then).encode("latin-1"))
-    if not 1 <= len(before + behind) <= 19:
-        assert n == 0
-        return
-    end = len(text) + (then[0:1] == "." and not behind)
-    assert n == end
-    assert np.float32(value).tobytes() == np.float32(parse_float32_view(text.encode())).tobytes()
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(9, 17))

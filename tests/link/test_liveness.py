@@ -13,7 +13,7 @@ from fake_port import Clock, FakePort, Node
 
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import wire
-from edgesvm.link.link import BinaryLink
+from edgesvm.link.binary import BinaryLink
 from rig.liveness import (
     KINDS,
     RECOVERY_S,

@@ -9,7 +9,7 @@ import pytest
 
 from edgesvm.errors import LinkDown
 from edgesvm.link import open_port
-from edgesvm.link.ports import DEATHS
+from edgesvm.link.port import DEATHS
 from edgesvm.link.serial_port import SerialPort, try_low_latency
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are POSIX")

@@ -5,6 +5,7 @@ python tests/persist/make_golden.py
 """
 
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ from edgesvm import (
     WindowedSVM,
     load,
 )
+from edgesvm.catalogue import CATALOGUE, LEARNERS
+from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 
@@ -194,6 +197,13 @@ GOLDEN: dict[str, Learner] = {
     "kernel_novelty_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
+# A learner of the catalogue that is not above gets a file with its defaults, in a small store.
+NAMED = {name for learner in GOLDEN.values() for name in re.findall(r"\w+(?=\()", repr(learner))}
+for entry in CATALOGUE:
+    if entry.family in LEARNERS and entry.name not in NAMED:
+        kind = kind_of(entry.name)
+        small = {kind._capacity: 9} if kind._capacity else {}
+        GOLDEN[f"{entry.name.lower()}_f32"] = kind(**small)
 
 
 def learned(learner: Learner) -> Learner:

@@ -150,16 +150,22 @@ def test_labels_the_format_has_no_place_for(label):
 # -- golden files ----------------------------------------------------------------------------------
 
 
+def golden(name):
+    path = HERE / f"{name}.esvm"
+    assert path.exists(), f"no {path}: run python tests/persist/make_golden.py"
+    return path
+
+
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden_file_is_what_we_write(name, tmp_path):
     """The same stream gives the same bytes on every machine, and the format has not crept."""
     learned(GOLDEN[name]).save(tmp_path / "model")
-    assert (tmp_path / "model").read_bytes() == (HERE / f"{name}.esvm").read_bytes()
+    assert (tmp_path / "model").read_bytes() == golden(name).read_bytes()
 
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden_file_is_read_and_goes_on(name):
-    model, never_stopped = load(HERE / f"{name}.esvm"), learned(GOLDEN[name])
+    model, never_stopped = load(golden(name)), learned(GOLDEN[name])
     assert repr(model) == repr(never_stopped)
     labels = ["cold", "hot", "mild"][: model._n_classes] if model._takes_labels else [-1, 1]
     assert model.classes_.tolist() == labels
@@ -185,7 +191,7 @@ def test_golden_files_answer_as_they_did():
         seen.update(re.findall(r"\w+(?=\()", repr(model)))
     ours = {name for name, kind in LEARNERS.items() if kind.__module__.startswith("edgesvm.")}
     assert len(ours) >= 14
-    assert seen.issuperset(ours)  # a new learner gets a file: make_golden.py
+    assert seen.issuperset(ours), f"no file of {ours - seen}"
 
 
 def test_a_golden_file_is_never_written_again(tmp_path, monkeypatch, capsys):

@@ -223,7 +223,11 @@ def test_arena(learner, sizes):
 
 def test_every_learner_and_block_is_tried():
     tried = [(type(learner).__name__, blocks_of(learner, sizes)) for learner, sizes in SETTINGS]
-    assert {name for name, _ in tried} == LEARNERS.keys() == SEQUENCES.keys()
+    assert SEQUENCES.keys() == LEARNERS.keys(), (
+        f"docs/FORMATS.md, the rows of | learner | blocks | sizes |: {SEQUENCES.keys() ^ LEARNERS}"
+    )
+    untried = LEARNERS.keys() - {name for name, _ in tried}
+    assert not untried, f"{untried}: a line each in SETTINGS, with the sizes of its arrays"
     assert {block for _, blocks in tried for block in blocks} == BLOCKS.keys()
 
 
@@ -234,7 +238,13 @@ def test_parameters():
             listed[name] = re.findall(r"`(\w+)`", params)
     for names, _, _ in rows_after("| parameter | type | meaning |"):
         explained |= set(re.findall(r"`(\w+)`", names))
-    assert listed == {name: list(kind_of(name)().get_params(deep=False)) for name in LEARNERS}
+    for name in LEARNERS:
+        own = list(kind_of(name)().get_params(deep=False))
+        row = f"| `{name}` | {', '.join(f'`{param}`' for param in own)} |"
+        assert listed.get(name) == own, (
+            f"docs/FORMATS.md, | learner | parameters, in order |: {row}"
+        )
+    assert listed.keys() == LEARNERS.keys()
     assert explained == {param for params in listed.values() for param in params}
 
 

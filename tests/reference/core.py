@@ -8,7 +8,7 @@ import numpy as np
 
 from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.core.status import Status
-from edgesvm.errors import NotFittedError, refusal
+from edgesvm.errors import NotFittedError, as_sklearns, refusal
 
 
 class ReferenceCore:
@@ -171,7 +171,7 @@ class ReferenceCore:
 
     def check_fitted(self):
         if self.views["n_per_class"].sum() == 0:
-            raise NotFittedError(
+            raise as_sklearns(NotFittedError)(
                 f"{self.owner} has not learned a sample yet; call learn_one or partial_fit first"
             )
 

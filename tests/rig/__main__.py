@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from firmware_sim.line import MIXES
-from firmware_sim.options import StatusLine, parse_count
+from firmware_sim.options import NodeStatus, parse_count
 from rig.conformance import as_json, conform
 
 
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    status = StatusLine()
+    status = NodeStatus()
     sections = []
     for section in conform(
         samples=parse_count(options.samples),

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from edgesvm.data import Rows, Stream
 from edgesvm.errors import LinkDown
 from edgesvm.link import FrameDecoder, wire
-from edgesvm.link.link import BinaryLink
-from edgesvm.link.session import BACK_OFF_LAST, SILENT_AFTER
+from edgesvm.link.binary import BinaryLink
+from edgesvm.link.link import BACK_OFF_LAST, SILENT_AFTER
 from firmware_sim.node import FrameNode
 from firmware_sim.node.frame_node import INT16_SCALE
 

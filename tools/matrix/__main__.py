@@ -13,6 +13,7 @@ import argparse
 import os
 import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "matrix"
-BUILD = ("pip>=23.1", "meson-python>=0.17", "meson>=1.3", "ninja", "Cython>=3.1", "numpy>=2.0")
+BUILD = ("pip>=23.1", "meson>=1.3", "ninja")  # beside what pyproject.toml requires
 # The oldest NumPy that has a wheel for a Python; what we support begins with 1.24.
 OLDEST = {"3.10": "1.24.*", "3.11": "1.24.*", "3.12": "1.26.*", "3.13": "2.1.*"}
 NEWEST = ">=2.0"
@@ -83,7 +84,8 @@ def environment(python: Path, folder: Path, *packages: str) -> Path:
 
 def wheel(version: str, python: Path) -> tuple[Path, float]:
     """A wheel, not stripped, and the seconds of processor time that it took."""
-    bin_ = environment(python, FOLDER / version / "build", *BUILD)
+    required = shlex.split(run(sys.executable, ROOT / "tools" / "extra.py", "requires"))
+    bin_ = environment(python, FOLDER / version / "build", *BUILD, *required)
     out = FOLDER / version / "out"
     shutil.rmtree(out, ignore_errors=True)
     env = {**os.environ, "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}

@@ -1,14 +1,17 @@
-"""``make translate``: write the headers of ``edgesvm/export/c``."""
+"""Write the C of the learners that can be exported: ``python -m pyx_to_c FOLDER [DEPFILE]``.
+
+Meson runs it. The depfile lists, for Ninja, the files that were read.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
-from pyx_to_c.names import SOURCES
+from pyx_to_c.names import Module
 from pyx_to_c.program import Program
 
-TARGET = SOURCES / "edgesvm" / "export" / "translated"
 CLASSES = [
     ("edgesvm.learners.stream._stream_svm", "StreamSVMCore"),
     ("edgesvm.preprocessing._standardized", "StandardizedCore"),
@@ -44,10 +47,20 @@ COUNTS += ["n_iter", "n_taken", "n_given_up", "budget", "max_iter", "clock", "nu
 
 
 def main() -> None:
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET
+    target = Path(sys.argv[1])
+    program = Program(CLASSES, ROOTS, COUNTS)
+    texts = program.headers()
+    texts["attributes.json"] = json.dumps(program.attributes(), indent=1) + "\n"
     target.mkdir(parents=True, exist_ok=True)
-    for name, text in Program(CLASSES, ROOTS, COUNTS).headers().items():
+    for old in target.iterdir():  # also so that the folder is newer than what it was made of
+        old.unlink()
+    for name, text in texts.items():
         (target / name).write_text(text, encoding="utf-8")
+    if len(sys.argv) > 2:
+        read = [path for module in Module.loaded.values() for path in module.files]
+        read += Path(__file__).parent.glob("*.py")
+        listed = " ".join(str(path).replace(" ", "\\ ") for path in read)
+        Path(sys.argv[2]).write_text(f"{target}: {listed}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -123,10 +123,11 @@ class Module:
         self.stem = name.rpartition(".")[2].lstrip("_")
         self.scope: dict[str, Any] = {}
         path = SOURCES / name.replace(".", "/")
-        for suffix in (".pxd", ".pyx"):
-            if path.with_suffix(suffix).exists():
-                for node in parse(path.with_suffix(suffix)):
-                    self.read(node)
+        both = path.with_suffix(".pxd"), path.with_suffix(".pyx")
+        self.files = [file for file in both if file.exists()]
+        for file in self.files[:]:
+            for node in parse(file):
+                self.read(node)
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -152,7 +153,9 @@ class Module:
         name = node.module.module_name.value
         if not name.endswith(".constants"):
             return
-        values = runpy.run_path(str((SOURCES / name.replace(".", "/")).with_suffix(".py")))
+        file = (SOURCES / name.replace(".", "/")).with_suffix(".py")
+        self.files.append(file)
+        values = runpy.run_path(str(file))
         for source, target in node.items:
             value = values[source]
             if isinstance(value, (int, float)):

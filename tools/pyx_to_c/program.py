@@ -220,6 +220,41 @@ class Program:
         """File name -> text."""
         return {f"{Module.load(name).stem}.h": self.header(name) for name in sorted(self.texts)}
 
+    def attributes(self) -> dict[str, dict]:
+        """Class -> what its header leaves to the model to define.
+
+        numbers : attribute -> its C type; of an enum, the names of its values, from 0 on
+        at, len, has : arrays whose place, length or presence is asked for
+        scratch : arrays that a model in flash has in RAM
+        """
+        return {owner.name: self.left_to_model(owner) for owner in self.owners}
+
+    def left_to_model(self, owner) -> dict:
+        layout, text = self.layout_of(owner), self.header(owner.module.name)
+        known = {path[0] for path in [*layout.arrays, *layout.derived] if len(path) == 1}
+        numbers = {}
+        for name, kind in layout.fields.items():
+            if name in known | layout.of_step.keys() | set(layout.beside):
+                continue
+            if re.search(rf"\b{owner.name}_{name}\b", text):
+                enum = self.struct_named(kind)
+                if isinstance(enum, Enum):
+                    numbers[name] = [item.cname for item in enum.items]
+                elif kind in ("double", "int", "int64_t"):
+                    numbers[name] = kind
+
+        def asked(form):
+            return sorted(set(re.findall(form.format(owner.name), text)))
+
+        return {
+            "header": f"{owner.module.stem}.h",
+            "numbers": numbers,
+            "at": asked(r"\b{}_AT_(\w+)"),
+            "len": asked(r"\b{}_LEN_(\w+)"),
+            "has": asked(r"\b{}_HAS_(\w+)"),
+            "scratch": asked(r"ESVM_SCRATCH\({}_AT_(\w+)\)"),
+        }
+
     def header(self, name) -> str:
         module, texts = Module.load(name), self.texts[name]
         guard = f"EDGESVM_{module.stem.upper()}_H"
@@ -229,7 +264,7 @@ class Program:
         owners = [o for o in self.owners if o.module is module]
         where = name.replace(".", "/")
         parts = [
-            f"/* Translated from src/{where}.*: change that, then `make translate`. */",
+            f"/* Translated from {where}.*: change that instead. */",
             f"#ifndef {guard}\n#define {guard}",
             "\n".join(['#include "floor.h"', *(f'#include "{stem}.h"' for stem in below)]),
             "\n".join(texts["names"]),

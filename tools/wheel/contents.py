@@ -17,6 +17,7 @@ NEEDED = (
     "edgesvm/examples/arduino/vibration_features/vibration_features.ino",
     "edgesvm/examples/micropython/edgesvm_node.py",
     "edgesvm/examples/pi/edgesvm.service",
+    "edgesvm/export/costs.json",
     "edgesvm/export/floor/esvm.h",
     "edgesvm/export/translated/stream_svm.h",
 )

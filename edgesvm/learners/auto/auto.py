@@ -12,7 +12,7 @@ from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import whole
 from edgesvm.contract.registry import registered
 from edgesvm.errors import MemoryBudgetError
-from edgesvm.learner import Classifier, Learner, Place
+from edgesvm.learner import Learner, Place
 from edgesvm.learners.auto._auto import CANDIDATES, FOURIER, AutoCore
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
@@ -36,7 +36,7 @@ class Spot(NamedTuple):
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class Auto(Classifier):
+class Auto(Learner):
     """Chooses its learner itself, inside one budget.
 
     `StreamSVM`, `KernelStreamSVM` and `FourierSVM` learn side by side, each judged on every sample

@@ -24,7 +24,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
     cdef char *waves        # (2 n_directions,): features of the sample that is learned; else NULL
     cdef int16_t *ahead     # (ROWS, n_directions): angles of rows; NULL if directions are mixed
     cdef char *row_ahead    # (ROWS, n_features): these rows
-    cdef int rows_ahead     # how many
+    cdef readonly int rows_ahead     # how many
 
     # Go on as `smaller`, which has fewer directions of the same seed. Its memory ends where this
     # one's ends, and begins behind it; the weights of further directions are zero.

@@ -104,15 +104,6 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         memcpy(self.row_ahead, x, self.bytes_of(self.rows_ahead * self.n_features))
         self.draw_ahead()
 
-    cdef void look_at_both(self, const void *decided, const void *learned) noexcept nogil:
-        cdef int64_t size = self.bytes_of(self.n_features)
-        if self.ahead == NULL:
-            return
-        self.rows_ahead = 2 if memcmp(decided, learned, size) else 1
-        memcpy(self.row_ahead, decided, size)
-        memcpy(self.row_ahead + size, learned, size)
-        self.draw_ahead()
-
     cdef void draw_ahead(self) noexcept nogil:
         cdef int64_t p = 0
         while p < self.directions.n:

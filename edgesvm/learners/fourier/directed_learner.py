@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.learner import MAX_CAPACITY, Classifier
+from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.fourier._directions import key_of
 from edgesvm.learners.fourier.constants import ENTRY_DEVIATION, LEAST_MIXED
 
@@ -18,7 +18,7 @@ WIDTHS = (0.3, 1.0, 3.0, 10.0)  # times 1 / n_features, direction by direction i
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DirectedLearner(Classifier):
+class DirectedLearner(Learner):
     """Base of learners that draw random directions.
 
     Parameters

@@ -7,11 +7,11 @@ from edgesvm.contract.core cimport LearnerCore
 
 
 cdef class AdaGradSVMCore(LearnerCore):
-    cdef double rate
-    cdef bint is_hinge
-    cdef int64_t width      # W
-    cdef int64_t n_ahead    # features ahead of x: W - n_features - 1
-    cdef int n_vectors      # V
+    cdef readonly double rate
+    cdef readonly bint is_hinge
+    cdef readonly int64_t width      # W
+    cdef readonly int64_t n_ahead    # features ahead of x: W - n_features - 1
+    cdef readonly int n_vectors      # V
     cdef double *G          # (V,)
     cdef double *lapses     # (2,), LAST and MEAN
     cdef char *w            # (V, W)

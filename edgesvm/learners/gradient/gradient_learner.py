@@ -10,13 +10,13 @@ import numpy as np
 
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.learner import Classifier
+from edgesvm.learner import Learner
 from edgesvm.learners.gradient.constants import MOST_RATE
 from edgesvm.learners.lapses import mean_decides
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GradientLearner(Classifier):
+class GradientLearner(Learner):
     """Base of the learners by gradient steps.
 
     Parameters

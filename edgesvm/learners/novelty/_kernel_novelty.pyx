@@ -48,10 +48,10 @@ from edgesvm.learners.novelty.constants import CLIP, FARTHEST, TINY
 @cython.final
 cdef class KernelNoveltyCore(NoveltyCore):
     """Parameters besides the base's: gamma, noise (v), both floats > 0; compact, a bool."""
-    cdef double gamma, noise
-    cdef bint compact
-    cdef int64_t room       # M
-    cdef int64_t width      # bytes of a centre
+    cdef readonly double gamma, noise
+    cdef readonly bint compact
+    cdef readonly int64_t room       # M
+    cdef readonly int64_t width      # bytes of a centre
     cdef char *centres      # (M, n_features)
     cdef double *counts     # (M,)
     cdef double *cost       # (M,): least of a merge with another centre

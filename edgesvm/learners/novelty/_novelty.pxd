@@ -16,16 +16,16 @@ cdef struct Tail:           # of the scores; see `threshold_now`
 
 
 cdef class NoveltyCore(LearnerCore):
-    cdef double rate        # of false alarms
-    cdef double log_ratio   # log(ABOVE / rate)
+    cdef readonly double rate        # of false alarms
+    cdef readonly double log_ratio   # log(ABOVE / rate)
     cdef public int64_t warm_up     # samples learned whatever they score
-    cdef bint learns_all
-    cdef int64_t until      # samples learned before nothing is any more; 0: no end
+    cdef readonly bint learns_all
+    cdef readonly int64_t until      # samples learned before nothing is any more; 0: no end
     cdef double *mean       # (n_features,)
     cdef double *spread     # (n_features,): sum of squared deviations
     cdef char *scaled       # (n_features,): TMP, the sample in deviations
     cdef double *scratch    # (n_scratch,): TMP, a subclass cuts it
-    cdef int64_t n_scratch
+    cdef readonly int64_t n_scratch
     cdef Tail *tail
     cdef int64_t *n_scored  # samples that `tail` is of
     cdef int64_t *n_alarms

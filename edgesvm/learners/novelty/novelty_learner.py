@@ -10,7 +10,6 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.bases import joined
 from edgesvm.contract.inputs import Matrix, as_rows
 from edgesvm.contract.params import positive, whole
 from edgesvm.learner import Learner, fits
@@ -25,11 +24,10 @@ MOST_WARM_UP = 1 << 30
 UNTIL = re.compile(r"until ([0-9]{1,10})")
 
 
-@joined("sklearn.base", "OutlierMixin", "BaseEstimator")
 @dataclass(kw_only=True, eq=False, repr=False)
 class NoveltyLearner(Learner):
-    """Base of the learners without labels; see `GaussianNovelty` for how to use one. Once
-    scikit-learn is imported, it is one of its outlier detectors.
+    """Base of the learners without labels; see `GaussianNovelty` for how to use one. To
+    scikit-learn they are outlier detectors.
 
     To the contract below, every sample has the label 1; -1 is what only a prediction can be.
 
@@ -265,8 +263,3 @@ class NoveltyLearner(Learner):
     def scale_(self) -> np.ndarray:
         """Standard deviation of each feature, ndarray of shape (n_features,), float64."""
         return np.sqrt(self._allocated.views["spread"] / max(self.n_updates_, 1))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        return tags

@@ -52,10 +52,10 @@ cdef enum:
 @cython.final
 cdef class KernelStreamSVMCore(KernelCore):
     """State and step. The public class has checked the parameters."""
-    cdef double C
-    cdef bint lower
-    cdef bint newton
-    cdef int64_t slots      # max_vectors, and with "share" one for the new sample
+    cdef readonly double C
+    cdef readonly bint lower
+    cdef readonly bint newton
+    cdef readonly int64_t slots      # max_vectors, and with "share" one for the new sample
     cdef Ball *ball
     cdef int64_t *n_held
     cdef char *vectors      # (slots, n_features)

@@ -61,9 +61,9 @@ cpdef enum:
 @cython.final
 cdef class StreamSVMCore(LearnerCore):
     """State and step. The public class has checked the parameters."""
-    cdef double C
-    cdef bint lower, paper_slack, normalize, intercept, flush, by_reach
-    cdef int64_t width      # n_features and the constant feature
+    cdef readonly double C
+    cdef readonly bint lower, paper_slack, normalize, intercept, flush, by_reach
+    cdef readonly int64_t width      # n_features and the constant feature
     cdef Ball *ball
     cdef char *w            # (width,)
     cdef Balls balls        # capacity 0: one ball only

@@ -9,7 +9,7 @@ import numpy as np
 
 from edgesvm.contract.params import flag, one_of, positive, whole
 from edgesvm.contract.registry import registered
-from edgesvm.learner import Classifier
+from edgesvm.learner import Learner
 from edgesvm.learners.lapses import mean_decides
 from edgesvm.learners.stream._stream_svm import StreamSVMCore
 
@@ -32,7 +32,7 @@ PRINTED: dict[str, Any] = {
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class StreamSVM(Classifier):
+class StreamSVM(Learner):
     """Linear SVM learned in one pass by the smallest ball around the stream, in O(D) bytes.
 
     Parameters

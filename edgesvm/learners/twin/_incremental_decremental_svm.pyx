@@ -33,8 +33,8 @@ cdef struct Counters:           # from "n_unlearned" on
 @cython.final
 cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
     """State and step. The public class has checked the parameters."""
-    cdef WhenFull when_full
-    cdef int64_t max_vectors
+    cdef readonly WhenFull when_full
+    cdef readonly int64_t max_vectors
     cdef double C
     cdef Counters *counters
 

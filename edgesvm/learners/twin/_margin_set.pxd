@@ -45,7 +45,7 @@ cdef inline double plateau(int state, double s_minus, double s_plus) noexcept no
 
 
 cdef class MarginSetCore(KernelCore):
-    cdef int64_t slots
+    cdef readonly int64_t slots
     cdef Solver *solver
     cdef PackedFactor factor    # of the margin set
     cdef double *s_minus        # (slots,)

@@ -46,7 +46,7 @@ cdef struct Counters:           # from "n_forgotten" on
 @cython.final
 cdef class SimpleSVMCore(AdiabaticCore):
     """State, step and sweep. The public class has checked the parameters."""
-    cdef bint forgets
+    cdef readonly bint forgets
     cdef Counters *counters
     cdef int64_t *number        # (slots,): row of the data, or sample of the stream
     cdef readonly int64_t n_moves

@@ -40,8 +40,8 @@ cdef struct Dictionary:         # from "settled_at" on
 
 cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
     """State and step. The public class has checked the parameters."""
-    cdef int64_t settle_after
-    cdef double r
+    cdef readonly int64_t settle_after
+    cdef readonly double r
     cdef Dictionary *dictionary
 
     def __init__(self, *common, settle_after, r, **of_twins):

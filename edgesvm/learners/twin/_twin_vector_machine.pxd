@@ -22,9 +22,9 @@ cdef struct Pair:
 
 
 cdef class TwinVectorMachineCore(AdiabaticCore):
-    cdef double C, m1, m2, eta
-    cdef bint in_feature_space, one_sided, rejection, as_printed, control_C
-    cdef int64_t max_twins
+    cdef readonly double C, m1, m2, eta
+    cdef readonly bint in_feature_space, one_sided, rejection, as_printed, control_C
+    cdef readonly int64_t max_twins
     cdef Counters *counters
     # (slots,): a lower bound on the distortion of this twin's pairs. If `one_sided`, of those on
     # the side of the boundary that its sign tells: minus, if only of -0, for g <= 0.

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from edgesvm.errors import LinkDown
 from edgesvm.link import FrameDecoder, Link, open_link, wire
-from edgesvm.link._guard import Guard
-from edgesvm.link.ports import READ_BYTES
+from edgesvm.link._authenticator import Authenticator
+from edgesvm.link.port import READ_BYTES
 from firmware_sim.node import FrameNode, RotatingMachine
 from rig.conformance.section import Section
 
@@ -53,7 +53,7 @@ class Attacker:
             raw = raw[: -wire.TAG_BYTES]
             raw[1] &= ~wire.TAGGED & 0xFF
         elif kind == 3:  # another key
-            guard = Guard(self.rng.randbytes(16), boot_id=7)
+            guard = Authenticator(self.rng.randbytes(16), boot_id=7)
             plain = raw[8 : -wire.TAG_BYTES]
             return guard.encode_frame(raw[0], bytes(plain), sequence=int(raw[4]))
         else:  # a guess

@@ -43,39 +43,6 @@ AREA = Area(
             ),
         ),
         *mutants_of(
-            "edgesvm/prequential/_plain_rows.pyx",
-            (
-                "TRAINED if labelled and weight > 0 else 0",
-                "TRAINED if labelled else 0",
-                "a plain row of weight 0 is answered as trained",
-            ),
-            (
-                "                late._enter(number, CLOSED)\n",
-                "                pass\n",
-                "a plain row that came with its label may get another one late",
-            ),
-            (
-                "            if n == most:\n",
-                "            if False:\n",
-                "more plain rows are handled than were asked for",
-            ),
-            (
-                "if truth < 0:\n            return False\n        if self",
-                "if self",
-                "a plain row has any label",
-            ),
-            (
-                "self._row(&late._X[slot, 0], 1)",
-                "self._row(&late._X[slot, 0])",
-                "a row is answered as the one whose label comes behind it",
-            ),
-            (
-                "            self.refused_value += 1\n",
-                "            pass\n",
-                "late samples of a plain label that are refused are not counted",
-            ),
-        ),
-        *mutants_of(
             "edgesvm/prequential/_tally.pyx",
             (
                 "self.n > 0 and truth == self._before",

@@ -39,7 +39,7 @@ cdef extern from "ball_pass.h" nogil:
 @cython.final
 cdef class BallVectorMachineCore(EnclosingCore):
     """State and step. The public class has checked the parameters."""
-    cdef bint lifted
+    cdef readonly bint lifted
     cdef bint has_cache
     cdef int64_t first      # the farthest core vector, -1 if not known
     cdef double *f          # (max_core,): (K alpha)_i

@@ -22,14 +22,14 @@ cdef struct Block:      # rows examined together
 
 cdef class EnclosingCore(KernelCore):
     cdef readonly double epsilon    # the current one
-    cdef double margin_tol          # the current one; infinite: epsilon alone counts
-    cdef double C, kappa            # K_ii of a sample of weight one
-    cdef bint normalize
+    cdef readonly double margin_tol  # the current one; infinite: epsilon alone counts
+    cdef readonly double C, kappa   # K_ii of a sample of weight one
+    cdef readonly bint normalize
     cdef bint streaming             # make room if the core set is full
     cdef bint is_full               # there was no room
     cdef bint has_all               # the core set is all rows
     cdef bint waits                 # steps within the core set may wait until more was added
-    cdef int64_t max_core, max_iter
+    cdef readonly int64_t max_core, max_iter
     cdef int64_t budget             # steps that may still be made
     cdef int64_t n_taken            # into the core set
     cdef uint64_t draws[4]

@@ -8,7 +8,7 @@ from edgesvm.core.status cimport Status
 
 
 cdef class ExpansionCore(KernelCore):
-    cdef int64_t capacity
+    cdef readonly int64_t capacity
     cdef int64_t *n_held
     cdef double *coef       # (capacity,)
     cdef char *vectors      # (capacity, n_features)

@@ -21,7 +21,7 @@ WHEN_FULL = {"random": REPLACE_RANDOM, "oldest": REPLACE_OLDEST, "ignore": IGNOR
 @cython.final
 cdef class KernelPerceptronCore(ExpansionCore):
     """State and step. The public class has checked the parameters."""
-    cdef WhenFull when_full
+    cdef readonly WhenFull when_full
     cdef int64_t *n_ignored
     cdef int64_t *oldest    # its slot, once there is no room
     cdef uint64_t *rng      # (4,)

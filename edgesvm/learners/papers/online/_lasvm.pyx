@@ -30,8 +30,8 @@ cdef inline bint clearly_more(double a, double b) noexcept nogil:
 @cython.final
 cdef class LASVMCore(ExpansionCore):
     """State and step. The public class has checked the parameters."""
-    cdef double C
-    cdef double tau
+    cdef readonly double C
+    cdef readonly double tau
     cdef double *intercept
     cdef double *gap            # the paper's delta
     cdef int64_t *n_given_up

@@ -8,11 +8,11 @@ from edgesvm.core.status cimport Status
 
 
 cdef class LinearCore(LearnerCore):
-    cdef bint intercept
-    cdef int64_t width      # n_features and the constant feature
+    cdef readonly bint intercept
+    cdef readonly int64_t width      # n_features and the constant feature
     cdef char *w            # (width,)
     cdef double *ww         # w.w
-    cdef double most_ww
+    cdef readonly double most_ww
 
     @cython.final
     cdef Status measure(self, const void *x, double *wx, double *xx) noexcept nogil

@@ -19,8 +19,8 @@ VARIANTS = {"PA": PA, "PA-I": PA_I, "PA-II": PA_II}
 @cython.final
 cdef class PassiveAggressiveCore(LinearCore):
     """The step. The public class has checked the parameters."""
-    cdef double C
-    cdef Variant variant
+    cdef readonly double C
+    cdef readonly Variant variant
 
     def __init__(self, *common, fit_intercept, C, variant):
         super().__init__(*common, fit_intercept=fit_intercept)

@@ -20,9 +20,9 @@ from edgesvm.errors import CorruptModelError
 @cython.final
 cdef class PegasosCore(LinearCore):
     """State and step. The public class has checked the parameters."""
-    cdef double lambda_
-    cdef int64_t batch_size
-    cdef bint project
+    cdef readonly double lambda_
+    cdef readonly int64_t batch_size
+    cdef readonly bint project
     cdef int64_t *n_steps       # t - 1
     cdef int64_t *n_waiting     # samples of the current batch
     cdef char *gradient         # (width,): sum of y x over those with y w.x < 1

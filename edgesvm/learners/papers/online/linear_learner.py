@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from edgesvm.contract.params import flag
-from edgesvm.learner import Classifier
+from edgesvm.learner import Learner
 
 Arrays = list[tuple[str, str, tuple[int, ...]]]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearLearner(Classifier):
+class LinearLearner(Learner):
     """Base of the linear online learners.
 
     Parameters

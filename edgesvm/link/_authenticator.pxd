@@ -1,4 +1,4 @@
-# Keyed tags of frames: Guard.admit() checks and strips a frame's tag, Guard.seal() adds one.
+# Keyed tags of frames: `admit` checks and strips a frame's tag, `seal` adds one.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
@@ -21,7 +21,7 @@ cdef struct SessionId:
     uint32_t number    # of the session since that boot, from 1
 
 
-cdef class Guard:
+cdef class Authenticator:
     cdef readonly int64_t admitted, bad_tag, replayed
     cdef readonly bint is_host
     cdef uint64_t[2] _key

@@ -1,8 +1,8 @@
 """Keyed tags: refuses frames that the key's holder did not send, or sent before.
 
-A `Guard` stands between the frames and whoever reads them. Inward it checks the SipHash-2-4 tag of
-each frame, refuses numbers that have arrived before, and strips what it checked, so that readers
-see plain frames. Outward it adds the tag. FORMATS.md ("Authentication") specifies the bytes.
+An `Authenticator` stands between the frames and whoever reads them. Inward it checks the
+SipHash-2-4 tag of each frame, refuses numbers that have arrived before, and strips what it checked,
+so that readers see plain frames. Outward it adds the tag. FORMATS.md ("Authentication") specifies the bytes.
 
     ok = admitted + bad_tag + replayed       (ok: the frame decoder's)
 """
@@ -18,7 +18,7 @@ from edgesvm.link._siphash cimport load_u64, siphash, store_u64
 from edgesvm.link import wire
 
 cdef enum:
-    # As in wire.py.
+    # As in frames.py.
     HELLO = 0x01
     SCHEMA = 0x02
     SAMPLE_F32 = 0x10
@@ -36,7 +36,7 @@ cdef uint64_t WINDOW = 64
 
 
 @cython.final
-cdef class Guard:
+cdef class Authenticator:
     """The tags of one end of a link.
 
     Parameters

@@ -1,12 +1,12 @@
 from typing import final
 
 @final
-class Guard:
+class Authenticator:
     admitted: int
     bad_tag: int
     replayed: int
     is_host: bool
-    def __new__(cls, key: bytes, boot_id: int | None = None) -> Guard: ...
+    def __new__(cls, key: bytes, boot_id: int | None = None) -> Authenticator: ...
     @property
     def in_session(self) -> bool: ...
     @property

@@ -10,7 +10,7 @@ import pytest
 from cobs import cobs
 
 from edgesvm.link import FrameDecoder, SampleReceiver, SampleRing, wire
-from edgesvm.link._guard import Guard, siphash_view
+from edgesvm.link._authenticator import Authenticator, siphash_view
 
 KEY = bytes(range(16))
 # Of the reference implementation: the key 00 ... 0f, the message 00 ... n - 1.
@@ -126,7 +126,7 @@ class Reader:
 @pytest.fixture
 def host():
     """In session; two frames admitted, the second of number 1."""
-    guard = Guard(KEY)
+    guard = Authenticator(KEY)
     guard.ask(NONCE)
     reader = Reader(guard)
     (frame,) = reader.feed(SCHEMA_FRAME)
@@ -137,7 +137,7 @@ def host():
 
 
 def test_hello_and_schema_open_a_session_at_both_ends():
-    host, node = Guard(KEY), Guard(KEY, boot_id=BOOT)
+    host, node = Authenticator(KEY), Authenticator(KEY, boot_id=BOOT)
     host.ask(NONCE)
     assert host.encode_frame(wire.HELLO, HELLO.pack()) == HELLO_FRAME
     (frame,) = Reader(node).feed(HELLO_FRAME)
@@ -154,7 +154,7 @@ def test_hello_and_schema_open_a_session_at_both_ends():
 
 def test_a_key_has_sixteen_bytes():
     with pytest.raises(ValueError, match="the key has 15 bytes"):
-        Guard(KEY[:15])
+        Authenticator(KEY[:15])
 
 
 def test_every_bit_of_a_forgery_matters(host):
@@ -224,7 +224,7 @@ def test_the_high_half_of_the_number_counts_on_past_the_wrap(host):
 
 
 def test_a_sender_extends_its_numbers_the_same_way(host):
-    node = Guard(KEY, boot_id=BOOT)
+    node = Authenticator(KEY, boot_id=BOOT)
     reader = Reader(node)
     reader.feed(HELLO_FRAME)
     for number in (0, 0x7FFFFFFF, 0xFFFFFFFE, 0x100000001):
@@ -261,7 +261,7 @@ def test_a_nonce_opens_one_session(host):
 
 
 def test_the_node_gives_each_nonce_a_session_and_a_repetition_none():
-    node = Guard(KEY, boot_id=BOOT)
+    node = Authenticator(KEY, boot_id=BOOT)
     reader = Reader(node)
     sessions = []
     other = tagged(derived(0), wire.HELLO, HELLO.pack() + b"\x01\0\0\0")

@@ -1,0 +1,178 @@
+"""Opens a link to a node by the URL of its port."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from edgesvm.link._values import ValueGate
+from edgesvm.link.link import SILENT_AFTER, Link
+from edgesvm.link.port import Port
+from edgesvm.link.ports import open_port
+
+LATE_LABELS = 256
+
+# Each mode's module has the name of the mode.
+MODES = {"binary": "BinaryLink", "text": "TextLink", "board": "BoardLink"}
+
+
+def open_link(
+    url: str,
+    *,
+    baud: int = 115200,
+    mode: str = "binary",
+    n_features: int | None = None,
+    label: str = "last",
+    ring: int = 256,
+    policy: str = "drop_oldest",
+    max_raw: int | None = None,
+    handshake_timeout: float = 10.0,
+    outbox_bytes: int = 4096,
+    late_labels: int | None = 0,
+    allow_commands: bool = False,
+    value_range: tuple[float, float] | None = None,
+    clip: bool = False,
+    key: bytes | None = None,
+    exclusive: bool = True,
+    low_latency: bool = False,
+    silent_after: float = SILENT_AFTER,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+    opener: Callable[[], Port] | None = None,
+) -> Link:
+    """Open a port and complete the handshake with the node.
+
+    Parameters
+    ----------
+    url : str
+        ``/dev/ttyUSB0``, the name of a pseudo-terminal, ``socket://host:port`` or another pyserial
+        URL.
+    baud : int
+        Bits per second.
+    mode : {"binary", "text", "board", "auto"}
+        CRC-checked frames, or lines of decimal numbers. "board": frames of a microcontroller that
+        learns itself; see `edgesvm.link.board.BoardLink`. "auto" chooses lines if the first byte
+        can occur in text, else frames.
+    n_features : int, optional
+        Features per sample. By default they are taken from the node's schema; on a text link
+        without a schema, from the first three rows that agree (two of these are not samples).
+    label : {"last", "none"}
+        Whether samples may have a label: inline in a frame, or the last column of a line. "none":
+        labels in frames are ignored, and lines have no label column.
+    ring : int
+        Samples held for the reader.
+    policy : {"drop_oldest", "drop_newest"}
+        Which sample is dropped when the ring is full.
+    max_raw : int, optional
+        Longest binary frame accepted, in bytes before COBS. By default what `n_features` needs, at
+        least 254; 4100 (1,020 features) if `n_features` is not given.
+    handshake_timeout : float
+        Seconds to wait for the node's schema.
+    outbox_bytes : int
+        Buffer for predictions in bytes; predictions that do not fit are dropped and counted.
+    late_labels : int or None
+        Late-label window: the number of samples that wait for labels sent after them. 0: late
+        labels are ignored. None: 256 on a binary link, 0 on a text link. On a binary link it
+        applies if the node's schema announces late labels; on a text link, lines then have no
+        label column. See `Link.take_labelled`.
+    allow_commands : bool
+        Whether `Link.command` may send commands to the node.
+    value_range : (float, float), optional
+        Lowest and highest value of a feature. Samples outside are refused (`bad_range`).
+    clip : bool
+        Clip values outside `value_range` instead, and count the sample as `clipped`.
+    key : bytes, optional
+        16 bytes that the node holds too: frames without a valid keyed tag are refused, and so are
+        those that have arrived before. It needs ``mode="binary"``. See `edgesvm.link.keys`.
+    exclusive, low_latency : bool
+        See `edgesvm.link.ports.open_port`.
+    silent_after : float
+        Seconds without a valid frame after which a node is asked for its schema again; after twice
+        as many the port counts as down. At least 5. On a text link, where there is nobody to ask,
+        silence is only counted.
+    clock, sleep : callable
+        A monotonic clock in seconds, and the wait between attempts to reconnect.
+    opener : callable, optional
+        Opens the port instead of `open_port(url, ...)`.
+
+    Returns
+    -------
+    Link
+        An open link; use it in a ``with`` block or `close` it.
+
+    Raises
+    ------
+    LinkDown
+        The port cannot be opened, or failed.
+    NoSchema
+        The node did not describe its samples within `handshake_timeout`, or the first 64 KiB of a
+        text link are not lines.
+    VersionMismatch
+        The node and this host have no protocol version in common.
+    ValueError
+        A parameter is out of range, or the node's samples do not match the parameters.
+
+    Examples
+    --------
+    ::
+
+        with open_link("/dev/ttyUSB0") as link:
+            while True:
+                if link.poll(0.1):
+                    batch = link.take()
+                    ...
+                    link.release(len(batch.y))
+    """
+    if mode not in (*MODES, "auto"):
+        raise ValueError(f"mode={mode!r} must be one of {(*MODES, 'auto')}")
+    if key is not None and mode != "binary":
+        raise ValueError(f"mode={mode!r}: only frames have tags; a key needs mode='binary'")
+    gate = ValueGate(value_range, clip)
+    if opener is None:
+        opener = functools.partial(
+            open_port, url, baud, exclusive=exclusive, low_latency=low_latency
+        )
+    with contextlib.ExitStack() as on_failure:
+        if mode == "auto":
+            from edgesvm.link import auto
+
+            port = opener()
+            on_failure.callback(port.close)
+            mode, port = auto.detect_mode(port, url, handshake_timeout, clock)
+            opener = _opener_starting_with(port, opener)
+        if late_labels is None:
+            late_labels = LATE_LABELS if mode == "binary" else 0
+        options: dict[str, Any] = {}
+        if mode != "text":
+            options = {"max_raw": max_raw, "baud": baud, "key": key}
+            options["allow_commands"] = allow_commands
+        kind = getattr(import_module(f"edgesvm.link.{mode}"), MODES[mode])
+        link: Link = kind(
+            opener,
+            name=url,
+            n_features=n_features,
+            label=label,
+            ring=ring,
+            policy=policy,
+            handshake_timeout=handshake_timeout,
+            outbox_bytes=outbox_bytes,
+            late_labels=late_labels,
+            gate=gate,
+            silent_after=silent_after,
+            clock=clock,
+            sleep=sleep,
+            **options,
+        )
+        link.open()
+        on_failure.pop_all()
+    return link
+
+
+def _opener_starting_with(port: Port, opener: Callable[[], Port]) -> Callable[[], Port]:
+    """An opener that returns this open port first, and calls `opener` after that."""
+    waiting = [port]
+    return lambda: waiting.pop() if waiting else opener()
