@@ -54,9 +54,11 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 DTYPES = ("float32", "float64")
 ONE_GUARD_EACH = threading.Lock()
+# Names of arrays that a core may write while it decides. They are zero between samples, which
+# tests/conformance/test_scratch.py checks.
 DECISION_SCRATCH = frozenset(
     ("angle", "features", "mixed", "point", "scaled", "scores", "scratch", "sums")
-)  # arrays that `decide` may write, zero between samples
+)
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
 
