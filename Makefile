@@ -31,7 +31,7 @@ FUZZ_SECONDS ?= 60
 CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
-.PHONY: help build demo test test-bounds lint conformance mutants sanitize sanitize-threads fuzz mcu browser arm \
+.PHONY: help build demo test contract test-bounds lint conformance mutants sanitize sanitize-threads fuzz mcu browser arm \
         bench bench-check docs docs-links wheel matrix clean
 
 help:  ## show this list
@@ -63,14 +63,17 @@ $(VENV)/.extra-%: $(VENV)/.tools pyproject.toml
 
 build: $(VENV)/.built  ## build and install into .venv
 
-demo:  ## a tour on a simulated sensor; half a minute once built
+demo:  ## a tour on a simulated sensor: two minutes and a half from nothing, half a minute once built
 	@test -e $(VENV)/.installed || \
-	  echo 'This builds edgesvm first, two to three minutes on two cores, and half a minute the next time.'
+	  echo 'This builds edgesvm first, about two minutes on two cores; the tour takes half a minute.'
 	@$(MAKE) --no-print-directory $(VENV)/.built $(VENV)/.extra-plot
 	$(BIN)/edgesvm demo
 
 test: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## run the test suite
 	$(BIN)/pytest -q -m 'not long' -n auto --maxprocesses 4 --dist loadgroup $(PYTEST_ARGS)
+
+contract: $(VENV)/.built $(VENV)/.extra-test  ## build, then run every check of one learner: LEARNER=Adaline
+	$(BIN)/pytest -q -m 'not long' -k '$(LEARNER)' tests/conformance $(PYTEST_ARGS)
 
 test-bounds:  ## run it on a build that checks every index
 	$(MAKE) test VENV=.venv-bounds SETUP=-Csetup-args=-Dbounds_checks=true
