@@ -38,7 +38,7 @@ exclude_patterns = [".*", "build*", "tests", "tools", "dist", "demo-out", "bench
 myst_heading_anchors = 4
 highlight_language = "none"
 suppress_warnings = [
-    "toc.not_included",  # results and notes are reached by links; the map lists the rest
+    "toc.not_included",  # results and notes are reached by links
     "myst.header",  # a page may begin below its first level, as README does for a repository
 ]
 
@@ -62,7 +62,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "navbar_center": [],  # the map is in the sidebar
+    "navbar_center": [],  # the sections are in the sidebar
     "footer_start": [],
     "footer_end": [],
 }
@@ -89,15 +89,5 @@ def as_written(*event):
             lines[i] = "".join(parts)
 
 
-def map_as_toctree(app, docname, source):
-    """The map is the only list of pages: each of its sections is one of the navigation's."""
-    if docname == root_doc:
-        for section in re.split(r"^## ", source[0], flags=re.MULTILINE)[1:]:
-            pages = "\n".join(re.findall(r"^\| \[.*?\]\((.*?)\.md\)", section, re.MULTILINE))
-            caption = section.splitlines()[0]
-            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{pages}\n```\n"
-
-
 def setup(app: Sphinx) -> None:
-    app.connect("source-read", map_as_toctree)
     app.connect("autodoc-process-docstring", as_written, priority=900)  # after numpydoc
