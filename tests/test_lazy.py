@@ -144,5 +144,3 @@ def test_the_names_of_learner_stand_for_what_they_say():
     kinds = {name: learner_options.class_of(name) for name in learner_options.KINDS}
     linear = [name for name, kind in kinds.items() if hasattr(kind, "coef_")]
     assert linear == list(learner_options.LINEAR)
-    assert kinds["incremental"]._schemes == learner_options.SCHEMES
-    assert kinds.keys() == learner_options.OWN.keys()

@@ -1,5 +1,5 @@
 import sys
 
-from edgesvm.__main__ import main
+from edgesvm.cli import main
 
 sys.exit(main())

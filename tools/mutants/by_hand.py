@@ -90,7 +90,7 @@ BY_HAND = [
     ),
     (
         "edgesvm/contract/core.pyx",
-        "else weight[i[0]])\n                    if status > CHANGED:\n                        break\n",
+        "else weight[i[0]])\n                if status > CHANGED:\n                    break\n",
         "else weight[i[0]])\n",
         "rows behind a refused one are learned",
     ),
@@ -233,25 +233,25 @@ BY_HAND = [
         "two tables of the CRC are swapped",
     ),
     (
-        "edgesvm/link/_guard.pyx",
+        "edgesvm/link/_authenticator.pyx",
         "        if not accept(counter, number):\n            self.replayed += 1\n            return False\n",
         "        accept(counter, number)\n",
         "a frame may come again",
     ),
     (
-        "edgesvm/link/_guard.pyx",
+        "edgesvm/link/_authenticator.pyx",
         "        self._asked = False\n",
         "",
         "a nonce opens more than one session",
     ),
     (
-        "edgesvm/link/_guard.pyx",
+        "edgesvm/link/_authenticator.pyx",
         "        store_u32(context + 9, session.boot_id)\n",
         "        store_u32(context + 9, 0)\n",
         "the boot id does not enter the keys",
     ),
     (
-        "edgesvm/link/_guard.pyx",
+        "edgesvm/link/_authenticator.pyx",
         "            self._n_sessions += 1\n",
         "            self._n_sessions = 1\n",
         "a HELLO of old opens the old session",
@@ -294,7 +294,7 @@ BY_HAND = [
         "half a record stays behind a failed write",
     ),
     (
-        "edgesvm/link/session.py",
+        "edgesvm/link/link.py",
         "min(now - self._read_at, timeout + AWAY)",
         "now - self._read_at",
         "a node is blamed while the host was away",
@@ -442,12 +442,6 @@ BY_HAND = [
         'predicted = int(entry["predicted"]) if entry["has_prediction"] else None',
         "predicted = label",
         "what was predicted on arrival is not what is scored",
-    ),
-    (
-        "edgesvm/prequential/_plain_rows.pyx",
-        "self._row(&late._X[slot, 0], 1)",
-        "self._row(&late._X[slot, 0])",
-        "a row is answered as the one whose label comes behind it",
     ),
     (
         "edgesvm/window_runner.py",
