@@ -280,7 +280,7 @@ def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> 
 def innermost(learner: Learner) -> Learner:
     """The learner behind all stages, or of each part of a multiclass learner."""
     while isinstance(learner, Wrapper) and not is_a(learner, "RandSVM"):
-        learner = learner._inner
+        learner = learner.inner
     return learner
 
 
@@ -345,7 +345,7 @@ def _own_values(inner: Learner, n_features: int) -> dict[str, object]:
     params = inner.get_params(deep=False)
     values = {name: params.get(RENAMED.get(name, name)) for name in ANY_OWN}
     if "kernel" in params:
-        kernel = inner._kernel(n_features)  # type: ignore[attr-defined]
+        kernel = inner.kernel_for(n_features)  # type: ignore[attr-defined]
         values["kernel"] = next(name for name, of in KERNELS.items() if isinstance(kernel, of))
         values["gamma"] = getattr(kernel, "gamma", None)
     return {name: value for name, value in values.items() if value is not None}
@@ -355,9 +355,9 @@ def _many_values(learner: Learner) -> dict[str, object]:
     """The values that ``--multiclass`` and ``--classes`` would have."""
     many = learner
     while isinstance(many, Stage):
-        many = many._inner
+        many = many.inner
     kind = _many_kind(many)
-    return {"classes": many._n_classes} | ({} if kind is None else {"multiclass": kind})
+    return {"classes": many.n_classes_planned} | ({} if kind is None else {"multiclass": kind})
 
 
 def _many_kind(learner: Learner) -> str | None:
@@ -367,7 +367,7 @@ def _many_kind(learner: Learner) -> str | None:
 
 def _features(learner: Learner) -> dict[str, object]:
     """The values that ``--fourier`` and its options would have."""
-    stage = learner._inner if isinstance(learner, Scaler) else learner
+    stage = learner.inner if isinstance(learner, Scaler) else learner
     if not is_a(stage, "FourierFeatures"):
         return {}
     values = {name: getattr(stage, name) for name in OF_FEATURES}

@@ -91,9 +91,9 @@ def loaded(
     if model is None:
         return None, None
     learner = learner_of(model, str(source))
-    if labels and not learner._takes_labels:
+    if labels and not learner.takes_labels:
         raise ValueError(f"the model in {source} learns without labels; this command needs them")
-    if learner._takes_labels and not labels:
+    if learner.takes_labels and not labels:
         raise ValueError(f"the model in {source} learns with labels; this command has none")
     differing = window_options.contradicted(options, model)
     differing += learner_options.contradicted(options, learner) if labels else []

@@ -57,7 +57,7 @@ class Model:
         core, params = learner._held_state
         built = type(learner)(**params)
         labels, width = core.labels, core.n_features
-        if learner._takes_labels and len(labels.in_slots) < 2:
+        if learner.takes_labels and len(labels.in_slots) < 2:
             raise ValueError(
                 "the model does not know its classes yet: name them to allocate(), or teach both"
             )
@@ -76,7 +76,7 @@ class Model:
             }
         else:
             plan = behind
-            empty = built._like_new().allocate(width, classes=classes).arena
+            empty = built.like_new().allocate(width, classes=classes).arena
         cost = predicted(built, width, "M3", windows=isinstance(model, Chain))
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
@@ -93,7 +93,7 @@ class Model:
             labels=labels.in_slots,
             order=labels.sorted_slots,
             sign=labels.sign,
-            is_novelty=not learner._takes_labels,
+            is_novelty=not learner.takes_labels,
             stack=None if cost is None else -(-cost.stack // 64) * 64,
             behind=behind,
             **more,

@@ -94,7 +94,7 @@ def untranslated(learner: Learner) -> str:
     while type(inner) in MAKERS:
         if not isinstance(inner, Wrapper):
             return ""
-        inner = inner._inner
+        inner = inner.inner
     return type(inner).__name__
 
 
@@ -217,13 +217,13 @@ def directions(learner: DirectedLearner, n_features: int) -> dict[str, Any]:
 
 def multiclass(learner: Multiclass, n_features: int) -> list[Unit]:
     plan, part = learner.plan(n_features), learner._part(n_features)
-    inside = units_of(learner._inner, n_features)
+    inside = units_of(learner.inner, n_features)
     if any(unit.beside for unit in inside):
         raise ValueError(
-            f"{type(learner._inner).__name__} within {type(learner).__name__} cannot be exported"
+            f"{type(learner.inner).__name__} within {type(learner).__name__} cannot be exported"
             " to C: it has n_classes of its own"
         )
-    most = learner._inner._most_samples
+    most = learner.inner._most_samples
     macros = common(learner, n_features) | {
         "balanced": False,
         "pairs": learner._pairs,
@@ -353,7 +353,7 @@ def ball_vector_machine(learner: BallVectorMachine, n_features: int) -> list[Uni
 
 
 def calibrated(learner: Calibrated, n_features: int) -> list[Unit]:
-    inside = units_of(learner._inner, n_features)
+    inside = units_of(learner.inner, n_features)
     shapes = {array.name: array.shape for array in learner.plan(n_features).arrays}
     macros = common(learner, n_features) | {
         "balanced": False,
@@ -366,7 +366,7 @@ def calibrated(learner: Calibrated, n_features: int) -> list[Unit]:
 
     def prices(labels: tuple[Any, ...]) -> dict[str, Any]:
         by_slot = [learner._by_label()(label) for label in labels]
-        by_slot += [(0.0, False)] * (learner._n_classes - len(labels))
+        by_slot += [(0.0, False)] * (learner.n_classes_planned - len(labels))
         kept = [slot for slot, (_, is_kept) in enumerate(by_slot) if is_kept]
         return {"PRICE": table(price for price, _ in by_slot), "kept": [-1, *kept][-1]}
 
@@ -415,7 +415,7 @@ def standardized(learner: Standardized, n_features: int) -> list[Unit]:
 
 def shell(learner: Shell, n_features: int, mapped: str, macros: dict[str, Any]) -> list[Unit]:
     """A stage behind its learner's units; `mapped` is what the learner gets of a sample."""
-    inside = units_of(learner._inner, learner._width(n_features))
+    inside = units_of(learner.inner, learner._width(n_features))
     around = common(learner, n_features) | {"balanced": False, **macros}
     around["inner(f)"] = f"{inside[-1].name}_##f"
     name = type(learner).__name__
@@ -426,15 +426,15 @@ def common(learner: Learner, n_features: int) -> dict[str, Any]:
     """What every core has."""
     return {
         "n_features": n_features,
-        "n_classes": learner._n_classes,
-        "one_class": not learner._takes_labels,
+        "n_classes": learner.n_classes_planned,
+        "one_class": not learner.takes_labels,
         "balanced": learner.class_weight == "balanced",
     }
 
 
 def kernel(learner: Any, n_features: int) -> dict[str, Any]:
     """The kernel, and the bytes of a vector."""
-    chosen: Kernel = learner._kernel(n_features)
+    chosen: Kernel = learner.kernel_for(n_features)
     kind, gamma, coef0, degree = chosen.code
     text = f"{{(kernels_KernelKind){int(kind)}, {degree}, {number(gamma)}, {number(coef0)}}}"
     return {"KERNEL": text, "row_bytes": n_features * item_bytes(learner)}

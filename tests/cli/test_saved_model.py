@@ -245,7 +245,7 @@ FEATURES = Standardized(
     ],
 )
 def test_options_that_a_model_contradicts(learner, words, told):
-    model = learner._like_new().allocate(4)
+    model = learner.like_new().allocate(4)
     assert learner_options.contradicted(options(*words), model) == told
 
 
@@ -267,7 +267,7 @@ def test_options_that_a_model_contradicts(learner, words, told):
     ],
 )
 def test_options_that_a_model_has(learner, words):
-    model = learner._like_new().allocate(4)
+    model = learner.like_new().allocate(4)
     assert learner_options.contradicted(options(*words), model) == []
 
 

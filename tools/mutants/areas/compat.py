@@ -14,7 +14,7 @@ AREA = Area(
         *mutants_of(
             "edgesvm/contract/estimator.py",
             (
-                "multi_class = self._n_classes > 2",
+                "multi_class = self.n_classes_planned > 2",
                 "multi_class = True",
                 "a two-class learner says it takes more",
             ),
@@ -60,7 +60,7 @@ AREA = Area(
             ("self.n_left_out_ += len(x) - n_set", "pass", "what is left out is not counted"),
             ("self._learn(x, y, w)", "self._learn(x, y)", "weights are lost"),
             (
-                "learner_ = learner._like_new()",
+                "learner_ = learner.like_new()",
                 "learner_ = learner",
                 "the parameter is what learns, and a clone is not new",
             ),

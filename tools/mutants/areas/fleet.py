@@ -42,7 +42,7 @@ AREA = Area(
             ),
             ("labels[: len(first)] != first", "False", "another order of labels is merged"),
             (
-                "(learner._allocated.views[count] < start._allocated.views[count]).any()",
+                "(learner.core.views[count] < start.core.views[count]).any()",
                 "False",
                 "a learner younger than its start is merged",
             ),
