@@ -294,6 +294,7 @@ def test_a_stage_around_it_is_refused(kind):
     assert issubclass(kind, NoveltyLearner)
 
 
+@pytest.mark.filterwarnings("ignore:.*does not inherit from `sklearn.base:UserWarning")
 @each("kind", [GaussianNovelty, KernelNovelty])
 def test_scikit_learns_own_checks(kind):
     checks = pytest.importorskip("sklearn.utils.estimator_checks")
